@@ -1,13 +1,12 @@
-// Over 200 lines, because it is one thing: the start of all roles, and the banner that shows its result.
 import { exampleKind } from '#kernel/registry/example-kind.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { openBlobs } from '#shared/blobs/open.ts';
 import { openChangeStream } from '#shared/change-stream/open.ts';
 import { serveClients } from '#shared/http/serve-clients.ts';
 import { policyOf } from '#shared/policy.ts';
+import { banner } from '#shared/process/banner.ts';
 import type { Config } from '#shared/process/config.ts';
 import {
-  type DemoAccess,
   type FirstMinute,
   readDemoAccess,
   readFirstMinute,
@@ -149,16 +148,25 @@ const startRoles = async (context: ProcessContext, foundation: Foundation, { fol
   return { blobs, gateway, auth, authentication, query, dispatcher };
 };
 
+type Showing = {
+  /** The address that the server listens on. */
+  readonly url: string;
+  readonly firstMinute: FirstMinute;
+  readonly offersDemo: boolean;
+};
+
 /** Stores the access of the first minute in the data folder, and prints what to try next. */
 const showFirstMinute = async (
   { dataDir, publicUrl }: Config,
   domain: Domain,
-  { url, firstMinute, offersDemo }: Pick<Shown, 'firstMinute' | 'offersDemo'> & { readonly url: string },
+  { url, firstMinute, offersDemo }: Showing,
 ): Promise<void> => {
   await writeFirstMinute(dataDir, { ...firstMinute, url: byName(url) });
   const demo = await readDemoAccess(dataDir);
   process.stderr.write(
-    banner(shownUrl(publicUrl, url), {
+    banner({
+      url: shownUrl(publicUrl, url),
+      dataDir,
       firstMinute,
       demo,
       scopes: exampleScopes(domain),
@@ -189,34 +197,3 @@ const exampleScopes = (domain: Domain): string => {
     .scopes.filter((scope) => scope === `read:${path}` || scope === `write:${path}`)
     .join(' ');
 };
-
-type Shown = {
-  readonly firstMinute: FirstMinute;
-  readonly demo: DemoAccess | undefined;
-  readonly scopes: string;
-  readonly offersDemo: boolean;
-};
-
-const banner = (url: string, { firstMinute: { author }, demo, scopes, offersDemo }: Shown): string => `
-  Annals is at ${url}
-
-  Try next:
-    ${url}/console     your data, who changed it and when, and how it runs
-    ${url}/docs        the documentation, with every request to try
-    ${url}/graphql     GraphQL, in a browser
-    ${url}/account     your own account
-    npm run -s token -- --scope '${scopes}'
-                                      an access token, as an administrator
-    npm run annals -- help            the command line
-${offersDemo ? '    npm run demo                      four weeks of a magazine to look at, in a folder of its own (stop this one first)\n' : ''}${
-  demo === undefined
-    ? ''
-    : `
-  Look first at ${url}${demo.lookAt.path}: ${demo.lookAt.says}.
-  Sign in as ${demo.administrator.email} (${demo.administrator.name}), an administrator, with the password ${demo.administrator.password}`
-}
-  Sign in as ${author.email} with the password ${author.password}
-
-  Ctrl+C stops it; the data stays.
-
-`;

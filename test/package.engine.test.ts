@@ -2,7 +2,7 @@
 // Over 200 lines, because packages take minutes to build and install, and everything is tried on one
 // installation.
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -67,6 +67,28 @@ test('has no tests, and installs no engine but PostgreSQL', async () => {
   expect(
     installed.filter((name) => /^(?:kafkajs|ioredis|@aws-sdk|@eventstore|@grpc|node)$/.test(name)),
   ).toEqual([]);
+});
+
+test('is as large as docs/project.md says', async () => {
+  const modules = join(folder, 'node_modules');
+  const { packages } = JSON.parse(await readFile(join(modules, '.package-lock.json'), 'utf8'));
+  const files = (await readdir(modules, { recursive: true, withFileTypes: true })).filter((file) =>
+    file.isFile(),
+  );
+  const sizes = await Promise.all(
+    files.map(async ({ parentPath, name }) => (await stat(join(parentPath, name))).size),
+  );
+  const megabytes = sizes.reduce((sum, size) => sum + size, 0) / 1_048_576;
+  const count = Object.keys(packages).length;
+  const page = await readFile(join(ROOT, 'docs/project.md'), 'utf8');
+  const written = [...page.matchAll(/(\d+) MB in (\d+) packages/g)];
+  expect(written).toHaveLength(2);
+  for (const [text, size, number] of written) {
+    const measured = `${Math.round(megabytes)} MB in ${count} packages`;
+    const isNear =
+      Math.abs(Number(size) / megabytes - 1) < 0.03 && Math.abs(Number(number) / count - 1) < 0.03;
+    expect({ text, measured, isNear }).toEqual({ text, measured, isNear: true });
+  }
 });
 
 test('has everything that docs/browser.md serves to browsers', async () => {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
 const read = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
@@ -31,3 +31,61 @@ const exists = (path: string): boolean => {
     return false;
   }
 };
+
+/** The pages for users. */
+const PAGES = [
+  'README.md',
+  'package/README.md',
+  ...readdirSync(new URL('../docs/', import.meta.url))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
+
+/** The oldest Node: a clone installs the Node that runs it, and a project runs on that of its machine. */
+const OF_CLONE = '20';
+const OF_PROJECT = '22.18';
+
+test('the oldest Node of a clone and of a project is the same number wherever one is demanded', () => {
+  const [major, minor] = OF_PROJECT.split('.');
+  expect(read('package.json')).toContain(`"node": ">=${OF_CLONE}"`);
+  expect(read('scripts/ensure-installed.mjs')).toContain(`const NODE_MAJOR_MIN = ${OF_CLONE};`);
+  expect(
+    [...read('scripts/package/manifest.ts').matchAll(/node: '>=(.+)'/g)].map(([, node]) => node),
+  ).toEqual([OF_PROJECT, OF_PROJECT]);
+  expect(read('package/create/main.ts')).toContain(`NODE_MIN = [${major}, ${minor}]`);
+  expect(read('package/create/template/demand-node.mjs')).toContain(
+    `major < ${major} || (major === ${major} && minor < ${minor})`,
+  );
+  expect(read('package/create/template/demand-node.mjs')).toContain(`Node ${OF_PROJECT} or newer is needed`);
+});
+
+test('each page that names the oldest Node says of what, and the README says both', () => {
+  const demanded = PAGES.flatMap((page) =>
+    [...read(page).matchAll(/Node ([\d.]+) or newer(?: for a project)?/g)].map(([text, node]) => ({
+      page,
+      text,
+      node,
+    })),
+  );
+  const isOfProject = ({ page, text }: { readonly page: string; readonly text: string }): boolean =>
+    text.endsWith('for a project') || page === 'docs/project.md' || page === 'package/README.md';
+  for (const each of demanded)
+    expect(each).toMatchObject({ node: isOfProject(each) ? OF_PROJECT : OF_CLONE });
+  expect(demanded.filter(({ page }) => page === 'README.md').map(({ node }) => node)).toEqual([
+    OF_CLONE,
+    OF_PROJECT,
+  ]);
+});
+
+test('no page installs from the registry what is not published, and each tarball has the version of now', () => {
+  const { version } = JSON.parse(read('package.json')) as { readonly version: string };
+  for (const page of PAGES) {
+    const blocks = [...read(page).matchAll(/^```sh.*?^```/gms)].map(([block]) => block).join('\n');
+    expect({ page, found: blocks.match(/npm (?:install|i|create) (?:create-)?annals\b.*/g) }).toEqual({
+      page,
+      found: null,
+    });
+    for (const [tarball] of read(page).matchAll(/annals-\d+\.\d+\.\d+[\w.-]*\.tgz/g))
+      expect({ page, tarball }).toEqual({ page, tarball: `annals-${version}.tgz` });
+  }
+});

@@ -45,6 +45,7 @@ test('npm version writes the version everywhere, commits and tags; npm run relea
   expect(await read('docs/project.md')).toContain(
     '/create-annals-9.8.7.tgz -- create-annals my-app --aggregate invoice --annals $ANNALS/annals-9.8.7.tgz\n',
   );
+  expect(await read('docs/browser.md')).toContain('npm install $CLONE/dist/annals-9.8.7.tgz\n');
   await run('git', ['commit', '--quiet', '--allow-empty', '--message', 'After it'], inClone);
   await expect(makeRelease()).rejects.toMatchObject({
     stderr: expect.stringMatching(/^This commit has no tag v9\.8\.7: /),

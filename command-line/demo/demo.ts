@@ -123,9 +123,10 @@ const fillAndReport = async (
     await terminal.write(`\n${howToLook({ ...shownOf(wanted), password: administrator.password, lookAt })}`);
 };
 
-const shownOf = ({ config, planned }: Wanted): Pick<Shown, 'planned' | 'url'> => ({
+const shownOf = ({ config, planned }: Wanted): Pick<Shown, 'planned' | 'url' | 'dataDir'> => ({
   planned,
   url: config.publicUrl,
+  dataDir: config.dataDir,
 });
 
 /** Starts Annals in this process, with the receiver of the webhooks beside it. */

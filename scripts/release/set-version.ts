@@ -10,13 +10,16 @@ const ROOT = join(import.meta.dirname, '../..');
 const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };
 const day = new Date().toISOString().slice(0, 10);
 
+const ofTarballs = (text: string): string =>
+  text.replaceAll(/\bannals-\d+\.\d+\.\d+[\w.-]*\.tgz/g, `annals-${version}.tgz`);
+
 const EDITS: Readonly<Record<string, (text: string) => string>> = {
   'CHANGELOG.md': (text) => release(text, version, day),
   'deploy/helm/annals/Chart.yaml': (text) =>
     text.replaceAll(/^(version|appVersion): .*$/gm, `$1: ${version}`),
   'docker-bake.hcl': (text) => text.replace(/^(variable "VERSION" \{ default = )"[^"]*"/m, `$1"${version}"`),
-  'docs/project.md': (text) =>
-    text.replaceAll(/\bannals-\d+\.\d+\.\d+[\w.-]*\.tgz/g, `annals-${version}.tgz`),
+  'docs/browser.md': ofTarballs,
+  'docs/project.md': ofTarballs,
 };
 
 for (const [path, edit] of Object.entries(EDITS)) {
