@@ -6,6 +6,7 @@ import { expenses } from '../../examples/expenses/domain/domain.ts';
 import { PIXEL } from '../../testing/pixel.ts';
 import { until } from '../../testing/until.ts';
 import { CONSOLE_SIZES, describeInChromium } from '../engines/chromium.ts';
+import { signInOn } from '../engines/console.ts';
 import { test as base } from './console-window.ts';
 
 const test = base
@@ -120,6 +121,100 @@ describeInChromium('publishing in the console', () => {
       await heading('Mine');
       const { body } = await ask('GET', `/articles/${id}`, { token: ada.token });
       expect(body).toMatchObject({ title: 'Mine', tags: ['new'], body: 'One\nTwo' });
+    });
+
+    test('input that was not sent is there again after a step back, and merges with changes of others', async ({
+      ask,
+      draft,
+      installation,
+      people: { administrator },
+      window: { page, heading, press, look, fill, follow },
+    }) => {
+      const id = await draft('Half', { tags: ['old'] });
+      await page.goto(`${installation.url}/console/data/articles/${id}`);
+      await heading('Half');
+      await follow('Edit');
+      await heading('Edit');
+      await fill('Title', 'Half written');
+      await page.goBack();
+      await heading('Half');
+      await ask('PATCH', `/articles/${id}`, { token: administrator.token, body: { tags: ['new'] } });
+      await page.goForward();
+      await heading('Edit');
+      await page.getByText('Your input from before is here again.').waitFor();
+      expect(await page.getByLabel('Title').inputValue()).toBe('Half written');
+      await page.getByText(/^Changed by .* meanwhile$/).waitFor();
+      expect(await page.getByLabel('Tags').inputValue()).toBe('new');
+      await look('restored');
+      await press('Discard it');
+      expect(await page.getByLabel('Title').inputValue()).toBe('Half');
+      await fill('Title', 'Other');
+      await follow('Cancel');
+      await heading('Half');
+      await follow('Edit');
+      await heading('Edit');
+      expect(await page.getByLabel('Title').inputValue()).toBe('Half');
+    });
+
+    test('a user whose session ends while they write signs in beside the form, and saves', async ({
+      ask,
+      create,
+      device,
+      people,
+      signIn,
+    }) => {
+      const writer = await people.signUp('Wanda');
+      const id = await create('/articles', writer, { title: 'Interrupted', body: 'One' });
+      const { page, heading, fill, follow, press, look } = await signIn(
+        writer,
+        device,
+        `/console/data/articles/${id}`,
+        'Interrupted',
+      );
+      await follow('Edit');
+      await heading('Edit');
+      await fill('Title', 'Continued');
+      const account = `/account/people/${writer.userId}`;
+      const { body } = await ask('GET', account, { token: people.administrator.token });
+      for (const { id: session } of (body as { readonly sessions: readonly { readonly id: string }[] })
+        .sessions)
+        await ask('DELETE', `${account}/sessions/${session}`, { token: people.administrator.token });
+      // The page follows changes, so it notices by itself.
+      const offer = page.getByRole('dialog').getByText('Your session has ended');
+      await offer.waitFor();
+      await look('session-ended');
+      await press('Not now');
+      await offer.waitFor({ state: 'detached' });
+      await press('Save');
+      await offer.waitFor();
+      const [beside] = await Promise.all([page.context().waitForEvent('page'), press('Sign in')]);
+      const closed = beside.waitForEvent('close');
+      await signInOn(beside, writer);
+      await closed;
+      await heading('Continued');
+      expect(await page.evaluate('Object.keys(sessionStorage).join()')).not.toContain('draft');
+    });
+
+    test('input that was not sent ends with the sign-in', async ({ create, device, people, signIn }) => {
+      const writer = await people.signUp('Wilma');
+      const id = await create('/articles', writer, { title: 'Left', body: 'One' });
+      const { page, heading, fill, follow, press } = await signIn(
+        writer,
+        device,
+        `/console/data/articles/${id}`,
+        'Left',
+      );
+      await follow('Edit');
+      await heading('Edit');
+      await fill('Title', 'Private');
+      await page.goBack();
+      await heading('Left');
+      expect(await page.evaluate('JSON.stringify(sessionStorage)')).toContain('Private');
+      await press('Sign out');
+      await page.getByRole('heading', { name: 'Sign out' }).waitFor();
+      await press('Sign out');
+      await heading('You are signed out');
+      expect(await page.evaluate('JSON.stringify(sessionStorage)')).not.toContain('Private');
     });
 
     test('versions are compared, and an earlier content is restored by a new change', async ({

@@ -64,23 +64,28 @@ describeInChromium('users in the console', () => {
       await page.getByText('Drafted').first().waitFor();
       await page.getByText('active', { exact: true }).waitFor();
       await look('2-person');
+      await press('End Journal');
+      await page.getByText('No application may act for the user.').waitFor();
+      await press('End all access');
+      await look('3-end-all');
+      await page.getByRole('dialog').getByRole('button', { name: 'End all access' }).click();
+      await page.getByText('The user has no sessions.').waitFor();
+      await page.getByRole('button', { name: 'End all access' }).waitFor({ state: 'detached' });
       await press('Deactivate');
       await page.getByRole('dialog').getByRole('button', { name: 'Deactivate' }).click();
       await page.getByText('deactivated', { exact: true }).waitFor();
-      await look('3-deactivated');
+      await look('4-deactivated');
       await press('Reactivate');
       await page.getByText('active', { exact: true }).waitFor();
       await press('Make reader');
       await press('Change the role');
       await page.getByRole('button', { name: 'Make author' }).waitFor();
-      await press('End Journal');
-      await page.getByText('No application may act for the user.').waitFor();
 
       await press('Erase');
       await press('Erase permanently');
       await heading(`User ${ada.userId}, deleted`);
       await page.getByText('No residual personal data was found').waitFor();
-      await look('4-erased');
+      await look('5-erased');
       expect(complaints).toEqual([]);
       await page.context().close();
     },

@@ -1,5 +1,6 @@
 import { ApiProblem, problemOf } from './problem.ts';
 import { type Session, SignInRefused } from './session.ts';
+import { offerAgain } from './sign-in-again.ts';
 
 type Answer<Body> = {
   readonly body: Body;
@@ -33,6 +34,9 @@ export type Api = {
   stream(path: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response>;
 };
 
+/** Without a timeout, it lasts until its signal. */
+type Asking = RequestInit & { readonly waitMs?: number };
+
 const WAIT_MAX_MS = 30_000;
 /** By then every replica has projected the write. */
 const READ_WITHIN_MS = 10_000;
@@ -40,38 +44,39 @@ const READ_WITHIN_MS = 10_000;
 export const openApi = (session: Session): Api => {
   // Reads after a write send its cursor as Consistency-Token.
   let written: { readonly cursor: string; readonly untilMs: number } | undefined;
-  const once = async (path: string, init: RequestInit, token: string): Promise<Response> =>
-    fetch(path, { ...init, headers: { ...init.headers, authorization: `Bearer ${token}` } }).catch(
-      (cause: unknown) => {
-        if (init.signal?.aborted && !isTimeout(init.signal)) throw cause;
-        throw unreachable(cause);
-      },
-    );
-  const ask = async (path: string, init: RequestInit): Promise<Response> => {
+  /** The timeout begins with the request: the user may have to sign in before it. */
+  const once = async (path: string, { waitMs, ...init }: Asking, token: string): Promise<Response> => {
+    const signals = [init.signal, waitMs && AbortSignal.timeout(waitMs)].filter((signal) => !!signal);
+    const signal = AbortSignal.any(signals);
+    const headers = { ...init.headers, authorization: `Bearer ${token}` };
+    return fetch(path, { ...init, signal, headers }).catch((cause: unknown) => {
+      if (signal.aborted && !isTimeout(signal)) throw cause;
+      throw unreachable(cause);
+    });
+  };
+  const ask = async (path: string, asking: Asking): Promise<Response> => {
+    if (asking.method !== undefined) offerAgain();
     const token = await session.token().catch(notSignedIn);
-    const response = await once(path, init, token);
+    const response = await once(path, asking, token);
     const last =
       response.status === 401
-        ? await once(path, init, await session.renewed(token).catch(notSignedIn))
+        ? await once(path, asking, await session.renewed(token).catch(notSignedIn))
         : response;
     if (!last.ok) throw new ApiProblem(await problemOf(last));
     return last;
   };
-  const write = (method: string, body?: object, key: string = crypto.randomUUID()): RequestInit => ({
+  const write = (method: string, body?: object, key: string = crypto.randomUUID()): Asking => ({
     method,
-    signal: AbortSignal.timeout(WAIT_MAX_MS),
+    waitMs: WAIT_MAX_MS,
     headers: { 'idempotency-key': key, ...(body && { 'content-type': 'application/json' }) },
     ...(body && { body: JSON.stringify(body) }),
   });
   return {
     get: async (path, signal, accept = 'application/json') => {
-      const timeout = AbortSignal.timeout(WAIT_MAX_MS);
       const after =
         written && written.untilMs > Date.now() ? { 'consistency-token': written.cursor } : undefined;
       const headers = { accept, ...after };
-      return answerOf(
-        await ask(path, { headers, signal: signal ? AbortSignal.any([signal, timeout]) : timeout }),
-      );
+      return answerOf(await ask(path, { headers, waitMs: WAIT_MAX_MS, ...(signal && { signal }) }));
     },
     send: async (method, path, { body, file, ifMatch, key } = {}) => {
       const init = write(method, body, key);
@@ -86,8 +91,7 @@ export const openApi = (session: Session): Api => {
       return answerOf(response);
     },
     post: async (path, body, key) => answerOf(await ask(path, write('POST', body, key))),
-    remove: async (path) =>
-      void (await ask(path, { method: 'DELETE', signal: AbortSignal.timeout(WAIT_MAX_MS) })),
+    remove: async (path) => void (await ask(path, { method: 'DELETE', waitMs: WAIT_MAX_MS })),
     stream: (path, headers, signal) =>
       ask(path, { headers: { accept: 'text/event-stream', ...headers }, signal }),
   };
@@ -96,7 +100,10 @@ export const openApi = (session: Session): Api => {
 const unreachable = (cause: unknown): ApiProblem =>
   new ApiProblem({ status: 0, code: 'unreachable', title: 'The server could not be reached.' }, { cause });
 
-/** If the session is over, the page is about to leave for the sign-in page. */
+/**
+ * If the session is over, the page is about to leave for the sign-in page, or stays with input that was not
+ * sent.
+ */
 const notSignedIn = (cause: unknown): never => {
   if (!(cause instanceof SignInRefused)) throw unreachable(cause);
   throw new ApiProblem(

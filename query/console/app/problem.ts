@@ -35,6 +35,7 @@ export const problemOf = async (response: Response): Promise<ProblemFacts> => {
 export const adviceOf = ({ status, code, requestId }: ProblemFacts): string => {
   const known = ADVICE[code];
   if (known !== undefined) return known;
+  if (status === 401) return SIGN_IN;
   if (status === 404) return 'It may have been deleted, or the address may be wrong. Go back to the list.';
   if (status === 429) return 'There were too many requests. Wait a few seconds, and try again.';
   if (status >= 500)
@@ -42,12 +43,15 @@ export const adviceOf = ({ status, code, requestId }: ProblemFacts): string => {
   return 'Reload the page, and try again.';
 };
 
+/** If a form is sent again, the page offers to sign in beside it. */
+const SIGN_IN = 'Try again, and sign in when you are asked to.';
+
 const ADVICE: Readonly<Record<string, string>> = {
   unreachable: 'Check your connection and that the server is running.',
   forbidden: 'Your role does not allow this. Ask an administrator, or sign in as another person.',
   version_mismatch: 'Somebody else has changed the item. Reload the page, and try again.',
   insufficient_scope: 'You signed in before this release, or with fewer rights. Sign out, and sign in again.',
-  unauthenticated: 'Sign in again.',
+  unauthenticated: SIGN_IN,
   not_parked: 'Somebody else may have retried or skipped it: see the operator commands.',
   parked_at_other_version:
     'The item is now parked at a later event. Reload the list, and check that event first.',

@@ -35,7 +35,10 @@ const test = base
     };
     const session = openSession(first, {
       ...endpoints,
-      signInAgain: () => void left.push('again'),
+      signInAgain: async (refused) => {
+        left.push('again');
+        throw refused;
+      },
       signOut: (idToken) => void left.push(`out ${idToken}`),
     });
     return { session, left };
@@ -85,4 +88,28 @@ test('an invalid answer of the token endpoint is not a refusal', async ({ endpoi
   await expect(tokensBy({ ...endpoints, token: 'http://127.0.0.1:1/token' }, {})).rejects.toBeInstanceOf(
     TypeError,
   );
+});
+
+test('after signing in beside the page, the request continues with the new tokens', async ({
+  endpoints,
+  refresh,
+}) => {
+  refresh.accepted = 'none';
+  const first = { access_token: 'access-0', refresh_token: 'refresh-0', id_token: 'id-0', expires_in: 300 };
+  const ended: unknown[] = [];
+  const session = openSession(first, {
+    ...endpoints,
+    signInAgain: async ({ code }, idToken) => {
+      ended.push([code, idToken]);
+      return { access_token: 'access-9', refresh_token: 'refresh-9', id_token: 'id-9', expires_in: 300 };
+    },
+    signOut: (idToken) => void ended.push(idToken),
+  });
+  expect(await Promise.all([session.renewed('access-0'), session.renewed('access-0')])).toEqual([
+    'access-9',
+    'access-9',
+  ]);
+  expect(await session.token()).toBe('access-9');
+  session.signOut();
+  expect(ended).toEqual([['invalid_grant', 'id-0'], 'id-9']);
 });

@@ -17,7 +17,7 @@ export class SignInRefused extends Error {
   }
 }
 
-type Tokens = {
+export type Tokens = {
   readonly access_token: string;
   readonly expires_in: number;
   readonly refresh_token?: string;
@@ -27,7 +27,8 @@ type Tokens = {
 type Endpoints = { readonly token: string; readonly clientId: string };
 
 type SessionOptions = Endpoints & {
-  readonly signInAgain: () => void;
+  /** New tokens, if the user signs in without leaving the page; rejects otherwise. */
+  readonly signInAgain: (refused: SignInRefused, idToken: string | undefined) => Promise<Tokens>;
   readonly signOut: (idToken: string | undefined) => void;
 };
 
@@ -48,13 +49,13 @@ export const openSession = (
       const next = await tokensBy(endpoints, {
         grant_type: 'refresh_token',
         refresh_token: tokens.refresh_token ?? '',
+      }).catch((error: unknown) => {
+        if (error instanceof SignInRefused) return signInAgain(error, tokens.id_token);
+        throw error;
       });
       tokens = { ...tokens, ...next };
       goodUntilMs = untilMs(next);
       return tokens.access_token;
-    } catch (error) {
-      if (error instanceof SignInRefused) signInAgain();
-      throw error;
     } finally {
       renewing = undefined;
     }

@@ -14,6 +14,7 @@ import { DataHome } from './data/home.ts';
 import { DataItem } from './data/item.ts';
 import { DataList } from './data/list.ts';
 import { DataRows } from './data/view.ts';
+import { dropDrafts } from './drafts.ts';
 import { EventPage } from './events/event.ts';
 import { Events } from './events/events.ts';
 import { html } from './html.ts';
@@ -30,6 +31,7 @@ import { isOfOwners, moved, type View } from './paths.ts';
 import { put, type Route, useRoute } from './router.ts';
 import { OwnSections, Sections } from './sections.ts';
 import type { Session } from './session.ts';
+import { SignInAgain } from './sign-in-again.ts';
 import { UserPage } from './users/user.ts';
 import { Users } from './users/users.ts';
 import { DeliveriesPage } from './webhooks/deliveries.ts';
@@ -97,8 +99,11 @@ const Frame = ({ session }: { readonly session: Session }) => {
   useEffect(() => {
     if (elsewhere !== undefined) put(elsewhere);
   }, [elsewhere]);
+  // Before a form of this user reads its draft.
+  if (me !== undefined) dropDrafts(String(me.id));
   const isForMe = isAdmin || FOR_ALL.includes(section) || isAccount;
   return html`
+    <${SignInAgain} />
     <a class="skip" href="#main">Skip to the content</a>
     <header>
       <p class="brand">Annals <span>${isAccount ? 'Account' : 'Console'}</span></p>

@@ -1,4 +1,6 @@
-import { openSession, type Session, SignInRefused, tokensBy } from './session.ts';
+import { dropDrafts, hasUnsent } from './drafts.ts';
+import { openSession, type Session, SignInRefused, type Tokens, tokensBy } from './session.ts';
+import { answerFromBeside, besideState, isBeside, passOn } from './sign-in-again.ts';
 
 /** Facts that the server puts into the page. */
 export type SignInFacts = {
@@ -12,6 +14,8 @@ export type Entrance =
   | { readonly kind: 'leaving' }
   | { readonly kind: 'signed-in'; readonly session: Session }
   | { readonly kind: 'signed-out' }
+  /** In the window of a sign-in for another page, if it cannot be closed. */
+  | { readonly kind: 'beside' }
   | { readonly kind: 'failed'; readonly error: unknown };
 
 const CLIENT_ID = 'console';
@@ -32,7 +36,11 @@ export const enter = async (facts: SignInFacts): Promise<Entrance> => {
   if (!isSecureContext) throw new SignInRefused('insecure_context', '');
   const answer = new URLSearchParams(location.search);
   const [code, state, error] = ['code', 'state', 'error'].map((name) => answer.get(name));
-  if (state === SIGNED_OUT) return { kind: 'signed-out' };
+  if (state === SIGNED_OUT) return signedOut();
+  if (isBeside(state ?? null)) {
+    passOn({ state: state ?? '', code: code ?? null, error: error ?? null });
+    return { kind: 'beside' };
+  }
   if (!code && !error) return authorize(facts, location.pathname + location.search);
   const kept = JSON.parse(sessionStorage.getItem(KEY) ?? 'null') as Kept | null;
   sessionStorage.removeItem(KEY);
@@ -40,34 +48,84 @@ export const enter = async (facts: SignInFacts): Promise<Entrance> => {
   if (error) throw new SignInRefused(error, answer.get('error_description') ?? '');
   // A foreign or used answer. Another is requested without notice, because that costs nothing.
   if (kept === null || kept.state !== state) return authorize(facts, location.pathname);
-  const grant = {
-    grant_type: 'authorization_code',
-    code: code ?? '',
-    code_verifier: kept.verifier,
-    redirect_uri: home,
-  };
-  const endpoints = { token: new URL('/token', facts.issuer).href, clientId: CLIENT_ID };
-  const session = openSession(await tokensBy(endpoints, grant), {
+  const endpoints = endpointsOf(facts);
+  const session = openSession(await tokensBy(endpoints, grantOf(facts, code ?? '', kept.verifier)), {
     ...endpoints,
-    signInAgain: () => void authorize(facts, location.pathname + location.search),
-    signOut: (idToken) => void leave(signOutUrl(facts, idToken)),
+    signInAgain: async (refused, idToken) => {
+      if (hasUnsent()) return signInBeside(facts, { refused, idToken });
+      dropDrafts();
+      await authorize(facts, location.pathname + location.search);
+      throw refused;
+    },
+    signOut: (idToken) => {
+      dropDrafts();
+      leave(signOutUrl(facts, idToken));
+    },
   });
   return { kind: 'signed-in', session };
 };
 
-const authorize = async ({ home, issuer, scope }: SignInFacts, path: string): Promise<Entrance> => {
+const signedOut = (): Entrance => {
+  dropDrafts();
+  return { kind: 'signed-out' };
+};
+
+type Ended = { readonly refused: SignInRefused; readonly idToken: string | undefined };
+
+/** The page has input that was not sent, so it stays, and the user signs in in another window. */
+const signInBeside = async (facts: SignInFacts, { refused, idToken }: Ended): Promise<Tokens> => {
+  const [state, verifier] = [besideState(randomText()), randomText()];
+  const answer = await answerFromBeside(await authorizeUrl(facts, { state, verifier }), state);
+  if (!answer?.code) throw refused;
+  const tokens = await tokensBy(endpointsOf(facts), grantOf(facts, answer.code, verifier));
+  if (subjectOf(tokens.id_token) === subjectOf(idToken)) return tokens;
+  // Another user must not see this input.
+  dropDrafts();
+  leave(facts.home);
+  throw refused;
+};
+
+/** The token comes from our own server by a direct request, which OpenID Connect allows to trust as it is. */
+const subjectOf = (idToken: string | undefined): unknown => {
+  const [, payload = ''] = idToken?.split('.') ?? [];
+  const { sub } = JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/')) || '{}') as {
+    readonly sub?: string;
+  };
+  return sub;
+};
+
+const endpointsOf = ({ issuer }: SignInFacts) => ({
+  token: new URL('/token', issuer).href,
+  clientId: CLIENT_ID,
+});
+
+const grantOf = ({ home }: SignInFacts, code: string, verifier: string) => ({
+  grant_type: 'authorization_code',
+  code,
+  code_verifier: verifier,
+  redirect_uri: home,
+});
+
+const authorize = async (facts: SignInFacts, path: string): Promise<Entrance> => {
   const kept: Kept = { state: randomText(), verifier: randomText(), path };
   sessionStorage.setItem(KEY, JSON.stringify(kept));
+  return leave(await authorizeUrl(facts, kept));
+};
+
+const authorizeUrl = async (
+  { home, issuer, scope }: SignInFacts,
+  { state, verifier }: Pick<Kept, 'state' | 'verifier'>,
+): Promise<string> => {
   const query = new URLSearchParams({
     response_type: 'code',
     client_id: CLIENT_ID,
     redirect_uri: home,
     scope,
-    state: kept.state,
-    code_challenge: await challengeOf(kept.verifier),
+    state,
+    code_challenge: await challengeOf(verifier),
     code_challenge_method: 'S256',
   });
-  return leave(new URL(`/authorize?${query}`, issuer).href);
+  return new URL(`/authorize?${query}`, issuer).href;
 };
 
 /** OpenID Connect RP-Initiated Logout: otherwise the session of the sign-in page would remain. */

@@ -2,20 +2,24 @@ import { html } from './html.ts';
 import { SignInRefused } from './session.ts';
 import type { Entrance } from './sign-in.ts';
 
-type Shut = Extract<Entrance, { readonly kind: 'signed-out' | 'failed' }>;
+type Shut = Extract<Entrance, { readonly kind: 'signed-out' | 'beside' | 'failed' }>;
 
 /** Shown instead of the console while nobody is signed in. */
 export const SignedOutPage = ({ entrance }: { readonly entrance: Shut }) => {
-  const [title, text] =
-    entrance.kind === 'signed-out'
-      ? ['You are signed out', 'This page stores nothing about your session.']
-      : wordsOf(entrance.error);
+  const [title, text] = textOf(entrance);
   return html`<main class="threshold" id="main">
     <p class="brand">Annals <span>Console</span></p>
     <h1>${title}</h1>
     <p>${text}</p>
-    <p><a class="button primary" href="/console">Sign in</a></p>
+    ${entrance.kind !== 'beside' && html`<p><a class="button primary" href="/console">Sign in</a></p>`}
   </main>`;
+};
+
+const textOf = (entrance: Shut): readonly [title: string, text: string] => {
+  if (entrance.kind === 'failed') return wordsOf(entrance.error);
+  return entrance.kind === 'beside'
+    ? ['You are signed in', 'Close this window, and continue in the other one.']
+    : ['You are signed out', 'This page stores nothing about your session.'];
 };
 
 const wordsOf = (error: unknown): readonly [title: string, text: string] => {

@@ -4,18 +4,17 @@ import type { HistoryEntry } from '#shared/rest/history.ts';
 import type { CommandFacts, KindFacts } from '../../domain-facts.ts';
 import type { Api } from '../api.ts';
 import { useApi, useAsked } from '../asking.ts';
+import { useDraft } from '../drafts.ts';
 import { useFormKeys } from '../form-key.ts';
 import { html } from '../html.ts';
-import { Changes } from '../item/changes.ts';
 import { useChanges } from '../live.ts';
 import { Heading, Whole } from '../parts.ts';
 import { ApiProblem } from '../problem.ts';
 import { go, type Route } from '../router.ts';
-import { Time } from '../time.ts';
 import { type Item, kindAt, type Link, type Links, pageOfItem, titleOf, useDomain } from './domain.ts';
 import { Form } from './form.ts';
 import { bodyOf, changesOf, fieldsToFill, mergeChanges, type Raw, rawOfAll } from './form-values.ts';
-import { ActorName } from './names.ts';
+import { type Meanwhile, Notice, Theirs } from './meanwhile.ts';
 import { NotThere } from './not-there.ts';
 
 type Of = { readonly route: Route };
@@ -68,12 +67,8 @@ type ChangeOptions = Pick<OnItemOptions, 'kind' | 'id' | 'command' | 'path'> & {
   readonly back: string;
 };
 
-/** The changes of others while a form is open. */
-type Meanwhile = {
-  readonly theirs: Raw;
-  readonly entries: readonly HistoryEntry[];
-  readonly conflicts: readonly string[];
-};
+/** The input, and the state of the item that it is compared with. */
+type Edited = { readonly raw: Raw; readonly base: { readonly raw: Raw; readonly etag: string | undefined } };
 
 const versionOf = (etag: string | undefined): number => Number(/^(?:W\/)?"(\d+)-/.exec(etag ?? '')?.[1] ?? 0);
 
@@ -84,8 +79,12 @@ const Change = ({ kind, id, command, path, item, etag, link, back }: ChangeOptio
   const fields = fieldsToFill(command.form);
   const isEdit = command.does === 'edit' || command.does === 'changeItem';
   const rawOfItem = (of: Item | undefined) => rawOfAll(fields, isEdit ? of : undefined);
-  const [base, setBase] = useState(() => ({ raw: rawOfItem(item), etag }));
-  const [raw, setRaw] = useState<Raw>(base.raw);
+  const draft = useDraft<Edited>({
+    initial: () => ({ raw: rawOfItem(item), base: { raw: rawOfItem(item), etag } }),
+    isChanged: (edited) => fields.some(({ wire }) => edited.raw[wire] !== edited.base.raw[wire]),
+  });
+  const { raw, base } = draft.content;
+  const setRaw = (next: Raw) => draft.set({ raw: next, base });
   // Input typed while the changes of others are loading must not be lost.
   const typed = useRef(raw);
   typed.current = raw;
@@ -102,8 +101,7 @@ const Change = ({ kind, id, command, path, item, etag, link, back }: ChangeOptio
       { before: base.raw, mine: typed.current, theirs },
       meanwhile?.conflicts,
     );
-    setBase({ raw: theirs, etag: now.etag });
-    setRaw(merged.raw);
+    draft.set({ raw: merged.raw, base: { raw: theirs, etag: now.etag } });
     setMeanwhile((before) => ({
       theirs,
       entries: [...entries, ...(before?.entries ?? [])],
@@ -115,12 +113,10 @@ const Change = ({ kind, id, command, path, item, etag, link, back }: ChangeOptio
     `subject=${kind.name}-${encodeURIComponent(id)}`,
     () => isSaving || void look().catch(() => undefined),
   );
+  // Others may have changed the item since the draft began.
   useEffect(() => {
-    const isDirty = fields.some(({ wire }) => raw[wire] !== base.raw[wire]);
-    const keep = (event: BeforeUnloadEvent) => isDirty && event.preventDefault();
-    addEventListener('beforeunload', keep);
-    return () => removeEventListener('beforeunload', keep);
-  }, [fields, raw, base]);
+    if (draft.isRestored) void look().catch(() => undefined);
+  }, []);
   const send = async () => {
     const body = isEdit ? changesOf(fields, base.raw, raw) : bodyOf(fields, raw);
     if (isEdit && Object.keys(body).length === 0) return go(back);
@@ -131,6 +127,7 @@ const Change = ({ kind, id, command, path, item, etag, link, back }: ChangeOptio
       await sendOnce({ body, ifMatch }, (key) =>
         api.send(link.method ?? 'POST', link.href, { body, ifMatch, key }),
       );
+      draft.end();
       go(back);
     } catch (error) {
       if (!(error instanceof ApiProblem && error.facts.status === 412) || !(await look())) throw error;
@@ -151,7 +148,7 @@ const Change = ({ kind, id, command, path, item, etag, link, back }: ChangeOptio
     );
   };
   return html`<${Form}
-    fields=${fields} raw=${raw} setRaw=${setRaw} send=${send} back=${back} remarks=${remarks}
+    fields=${fields} raw=${raw} setRaw=${setRaw} draft=${draft} send=${send} back=${back} remarks=${remarks}
     doing=${isEdit ? (meanwhile ? 'Overwrite' : 'Save') : command.title}
   >${meanwhile && html`<${Notice} kind=${kind} meanwhile=${meanwhile} />`}<//>`;
 };
@@ -165,32 +162,3 @@ const entriesSince = async (api: Api, path: string, version: number): Promise<re
     .catch(() => undefined);
   return entries?.body.filter((entry) => entry.version > version) ?? [];
 };
-
-type NoticeOptions = { readonly kind: KindFacts; readonly meanwhile: Meanwhile };
-
-const Notice = ({
-  kind,
-  meanwhile: { entries, conflicts },
-}: NoticeOptions) => html`<div class="finding warn meanwhile" role="alert">
-  ${entries.length === 0 && html`<p><strong>Changed meanwhile</strong></p>`}
-  ${entries.map(
-    ({
-      id,
-      actor,
-      at,
-      changes,
-    }) => html`<p key=${id}><strong>Changed by <${ActorName} actor=${actor} /> meanwhile</strong>, <${Time} at=${at} clock /></p>
-      <${Changes} changes=${changes} kind=${kind} />`,
-  )}
-  <p>${conflicts.length === 0 ? 'You have changed other fields: nothing is lost if you save.' : 'You have both changed the fields that are marked below. Choose, and save.'}</p>
-</div>`;
-
-type TheirsOptions = {
-  readonly value: string | boolean | undefined;
-  readonly take: (value: string | boolean) => void;
-};
-
-const Theirs = ({ value = '', take }: TheirsOptions) => html`<div class="theirs">
-  <p><span class="soft">Current value:</span> <bdi>${value === '' ? '–' : String(value)}</bdi></p>
-  <button type="button" class="quiet" onClick=${() => take(value)}>Use this</button>
-</div>`;

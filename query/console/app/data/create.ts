@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { CommandFacts, FormFieldFacts } from '../../domain-facts.ts';
 import { useApi } from '../asking.ts';
+import { useDraft } from '../drafts.ts';
 import { useFormKeys } from '../form-key.ts';
 import { html } from '../html.ts';
 import { Heading } from '../parts.ts';
@@ -63,14 +64,21 @@ const Creation = ({ command, path, back, then }: CreationOptions) => {
   // The owner comes last, and only for administrators, who may choose it.
   const all = fieldsToFill(command.form);
   const fields = [...all.filter((field) => !isOwner(field)), ...(isAdmin ? all.filter(isOwner) : [])];
-  const [raw, setRaw] = useState<Raw>(() => rawOfAll(fields, undefined));
+  const initial = () => rawOfAll(fields, undefined);
+  const [empty] = useState(initial);
+  const draft = useDraft<Raw>({
+    initial,
+    isChanged: (typed) => fields.some(({ wire }) => typed[wire] !== empty[wire]),
+  });
+  const raw = draft.content;
   const sendOnce = useFormKeys();
   const send = async () => {
     const body = bodyOf(fields, raw);
     const made = await sendOnce(body, (key) =>
       api.send<{ readonly id: number }>('POST', path, { body, key }),
     );
+    draft.end();
     go(then(made.body.id));
   };
-  return html`<${Form} fields=${fields} raw=${raw} setRaw=${setRaw} send=${send} doing=${command.does === 'addItem' ? 'Add' : 'Create'} back=${back} />`;
+  return html`<${Form} fields=${fields} raw=${raw} setRaw=${draft.set} draft=${draft} send=${send} doing=${command.does === 'addItem' ? 'Add' : 'Create'} back=${back} />`;
 };

@@ -2,6 +2,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { FormFieldFacts } from '../../domain-facts.ts';
 import { useActions } from '../actions.ts';
+import type { Draft } from '../drafts.ts';
 import { html } from '../html.ts';
 import { Problem } from '../parts.ts';
 import { factsOf, type ProblemFacts } from '../problem.ts';
@@ -13,6 +14,7 @@ type FormOptions = {
   readonly fields: readonly FormFieldFacts[];
   readonly raw: Raw;
   readonly setRaw: (raw: Raw) => void;
+  readonly draft: Pick<Draft<unknown>, 'isRestored' | 'end' | 'startAgain'>;
   /** Its error is shown, at the fields it names. */
   readonly send: () => Promise<void>;
   readonly doing: string;
@@ -28,6 +30,7 @@ export const Form = ({
   fields,
   raw,
   setRaw,
+  draft,
   send,
   doing,
   kind = '',
@@ -58,6 +61,7 @@ export const Form = ({
   };
   useActions([{ says: doing, keys: 'Control+Enter', to: submit }]);
   return html`<form ref=${form} class="form fill" noValidate onSubmit=${onSubmit}>
+    ${draft.isRestored && html`<div class="finding restored" role="status"><p>Your input from before is here again. It was not saved yet.</p><button type="button" class="quiet" onClick=${draft.startAgain}>Discard it</button></div>`}
     ${children}
     ${rest && html`<${Problem} problem=${rest} />`}
     ${fields.map(
@@ -70,7 +74,7 @@ export const Form = ({
         change=${(value: string | boolean) => setRaw({ ...raw, [field.wire]: value })}
       />`,
     )}
-    <div class="tools"><button class=${`primary ${kind}`} aria-disabled=${isBusy}>${doing}</button><a class="button" href=${back}>Cancel</a></div>
+    <div class="tools"><button class=${`primary ${kind}`} aria-disabled=${isBusy}>${doing}</button><a class="button" href=${back} onClick=${draft.end}>Cancel</a></div>
   </form>`;
 };
 

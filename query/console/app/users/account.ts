@@ -17,21 +17,20 @@ export const Account = ({ user }: { readonly user: User }) => {
   return html`<${Whole} asked=${asked} show=${(account: ManagedAccount) => html`
     <section aria-labelledby="account"><h2 id="account">Signing in</h2>
       <p>${account.status === 'active' ? html`<${Badge} tone="good">active<//>` : html`<${Badge} tone="bad">deactivated<//>`} ${waysOf(account)}</p>
-      ${
+      <div class="tools">${
         account.status === 'deactivated'
-          ? html`<p><${Act} act=${() => then(api.post(`${path}/reactivate`))}>Reactivate<//></p>`
+          ? html`<${Act} act=${() => then(api.post(`${path}/reactivate`))}>Reactivate<//>`
           : user.role !== 'admin' &&
-            html`<p><${Confirm} label="Deactivate" title=${`Deactivate ${user.name}?`} doing="Deactivate" act=${() => then(api.post(`${path}/deactivate`))}>
+            html`<${Confirm} label="Deactivate" title=${`Deactivate ${user.name}?`} doing="Deactivate" act=${() => then(api.post(`${path}/deactivate`))}>
               <p>Until you reactivate the account, nobody can sign in to it, and applications and tokens that act for it are refused. Its webhooks continue.</p>
-            <//></p>`
-      }
+            <//>`
+      }${
+        account.sessions.length + account.applications.length + account.tokens.length > 0 &&
+        html`<${Confirm} label="End all access" title=${`End all access of ${user.name}?`} doing="End all access" act=${() => then(endAll(account, (what) => api.remove(`${path}/${what}`)))}>
+          <p>All sessions, the access of all applications, and all access tokens of the user end. They can sign in again.</p>
+        <//>`
+      }</div>
     </section>
-    ${
-      account.sessions.length + account.applications.length + account.tokens.length > 0 &&
-      html`<p><${Confirm} label="End all access" title=${`End all access of ${user.name}?`} doing="End all access" act=${() => then(endAll(account, (what) => api.remove(`${path}/${what}`)))}>
-        <p>All sessions, the access of all applications, and all access tokens of the user end. They can sign in again.</p>
-      <//></p>`
-    }
     <${Acting} title="Sessions" none="The user has no sessions." items=${account.sessions.map(
       ({ id, browser, network, signedInAt, lastSeenAt }) => ({
         key: id,

@@ -4,6 +4,7 @@ import { useApi, useAsked } from '../asking.ts';
 import { Secret } from '../clients/secret.ts';
 import { useDomain } from '../data/domain.ts';
 import { Form } from '../data/form.ts';
+import { useDraft } from '../drafts.ts';
 import { useFormKeys } from '../form-key.ts';
 import { html } from '../html.ts';
 import { Heading, Whole } from '../parts.ts';
@@ -64,15 +65,31 @@ type EndpointFormOptions = {
   readonly back: string;
 };
 
+/** `before`: the endpoint when the input began, so that only the user's own changes are sent. */
+type Edited = {
+  readonly raw: ReturnType<typeof rawOf>;
+  readonly eventTypes: readonly string[];
+  readonly before: Webhook | undefined;
+};
+
 const EndpointForm = ({ webhook, send, doing, back }: EndpointFormOptions) => {
   const { filters } = useDomain();
-  const [raw, setRaw] = useState(() => rawOf(webhook));
-  const [eventTypes, setEventTypes] = useState<readonly string[]>(webhook?.eventTypes ?? ['*']);
+  const initial = (): Edited => ({
+    raw: rawOf(webhook),
+    eventTypes: webhook?.eventTypes ?? ['*'],
+    before: webhook,
+  });
+  const isChanged = ({ raw, eventTypes, before }: Edited) =>
+    JSON.stringify([raw, eventTypes]) !== JSON.stringify([rawOf(before), before?.eventTypes ?? ['*']]);
+  const draft = useDraft<Edited>({ initial, isChanged });
+  const { raw, eventTypes, before } = draft.content;
+  const setRaw = (next: Edited['raw']) => draft.set({ ...draft.content, raw: next });
+  const setEventTypes = (next: readonly string[]) => draft.set({ ...draft.content, eventTypes: next });
   const fields = [...addressFields, ...moreFields(filters)];
   const submit = () =>
-    send(bodyOf(raw, eventTypes, filters, webhook)).catch((error: unknown) => {
+    send(bodyOf(raw, eventTypes, filters, before)).then(draft.end, (error: unknown) => {
       throw error instanceof ApiProblem ? new ApiProblem(atFields(factsOf(error)), { cause: error }) : error;
     });
-  return html`<${Form} fields=${fields} raw=${raw} setRaw=${setRaw} send=${submit} doing=${doing} back=${back}
+  return html`<${Form} fields=${fields} raw=${raw} setRaw=${setRaw} draft=${draft} send=${submit} doing=${doing} back=${back}
     remarks=${{ description: html`<${EventTypes} chosen=${eventTypes} change=${setEventTypes} />` }} />`;
 };
