@@ -64,6 +64,12 @@ describeInChromium('users in the console', () => {
       await page.getByText('Drafted').first().waitFor();
       await page.getByText('active', { exact: true }).waitFor();
       await look('2-person');
+      // The lists of the navigation stay apart on a page that is scrolled.
+      await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+      const places = await page.evaluate<string[]>(
+        "[...document.querySelectorAll('nav a')].map((link) => link.getBoundingClientRect()).map(({ x, y }) => x + ' ' + y)",
+      );
+      expect(new Set(places).size).toBe(places.length);
       await press('End Journal');
       await page.getByText('No application may act for the user.').waitFor();
       await press('End all access');
