@@ -39,6 +39,8 @@ import { ensureSigningKey, hasSigningKey } from './signing-keys/signing-keys.ts'
 import { migrateSigningKeys } from './signing-keys/statements.ts';
 import { startCleanUp } from './storage/clean-up.ts';
 import { createGrantEnder, type GrantEnder } from './storage/end-grants.ts';
+import { createKeyedWrites, type KeyedWrites } from './storage/keyed-writes.ts';
+import { createRecordSeal } from './storage/seal-record.ts';
 import { migrateAuthStorage } from './storage/statements.ts';
 
 /** The service's dependencies. The caller owns them, and they outlive the service. */
@@ -116,8 +118,10 @@ export const startAuthService = async (dependencies: AuthDependencies): Promise<
   );
   opening.use(startCleanUp({ pool, log, clock }));
   const credentials = await createCredentials(pool);
+  const keyedWrites = createKeyedWrites({ pool, seal: createRecordSeal(dependencies.masterKey) });
   const accounts = accountRoutes({
     ...dependencies,
+    keyedWrites,
     ...ender,
     post,
     issuerUrl: config.issuerUrl,
@@ -135,7 +139,7 @@ export const startAuthService = async (dependencies: AuthDependencies): Promise<
   const resources = opening.move();
   return {
     ...ender,
-    routes: authRoutes({ ...dependencies, ...server, clients, accounts }),
+    routes: authRoutes({ ...dependencies, ...server, clients, accounts, keyedWrites }),
     fastPath: providerFastPath(server),
     clients,
     persons,
@@ -152,6 +156,7 @@ type RouteParts = AuthDependencies & {
   readonly issuer: string;
   readonly clients: Clients;
   readonly accounts: Router;
+  readonly keyedWrites: KeyedWrites;
 };
 
 const authRoutes = (parts: RouteParts): Router => {

@@ -28,6 +28,7 @@ import { personalTokenRoutes } from '../personal-tokens/routes.ts';
 import type { ReadProfile } from '../provider/profile.ts';
 import { createSecondFactors } from '../second-factor/second-factors.ts';
 import { type RecordSecurityEvent, recordAfterwards, type SecurityEvent } from '../security-log.ts';
+import type { KeyedWrites } from '../storage/keyed-writes.ts';
 import { createRecordSeal } from '../storage/seal-record.ts';
 import { createTickets } from '../storage/tickets.ts';
 import { createAttempts } from './attempts.ts';
@@ -65,6 +66,7 @@ export type AccountDependencies = InteractionDependencies & {
   readonly post: Post;
   readonly log: Log;
   readonly keys: KeyStore;
+  readonly keyedWrites: KeyedWrites;
   endGrantsOfUser(userId: number): Promise<void>;
 };
 

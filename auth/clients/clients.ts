@@ -6,7 +6,7 @@ import type { Connection } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { EndedGrant } from '../storage/end-records.ts';
-import { type By, circumstancesOf } from './by.ts';
+import { type By, circumstancesOf, type SettledBy } from './by.ts';
 import { changedFields, type Ending, endingOf } from './changes.ts';
 import { type ClientAndSecret, hasSecret, type StoredClient, settingsOf } from './client.ts';
 import {
@@ -32,10 +32,11 @@ export type Clients = {
   list(after: string, limit: number): Promise<readonly StoredClient[]>;
   /** When each last got a token, to within an hour. */
   usesOf(clientIds: readonly string[]): Promise<ReadonlyMap<string, Date>>;
-  register(wanted: NewClient, by: By): Promise<ClientAndSecret>;
-  change(clientId: string, edit: Edit, by: By): Promise<ClientAndSecret>;
-  rotateSecret(clientId: string, by: By): Promise<ClientAndSecret>;
-  remove(clientId: string, ifVersions: readonly number[] | undefined, by: By): Promise<void>;
+  /** Writes call `by.settle` in their transaction. */
+  register(wanted: NewClient, by: SettledBy<ClientAndSecret>): Promise<ClientAndSecret>;
+  change(clientId: string, edit: Edit, by: SettledBy<ClientAndSecret>): Promise<ClientAndSecret>;
+  rotateSecret(clientId: string, by: SettledBy<ClientAndSecret>): Promise<ClientAndSecret>;
+  remove(clientId: string, ifVersions: readonly number[] | undefined, by: SettledBy<void>): Promise<void>;
 };
 
 const CACHED_MAX = 1_000;
@@ -90,7 +91,7 @@ type Changed = ClientAndSecret & { readonly ending: Ending; readonly ended: read
 const changeClient = async (
   dependencies: ClientDependencies,
   edit: EditOfOne,
-  by: By,
+  by: SettledBy<ClientAndSecret>,
 ): Promise<ClientAndSecret> => {
   const { clientId } = edit;
   const account = await accountFor(dependencies, edit, by);
@@ -100,7 +101,11 @@ const changeClient = async (
       const before = await lock(connection, clientId, edit.ifVersions);
       const settings = editedBy(edit, before, by);
       const changed = changedFields(settingsOf(before), settings);
-      if (changed.length === 0) return { client: before, secret: undefined, ending: 'nothing', ended: [] };
+      if (changed.length === 0) {
+        const unchanged = { client: before, secret: undefined };
+        await by.settle?.(connection, unchanged);
+        return { ...unchanged, ending: 'nothing', ended: [] };
+      }
       const serviceAccount = before.serviceAccount ?? account;
       // Somebody else has changed the client after we decided that it needs no account.
       if (serviceAccount === undefined && actsForItself(settings)) throw new Rejection('conflict');
@@ -112,6 +117,7 @@ const changeClient = async (
       const ending = endingOf(before, after);
       const ended = await endFor(connection, clientId, ending);
       await dependencies.record({ type: 'client.changed', data: { clientId, changed } }, circumstancesOf(by));
+      await by.settle?.(connection, { client: after, secret });
       return { client: after, secret, ending, ended };
     },
   );
@@ -150,7 +156,7 @@ const editedBy = ({ apply }: Edit, before: StoredClient, { caller }: By): Client
 const rotateSecret = async (
   dependencies: ClientDependencies,
   clientId: string,
-  by: By,
+  by: SettledBy<ClientAndSecret>,
 ): Promise<ClientAndSecret> => {
   const secret = newSecret();
   const client = await inTransaction(dependencies.pool, async (connection) => {
@@ -166,6 +172,7 @@ const rotateSecret = async (
     });
     await endFor(connection, clientId, 'tokens');
     await dependencies.record({ type: 'client.secret_rotated', data: { clientId } }, circumstancesOf(by));
+    await by.settle?.(connection, { client: rotated, secret });
     return rotated;
   });
   await endAgain(dependencies, { clientId, ending: 'tokens', ended: [] });
@@ -176,13 +183,14 @@ const rotateSecret = async (
 const removeClient = async (
   dependencies: ClientDependencies,
   { clientId, ifVersions }: { readonly clientId: string; readonly ifVersions: readonly number[] | undefined },
-  by: By,
+  by: SettledBy<void>,
 ): Promise<void> => {
   const ended = await inTransaction(dependencies.pool, async (connection) => {
     await lock(connection, clientId, ifVersions);
     await deleteClient(connection, clientId);
     const ended = await endFor(connection, clientId, 'grants');
     await dependencies.record({ type: 'client.deleted', data: { clientId } }, circumstancesOf(by));
+    await by.settle?.(connection);
     return ended;
   });
   await endAgain(dependencies, { clientId, ending: 'grants', ended });

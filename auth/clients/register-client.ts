@@ -4,7 +4,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { RecordSecurityEvent } from '../security-log.ts';
-import { type By, circumstancesOf } from './by.ts';
+import { type By, circumstancesOf, type SettledBy } from './by.ts';
 import { type ClientAndSecret, hasSecret } from './client.ts';
 import { insertClient, type Queryable, selectClient } from './client-table.ts';
 import { demandScopes } from './demand-rights.ts';
@@ -27,7 +27,7 @@ const ID_BYTES = 16;
 export const registerClient = async (
   dependencies: ClientDependencies,
   wanted: NewClient,
-  by: By,
+  by: SettledBy<ClientAndSecret>,
 ): Promise<ClientAndSecret> => {
   const { settings, selfRegistered = false, clientId = randomBytes(ID_BYTES).toString('hex') } = wanted;
   // A client that registers itself gets scopes that users may grant, whoever sends the request, and never
@@ -50,6 +50,7 @@ export const registerClient = async (
       { type: 'client.registered', data: { clientId, selfRegistered } },
       circumstancesOf(by),
     );
+    await by.settle?.(connection, { client: inserted, secret });
     return inserted;
   });
   return { client, secret };

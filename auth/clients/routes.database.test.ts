@@ -14,7 +14,8 @@ const OPERATIONS = Object.values(CLIENT_OPERATIONS).map(
 );
 
 test('every route is described, and no other', ({ api }) => {
-  const { stack } = clientRoutes({ domain: publishing, clients: api.clients, bodyBytesMax: 1 });
+  const { clients, keyedWrites } = api;
+  const { stack } = clientRoutes({ domain: publishing, clients, keyedWrites, bodyBytesMax: 1 });
   const served = stack.flatMap(({ route }) => {
     const methods = (route as { methods?: Readonly<Record<string, boolean>> } | undefined)?.methods ?? {};
     return Object.keys(methods).flatMap((method) =>

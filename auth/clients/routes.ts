@@ -14,15 +14,29 @@ import { Rejection } from '#shared/rejection.ts';
 import { ClientPage, clientForms, clientOperations } from '#shared/rest/clients.ts';
 import { routeOf } from '#shared/rest/operation.ts';
 import { answerJson } from '../answer-json.ts';
-import type { By } from './by.ts';
+import {
+  type KeyedWrites,
+  type Settle,
+  type SettleResult,
+  settling,
+  type Written,
+} from '../storage/keyed-writes.ts';
+import { writeRoute } from '../write-route.ts';
+import type { SettledBy } from './by.ts';
 import type { ClientAndSecret } from './client.ts';
 import type { Clients } from './clients.ts';
+import { mergePatch } from './merge-patch.ts';
 import { representationOf } from './representation.ts';
 
 /** `/clients`, for administrators with the scope `manage:clients`. */
-type Dependencies = { readonly domain: Domain; readonly clients: Clients; readonly bodyBytesMax: number };
+type Dependencies = {
+  readonly domain: Domain;
+  readonly clients: Clients;
+  readonly keyedWrites: KeyedWrites;
+  readonly bodyBytesMax: number;
+};
 
-export const clientRoutes = ({ domain, clients, bodyBytesMax }: Dependencies): Router => {
+export const clientRoutes = ({ domain, clients, keyedWrites, bodyBytesMax }: Dependencies): Router => {
   const {
     listClients,
     createClient,
@@ -35,17 +49,18 @@ export const clientRoutes = ({ domain, clients, bodyBytesMax }: Dependencies): R
   const body = (operation: { readonly body: object }) =>
     readJsonBody(bodyBytesMax, Object.keys(operation.body));
   const { list, create, show, put, patch, remove, rotate } = handlersOf(domain, clients);
+  const write = (execute: Write) => writeRoute(keyedWrites, execute);
   return Router()
     .use('/clients', demandManager)
     .get(routeOf(listClients), list)
-    .post(routeOf(createClient), ...body(createClient), create)
+    .post(routeOf(createClient), ...body(createClient), write(create))
     .all(routeOf(listClients), refuseOtherMethods('GET', 'HEAD', 'POST'))
     .get(routeOf(getClient), show)
-    .put(routeOf(replaceClient), ...body(replaceClient), put)
-    .patch(routeOf(editClient), ...body(editClient), patch)
-    .delete(routeOf(deleteClient), remove)
+    .put(routeOf(replaceClient), ...body(replaceClient), write(put))
+    .patch(routeOf(editClient), ...body(editClient), write(patch))
+    .delete(routeOf(deleteClient), write(remove))
     .all(routeOf(getClient), refuseOtherMethods('GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'))
-    .post(routeOf(rotateClientSecret), rotate)
+    .post(routeOf(rotateClientSecret), write(rotate))
     .all(routeOf(rotateClientSecret), refuseOtherMethods('POST'));
 };
 
@@ -58,7 +73,9 @@ const demandManager: RequestHandler = (request, _response, next) => {
   next();
 };
 
-type Handler = (request: Request<{ clientId: string }>, response: Response) => Promise<void>;
+type Of = Request<{ clientId: string }>;
+type Handler = (request: Of, response: Response) => Promise<void>;
+type Write = (request: Of, settle: Settle) => Promise<Written>;
 
 const handlersOf = (domain: Domain, clients: Clients) =>
   handlersFor({ ...clientForms(domain), ...clientSettingsOf(domain) }, clients);
@@ -68,69 +85,87 @@ type Forms = ReturnType<typeof clientForms> & Pick<ReturnType<typeof clientSetti
 const handlersFor = (
   { NewClient, ClientReplacement, ClientPatch, ClientSettings }: Forms,
   clients: Clients,
-) => ({
-  list: (async (request, response) => {
-    const { limit, after } = parseInput(ClientPage, request.query);
-    const found = await clients.list(after, limit + 1);
-    const items = found.slice(0, limit);
-    const last = items.at(-1);
-    const uses = await clients.usesOf(items.map(({ clientId }) => clientId));
-    if (found.length > limit && last !== undefined) {
-      response.set(
-        'Link',
-        `</clients?limit=${limit}&after=${Buffer.from(last.clientId).toString('base64url')}>; rel="next"`,
-      );
-    }
-    answerJson(request, response, {
-      text: JSON.stringify(
-        items.map((client) => representationOf({ client, usedAt: uses.get(client.clientId) })),
-      ),
-      version: 0,
-    });
-  }) satisfies Handler,
-
-  create: (async (request, response) => {
-    const { clientId, ...settings } = parseInput(NewClient, request.body);
-    const made = await clients.register({ clientId, settings }, byOf(request));
-    response.status(201).location(`/clients/${made.client.clientId}`);
-    answerClient(request, response, { ...made, usedAt: undefined });
-  }) satisfies Handler,
-
-  show: (async (request, response) => {
-    const client = await clients.find(request.params.clientId);
-    if (client === undefined) throw new Rejection('client_not_found');
+) => {
+  /** A change reads the use first: a failed read after the commit would lose the new secret. */
+  const answerOf = async (request: Of): Promise<(result: ClientAndSecret) => Written> => {
     const usedAt = await useOf(clients, request);
-    answerClient(request, response, { client, secret: undefined, usedAt });
-  }) satisfies Handler,
-
-  put: (async (request, response) => {
-    const settings = parseInput(ClientReplacement, request.body);
-    const edit = { ifVersions: versionsDemandedBy(request), apply: () => settings };
-    const usedAt = await useOf(clients, request);
-    const changed = await clients.change(request.params.clientId, edit, byOf(request));
-    answerClient(request, response, { ...changed, usedAt });
-  }) satisfies Handler,
-
-  patch: (async (request, response) => {
-    const sent = parseInput(ClientPatch, request.body);
-    const apply = (settings: ClientSettings) => parseInput(ClientSettings, patched(settings, sent));
+    return (result) => writtenClient({ ...result, usedAt }, 200);
+  };
+  const change = async (
+    request: Of,
+    settle: Settle,
+    apply: (settings: ClientSettings) => ClientSettings,
+  ): Promise<Written> => {
     const edit = { ifVersions: versionsDemandedBy(request), apply };
-    const usedAt = await useOf(clients, request);
-    const changed = await clients.change(request.params.clientId, edit, byOf(request));
-    answerClient(request, response, { ...changed, usedAt });
-  }) satisfies Handler,
+    const answer = await answerOf(request);
+    const by = byOf(request, settling(settle, answer));
+    return answer(await clients.change(request.params.clientId, edit, by));
+  };
+  return {
+    list: (async (request, response) => {
+      const { limit, after } = parseInput(ClientPage, request.query);
+      const found = await clients.list(after, limit + 1);
+      const items = found.slice(0, limit);
+      const last = items.at(-1);
+      const uses = await clients.usesOf(items.map(({ clientId }) => clientId));
+      if (found.length > limit && last !== undefined) {
+        response.set(
+          'Link',
+          `</clients?limit=${limit}&after=${Buffer.from(last.clientId).toString('base64url')}>; rel="next"`,
+        );
+      }
+      answerJson(request, response, {
+        text: JSON.stringify(
+          items.map((client) => representationOf({ client, usedAt: uses.get(client.clientId) })),
+        ),
+        version: 0,
+      });
+    }) satisfies Handler,
 
-  remove: (async (request, response) => {
-    await clients.remove(request.params.clientId, versionsDemandedBy(request), byOf(request));
-    response.status(204).end();
-  }) satisfies Handler,
+    create: (async (request, settle) => {
+      const { clientId, ...settings } = parseInput(NewClient, request.body);
+      const answer = ({ client, secret }: ClientAndSecret): Written => ({
+        ...writtenClient({ client, secret, usedAt: undefined }, 201),
+        location: `/clients/${client.clientId}`,
+      });
+      return answer(await clients.register({ clientId, settings }, byOf(request, settling(settle, answer))));
+    }) satisfies Write,
 
-  rotate: (async (request, response) => {
-    const usedAt = await useOf(clients, request);
-    const rotated = await clients.rotateSecret(request.params.clientId, byOf(request));
-    answerClient(request, response, { ...rotated, usedAt });
-  }) satisfies Handler,
-});
+    show: (async (request, response) => {
+      const client = await clients.find(request.params.clientId);
+      if (client === undefined) throw new Rejection('client_not_found');
+      const usedAt = await useOf(clients, request);
+      answerJson(request, response, {
+        text: JSON.stringify(representationOf({ client, usedAt })),
+        version: client.version,
+      });
+    }) satisfies Handler,
+
+    put: (async (request, settle) => {
+      const settings = parseInput(ClientReplacement, request.body);
+      return change(request, settle, () => settings);
+    }) satisfies Write,
+
+    patch: (async (request, settle) => {
+      const sent = parseInput(ClientPatch, request.body);
+      return change(request, settle, (settings) => parseInput(ClientSettings, patched(settings, sent)));
+    }) satisfies Write,
+
+    remove: (async (request, settle) => {
+      const gone = (): Written => ({ status: 204 });
+      const by = byOf(request, settling(settle, gone));
+      await clients.remove(request.params.clientId, versionsDemandedBy(request), by);
+      return gone();
+    }) satisfies Write,
+
+    rotate: (async (request, settle) => {
+      const answer = await answerOf(request);
+      return answer(
+        await clients.rotateSecret(request.params.clientId, byOf(request, settling(settle, answer))),
+      );
+    }) satisfies Write,
+  };
+};
 
 /** A patch that removes scopes and does not mention the default scopes removes them there too. */
 const patched = (settings: ClientSettings, patch: z.output<Forms['ClientPatch']>): unknown => {
@@ -141,40 +176,22 @@ const patched = (settings: ClientSettings, patch: z.output<Forms['ClientPatch']>
   return mergePatch({ ...settings, defaultScopes }, patch);
 };
 
-const byOf = (request: Request<{ clientId: string }>): By => ({
+const byOf = <Result>(request: Of, settle: SettleResult<Result>): SettledBy<Result> => ({
   caller: callerOf(request),
   requestId: requestIdOf(request),
+  settle,
 });
 
-/** A change reads this first: a failed read after the commit would lose the new secret. */
 const useOf = async (
   clients: Pick<Clients, 'usesOf'>,
-  { params: { clientId } }: Request<{ clientId: string }>,
+  { params: { clientId } }: Of,
 ): Promise<Date | undefined> => (await clients.usesOf([clientId])).get(clientId);
 
-/** The response cannot fail: it may be the only one with the secret. */
-const answerClient = (
-  request: Request<{ clientId: string }>,
-  response: Response,
-  { client, secret, usedAt }: ClientAndSecret & { readonly usedAt: Date | undefined },
-): void => {
-  // The tag equals that of a later GET.
+type Shown = ClientAndSecret & { readonly usedAt: Date | undefined };
+
+/** The response cannot fail: it may be the only one with the secret. Its tag equals that of a later GET. */
+const writtenClient = ({ client, secret, usedAt }: Shown, status: 200 | 201): Written => {
   const shown = JSON.stringify(representationOf({ client, usedAt }));
   const text = secret === undefined ? shown : JSON.stringify(representationOf({ client, secret, usedAt }));
-  response.set('ETag', entityTagOf(client.version, shown));
-  answerJson(request, response, { text, version: client.version });
+  return { status, entityTag: entityTagOf(client.version, shown), text };
 };
-
-/** Applies a JSON merge patch (RFC 7396): null removes, an object is merged, anything else replaces. */
-const mergePatch = (target: unknown, patch: unknown): unknown => {
-  if (!isObject(patch)) return patch;
-  const merged = new Map(Object.entries(isObject(target) ? target : {}));
-  for (const [name, value] of Object.entries(patch)) {
-    if (value === null) merged.delete(name);
-    else merged.set(name, mergePatch(merged.get(name), value));
-  }
-  return Object.fromEntries(merged);
-};
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -6,6 +6,7 @@ import { confirm } from '../accounts/confirmed.ts';
 import type { Persons } from '../accounts/directory.ts';
 import { type SignedUp, type SignUpDependencies, signUp } from '../accounts/sign-up.ts';
 import type { RecordSecurityEvent, SecurityCircumstances } from '../security-log.ts';
+import type { SettleResult } from '../storage/keyed-writes.ts';
 import type { RecordSeal } from '../storage/seal-record.ts';
 import {
   closeInvitation,
@@ -29,9 +30,9 @@ type Wanted = Pick<Invitation, 'email' | 'role'>;
 export type Invitations = {
   /**
    * Returns the secret of the link, which is stored nowhere; undefined if the address has an account. Ends an
-   * earlier invitation to this address.
+   * earlier invitation to this address. `settle` is called in the transaction.
    */
-  make(wanted: Wanted, by: SecurityCircumstances): Promise<string | undefined>;
+  make(wanted: Wanted, by: SecurityCircumstances, settle?: SettleResult<string>): Promise<string | undefined>;
   find(link: string): Promise<Invitation | undefined>;
   /** Those that were neither accepted nor revoked, the newest first. */
   list(): Promise<readonly Invitation[]>;
@@ -66,7 +67,7 @@ export const createInvitations = (
 ): Invitations => {
   const { pool, seal, record } = dependencies;
   return {
-    make: (wanted, by) => makeInvitation(dependencies, wanted, by),
+    make: (wanted, by, settle) => makeInvitation(dependencies, wanted, by, settle),
     async find(link) {
       const row = await selectInvitation(pool, seal.hash(KIND, link));
       return row === undefined ? undefined : opened(seal, row);
@@ -107,6 +108,7 @@ export const makeInvitation = async (
   { pool, seal, persons, emailHash, record }: InvitationDependencies,
   { email, role }: Wanted,
   by: SecurityCircumstances,
+  settle?: SettleResult<string>,
 ): Promise<string | undefined> => {
   if ((await persons.byEmail(email)) !== undefined) return undefined;
   const id = randomBytes(ID_BYTES).toString('base64url');
@@ -120,6 +122,7 @@ export const makeInvitation = async (
     ]);
     const earlier = await closeInvitationTo(connection, hash, 'revoked');
     await insertInvitation(connection, { id, digest, sealed, role, emailHash: hash, lifetimeS: LIFETIME_S });
+    await settle?.(connection, link);
     return earlier;
   });
   if (replaced !== undefined)

@@ -23,10 +23,17 @@ import { invitationMessage } from '../mail/messages.ts';
 import type { OwnAccountDependencies } from '../own-account/dependencies.ts';
 import { endApplications, endSessions } from '../own-account/end-access.ts';
 import { invitationLink, PER_INVITER } from '../own-account/invitations.ts';
+import { type Settle, settling, type Written } from '../storage/keyed-writes.ts';
+import { writeRoute } from '../write-route.ts';
 import { type AccountDependencies, readAccount } from './account.ts';
 
 type Dependencies = AccountDependencies &
-  Pick<OwnAccountDependencies, 'readPerson' | 'record' | 'invitations' | 'attempts' | 'post' | 'issuerUrl'>;
+  Pick<
+    OwnAccountDependencies,
+    'readPerson' | 'record' | 'invitations' | 'attempts' | 'post' | 'issuerUrl' | 'keyedWrites'
+  >;
+type End = (request: Parameters<Handler>[0]) => Promise<void>;
+type Write = (request: Parameters<Handler>[0], settle: Settle) => Promise<Written>;
 type Handler = (request: Request<Readonly<Record<string, string>>>, response: Response) => Promise<void>;
 
 const BODY_BYTES_MAX = 4_096;
@@ -41,7 +48,7 @@ export const managedAccountRoutes = (dependencies: Dependencies): Router => {
   const shared = Router()
     .all(routeOf(list), forPrograms)
     .get(routeOf(list), demandManager, invitations.list)
-    .post(routeOf(list), demandManager, ...read, invitations.make)
+    .post(routeOf(list), demandManager, ...read, writeRoute(dependencies.keyedWrites, invitations.make))
     .all(routeOf(list), refuseOtherMethods('GET', 'HEAD', 'POST'));
   const router = Router()
     .use((request, response, next) => (isProgram(request) ? shared(request, response, next) : next()))
@@ -62,7 +69,7 @@ export const managedAccountRoutes = (dependencies: Dependencies): Router => {
       forPrograms,
       (request, _response, next) => (request.method === method ? next() : next('route')),
       demandManager,
-      finish(handle),
+      writeRoute(dependencies.keyedWrites, finish(handle)),
     );
     router.all(route, refuseOtherMethods(method));
   }
@@ -75,11 +82,12 @@ const demandManager: RequestHandler = (request, _response, next) => {
   next();
 };
 
+/** These have the same effect and response if they are executed again. */
 const finish =
-  (handle: Handler): Handler =>
-  async (request, response) => {
-    await handle(request, response);
-    response.status(204).end();
+  (end: End): Write =>
+  async (request) => {
+    await end(request);
+    return { status: 204 };
   };
 
 const byIn = (request: Request<Readonly<Record<string, string>>>) =>
@@ -121,17 +129,17 @@ const peopleHandlers = (dependencies: Dependencies) => {
       if (!isDone) return;
       await record({ type: 'account.deactivated', data: { userId } }, byIn(request));
       await endSessions(dependencies, { userId, by: byIn(request) }, () => true);
-    }) satisfies Handler,
+    }) satisfies End,
     reactivate: (async (request) => {
       const { userId } = await personIn(request);
       if (await reactivatePerson(pool, userId))
         await record({ type: 'account.reactivated', data: { userId } }, byIn(request));
-    }) satisfies Handler,
+    }) satisfies End,
     endSession: (async (request) => {
       const { userId } = await personIn(request);
       const { sessionId } = request.params;
       await endSessions(dependencies, { userId, by: byIn(request) }, ({ uid }) => uid === sessionId);
-    }) satisfies Handler,
+    }) satisfies End,
     endApplication: (async (request) => {
       const { userId } = await personIn(request);
       await endApplications(
@@ -139,11 +147,11 @@ const peopleHandlers = (dependencies: Dependencies) => {
         { userId, by: byIn(request) },
         ({ clientId }) => clientId === request.params.clientId,
       );
-    }) satisfies Handler,
+    }) satisfies End,
     endToken: (async (request) => {
       const { userId } = await personIn(request);
       await ownTokens.revoke(userId, [request.params.tokenId ?? ''], byIn(request));
-    }) satisfies Handler,
+    }) satisfies End,
   };
 };
 
@@ -159,7 +167,7 @@ const invitationHandlers = ({ domain, invitations, attempts, post, issuerUrl }: 
       }));
       answerJson(request, response, { text: JSON.stringify(shown), version: 0 });
     }) satisfies Handler,
-    make: (async (request, response) => {
+    make: (async (request, settle) => {
       const wanted = parseInput(NewInvitation, request.body);
       if (wanted.role !== domain.signUp && wanted.role !== leastRoleOf(domain))
         demandRoleGiver(callerOf(request));
@@ -169,18 +177,17 @@ const invitationHandlers = ({ domain, invitations, attempts, post, issuerUrl }: 
         throw new HttpProblem('rate_limited', {
           headers: { 'Retry-After': String(waitSeconds(taken.waitMs)) },
         });
-      const made = await invitations.make(wanted, by);
+      const answer = (secret: string): Written => {
+        const link = post.isThere ? null : invitationLink(issuerUrl, secret);
+        return { status: 201, text: JSON.stringify({ ...wanted, link }) };
+      };
+      const made = await invitations.make(wanted, by, settling(settle, answer));
       if (made === undefined) throw new Rejection('email_taken');
-      const link = invitationLink(issuerUrl, made);
-      post.send(async () => invitationMessage({ to: wanted.email, link }));
-      response.status(201);
-      answerJson(request, response, {
-        text: JSON.stringify({ ...wanted, link: post.isThere ? null : link }),
-        version: 0,
-      });
-    }) satisfies Handler,
+      post.send(async () => invitationMessage({ to: wanted.email, link: invitationLink(issuerUrl, made) }));
+      return answer(made);
+    }) satisfies Write,
     revoke: (async (request) => {
       await invitations.revoke(request.params.invitationId ?? '', byIn(request));
-    }) satisfies Handler,
+    }) satisfies End,
   };
 };

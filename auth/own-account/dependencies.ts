@@ -24,6 +24,7 @@ import type { ReadProfile } from '../provider/profile.ts';
 import type { SecondFactors } from '../second-factor/second-factors.ts';
 import type { RecordSecurityEvent } from '../security-log.ts';
 import type { AllowedClient } from '../storage/grants.ts';
+import type { KeyedWrites } from '../storage/keyed-writes.ts';
 import type { RecordSeal } from '../storage/seal-record.ts';
 import type { Sessions } from '../storage/sessions.ts';
 import type { Tickets } from '../storage/tickets.ts';
@@ -43,6 +44,7 @@ export type OwnAccountDependencies = {
   readonly clients: Pick<Clients, 'find'>;
   readonly credentials: Credentials;
   readonly seal: RecordSeal;
+  readonly keyedWrites: KeyedWrites;
   readonly sessions: Sessions;
   readonly readAllowedClients: (userId: Visitor['userId']) => Promise<readonly AllowedClient[]>;
   readonly endGrantsOfUser: (userId: number) => Promise<void>;

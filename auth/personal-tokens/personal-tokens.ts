@@ -10,6 +10,7 @@ import { seal, unseal } from '#shared/keys/seal.ts';
 import { type Policy, personalTokenClient, scopeOf } from '#shared/policy.ts';
 import { lockPerson } from '../accounts/person-table.ts';
 import type { RecordSecurityEvent, SecurityCircumstances } from '../security-log.ts';
+import type { SettleResult } from '../storage/keyed-writes.ts';
 import { deletePersonalTokensOf, insertToken, selectTokensOf, type TokenRow } from './token-table.ts';
 
 /** A personal access token as its owner sees it: without the secret. */
@@ -19,7 +20,9 @@ export type PersonalToken = Pick<TokenRow, 'id' | 'scopes' | 'madeAt' | 'expires
 
 type Wanted = Pick<PersonalToken, 'name' | 'scopes' | 'expiresAt'>;
 
-/** Tokens with which scripts act for people. */
+export type MadeToken = { readonly made: PersonalToken; readonly secret: string };
+
+/** Tokens with which scripts act for people. `settle` is called in the transaction of a write. */
 export type OwnTokens = {
   /** The newest first, including recently expired ones. */
   of(userId: UserId): Promise<readonly PersonalToken[]>;
@@ -28,7 +31,8 @@ export type OwnTokens = {
     userId: UserId,
     wanted: Wanted,
     by: SecurityCircumstances,
-  ): Promise<{ made: PersonalToken; secret: string } | undefined>;
+    settle?: SettleResult<MadeToken>,
+  ): Promise<MadeToken | undefined>;
   /**
    * Ends the named tokens, or all; every resource server refuses them within seconds. Returns those that
    * there were.
@@ -37,6 +41,7 @@ export type OwnTokens = {
     userId: UserId,
     ids: readonly string[] | 'all',
     by: SecurityCircumstances,
+    settle?: SettleResult<readonly string[]>,
   ): Promise<readonly string[]>;
 };
 
@@ -71,27 +76,30 @@ export const createOwnTokens = ({ pool, keys, record }: Dependencies): OwnTokens
     const key = rows.length === 0 ? undefined : (await keys.find([userId])).get(userId);
     return key === undefined || key === 'destroyed' ? [] : rows.map((row) => shownOf(key, row));
   },
-  async make(userId, { name, scopes, expiresAt }, by) {
+  async make(userId, { name, scopes, expiresAt }, by, settle) {
     const id = randomBytes(ID_BYTES).toString('base64url');
     const secret = newPersonalToken();
     const key = await keys.obtain(userId);
     const token = { id, userId, scopes, expiresAt, digest: Buffer.from(digestOfToken(secret), 'base64url') };
-    const row = await inTransaction(pool, async (connection) => {
+    const made = await inTransaction(pool, async (connection) => {
       await lockPerson(connection, userId);
-      return insertToken(connection, {
-        ...token,
-        sealed: seal(key, Buffer.from(name), bindingOf(userId, id)),
-      });
+      const sealed = seal(key, Buffer.from(name), bindingOf(userId, id));
+      const row = await insertToken(connection, { ...token, sealed });
+      if (row === undefined) return undefined;
+      const inserted = { made: shownOf(key, row), secret };
+      await settle?.(connection, inserted);
+      return inserted;
     });
-    if (row === undefined) return undefined;
+    if (made === undefined) return undefined;
     const data = { userId, tokenId: id, scopes, expiresAt: expiresAt.toISOString() };
     await record({ type: 'account.token_created', data }, by);
-    return { made: shownOf(key, row), secret };
+    return made;
   },
-  async revoke(userId, ids, by) {
+  async revoke(userId, ids, by, settle) {
     const revoked = await inTransaction(pool, async (connection) => {
       const deleted = await deletePersonalTokensOf(connection, userId, ids === 'all' ? undefined : ids);
       for (const id of deleted) await revoke(connection, 'jti', personalTokenClient(id));
+      await settle?.(connection, deleted);
       return deleted;
     });
     for (const tokenId of revoked)

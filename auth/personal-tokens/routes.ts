@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { type RequestHandler, Router } from 'express';
+import { type Request, type RequestHandler, Router } from 'express';
 import * as z from 'zod';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { UserId } from '#shared/brands.ts';
@@ -18,18 +18,32 @@ import { circumstancesOf } from '../clients/by.ts';
 import { demandScopes } from '../clients/demand-rights.ts';
 import { type NotifyDependencies, notifyOfChange } from '../mail/notify-of-change.ts';
 import type { OwnAccountDependencies } from '../own-account/dependencies.ts';
-import { daysFromNow, LIFETIME_DAYS_MAX, type OwnTokens, type PersonalToken } from './personal-tokens.ts';
+import { type KeyedWrites, type Settle, settling, type Written } from '../storage/keyed-writes.ts';
+import { writeRoute } from '../write-route.ts';
+import {
+  daysFromNow,
+  LIFETIME_DAYS_MAX,
+  type MadeToken,
+  type OwnTokens,
+  type PersonalToken,
+} from './personal-tokens.ts';
 
 type Dependencies = NotifyDependencies &
   Pick<OwnAccountDependencies, 'pool' | 'secondFactors'> & {
     readonly domain: Domain;
     readonly ownTokens: OwnTokens;
+    readonly keyedWrites: KeyedWrites;
   };
 
 const BODY_BYTES_MAX = 16_384;
 /** The same as for the account pages. */
 const SIGN_IN_MAX_S = 600;
 const MS_PER_SECOND = 1_000;
+
+type Write<Names extends Readonly<Record<string, string>>> = (
+  request: Request<Names>,
+  settle: Settle,
+) => Promise<Written>;
 
 type Own = Extract<Caller, { kind: 'user' }>;
 
@@ -40,16 +54,18 @@ export const personalTokenRoutes = (dependencies: Dependencies): Router => {
     createPersonalToken,
     revokePersonalToken: one,
   } = personalTokenOperations(dependencies.domain);
+  const write = <Names extends Readonly<Record<string, string>>>(execute: Write<Names>) =>
+    writeRoute(dependencies.keyedWrites, execute);
   const read = readJsonBody(BODY_BYTES_MAX, Object.keys(createPersonalToken.body));
   const shared = Router()
     .all(routeOf(list), forPrograms)
     .get(routeOf(list), show(dependencies))
-    .post(routeOf(list), ...read, create(dependencies))
+    .post(routeOf(list), ...read, demandFresh(dependencies), write(create(dependencies)))
     .all(routeOf(list), refuseOtherMethods('GET', 'HEAD', 'POST'));
   return Router()
     .use((request, response, next) => (isProgram(request) ? shared(request, response, next) : next()))
     .all(routeOf(one), forPrograms)
-    .delete(routeOf(one), remove(dependencies))
+    .delete(routeOf(one), demandOwner, write(remove(dependencies)))
     .all(routeOf(one), refuseOtherMethods('DELETE'));
 };
 
@@ -73,23 +89,38 @@ const show =
   };
 
 const create =
-  (dependencies: Dependencies): RequestHandler =>
-  async (request, response) => {
+  (dependencies: Dependencies): Write<Readonly<Record<string, string>>> =>
+  async (request, settle) => {
     const caller = ownerIn(request);
     const wanted = parseInput(formIn(dependencies.domain), request.body);
-    if (!(await isFresh(dependencies, request, caller.userId)))
-      throw new Rejection('sign_in_too_old', { maxAge: SIGN_IN_MAX_S });
     demandScopes(caller, wanted.scopes);
     if (await mustConfirm(dependencies, caller.userId)) throw new Rejection('address_not_confirmed');
     const by = circumstancesOf({ caller, requestId: requestIdOf(request) });
-    const created = await dependencies.ownTokens.make(caller.userId, wanted, by);
+    const answer = ({ made, secret }: MadeToken): Written => ({
+      status: 201,
+      location: `/account/tokens/${made.id}`,
+      text: JSON.stringify({ ...representationOf(made), token: secret }),
+    });
+    const created = await dependencies.ownTokens.make(caller.userId, wanted, by, settling(settle, answer));
     if (created === undefined) throw new Rejection('too_many_tokens');
     notifyOfToken(dependencies, caller, created.made);
-    response.status(201).location(`/account/tokens/${created.made.id}`);
-    answerJson(request, response, {
-      text: JSON.stringify({ ...representationOf(created.made), token: created.secret }),
-      version: 0,
-    });
+    return answer(created);
+  };
+
+const demandOwner: RequestHandler = (request, _response, next) => {
+  ownerIn(request);
+  next();
+};
+
+/** Checked for a repetition too: its response contains the token. */
+const demandFresh =
+  (dependencies: Dependencies): RequestHandler =>
+  async (request, _response, next) => {
+    const { userId } = ownerIn(request);
+    parseInput(formIn(dependencies.domain), request.body);
+    if (!(await isFresh(dependencies, request, userId)))
+      throw new Rejection('sign_in_too_old', { maxAge: SIGN_IN_MAX_S });
+    next();
   };
 
 /**
@@ -120,18 +151,18 @@ const formIn = (domain: Domain) =>
   });
 
 const remove =
-  ({ ownTokens }: Dependencies): RequestHandler<{ tokenId: string }> =>
-  async (request, response) => {
-    const caller = callerOf(request);
-    const { userId } = ownerIn(request);
-    const revoked = await ownTokens.revoke(
-      userId,
-      [request.params.tokenId],
-      circumstancesOf({ caller, requestId: requestIdOf(request) }),
-    );
-    if (revoked.length === 0) throw new Rejection('token_not_found');
-    response.status(204).end();
+  ({ ownTokens }: Dependencies): Write<{ tokenId: string }> =>
+  async (request, settle) => {
+    const caller = ownerIn(request);
+    const by = circumstancesOf({ caller, requestId: requestIdOf(request) });
+    await ownTokens.revoke(caller.userId, [request.params.tokenId], by, async (connection, revoked) => {
+      if (revoked.length === 0) throw new Rejection('token_not_found');
+      await settle(connection, REVOKED);
+    });
+    return REVOKED;
   };
+
+const REVOKED: Written = { status: 204 };
 
 /** Mails the owner, so that they learn of a token that somebody else created. */
 export const notifyOfToken = (

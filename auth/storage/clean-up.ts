@@ -9,6 +9,7 @@ const TABLES = [
   'auth.used_once',
   'auth.pending_sign_up',
   'auth.address_mail',
+  'auth.keyed_write',
 ] as const;
 /** Keeps expired records for a while, so that somebody who presents one learns that it expired. */
 const KEPT_S = 3_600;

@@ -212,8 +212,8 @@ const queryParameters = ({ query }: RestOperation, schemas: JsonSchemas): readon
 const headersOf = (operation: RestOperation): readonly HeaderParameter[] => {
   const { method, answer } = operation;
   if (!isOfLog(operation)) {
-    if (method === 'POST' || operation.isUnversioned) return [];
-    return [method === 'GET' ? 'IfNoneMatch' : 'IfMatch'];
+    if (method === 'GET') return ['IfNoneMatch'];
+    return ['IdempotencyKey', ...(method === 'POST' || operation.isUnversioned ? [] : (['IfMatch'] as const))];
   }
   if (method === 'GET') return ['IfNoneMatch', 'ConsistencyToken'];
   const conditions =

@@ -117,6 +117,19 @@ test('a list declares its parameters, both representations, its scopes and its r
   expect(security).toEqual([{}, { oauth: ['read:articles'] }, { bearer: [] }]);
 });
 
+test('every write declares an idempotency key and its refusals', () => {
+  const writes = Object.values(DOCUMENT.paths).flatMap((item) =>
+    Object.entries(item).filter(([method]) => method !== 'get'),
+  );
+  expect(writes.length).toBeGreaterThan(40);
+  const without = writes.filter(
+    ([, { parameters, responses }]) =>
+      !parameters.some(({ $ref }) => $ref === '#/components/parameters/IdempotencyKey') ||
+      !('422' in responses),
+  );
+  expect(without.map(([, { operationId }]) => operationId)).toEqual([]);
+});
+
 test('a patch declares three media types, a version and every refusal', () => {
   const { parameters, requestBody, responses, security } = operationOf('editArticle');
   expect(parameters.map(({ name, $ref }) => name ?? $ref)).toEqual([

@@ -130,6 +130,7 @@ const besideLog = (operation: RestOperation): readonly ProblemCode[] => [
   'forbidden',
   ...absentOf(operation),
   ...ofBody(operation.body),
+  ...(operation.method === 'GET' ? [] : (['idempotency_key_reused', 'idempotency_key_in_use'] as const)),
   ...(['PUT', 'PATCH', 'DELETE'].includes(operation.method) ? (['version_mismatch'] as const) : []),
 ];
 

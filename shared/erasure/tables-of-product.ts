@@ -129,6 +129,9 @@ export const TABLES: Readonly<Record<string, Held>> = {
   'auth.address_mail': nothing('numbers of users who get mail about a change'),
   'auth.sign_up': sealed('hashes of passwords of unfinished sign-ups'),
   'auth.pending_sign_up': sealed('sign-ups that wait for their link, encrypted; they expire'),
+  'auth.keyed_write': sealed(
+    'responses to writes with an idempotency key, encrypted; they expire after a day',
+  ),
   'auth.invitation': sealed('addresses of invited people, encrypted until the invitation ends'),
   'auth.attempt': sealed('counts of failed attempts, by a keyed hash'),
   'auth.client': nothing('applications'),

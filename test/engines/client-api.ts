@@ -11,6 +11,8 @@ import { type Clients, createClients } from '../../auth/clients/clients.ts';
 import { registrationRoutes } from '../../auth/clients/registration.ts';
 import { clientRoutes } from '../../auth/clients/routes.ts';
 import { createSecurityLog } from '../../auth/security-log.ts';
+import { createKeyedWrites, type KeyedWrites } from '../../auth/storage/keyed-writes.ts';
+import { createRecordSeal } from '../../auth/storage/seal-record.ts';
 import { migrateAuthStorage } from '../../auth/storage/statements.ts';
 import { type Served, serveRoutes } from '../serve.ts';
 import { createTokenMint, type TokenMint } from '../token-mint.ts';
@@ -22,6 +24,7 @@ import { openMintedResource } from './token-verification.ts';
 export type ClientApi = AsyncDisposable & {
   readonly side: CommandSide;
   readonly clients: Clients;
+  readonly keyedWrites: KeyedWrites;
   readonly server: Served;
   readonly mint: TokenMint;
 };
@@ -47,18 +50,20 @@ const createClientApi = async (): Promise<ClientApi> => {
     record: createSecurityLog({ eventLog, codec, domain: publishing }),
     onEnded: async () => {},
   });
-  const attempts = createAttempts({ pool, masterKey: parseMasterKey(randomBytes(32).toString('base64')) });
+  const masterKey = parseMasterKey(randomBytes(32).toString('base64'));
+  const attempts = createAttempts({ pool, masterKey });
+  const keyedWrites = createKeyedWrites({ pool, seal: createRecordSeal(masterKey) });
   const me = (request: Request) => ({ kind: resource.callerOf(request).kind });
   const routes = Router()
     .use(
       resource.handler,
-      clientRoutes({ domain: publishing, clients, bodyBytesMax: 10_000 }),
+      clientRoutes({ domain: publishing, clients, keyedWrites, bodyBytesMax: 10_000 }),
       registrationRoutes({ domain: publishing, clients, attempts }),
     )
     .get('/me', (request, response) => void response.json(me(request)));
   const server = opening.use(await serveRoutes(routes));
   const resources = opening.move();
-  return { side, clients, server, mint, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  return { side, clients, keyedWrites, server, mint, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 
 export const MANAGER = { role: 'admin', scope: SCOPES.join(' '), client_id: 'console' };
