@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler, Response } from 'express';
-import { entityTagOf, isKnownToReader } from '#shared/http/entity-tag.ts';
+import { demandMatch, entityTagOf, isKnownToReader } from '#shared/http/entity-tag.ts';
 import { preferredType } from '#shared/http/media-type.ts';
 import { requestFact } from '#shared/http/request-fact.ts';
 
@@ -37,6 +37,7 @@ export const answerJson = (
 ): void => {
   const tag = response.get('ETag') ?? entityTagOf(version, text);
   const isRead = request.method === 'GET' || request.method === 'HEAD';
+  if (isRead) demandMatch(request, tag, version === 0 ? undefined : version);
   response
     .set({ ETag: tag, 'Cache-Control': isRead ? 'private, no-cache' : 'no-store' })
     .vary('Authorization');

@@ -2,6 +2,7 @@ import type * as z from 'zod';
 import type { JsonPatch } from '#shared/commands/json-patch.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { fieldErrorsOf, pointerTo } from '#shared/json-pointers.ts';
+import { parsePlainly } from '#shared/plain-issues.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { applyJsonPatch, areEqual } from './json-patch.ts';
 
@@ -25,8 +26,8 @@ export const changesByPatch = <Schema extends z.ZodObject>(
   const changed = isObject(patched) ? changesTo(document, patched, patch) : undefined;
   // Validates changed fields only, so that an aggregate from before a rule can be patched.
   const { success, data, error } = changed
-    ? schema.pick(changed.mask).safeParse(changed.input)
-    : schema.safeParse(patched);
+    ? parsePlainly(schema.pick(changed.mask), changed.input)
+    : parsePlainly(schema, patched);
   if (!success)
     throw new Rejection('invalid_command', { errors: fieldErrorsOf(error, changed?.input ?? patched) });
   return data as Partial<z.output<Schema>>;

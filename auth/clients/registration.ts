@@ -8,6 +8,7 @@ import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { clientAddress } from '#shared/http/client-address.ts';
 import { readJsonBody } from '#shared/http/json-body.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
+import { plainIssue } from '#shared/plain-issues.ts';
 import { policyOf } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { Allowance, Attempts } from '../accounts/attempts.ts';
@@ -66,8 +67,11 @@ export const registrationRoutes = (dependencies: Dependencies): Router =>
 const register =
   ({ domain, clients, attempts }: Dependencies): RequestHandler =>
   async (request, response) => {
-    const metadata = Metadata.parse(request.body);
-    const settings = clientSettingsOf(domain).ClientSettings.parse(settingsOf(openScopes(domain), metadata));
+    const metadata = Metadata.parse(request.body, PLAINLY);
+    const settings = clientSettingsOf(domain).ClientSettings.parse(
+      settingsOf(openScopes(domain), metadata),
+      PLAINLY,
+    );
     const taken = await attempts.take(PER_ADDRESS, clientAddress(request));
     if (!taken.granted) return refuseHaste(response, taken.waitMs);
     const { client } = await clients.register(
@@ -118,6 +122,8 @@ const settingsOf = (open: readonly string[], metadata: z.infer<typeof Metadata>)
     requirePar: metadata.require_pushed_authorization_requests,
   };
 };
+
+const PLAINLY = { error: plainIssue };
 
 /** Section 3.2.2 defines error codes of its own. */
 const answerInItsWords: ErrorRequestHandler = (error: unknown, _request, response, next) => {

@@ -59,7 +59,13 @@ const decisionOf = (domain: Domain, kind: Kind, { command, evolve, decisions }: 
     const events: Happened[] = [];
     let after: AggregateState = before;
     for (const [draft, computed] of choose(form, before, context)) {
-      const drafted = after.status === 'present' ? draft.dataOf(form, after, computed) : [];
+      const drafted =
+        after.status === 'present'
+          ? afterState(
+              () => !isCreation && guard(before.fields, context),
+              () => draft.dataOf(form, after as Present, computed),
+            )
+          : [];
       for (const data of drafted) {
         if (!isCreation) guard(before.fields, context);
         draft.demandUploads(before, data);
@@ -88,6 +94,16 @@ const decisionOf = (domain: Domain, kind: Kind, { command, evolve, decisions }: 
       for (const invariant of invariants) invariant(after.fields, context);
     return events;
   };
+};
+
+/** The state refuses first: a full list matters only where items may be added. An absent item stays absent. */
+const afterState = (guard: () => void, draft: () => readonly Row[]): readonly Row[] => {
+  try {
+    return draft();
+  } catch (error) {
+    if (error instanceof Rejection && !error.code.endsWith('_not_found')) guard();
+    throw error;
+  }
 };
 
 const metadataOf = ({ at, callerId }: Context): NonNullable<Happened['metadata']> => ({

@@ -32,6 +32,13 @@ test('a list refuses items beyond its maximum', () => {
     .yields(added(6, train, 'a6'));
 });
 
+test('the state refuses before a full list does', () => {
+  const full = [1, 2, 3, 4, 5].map((itemId) => added(itemId, train, `a${itemId}`));
+  given(claim, drafted, ...full, ['submitted', {}])
+    .when('addItem', train)
+    .refuses('claim_not_draft');
+});
+
 test('an update records the differing fields only, and needs an existing item', () => {
   given(claim, ...two)
     .when('changeItem', { itemId: 2, amount: 2_500, category: 'meals' })

@@ -3,7 +3,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { CURSOR_PATTERN, EXAMPLE_CURSOR } from '#shared/cursor.ts';
 import { describeProblem, type ProblemCode } from '#shared/http/problem.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { isOfLog, type RestOperation } from '#shared/rest/operation.ts';
+import { hasEntityTag, isOfLog, type RestOperation } from '#shared/rest/operation.ts';
 import { takesPreference } from '#shared/rest/writes/preference.ts';
 import { examplesOf } from './examples.ts';
 import type { JsonSchemas } from './json-schemas.ts';
@@ -100,7 +100,7 @@ export const HEADER_PARAMETERS = {
     name: 'If-Match',
     in: 'header',
     description:
-      'The ETag of a read or a write of the item. If the item has another version by now, nothing changes (412). If there are several, one must match.',
+      'The ETag of a read or a write of the item. If the item has another version by now, nothing changes and nothing is read (412). If there are several, one must match.',
     schema: { type: 'string', pattern: TAGS_PATTERN, examples: ['"3-q83vEjRWeJCrze8S"'] },
   },
   IfNoneMatch: {
@@ -147,7 +147,9 @@ export const parametersOf = (
 ): readonly JsonObject[] => [
   ...[...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => idInPath(name, operation, schemas)),
   ...queryParameters(operation, schemas),
-  ...headersOf(operation).map((header) => headerParameter(header, requireIfMatch && isOfLog(operation))),
+  ...headersOf(operation).map((header) =>
+    headerParameter(header, requireIfMatch && isOfLog(operation) && operation.method !== 'GET'),
+  ),
 ];
 
 const idInPath = (name: string, { parameters }: RestOperation, schemas: JsonSchemas): JsonObject => {
@@ -212,10 +214,14 @@ const queryParameters = ({ query }: RestOperation, schemas: JsonSchemas): readon
 const headersOf = (operation: RestOperation): readonly HeaderParameter[] => {
   const { method, answer } = operation;
   if (!isOfLog(operation)) {
-    if (method === 'GET') return ['IfNoneMatch'];
-    return ['IdempotencyKey', ...(method === 'POST' || operation.isUnversioned ? [] : (['IfMatch'] as const))];
+    if (method === 'GET') return ['IfMatch', 'IfNoneMatch'];
+    return [
+      'IdempotencyKey',
+      ...(method === 'POST' || operation.isUnversioned ? [] : (['IfMatch'] as const)),
+    ];
   }
-  if (method === 'GET') return ['IfNoneMatch', 'ConsistencyToken'];
+  if (method === 'GET')
+    return [...(hasEntityTag(operation) ? (['IfMatch'] as const) : []), 'IfNoneMatch', 'ConsistencyToken'];
   const conditions =
     (answer.status === 201 && !answer.isOfItem) || answer.kind === 'order'
       ? []

@@ -89,6 +89,7 @@ test('a list declares its parameters, both representations, its scopes and its r
       'author',
       'tag',
       'q',
+      'IfMatch',
       'IfNoneMatch',
       'ConsistencyToken',
     ]),
@@ -102,6 +103,7 @@ test('a list declares its parameters, both representations, its scopes and its r
     '403',
     '406',
     '408',
+    '412',
     '429',
     '431',
     '500',
@@ -128,6 +130,23 @@ test('every write declares an idempotency key and its refusals', () => {
       !('422' in responses),
   );
   expect(without.map(([, { operationId }]) => operationId)).toEqual([]);
+});
+
+test('a read declares that If-Match can fail, but lines do not', () => {
+  for (const id of ['getArticle', 'listArticles', 'getClient', 'listPersonalTokens'])
+    expect(Object.keys(operationOf(id).responses)).toContain('412');
+  expect(Object.keys(operationOf('exportLog').responses)).not.toContain('412');
+});
+
+test('every write that is carried out later says where to follow it', () => {
+  const later = Object.values(DOCUMENT.paths).flatMap((item) =>
+    Object.values(item).flatMap(({ operationId, responses }) => {
+      const answer = responses['202'] as { readonly headers?: object } | undefined;
+      return answer === undefined ? [] : [[operationId, 'Location' in (answer.headers ?? {})]];
+    }),
+  );
+  expect(later.length).toBeGreaterThan(4);
+  expect(later.filter(([, hasLocation]) => !hasLocation)).toEqual([]);
 });
 
 test('a patch declares three media types, a version and every refusal', () => {

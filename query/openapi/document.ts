@@ -192,5 +192,7 @@ export const openApiRoutes = (options: OpenApiOptions, { identity }: Pick<EventL
     });
     return answer(request, response, next);
   };
-  return Router().get('/openapi.json', lazily).all('/openapi.json', refuseOtherMethods('GET', 'HEAD'));
+  // Like the resources, also under the prefix.
+  const paths = ['/openapi.json', '/api/openapi.json'];
+  return Router().get(paths, lazily).all(paths, refuseOtherMethods('GET', 'HEAD'));
 };

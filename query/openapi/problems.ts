@@ -3,7 +3,7 @@ import { HTTP_PROBLEMS } from '#shared/http/http-problem.ts';
 import { describeProblem, type ProblemCode } from '#shared/http/problem.ts';
 import type { Policy } from '#shared/policy.ts';
 import { deleted, notFound, REJECTIONS } from '#shared/rejection.ts';
-import { isOfLog, type RestOperation } from '#shared/rest/operation.ts';
+import { hasEntityTag, isOfLog, type RestOperation } from '#shared/rest/operation.ts';
 import { ofAggregates, ofViews } from '#shared/rest/operations.ts';
 import { allowsAnonymous } from './security.ts';
 
@@ -131,7 +131,7 @@ const besideLog = (operation: RestOperation): readonly ProblemCode[] => [
   ...absentOf(operation),
   ...ofBody(operation.body),
   ...(operation.method === 'GET' ? [] : (['idempotency_key_reused', 'idempotency_key_in_use'] as const)),
-  ...(['PUT', 'PATCH', 'DELETE'].includes(operation.method) ? (['version_mismatch'] as const) : []),
+  ...(operation.method === 'POST' ? [] : (['version_mismatch'] as const)),
 ];
 
 const ofRead = (operation: RestOperation): readonly ProblemCode[] => {
@@ -146,6 +146,7 @@ const ofRead = (operation: RestOperation): readonly ProblemCode[] => {
     'not_yet_visible',
     ...then,
     ...absent,
+    ...(hasEntityTag(operation) ? (['version_mismatch'] as const) : []),
     ...(absent.length > 0 ? (['parked'] as const) : []),
   ];
 };

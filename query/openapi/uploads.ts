@@ -16,6 +16,7 @@ const picture = {
 const CODES: readonly ProblemCode[] = [
   ...ALWAYS.filter((code) => code !== 'not_acceptable'),
   'not_found',
+  'version_mismatch',
   'range_not_satisfiable',
 ];
 const BY_STATUS = Map.groupBy(CODES, (code) => describeProblem(code).status);
@@ -34,6 +35,8 @@ const SIGNATURE = ['until', 'signature'].map((name) => ({
   schema: { type: 'string' },
   description: 'From a signed address.',
 }));
+
+const IF = ['IfMatch', 'IfNoneMatch'].map((name) => ({ $ref: `#/components/parameters/${name}` }));
 
 /** The scopes of the kinds that have pictures. */
 const optionalToken = (domain: Domain, kinds: readonly Kind[]): readonly JsonObject[] => {
@@ -61,7 +64,7 @@ export const uploadPaths = (domain: Domain): JsonObject => {
         tags,
         summary: 'A picture that was uploaded',
         description: `For callers who may read the ${own}: without a token if it is public, otherwise with a token or by a signed address. \`Range\` reads a part.`,
-        parameters: [NAME, ...SIGNATURE, { $ref: '#/components/parameters/IfNoneMatch' }],
+        parameters: [NAME, ...SIGNATURE, ...IF],
         responses: {
           200: { description: 'The picture.', ...picture },
           206: { description: 'The part of the picture that `Range` names.', ...picture },

@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 import { type Coding, codingFor } from '#shared/http/content-coding.ts';
-import { entityTagOf, isKnownToReader } from '#shared/http/entity-tag.ts';
+import { demandMatch, entityTagOf, isKnownToReader } from '#shared/http/entity-tag.ts';
 import { compressible, sendCompressible } from './compressible.ts';
 
 type Document = {
@@ -31,6 +31,7 @@ export const answerDocument = ({ type, text, headers = {} }: Document): RequestH
   return async (request, response) => {
     const coding = codingFor(request, response);
     const entityTag = tagOf(coding);
+    demandMatch(request, entityTag);
     response.set({ ETag: entityTag, 'Cache-Control': 'public, no-cache', ...headers });
     if (isKnownToReader(request, entityTag)) response.status(304).end();
     else await sendCompressible(response.type(type), content, coding);

@@ -55,7 +55,16 @@ test('over GraphQL, everything asked of an item is at that time, except its hist
   expect(extensions.cost.requestedQueryCost).toBeGreaterThan(50);
   const codes = async (text: string, asker?: Asker | null) =>
     (await query(text, asker)).errors?.map(({ extensions: { code } }) => code);
-  expect(await codes(`{ postsConnection(at: "${at}") { totalCount } }`)).toEqual(['invalid_parameter']);
+  const counted = await query(
+    `{ was: post(id: ${articleId}, at: "${at}") { commentsConnection { totalCount } } is: post(id: ${articleId}) { commentsConnection { totalCount } } postsConnection(at: "${at}") { totalCount nodes { id } } }`,
+  );
+  expect(counted).toMatchObject({
+    data: {
+      was: { commentsConnection: { totalCount: 1 } },
+      is: { commentsConnection: { totalCount: 2 } },
+      postsConnection: { totalCount: 1, nodes: [{ id: String(articleId) }] },
+    },
+  });
   expect(await codes(`{ posts(at: "${at}", sort: PUBLISHED_AT_DESC) { id } }`)).toEqual([
     'invalid_parameter',
   ]);

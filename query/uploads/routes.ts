@@ -4,7 +4,7 @@ import { type Request, type RequestHandler, type Response, Router } from 'expres
 import { type BlobName, parseBlobName, typeOfBlob } from '#shared/blobs/blob-name.ts';
 import type { Blobs, ByteRange } from '#shared/blobs/blobs.ts';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
-import { isKnownToReader } from '#shared/http/entity-tag.ts';
+import { demandMatch, isKnownToReader } from '#shared/http/entity-tag.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { signAddress } from './signed-address.ts';
 import type { Visibility, VisibilityOf } from './visibility.ts';
@@ -51,6 +51,7 @@ const answerUpload = async (
   const entityTag = `"${name}"`;
   const caching = { ETag: entityTag, 'Cache-Control': found.visibility.cacheControl };
   response.vary('Authorization');
+  demandMatch(request, entityTag);
   if (isKnownToReader(request, entityTag)) return void response.status(304).set(caching).end();
   const range = rangeOf(request, { bytes: found.bytes, entityTag });
   const body = request.method === 'HEAD' ? undefined : await blobs.read(name, range);

@@ -6,6 +6,7 @@ import type { EventId, UserId } from '#shared/brands.ts';
 import { type Command, commandsOf } from '#shared/commands/command.ts';
 import { attributes, roleName, SCOPES_MAX, version } from '#shared/events/fields.ts';
 import { fieldErrorsOf } from '#shared/json-pointers.ts';
+import { parsePlainly } from '#shared/plain-issues.ts';
 import type { Caller, Policy } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { Withheld } from '#shared/rest/webhook.ts';
@@ -40,7 +41,7 @@ const sentCommand = (domain: Domain): z.ZodType<SentCommand> => {
 
 /** Checks a message; refuses a malformed one with pointers to the faults. */
 export const parseSent = (domain: Domain, sent: unknown): SentCommand => {
-  const parsed = sentCommand(domain).safeParse(sent);
+  const parsed = parsePlainly(sentCommand(domain), sent);
   if (parsed.success) return parsed.data;
   throw new Rejection('invalid_command', { errors: fieldErrorsOf(parsed.error, sent) });
 };

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Request } from 'express';
+import { Rejection } from '#shared/rejection.ts';
 import { HttpProblem } from './http-problem.ts';
 
 const DIGEST_CHARACTERS = 16;
@@ -49,10 +50,12 @@ const versionsIn = (
   if (header === undefined) return undefined;
   if (header.trim() === '*') return 'any';
   const tags = tagsOf(header);
-  if (!isTagList(header) || tags.length > TAGS_MAX)
-    throw new HttpProblem('malformed_request', { detail: `${name} must hold * or the ETag of the item.` });
+  if (!isTagList(header) || tags.length > TAGS_MAX) throw malformed(name);
   return [...new Set(tags.map((tag) => Number(VERSION.exec(tag)?.[1] ?? NO_VERSION)))];
 };
+
+const malformed = (name: string): HttpProblem =>
+  new HttpProblem('malformed_request', { detail: `${name} must hold * or the ETag of the item.` });
 
 /** A character that no header can hold. */
 const IN_PLACE_OF_TAG = '\0';
@@ -67,6 +70,25 @@ const isTagList = (header: string): boolean => {
     members.includes(IN_PLACE_OF_TAG) &&
     members.every((member) => member === '' || member === IN_PLACE_OF_TAG)
   );
+};
+
+/**
+ * Refuses a read whose `If-Match` names neither the tagged bytes nor the version of the item (RFC 9110, section
+ * 13.1.1).
+ */
+export const demandMatch = (
+  { headers }: Pick<IncomingMessage, 'headers'>,
+  entityTag: string,
+  version?: number,
+): void => {
+  const header = headers['if-match'];
+  if (header === undefined || header.trim() === '*') return;
+  if (!isTagList(header)) throw malformed('If-Match');
+  const isMet = tagsOf(header).some(
+    (tag) =>
+      `"${tag}"` === entityTag || (version !== undefined && Number(VERSION.exec(tag)?.[1]) === version),
+  );
+  if (!isMet) throw new Rejection('version_mismatch', version === undefined ? {} : { version });
 };
 
 /** Whether the reader already has the tagged bytes (RFC 9110, section 13.1.2). */

@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { parsePlainly } from '#shared/plain-issues.ts';
 import { HttpProblem } from './http-problem.ts';
 
 /** Checks the parameters of a query. Refuses unknown ones, because a filter without effect misleads. */
@@ -6,7 +7,7 @@ export const parametersOf = <Schema extends z.ZodObject>(
   schema: Schema,
   query: unknown,
 ): z.output<Schema> => {
-  const result = schema.safeParse(query);
+  const result = parsePlainly(schema, query);
   if (!result.success) throw refusal(result.error.issues.flatMap(errorsOf));
   if (result.data.after !== undefined && result.data.before !== undefined)
     throw refusal([{ parameter: 'before', detail: 'Cannot go with after.' }]);

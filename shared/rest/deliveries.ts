@@ -353,6 +353,9 @@ export const DELIVERY_OPERATIONS = {
     summary: 'Resend failed deliveries: all dead letters, or those of a time range',
     body: { 'application/json': NewRedrive },
     isBodyOptional: true,
-    answer: accepted('The deliveries are due.'),
+    answer: accepted('The deliveries are due: `Location` lists the deliveries of the webhook.', {
+      rel: 'deliveries',
+      path: `${webhook}/deliveries`,
+    }),
   },
 } as const satisfies Record<string, RestOperation>;

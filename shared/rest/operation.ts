@@ -79,5 +79,8 @@ export type Answer = {
  */
 export const isOfLog = ({ role }: RestOperation): boolean => role !== 'auth';
 
+/** Lines are sent as they are read, before there could be a tag. */
+export const hasEntityTag = ({ answer }: RestOperation): boolean => answer.kind !== 'lines';
+
 /** The path as Express writes it: `/users/:userId`. */
 export const routeOf = ({ path }: RestOperation): string => path.replaceAll(/\{(\w+)\}/g, ':$1');

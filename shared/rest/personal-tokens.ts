@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { timestamp } from '#kernel/declare/values.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { name } from '#shared/commands/fields.ts';
+import { instant } from '#shared/instant.ts';
 import { policyOf, scopeOf } from '#shared/policy.ts';
 import { createdAt, Links } from './fields.ts';
 import type { RestOperation } from './operation.ts';
@@ -44,7 +45,7 @@ export const personalTokenForms = (domain: Domain) => {
         .meta({
           description: 'Scopes of the new token. The access token of the request must have them, too.',
         }),
-      expiresAt: timestamp.meta({ description: EXPIRES }),
+      expiresAt: instant.meta({ description: EXPIRES }),
     })
     .meta({ id: 'NewPersonalToken' });
   return { PersonalToken, PersonalTokenAndSecret, NewPersonalToken };

@@ -104,3 +104,29 @@ test.for(['/token', '/device_authorization', '/jwks', '/.well-known/openid-confi
     expect(headers.get('access-control-allow-origin')).toBe('*');
   },
 );
+
+test('a read with a failing If-Match is 412, and of the current version it is answered', async ({
+  ada,
+  articleId,
+  ask,
+}) => {
+  const path = `/articles/${articleId}`;
+  const { headers } = await ask('GET', path, { token: ada.token });
+  const etag = headers.get('etag') ?? '';
+  const version = /^"(\d+)-/.exec(etag)?.[1];
+  for (const tag of [etag, `"${version}-"`, '*'])
+    expect(await ask('GET', path, { token: ada.token, headers: { 'If-Match': tag } })).toMatchObject({
+      status: 200,
+    });
+  for (const each of [path, '/articles', '/openapi.json', '/me'])
+    expect([
+      each,
+      (await ask('GET', each, { token: ada.token, headers: { 'If-Match': '"9999-x"' } })).status,
+    ]).toEqual([each, 412]);
+});
+
+test('the OpenAPI document is under /api as well', async ({ ask }) => {
+  const [plain, prefixed] = [await ask('GET', '/openapi.json'), await ask('GET', '/api/openapi.json')];
+  expect(prefixed.status).toBe(200);
+  expect(prefixed.headers.get('etag')).toBe(plain.headers.get('etag'));
+});

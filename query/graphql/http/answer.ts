@@ -5,7 +5,7 @@ import type { ResponseInit } from 'graphql-http';
 import { TOKEN_HEADER_KEY, TOKEN_QUERY_KEY } from 'graphql-sse';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { answerIn, codingFor, isWorthCompressing } from '#shared/http/content-coding.ts';
-import { isKnownToReader } from '#shared/http/entity-tag.ts';
+import { demandMatch, isKnownToReader } from '#shared/http/entity-tag.ts';
 import { demandPreferredType, preferredType } from '#shared/http/media-type.ts';
 import { EVENT_STREAM_TYPE } from '../../sse/event-stream.ts';
 import type { FieldFate } from '../resolvers/commits.ts';
@@ -114,6 +114,7 @@ const sendWithTag = (
 ): void => {
   const plainTag = `"${hash('sha256', `${type} ${text}`, 'base64url').slice(0, TAG_CHARACTERS)}"`;
   const { entityTag = plainTag, send } = answerIn(request, response, { text, entityTag: plainTag });
+  demandMatch(request, entityTag);
   response.set('ETag', entityTag);
   if (isKnownToReader(request, entityTag)) return void response.status(304).end();
   response.setHeader('Content-Type', type);

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { parseJson } from '#shared/http/json-body.ts';
 import { fieldErrorsOf } from '#shared/json-pointers.ts';
+import { parsePlainly } from '#shared/plain-issues.ts';
 import type { Named } from '../documents/persisted.ts';
 
 /** The parameters of a request, whether GET or POST. */
@@ -44,7 +45,7 @@ export const queryParameters = ({ query }: Request): GraphqlParameters =>
   });
 
 const read = (given: unknown): GraphqlParameters => {
-  const parsed = Parameters.safeParse(given);
+  const parsed = parsePlainly(Parameters, given);
   if (!parsed.success) {
     throw new HttpProblem('malformed_request', {
       detail: 'This is not a GraphQL request.',

@@ -69,7 +69,13 @@ export const createPastLoaders = ({ domain, pool, past, caller, now, asOf }: Opt
       if (stoppedAt) throw tooMany();
       return found.map((row) => rowOf(type, row));
     },
-    count: () => Promise.reject(refused('`totalCount` is not available with `at`.')),
+    async count(of, parentId) {
+      const { parts, look } = listed(of, parentId);
+      const stretch = { isDownward: true, beyond: undefined };
+      const { found, stoppedAt } = await findPast({ pool, past, parts, stretch, wanted: Infinity, look });
+      if (stoppedAt) throw tooMany();
+      return found.length;
+    },
     items: async (source, of, asked) =>
       (await pastItems(past, source, { of, asked })).map((row) => ({ ...row, asOf: asOf() })),
     countItems: async (source, of, isWhole) => (await allPastItems(past, source, { of, isWhole })).length,

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { answerIn } from '#shared/http/content-coding.ts';
-import { entityTagOf, isKnownToReader } from '#shared/http/entity-tag.ts';
+import { demandMatch, entityTagOf, isKnownToReader } from '#shared/http/entity-tag.ts';
 import { demandRoom } from '#shared/http/shed-load.ts';
 import type { Link } from '../fields.ts';
 import { type MediaType, mediaTypeFor } from '../media-type.ts';
@@ -50,6 +50,7 @@ export const answerRead = (request: Request, response: Response, answer: ReadAns
   } = answer.kind === 'item' ? itemAs(type, answer) : listAs(type, answer);
   demandRoom(request, text.length);
   const { entityTag = plainTag, send } = answerIn(request, response, { text, entityTag: plainTag });
+  demandMatch(request, entityTag, answer.kind === 'item' ? answer.version : undefined);
   response.setHeader('ETag', entityTag);
   response.setHeader(
     'Cache-Control',
