@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { StartRefused } from './process/start-refused.ts';
 
@@ -27,10 +27,45 @@ const isMade = async (path: string, mode?: number): Promise<boolean> => {
   }
 };
 
+/** The modes for folders and files that no other user of the machine may read. */
+export const PRIVATE_FOLDER = 0o700;
+export const PRIVATE_FILE = 0o600;
+/** If the present user is root, PostgreSQL runs as another user, who passes through the data folder. */
+const PASSED_THROUGH = 0o711;
+
+const dataFolderMode = (): number => (process.getuid?.() === 0 ? PASSED_THROUGH : PRIVATE_FOLDER);
+
+/**
+ * Takes the rights of other users from a folder of ours, and from its content. Skips content of other users: that of
+ * PostgreSQL.
+ */
+export const narrowDataFolder = async (path: string): Promise<void> => {
+  await narrow(path, dataFolderMode());
+  for (const { name, parentPath } of await readdir(path, { withFileTypes: true }))
+    await narrow(join(parentPath, name));
+};
+
+/** Takes the rights of other users from a folder or a file of this user. */
+export const narrow = async (path: string, folderMode = PRIVATE_FOLDER): Promise<void> => {
+  const stats = await lstat(path).catch(ifGone);
+  if (stats === undefined || stats.uid !== process.getuid?.()) return;
+  if (!stats.isDirectory() && !stats.isFile()) return;
+  const mode = stats.mode & PERMISSIONS;
+  const wanted = mode & (stats.isDirectory() ? folderMode : PRIVATE_FILE);
+  if (mode !== wanted) await chmod(path, wanted).catch(ifGone);
+};
+
+const PERMISSIONS = 0o777;
+
+/** Another process may have removed it. */
+const ifGone = (error: NodeJS.ErrnoException): undefined => {
+  if (error.code !== 'ENOENT') throw error;
+};
+
 /** Creates the folder of a setting, and refuses the start if it is not writable. */
 export const demandFolder = async (path: string, setting: string): Promise<void> => {
   try {
-    await makeFolder(path);
+    await makeFolder(path, dataFolderMode());
     const probe = join(path, `.annals-${randomBytes(4).toString('hex')}`);
     await writeFile(probe, '', { flag: 'wx' });
     await rm(probe);

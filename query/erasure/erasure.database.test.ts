@@ -76,6 +76,35 @@ test('a report names the parts that have residual personal data', async ({ admin
   ]);
 });
 
+test('a report that names places with residual data is not done, even if it is erased meanwhile', async ({
+  backend,
+}) => {
+  const { domain, pool, erasures, eventLog, blobs } = backend.side;
+  await pool.query(`update read_model.users set name = 'Erasmus' where id = $1`, [gone.id]);
+  // Erases between the count of the places and that of the parts.
+  const erasing = new Proxy(pool, {
+    get: (target, name) => {
+      const own: unknown = Reflect.get(target, name);
+      if (name !== 'query') return typeof own === 'function' ? own.bind(target) : own;
+      return async (text: string, values?: unknown[]) => {
+        if (text.includes('auth.credential'))
+          await target.query('update read_model.users set name = null where id = $1', [gone.id]);
+        return target.query(text, values);
+      };
+    },
+  });
+  const signal = AbortSignal.timeout(scaled(20_000));
+  const report = await reportErasure({ domain, pool: erasing, eventLog, blobs, erasures }, gone.id, signal);
+  expect(report?.places.filter(({ left }) => left > 0)).toMatchObject([
+    { place: 'read_model.users', left: 1 },
+  ]);
+  expect(report?.parts.filter(({ left }) => left > 0)).toEqual([]);
+  expect(report?.isDone).toBe(false);
+  expect((await reportErasure({ domain, pool, eventLog, blobs, erasures }, gone.id, signal))?.isDone).toBe(
+    true,
+  );
+});
+
 test('one report runs at a time, and concurrent requests get 503 with Retry-After', async ({
   admin,
   backend,

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import pg from 'pg';
-import { demandFolder } from '#shared/folder.ts';
+import { demandFolder, narrowDataFolder } from '#shared/folder.ts';
 import { findBinaries } from './embedded/binaries.ts';
 import { createCluster, readCluster } from './embedded/cluster.ts';
 import { isOwned, urlOf } from './embedded/owner-lock.ts';
@@ -42,6 +42,8 @@ export const startEmbeddedPostgres = async ({
   await demandFolder(dataDir, 'DATA_DIR');
   const folder = await realpath(dataDir);
   const existing = await readCluster(folder);
+  // The record shows that the folder is ours alone.
+  if (existing !== undefined) await narrowDataFolder(folder);
   const binaries = await findBinaries(existing?.uid);
   const cluster =
     existing ??

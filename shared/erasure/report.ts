@@ -68,7 +68,8 @@ export const reportErasure = async (
   ].map((part) => ({ ...part, isDone: part.left === 0 }));
   return {
     userId,
-    isDone: parts.every(({ isDone }) => isDone),
+    // The places were counted before the parts: data that was erased in between was there.
+    isDone: parts.every(({ isDone }) => isDone) && places.every((place) => place.left === 0),
     asked: deletion ? askedBy(deletion) : null,
     listedAt: listed?.at ?? null,
     keyDestroyedAt: key?.destroyedAt?.toISOString() ?? null,

@@ -23,6 +23,7 @@ import { answerBrokenRequest } from './broken-request.ts';
 import { createDrainRedirect, type DrainRedirect } from './drain-redirect.ts';
 import { limitConnections } from './limit-connections.ts';
 import { listen } from './listen.ts';
+import { demandOneHost } from './one-host.ts';
 
 export type HttpServerOptions = {
   readonly handler: RequestListener;
@@ -102,7 +103,8 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
       : createTlsServer({ ...timing, ...shaking(limits), ...(await readTls(tls)) });
   limitConnections(server, { ...limits, log, metrics });
   server.on('clientError', answerBrokenRequest);
-  const leaving: Leaving = { hasBegun: false, lingers: false, redirect: createDrainRedirect(handler, clock) };
+  const redirect = createDrainRedirect(demandOneHost(handler), clock);
+  const leaving: Leaving = { hasBegun: false, lingers: false, redirect };
   const traffic: Traffic = {
     connections: trackConnections(server),
     inFlight: trackResponses(server, leaving),

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { demandFolder } from '#shared/folder.ts';
+import { demandFolder, narrowDataFolder } from '#shared/folder.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { type MasterKey, parseMasterKey } from './master-key.ts';
 
@@ -20,6 +20,8 @@ export const openMasterKey = async ({
   if (masterKey !== undefined) return parseMasterKey(masterKey);
   const path = join(dataDir, 'master.key');
   const text = (await read(path)) ?? (await make(path, dataDir));
+  // The key shows that the folder is ours alone.
+  await narrowDataFolder(dataDir);
   try {
     return parseMasterKey(text);
   } catch (cause) {

@@ -31,7 +31,13 @@ export type Progress =
   | { readonly step: 'indexes'; readonly done: number; readonly of: number };
 
 /** The user has stopped it. */
-export class Stopped extends Error {}
+export class Stopped extends Error {
+  override readonly name = 'Stopped';
+
+  constructor() {
+    super('It was stopped before its end.');
+  }
+}
 
 type Range = { readonly after: Position; readonly upTo: Position };
 type Part = { readonly prepared: Prepared; readonly last: Position; readonly count: number };

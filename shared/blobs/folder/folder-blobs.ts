@@ -2,7 +2,7 @@ import { constants, type Stats } from 'node:fs';
 import { access, type FileHandle, lstat, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { makeFolder } from '#shared/folder.ts';
+import { makeFolder, narrow, PRIVATE_FILE, PRIVATE_FOLDER } from '#shared/folder.ts';
 import { type BlobName, parseBlobName } from '../blob-name.ts';
 import { type Blobs, BlobsUnavailable, type ByteRange } from '../blobs.ts';
 import { receive } from '../incoming-body.ts';
@@ -16,7 +16,8 @@ const LEFTOVER_MS = 3_600_000;
  */
 export const openFolderBlobs = async (folder: string): Promise<Blobs> => {
   const incoming = join(folder, 'incoming');
-  await makeFolder(incoming);
+  await makeFolder(incoming, PRIVATE_FOLDER);
+  for (const each of [folder, incoming]) await narrow(each);
   await removeLeftovers(incoming);
   const fileOf = (name: BlobName) => join(folder, nameOfFile(name));
   return {
@@ -57,7 +58,7 @@ const nameOfFile = (name: BlobName): string => {
 };
 
 const writeDurably = async (file: string, chunks: AsyncIterable<Uint8Array>): Promise<void> => {
-  await using handle = await open(file, 'wx');
+  await using handle = await open(file, 'wx', PRIVATE_FILE);
   await handle.writeFile(chunks);
   await handle.sync();
 };

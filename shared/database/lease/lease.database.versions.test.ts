@@ -154,6 +154,21 @@ test('leases that are held leave their owners to stand by, and are taken again a
   expect(worker.epochs.at(-1)).toBeGreaterThan((worker.epochs[0] ?? 0) + 1);
 });
 
+test('work that stops because its lease was taken has not failed', async ({ pool, startWorker }) => {
+  const work = async (signal: AbortSignal) => {
+    await idle(signal);
+    throw new Error();
+  };
+  await using worker = startWorker('stopped', { work });
+  await until(worker.isWorking, Boolean);
+  {
+    await using _held = await holdLeases(pool, ['stopped'], TTL_MS);
+    await until(() => !worker.isWorking(), Boolean);
+  }
+  await until(worker.isWorking, Boolean);
+  expect(worker.failures).toEqual([]);
+});
+
 test('whoever holds a lease hears that it was taken', async ({ pool }) => {
   await using held = await holdLeases(pool, ['taken'], TTL_MS);
   await pool.query(

@@ -34,7 +34,7 @@ export const migrateLeases = (pool: pg.Pool): Promise<void> =>
 /**
  * Runs the work in one process at a time, and takes it over within seconds when its owner dies. A paused
  * owner that wakes up finds its signal aborted; the epoch fences off its writes before it notices. Work that
- * throws restarts after `onFailure`.
+ * throws restarts after `onFailure`, unless it lost the lease.
  */
 export const runUnderLease = async (
   {
@@ -109,6 +109,9 @@ const workWhileHeld = async (
   );
   try {
     await work({ epoch: held.epoch, signal: AbortSignal.any([held.signal, lost.signal]) });
+  } catch (error) {
+    // Work ends with an error of its own if it is told to stop. The lease goes to another process.
+    if (!lost.signal.aborted) throw error;
   } finally {
     done.abort();
     await renewing;
