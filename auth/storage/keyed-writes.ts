@@ -27,7 +27,7 @@ export const settling =
 /** A write with a result calls this in its transaction. */
 export type SettleResult<Result> = (connection: Connection, result: Result) => Promise<void>;
 
-export type KeyedWrite = {
+type KeyedWrite = {
   /** The owner of the key: equal keys of different owners are unrelated. */
   readonly owner: string;
   readonly key: string;

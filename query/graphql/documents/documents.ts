@@ -108,12 +108,15 @@ const NESTING_MAX = 200;
 const OPENING = new Set<TokenKind>([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
 const CLOSING = new Set<TokenKind>([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
 
-const isTooNested = (text: string): boolean => {
+/** Looks at no more tokens than the parser accepts. */
+const isTooNested = (text: string, tokensMax: number): boolean => {
   // Nearly every document has fewer, so that its tokens are read only once, by the parser.
   if ((text.match(/[[{(]/g)?.length ?? 0) <= NESTING_MAX) return false;
   const lexer = new Lexer(new Source(text));
   let depth = 0;
-  for (let { kind } = lexer.advance(); kind !== TokenKind.EOF; { kind } = lexer.advance()) {
+  for (let count = 0; count <= tokensMax; count += 1) {
+    const { kind } = lexer.advance();
+    if (kind === TokenKind.EOF) return false;
     if (OPENING.has(kind)) depth += 1;
     if (CLOSING.has(kind)) depth -= 1;
     if (depth > NESTING_MAX) return true;
@@ -124,7 +127,7 @@ const isTooNested = (text: string): boolean => {
 /** The parser counts tokens itself, and reports too many only by its message. */
 const read = (text: string, tokensMax: number): DocumentNode | GraphQLError => {
   try {
-    if (isTooNested(text)) return beyondLimit('too_nested', { max: NESTING_MAX });
+    if (isTooNested(text, tokensMax)) return beyondLimit('too_nested', { max: NESTING_MAX });
     return parse(text, { maxTokens: tokensMax, allowEmptySelectionSets: false });
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;

@@ -17,8 +17,7 @@ export const recordedIn = (log: readonly LogEntry[]): Recorded => ({
 
 const RETRACTING = /^(?:article\.unpublished|article\.deleted|comment\.deleted)$/;
 
-const positionOf = (cursor: string): number =>
-  Number.parseInt(cursor.slice(cursor.lastIndexOf('-') + 1), 36);
+const positionOf = (cursor: string): number => Number.parseInt(cursor.split('-')[1] ?? '', 36);
 
 /** Only readers of an item get more than its ids, and everybody may read these as long as they are public. */
 const WHOLE = /^(?:article|comment)\./;
