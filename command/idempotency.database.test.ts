@@ -292,7 +292,8 @@ test('a retry after a crash finds the events without reading the stream, however
   isKnown = true;
   later(11 * SECOND_MS);
   expect(await other.send(edit, context)).toMatchObject({ id: articleId, version: 3 });
-  expect(read).toBeLessThan(10);
+  // A page of events beside its own, which may be several.
+  expect(read).toBeLessThan(20);
 });
 
 test('a retry after a crash returns the stored comment, even if it would be refused now', async ({
