@@ -113,7 +113,7 @@ test('the body has the format of the feed', async () => {
   const composed = await composedOf({ payload: 'thin' });
   expect(composed.kind === 'body' && composed.bytes.toString()).toBe(
     '{"id":"0b7c1f3e-0000-4000-8000-000000000000","type":"comment.added","version":1,"at":"2026-11-21T15:04:05.678Z",' +
-      '"cursor":"6f9619ff-y4","subject":"comment-9001","data":{"commentId":9001,"articleId":8001,"authorId":7001}}',
+      '"cursor":"6f9619ff-y4-00000000","subject":"comment-9001","data":{"commentId":9001,"articleId":8001,"authorId":7001}}',
   );
 });
 

@@ -75,7 +75,7 @@ it.beforeEach(async ({ pool }) => {
 it('makes a message of GraphQL over SSE whose id is the cursor', async ({ cohorts: { render } }) => {
   const data =
     '{"data":{"articlePublished":{"subjectId":"5","article":{"title":"Engines","author":{"name":"Ada"}}}}}';
-  expect(await render()).toBe(`event: next\nid: 0123abcd-10\ndata: ${data}\n\n`);
+  expect(await render()).toBe(`event: next\nid: 0123abcd-10-00000000\ndata: ${data}\n\n`);
 });
 
 it('reads plain payloads without the resolvers, also with fragments and aliases', async ({
