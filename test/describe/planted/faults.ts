@@ -378,7 +378,7 @@ export const FAULTS: readonly Fault[] = [
     name: 'a date is one day early',
     domain: 'rounds',
     by: 'at the edge of a limit',
-    file: 'shared/database/pool.ts',
+    file: 'shared/database/types.ts',
     from: 'if (oid === DATE) return (text) => text;',
     to: 'if (oid === DATE) return (text) => new Date(Date.parse(text) - 1).toISOString().slice(0, 10);',
   },
