@@ -113,7 +113,9 @@ test('a test event, a delivery, and all events since a cursor can be sent again'
     ({ state }) => state === 'finished',
   );
   expect(await read<Replay[]>(`${webhook.path}/replays`)).toEqual([replay]);
-  expect(replay).toMatchObject({ planned: 1, from: cursor });
+  expect(replay.planned).toBe(1);
+  // Where it begins, without the name of the event.
+  expect(cursor).toMatch(new RegExp(`^${replay.from}(-|$)`));
   await untilReceived(before + 4);
   expect(sink.received[before + 3]).toMatchObject({
     id: sink.received[before + 2]?.id,
