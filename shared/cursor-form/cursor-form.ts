@@ -19,7 +19,7 @@ export const startNamingEvents = async (
   const restMs = (await readRest(pool)) ?? UPGRADED_WITHIN_MS;
   nameEventsInCursors(restMs === 0);
   if (restMs === 0) return;
-  void clock.sleep(restMs, signal, { ref: false }).then(() => nameEventsInCursors(!signal.aborted));
+  void clock.sleep(restMs, signal, { ref: false }).then(() => signal.aborted || nameEventsInCursors(true));
 };
 
 /**

@@ -30,23 +30,22 @@ const test = base
           ...more,
         }),
       );
+  })
+  /** As after a failover: its connections lead nowhere without being closed, and new ones reach the server. */
+  .extend('openStranded', ({ openThrough, way }) => async (more?: Partial<PoolOptions>): Promise<Pool> => {
+    const pool = openThrough(more);
+    await fill(pool);
+    way.strand();
+    way.mend();
+    return pool;
   });
 
 const fill = (pool: Pool) => all(() => pool.query('select pg_sleep(0.05)'));
 const all = (work: () => Promise<unknown>) => Promise.allSettled(Array.from({ length: CONNECTIONS }, work));
-/** As after a failover: the old connections lead nowhere without being closed, and new ones reach the server. */
-const strandOld = (way: Cuttable): void => {
-  way.strand();
-  way.mend();
-};
-
 test('statements on connections that the server no longer serves fail long before their timeout', async ({
-  openThrough,
-  way,
+  openStranded,
 }) => {
-  const pool = openThrough();
-  await fill(pool);
-  strandOld(way);
+  const pool = await openStranded();
   const outcomes = await all(() => pool.query('select 1'));
   expect(
     outcomes.map((each) => each.status === 'rejected' && [isPassing(each.reason), isSilence(each.reason)]),
@@ -55,12 +54,9 @@ test('statements on connections that the server no longer serves fail long befor
 });
 
 test('one statement without a response is enough to replace the idle connections of a pool', async ({
-  openThrough,
-  way,
+  openStranded,
 }) => {
-  const pool = openThrough();
-  await fill(pool);
-  strandOld(way);
+  const pool = await openStranded();
   const failures: unknown[] = [];
   for (let time = 0; time <= CONNECTIONS; time += 1)
     await inTransaction(pool, (connection) => connection.query('select 1')).catch((error: unknown) =>
@@ -83,11 +79,8 @@ test('a slow statement, and one that waits for a lock, continue', async ({ openT
 });
 
 test('behind an address of several servers, only the timeout of the statement decides', async ({
-  openThrough,
-  way,
+  openStranded,
 }) => {
-  const pool = openThrough({ hasSeveralServers: true, statementTimeoutMs: 1_000 });
-  await fill(pool);
-  strandOld(way);
+  const pool = await openStranded({ hasSeveralServers: true, statementTimeoutMs: 1_000 });
   await expect(pool.query('select 1')).rejects.toThrow('Query read timeout');
 });

@@ -4,7 +4,9 @@ import { HttpProblem } from './http-problem.ts';
 import { problemOf } from './problem.ts';
 
 const NAME = 'host';
-const SEVERAL = new HttpProblem('malformed_request', { detail: 'The request has several Host headers.' });
+const SEVERAL = new HttpProblem('malformed_request', {
+  detail: 'The request has several Host headers. Send one.',
+});
 
 /**
  * Refuses several `Host` headers (RFC 9112, section 3.2): Node takes the first, and a proxy in front may take another.

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { openPool, type Pool } from '#shared/database/pool.ts';
+import { openPool, type Pool, type PoolOptions } from '#shared/database/pool.ts';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
 import { openCuttable } from '../engines/cuttable.ts';
@@ -16,6 +16,14 @@ const test = base.extend('originOf', { scope: 'file' }, ({ database }) => ({
   origin: database.url.replace(/^postgres(?:ql)?:/, 'http:'),
   through: (port: number) => Object.assign(new URL(database.url), { host: `127.0.0.1:${port}` }).href,
 }));
+
+const openPools = (url: string, more: Partial<PoolOptions>) => {
+  const resources = new AsyncDisposableStack();
+  const pools = Array.from({ length: POOLS }, () =>
+    resources.use(openPool({ url, applicationName: 'test', connectionsMax: CONNECTIONS_MAX, ...more })),
+  );
+  return { pools, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+};
 
 /** Callers of each pool that send a statement again as soon as it has failed, until all have an answer. */
 const callAll = (pools: readonly Pool[]) => {
@@ -50,17 +58,8 @@ test(
   async ({ originOf }) => {
     await using way = await openCuttable(originOf.origin);
     const clock = createTestClock();
-    await using resources = new AsyncDisposableStack();
-    const pools = Array.from({ length: POOLS }, () =>
-      resources.use(
-        openPool({
-          url: originOf.through(way.port),
-          applicationName: 'test',
-          connectionsMax: CONNECTIONS_MAX,
-          clock,
-        }),
-      ),
-    );
+    await using opened = openPools(originOf.through(way.port), { clock });
+    const { pools } = opened;
     way.cut();
     await using calling = callAll(pools);
     await until(calling.failures, (failures) => failures >= POOLS * CALLERS);
@@ -83,18 +82,9 @@ test(
   'all pools reach a server again that accepts one connection after the other',
   async ({ originOf }) => {
     await using way = await openSlowEntrance(originOf.origin);
-    await using resources = new AsyncDisposableStack();
-    const pools = Array.from({ length: POOLS }, () =>
-      resources.use(
-        openPool({
-          url: originOf.through(way.port),
-          applicationName: 'test',
-          connectionsMax: CONNECTIONS_MAX,
-          // So nobody waits longer than a second for a connection; the queue of all pools is longer.
-          statementTimeoutMs: 1,
-        }),
-      ),
-    );
+    // So nobody waits longer than a second for a connection; the queue of all pools is longer.
+    await using opened = openPools(originOf.through(way.port), { statementTimeoutMs: 1 });
+    const { pools } = opened;
     way.starve(50);
     await using calling = callAll(pools);
     await until(calling.answered, (answered) => answered === POOLS * CALLERS, 60_000);
