@@ -8,6 +8,7 @@ import { StaleVersion } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
+import { REQUEST_RUNS_MAX_MS } from '#shared/events/reservation.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { isRejectionCode, Rejection, type RejectionCode } from '#shared/rejection.ts';
 import { type CommandIds, seededIds } from './execution-context.ts';
@@ -42,12 +43,6 @@ type Dependencies = {
   readonly digestKey: Buffer;
   readonly clock: Clock;
 };
-
-/**
- * The time for which a request of another process counts as running. After a crash its key is in use for this
- * long.
- */
-const RUNNING_MAX_MS = 10_000;
 
 /** A command on several streams may have changed some of them: its retry continues with the same ids. */
 const UNFINISHED: RejectionCode = 'conflict';
@@ -119,7 +114,7 @@ const once = async (dependencies: Dependencies, request: Request, carryOut: Carr
  * safe.
  */
 const isRecent = (at: string, clock: Clock): boolean =>
-  Math.abs(clock.nowMs() - Date.parse(at)) < RUNNING_MAX_MS;
+  Math.abs(clock.nowMs() - Date.parse(at)) < REQUEST_RUNS_MAX_MS;
 
 type Reserved = { readonly reserved: Known<ReservationState>; readonly isNew: boolean };
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Connection, Pool } from '#shared/database/pool.ts';
+import { REQUEST_RUNS_MAX_MS } from '#shared/events/reservation.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { RecordSeal } from './seal-record.ts';
 
@@ -42,8 +43,6 @@ export type KeyedWrites = (
 ) => Promise<Written>;
 
 const KEPT_S = 86_400;
-/** The time for which a request of another process counts as running, as for writes to the log. */
-const RUNNING_MAX_S = 10;
 const KIND = 'keyed-write';
 
 type Attempt = { readonly digest: Buffer; readonly content: Buffer; readonly attempt: string };
@@ -98,8 +97,8 @@ const begin = async (pool: Pool, { digest, content, attempt }: Attempt): Promise
          expires_at = excluded.expires_at
        where known.expires_at <= now()
          or (known.sealed is null and known.content = excluded.content
-           and known.started_at < now() - $5 * interval '1 second')`,
-    [digest, content, attempt, KEPT_S, RUNNING_MAX_S],
+           and known.started_at < now() - $5 * interval '1 millisecond')`,
+    [digest, content, attempt, KEPT_S, REQUEST_RUNS_MAX_MS],
   );
   return rowCount === 1;
 };

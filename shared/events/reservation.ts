@@ -3,6 +3,12 @@ import { timestamp, token } from '#kernel/declare/values.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { defineEvent } from './define-event.ts';
 
+/**
+ * The time for which a request of another process counts as running. After a crash its idempotency key is in use
+ * for this long.
+ */
+export const REQUEST_RUNS_MAX_MS = 10_000;
+
 const stream = { kind: 'command', key: null } as const;
 
 /** The response, to be repeated. It stays in the log for ever: ids and codes, never personal data. */
