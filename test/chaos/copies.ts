@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { publishing } from '#domain/publishing.ts';
 import { freePort } from '#shared/database/embedded/free-port.ts';
+import { openPool } from '#shared/database/pool.ts';
 import { createAdmin, type Installation, PLENTY } from '../../testing/installation.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { createDatabase } from '../engines/database.ts';
@@ -86,6 +87,7 @@ export const startCopies = async (from?: Root): Promise<Copies> => {
     await process.logged(READY);
   };
   const admin = await createAdmin(settings, publishing);
+  if (from !== undefined) await forgetThisRelease(database.url);
   const leadOnly: Copies['leadOnly'] = (isThere) => {
     const addresses = (role: Role) =>
       each((copy) => (isThere(role, copy) ? [`127.0.0.1:${portsOf(role, copy).port} ${AGAIN}`] : [])).flat();
@@ -117,6 +119,12 @@ export const startCopies = async (from?: Root): Promise<Copies> => {
     },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
+};
+
+/** The command line of this release made the first client: undoes what tells it from the previous release. */
+const forgetThisRelease = async (url: string): Promise<void> => {
+  await using pool = openPool({ url, applicationName: 'test', connectionsMax: 1 });
+  await pool.query('delete from public.cursor_form');
 };
 
 const requestIdOf = ({ why }: Failure): string =>
