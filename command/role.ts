@@ -8,6 +8,7 @@ import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import { createApp } from '#shared/http/app.ts';
 import { fetchKeys } from '#shared/http/authenticate/keys.ts';
 import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
+import { createSpentProofs, type SpentProofs } from '#shared/http/authenticate/spent-proofs.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { namesOf, traceparentOf } from '#shared/http/request-span.ts';
 import { drainingOf, serveClients } from '#shared/http/serve-clients.ts';
@@ -62,7 +63,7 @@ const KEEP_ALIVE_MS = 4_000;
 /** Commands of other roles have a server of their own, which only they can reach. */
 const serveRoles = async (
   { config, log, resources }: ProcessContext,
-  { domain, clock, masterKey, metrics, tracing }: Foundation,
+  { domain, clock, pool, masterKey, metrics, tracing }: Foundation,
   gateway: CommandGateway,
 ): Promise<HttpServer> => {
   const { internal: listener, limits } = config;
@@ -72,6 +73,7 @@ const serveRoles = async (
     domain,
     gateway,
     key: gatewayKey(masterKey),
+    spentProofs: createSpentProofs(pool),
     bodyBytesMax: limits.bodyBytesMax,
     log,
   });
@@ -100,6 +102,7 @@ type InternalOptions = {
   readonly domain: Domain;
   readonly gateway: CommandGateway;
   readonly key: Buffer;
+  readonly spentProofs: SpentProofs;
   readonly bodyBytesMax: number;
   readonly log: Log;
 };
@@ -107,12 +110,19 @@ type InternalOptions = {
 /**
  * Receives commands from other roles. The assertion is bound to the exact body, so the body is read as text.
  */
-export const internalRoutes = ({ domain, gateway, key, bodyBytesMax, log }: InternalOptions): Router => {
+export const internalRoutes = ({
+  domain,
+  gateway,
+  key,
+  spentProofs,
+  bodyBytesMax,
+  log,
+}: InternalOptions): Router => {
   const policy = policyOf(domain);
   const verify = async (request: Request, body: string): Promise<Caller> => {
     const [, assertion = ''] = BEARER.exec(request.get('authorization') ?? '') ?? [];
     try {
-      return await verifyAssertion(key, { assertion, body, policy });
+      return await verifyAssertion(key, { assertion, body, policy, spentProofs });
     } catch (cause) {
       if (!(cause instanceof InvalidAssertion)) throw cause;
       // Not the caller’s fault: the roles differ in MASTER_KEY or in their clocks, or an intruder has network

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { expect, test } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
+import type { SpentProofs } from '#shared/http/authenticate/spent-proofs.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import type { Caller } from '#shared/policy.ts';
 import { POLICY } from '../../test/engines/policy.ts';
@@ -9,6 +10,11 @@ import { gatewayKey, InvalidAssertion, signAssertion, verifyAssertion } from './
 
 const key = gatewayKey(parseMasterKey(Buffer.alloc(32, 1).toString('base64')));
 const anotherKey = gatewayKey(parseMasterKey(Buffer.alloc(32, 2).toString('base64')));
+/** What is spent in the database by `createSpentProofs`, for this process alone. */
+const spent = new Set<string>();
+const spentProofs: SpentProofs = {
+  spend: async ({ signer, jti }) => spent.size < spent.add(`${signer} ${jti}`).size,
+};
 const body = '{"command":{}}';
 const ada: Caller = {
   kind: 'user',
@@ -29,7 +35,7 @@ test.each<[string, Caller]>([
   ['a part of the system', { kind: 'system', name: 'sign-up' }],
 ])('%s comes through as signed', async (_who, caller) => {
   const assertion = await signAssertion(key, { caller, issuer: 'query', body });
-  expect(await verifyAssertion(key, { assertion, body, policy: POLICY })).toEqual(caller);
+  expect(await verifyAssertion(key, { assertion, body, policy: POLICY, spentProofs })).toEqual(caller);
 });
 
 /** A valid assertion except for the given change, so that each test fails for its own reason. */
@@ -52,10 +58,21 @@ const forge = (
   ).sign(key);
 
 test('an unchanged assertion is accepted', async () => {
-  expect(await verifyAssertion(key, { assertion: await forge(), body, policy: POLICY })).toEqual({
-    kind: 'system',
-    name: 'x',
-  });
+  expect(await verifyAssertion(key, { assertion: await forge(), body, policy: POLICY, spentProofs })).toEqual(
+    {
+      kind: 'system',
+      name: 'x',
+    },
+  );
+});
+
+test('an assertion is accepted once, and without an id, as the former release signs it, until it expires', async () => {
+  const use = (assertion: string) => verifyAssertion(key, { assertion, body, policy: POLICY, spentProofs });
+  const assertion = await signAssertion(key, { caller: ada, issuer: 'query', body });
+  await use(assertion);
+  await expect(use(assertion)).rejects.toThrow(InvalidAssertion);
+  const former = await forge();
+  expect(await use(former)).toEqual(await use(former));
 });
 
 test.each<[string, () => Promise<string>]>([
@@ -72,6 +89,6 @@ test.each<[string, () => Promise<string>]>([
   ['that is empty', async () => ''],
 ])('an assertion %s is refused', async (_what, make) => {
   await expect(
-    make().then((assertion) => verifyAssertion(key, { assertion, body, policy: POLICY })),
+    make().then((assertion) => verifyAssertion(key, { assertion, body, policy: POLICY, spentProofs })),
   ).rejects.toThrow(InvalidAssertion);
 });

@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { pino } from 'pino';
 import { describe, expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
@@ -12,6 +13,7 @@ import { type CommandGateway, CommandUnavailable } from '#shared/command-gateway
 import { createHttpGateway } from '#shared/command-gateway/http-gateway.ts';
 import { freePort } from '#shared/database/embedded/free-port.ts';
 import { createApp } from '#shared/http/app.ts';
+import { createSpentProofs } from '#shared/http/authenticate/spent-proofs.ts';
 import { listen } from '#shared/http/listen.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import type { Caller } from '#shared/policy.ts';
@@ -38,7 +40,10 @@ type Post = (authorization: string, body?: string) => Promise<Response>;
 const test = base
   .extend('url', { scope: 'file' }, async ({ side }, { onCleanup }) => {
     const log = pino({ level: 'silent' });
-    const routes = [internalRoutes({ domain: publishing, gateway: side, key, bodyBytesMax: 1_048_576, log })];
+    const spentProofs = createSpentProofs(side.pool);
+    const routes = [
+      internalRoutes({ domain: publishing, gateway: side, key, spentProofs, bodyBytesMax: 1_048_576, log }),
+    ];
     const server = createServer(createApp({ log, metrics: createMetrics(), routes }));
     onCleanup(() => {
       server.close();
@@ -223,6 +228,24 @@ describe('the internal listener', () => {
     expect(response.status).toBe(status);
     expect(response.headers.get('content-type')).toMatch(/^application\/problem\+json/);
   });
+});
+
+test('a recorded command is refused when it is sent again', async ({ side, post }) => {
+  const author = await registerUser(side);
+  const sent: (readonly [string, string])[] = [];
+  const recorder = createServer(async (request, response) => {
+    const body = await text(request);
+    sent.push([request.headers.authorization ?? '', body]);
+    const taken = await post(...(sent.at(-1) as readonly [string, string]));
+    response.writeHead(taken.status).end(await taken.text());
+  });
+  const recorderUrl = await listen(recorder, { port: 0, host: '127.0.0.1', setting: 'INTERNAL_PORT' });
+  const gateway = createHttpGateway({ clock: REAL_TIME, urls: [recorderUrl], key, issuer: 'query' });
+  expect(await gateway.send(draft, by(as(author)))).toMatchObject({ version: 2 });
+  expect(await gateway.send(draft, by(as(author)))).toMatchObject({ version: 2 });
+  for (const each of sent) expect((await post(...each)).status).toBe(401);
+  recorder.close();
+  recorder.closeAllConnections();
 });
 
 describe('the gateway over HTTP', () => {

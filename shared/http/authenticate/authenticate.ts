@@ -181,7 +181,7 @@ const createProofDemand = ({ audience, spentProofs }: AuthenticateOptions) => {
       tokenDigest: digest,
       jkt,
     });
-    if (!(await spentProofs.spend({ jkt, jti, expiresAtS })))
+    if (!(await spentProofs.spend({ signer: jkt, jti, expiresAtS })))
       throw new InvalidProof('The proof was used before.');
   };
 };

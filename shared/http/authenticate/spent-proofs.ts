@@ -1,18 +1,22 @@
 import { createHash } from 'node:crypto';
 import type { Pool } from '#shared/database/pool.ts';
 
-/** Remembers used proofs, for all processes together. */
+/** Remembers what may be used once, for all processes together. */
 export type SpentProofs = {
   /** Returns whether this is its first use. */
-  spend(proof: { readonly jkt: string; readonly jti: string; readonly expiresAtS: number }): Promise<boolean>;
+  spend(proof: {
+    readonly signer: string;
+    readonly jti: string;
+    readonly expiresAtS: number;
+  }): Promise<boolean>;
 };
 
 /** Beyond a proof’s own lifetime, for clocks that differ. */
 const MARGIN_S = 60;
 
 export const createSpentProofs = (pool: Pool): SpentProofs => ({
-  async spend({ jkt, jti, expiresAtS }) {
-    const digest = createHash('sha256').update(`${jkt} ${jti}`).digest();
+  async spend({ signer, jti, expiresAtS }) {
+    const digest = createHash('sha256').update(`${signer} ${jti}`).digest();
     return insertProof(pool, digest, expiresAtS + MARGIN_S);
   },
 });
