@@ -41,7 +41,7 @@ export type ChainFinding =
   | { readonly kind: 'log_cut'; readonly count: number; readonly events: number; readonly source: HeadSource }
   /** The chain has more events than the log. */
   | { readonly kind: 'chain_ahead'; readonly count: number; readonly events: number }
-  /** A key that signed heads without endorsement by the previous key. */
+  /** A key that signed heads without endorsement by the previous key, or whose public part was replaced. */
   | { readonly kind: 'key_not_endorsed'; readonly key: string; readonly source: HeadSource };
 
 /** The events after the newest head outside the database: nothing outside it proves them yet. */

@@ -83,6 +83,22 @@ test('a key signs nothing after its successor has', async ({ audited }) => {
   expect(await findings(audited)).toEqual(forged);
 });
 
+const REPLACED: readonly (readonly [string, string])[] = [
+  ['no JSON', 'replaced'],
+  ['another object', '{"kty":"RSA"}'],
+  ['another key', '{"crv":"Ed25519","kty":"OKP","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}'],
+];
+test.for(REPLACED)('a public key that was replaced by %s is found', async ([_what, text], { audited }) => {
+  const [key] = await readKeyFile(audited.files);
+  await audited.tamper('update audit.signing_key set public_key = $1', [text]);
+  const database = { kind: 'key_not_endorsed', key: key?.id, source: 'database' };
+  expect(await findings(audited)).toEqual([database]);
+  await writeFile(audited.files.keys, `${text}\n`);
+  const found = await findings(audited);
+  expect(found).toContainEqual(database);
+  expect(found).toContainEqual({ kind: 'head_unreadable', line: 1, source: 'file' });
+});
+
 test('an auditor who knows only the second key accepts heads that the first one signed', async ({
   audited,
 }) => {

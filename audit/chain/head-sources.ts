@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { readPublication } from '#shared/audit/publication.ts';
 import { readAllHeads, readStatement, type SignedHead } from '#shared/audit/signed-head.ts';
-import { type AuditKey, isSignedBy, readAuditKeys } from '#shared/audit/signing-keys.ts';
+import { type AuditKey, isSignedBy, readStoredKeys } from '#shared/audit/signing-keys.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type HeadFiles, LineDamaged, type ReadHead, readHeads, readKeyFile } from '../heads/head-files.ts';
 import { readLines } from '../heads/line-file.ts';
@@ -41,10 +41,9 @@ export const openHeadSources = async (
   );
   const inFile = await readKeyFile(files).catch((error) => damaged(findings, 'file', error));
   const newest = await pool.query<{ count: number | null }>('select max(count) as count from audit.head');
-  const keys = trustedKeys(
-    { given: given.keys, file: inFile ?? [], database: await readAuditKeys(pool) },
-    findings,
-  );
+  const { keys: inDatabase, replaced } = await readStoredKeys(pool);
+  for (const key of replaced) findings.add({ kind: 'key_not_endorsed', key, source: 'database' });
+  const keys = trustedKeys({ given: given.keys, file: inFile ?? [], database: inDatabase }, findings);
   const read = (source: HeadSource, heads: AsyncIterable<ReadHead>) =>
     verified(heads, { source, keys, findings });
   const sources = {

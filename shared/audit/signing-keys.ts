@@ -56,22 +56,43 @@ export const rotateAuditKey = ({ pool, masterKey }: AuditKeyDependencies): Promi
     async (connection) => (await addKey(connection, masterKey, await lockNewest(connection))).id,
   );
 
-/** All keys so far, in order. */
-export const readAuditKeys = async (pool: Pool): Promise<readonly AuditKey[]> => {
-  const { rows } = await pool.query<
-    Omit<AuditKey, 'publicKey' | 'madeAt'> & { publicKey: string; madeAt: Date }
-  >(
+/**
+ * All keys so far, in order. Rows that contain no key any more are omitted, so that what they signed is
+ * reported as signed by an unknown key.
+ */
+export const readAuditKeys = async (pool: Pool): Promise<readonly AuditKey[]> =>
+  (await readStoredKeys(pool)).keys;
+
+type StoredKeys = {
+  readonly keys: readonly AuditKey[];
+  /** The ids of rows that contain no key any more. */
+  readonly replaced: readonly string[];
+};
+
+export const readStoredKeys = async (pool: Pool): Promise<StoredKeys> => {
+  const { rows } = await pool.query<KeyText>(
     `select id, public_key as "publicKey", made_at as "madeAt", endorsed_by as "endorsedBy",
        translate(encode(endorsement, 'base64'), E'+/=\\n', '-_') as endorsement
      from audit.signing_key order by number`,
   );
-  return rows.map(({ id, publicKey, madeAt, endorsedBy, endorsement }) => ({
-    id,
-    publicKey: auditKey.shape.publicKey.parse(JSON.parse(publicKey)),
-    madeAt: madeAt.toISOString(),
-    endorsedBy,
-    endorsement,
-  }));
+  const read = rows.map((row) => ({ id: row.id, key: parseStored(row) }));
+  return {
+    keys: read.flatMap(({ key }) => key ?? []),
+    replaced: read.flatMap(({ id, key }) => (key === undefined ? [id] : [])),
+  };
+};
+
+type KeyText = Omit<AuditKey, 'publicKey' | 'madeAt'> & {
+  readonly publicKey: string;
+  readonly madeAt: Date;
+};
+
+const parseStored = ({ publicKey, madeAt, ...key }: KeyText): AuditKey | undefined => {
+  try {
+    return auditKey.parse({ ...key, publicKey: JSON.parse(publicKey), madeAt: madeAt.toISOString() });
+  } catch {
+    return undefined;
+  }
 };
 
 /** The text that the key before it has signed: this key continues where that one ends. */
