@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { areEqual } from '#kernel/decide/are-equal.ts';
 import { abandon, deciderOf } from '#kernel/decide/decider.ts';
 import { type Limit, limitsOf, type Values } from '#kernel/decide/limits.ts';
+import type { AggregateState } from '#kernel/decide/state.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import type { StreamName } from '#shared/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
@@ -43,25 +44,44 @@ export const createLimits = ({ domain, masterKey, ...appending }: Dependencies):
           before,
         );
         const wanted = limits.flatMap((limit) => {
-          const values = limit.among(after);
-          // An aggregate that already counts has its place.
-          if (values === undefined || areEqual(values, limit.among(before))) return [];
+          // An aggregate that already counts has its place. Its claim may be one of a former release, so a
+          // change to an address that looks alike needs another one.
+          if (areEqual(limit.amongSpelled(after), limit.amongSpelled(before))) return [];
           const { max, fence, refusal } = limit;
-          const holders = {
-            decider,
-            isPersonal: limit.isPersonal,
-            streamOf: (holder: number) => streamOf(kind, holder),
-            uses: (state: typeof before) => areEqual(values, limit.among(state)),
-            fence: (holder: number, claim: string, state: typeof before) =>
-              toEvents(abandon(kind, { fence, id: holder, claim }, state)),
-          };
           const refuse = () => new Rejection(refusal.code, max === 1 ? {} : { max }, { says: refusal.says });
-          return [{ ...placesOf(kind, limit, values), max, id, version, holders, refusal: refuse }];
+          return waysOf(limit, after).map(({ values, among }) => {
+            const holders = {
+              decider,
+              isPersonal: limit.isPersonal,
+              streamOf: (holder: number) => streamOf(kind, holder),
+              uses: (state: typeof before) => areEqual(values, among(state)),
+              fence: (holder: number, claim: string, state: typeof before) =>
+                toEvents(abandon(kind, { fence, id: holder, claim }, state)),
+            };
+            return { ...placesOf(kind, limit, values), max, id, version, holders, refusal: refuse };
+          });
         });
         await claims.claim(wanted, metadata);
       };
     },
   };
+};
+
+type Way = { readonly values: Values; readonly among: Limit['among'] };
+
+/**
+ * The places that an aggregate needs. One with an address in compatibility letters needs a second one, by its
+ * spelling: former releases have claimed only that one, and look only there.
+ */
+const waysOf = ({ among, amongSpelled }: Limit, state: AggregateState): readonly Way[] => {
+  const [values, spelled] = [among(state), amongSpelled(state)];
+  if (values === undefined || spelled === undefined) return [];
+  return areEqual(values, spelled)
+    ? [{ values, among }]
+    : [
+        { values, among },
+        { values: spelled, among: amongSpelled },
+      ];
 };
 
 type Places = { readonly stream: StreamName; readonly decider: ClaimDecider };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { UserId, Version } from '#shared/brands.ts';
-import { sameAddress } from '#shared/same-address.ts';
+import { lookAlikeAddress, sameAddress } from '#shared/same-address.ts';
 import { describeDecider } from '../../test/decider-properties.ts';
 import { given } from '../../test/given.ts';
 import type { ClaimCommand } from '../claims/claim.ts';
@@ -39,6 +39,14 @@ describe('names', () => {
     ['ada@xn--bcher-kva.example', 'ada@b\u00fccher.example'],
     ['ada@XN--BCHER-KVA.example', 'ada@B\u00dcCHER.example'],
   ])('%j is the same address as %j', (one, other) => expect(sameAddress(one)).toBe(sameAddress(other)));
+  test.each([
+    ['\uff21da@example.com', 'ada@example.com'],
+    ['\u{1d41a}da@ex\uff41mple.com', 'ada@example.com'],
+    ['o\ufb03ce@example.com', 'office@example.com'],
+    ['ada@xn--bcher-kva.example', 'ADA@b\u00fccher.example'],
+  ])('%j looks like %j', (one, other) => expect(lookAlikeAddress(one)).toBe(lookAlikeAddress(other)));
+  test('mail goes by the spelling', () =>
+    expect(sameAddress('\uff41da@example.com')).not.toBe(sameAddress('ada@example.com')));
   // Claims are named by the address.
   test.each([
     'j\u00f6rg@b\u00fccher.example',
@@ -46,7 +54,9 @@ describe('names', () => {
     'a@0x7f.11',
     'a@xn--a.example',
     'xn--bcher-kva@example.com',
-  ])('the claim of %j keeps its name', (address) => expect(sameAddress(address)).toBe(address));
+  ])('the claim of %j keeps its name', (address) =>
+    expect([sameAddress(address), lookAlikeAddress(address)]).toEqual([address, address]),
+  );
 });
 
 describe('claiming', () => {

@@ -1,4 +1,5 @@
 import { afterEach, expect, vi } from 'vitest';
+import type { StreamName, UserId } from '#shared/brands.ts';
 import {
   allEvents,
   as,
@@ -54,6 +55,38 @@ test('another spelling of one’s own address is no conflict', async ({ other, s
   const userId = await registerUser(side, { email: 'case@example.com' });
   await side.send({ type: 'UpdateUser', userId, email: 'Case@example.com' }, by(system));
   await expect(register(other, 'case@example.com')).rejects.toMatchObject({ code: 'email_taken' });
+});
+
+test('an address that only looks like a taken one is taken', async ({ other, side }) => {
+  await register(side, 'alike@example.com');
+  for (const email of ['\uff41like@example.com', '\u{1d41a}LIKE@example.com', 'alike@\uff25xample.com'])
+    await expect(register(other, email)).rejects.toMatchObject({ code: 'email_taken' });
+  await register(other, 'o\ufb03ce@example.com');
+  await expect(register(side, 'office@example.com')).rejects.toMatchObject({ code: 'email_taken' });
+});
+
+test('an address that an earlier release has registered stays with its user', async ({ database, other }) => {
+  const former = '\uff41da.former@example.com';
+  // The former release claims the address as it is spelled, and nothing else.
+  const claimed = new Set<StreamName>();
+  await using earlier = await database.open({
+    wrapLog: (log) => ({
+      ...log,
+      append(stream, expected, events) {
+        if (stream.startsWith('email-')) claimed.add(stream);
+        const isLookAlike = claimed.size === 1 && claimed.has(stream);
+        return log.append(isLookAlike ? (`${stream}-unclaimed` as StreamName) : stream, expected, events);
+      },
+    }),
+  });
+  const { id } = await register(earlier, former);
+  expect(claimed.size).toBe(2);
+  await expect(register(other, former)).rejects.toMatchObject({ code: 'email_taken' });
+  // The claim of the present release follows with the next change of the address.
+  const change = { type: 'UpdateUser', userId: id as UserId, email: 'ada.former@example.com' } as const;
+  await other.send(change, by(system));
+  for (const email of ['ada.former@example.com', former])
+    await expect(register(other, email)).rejects.toMatchObject({ code: 'email_taken' });
 });
 
 test('a deleted user’s address is free', async ({ other, side }) => {

@@ -1,5 +1,5 @@
 import type { RejectionCode } from '#shared/rejection.ts';
-import { sameAddress } from '#shared/same-address.ts';
+import { lookAlikeAddress, sameAddress } from '#shared/same-address.ts';
 import { always, type Expression, factsIn, knowing, resolve } from '../conditions/expression.ts';
 import { holdsOf } from '../conditions/holds.ts';
 import type { FieldDef } from '../declare/fields.ts';
@@ -13,6 +13,8 @@ export type Limit = LimitInfo & {
   readonly isPersonal: boolean;
   /** The values that an aggregate shares with others it counts with; undefined if it does not count. */
   among(state: AggregateState): Values | undefined;
+  /** The same, except that e-mail addresses that only look alike differ. */
+  amongSpelled(state: AggregateState): Values | undefined;
 };
 export type Values = readonly (string | number | boolean)[];
 
@@ -28,15 +30,19 @@ export const limitsOf = (domain: Domain, kind: Kind): readonly Limit[] => {
 const limitOf = (domain: Domain, kind: Kind, limit: LimitInfo): Limit => {
   const counting = countingOf(domain, kind, limit);
   const counts = holdsOf(counting);
-  const read = limit.per.map((name) => [name, sameOf(kind.fields[name])] as const);
-  return {
-    ...limit,
-    isPersonal: askedBy(limit, counting).some((name) => kind.fields[name]?.personal !== undefined),
-    among(state) {
+  const amongBy = (address: (email: string) => string): Limit['among'] => {
+    const read = limit.per.map((name) => [name, sameOf(kind.fields[name], address)] as const);
+    return (state) => {
       if (state.status !== 'present' || !counts(state.fields, null, () => undefined)) return undefined;
       const values = read.map(([name, same]) => same(state.fields[name]));
       return values.some((value) => value === null || value === undefined) ? undefined : (values as Values);
-    },
+    };
+  };
+  return {
+    ...limit,
+    isPersonal: askedBy(limit, counting).some((name) => kind.fields[name]?.personal !== undefined),
+    among: amongBy(lookAlikeAddress),
+    amongSpelled: amongBy(sameAddress),
   };
 };
 
@@ -50,9 +56,12 @@ const askedBy = ({ per }: LimitInfo, counting: Expression): readonly string[] =>
 ];
 
 /** Texts are equal regardless of case. */
-const sameOf = (def: FieldDef | undefined): ((value: unknown) => unknown) => {
+const sameOf = (
+  def: FieldDef | undefined,
+  address: (email: string) => string,
+): ((value: unknown) => unknown) => {
   if (def?.kind !== 'text') return (value) => value;
-  const same = def.recorded === email ? sameAddress : sameText;
+  const same = def.recorded === email ? address : sameText;
   return (value) => (typeof value === 'string' ? same(value) : value);
 };
 
