@@ -50,8 +50,8 @@ import { status } from './status.ts';
 import type { Terminal } from './terminal.ts';
 import { token } from './token.ts';
 import { UsageError } from './usage-error.ts';
+import { usersDeactivate } from './users/deactivate.ts';
 import {
-  usersDeactivate,
   usersFind,
   usersInvite,
   usersList,

@@ -14,6 +14,8 @@ export type User = {
   readonly createdAt: string;
 };
 
+export const accountPath = ({ id }: User): string => `/account/people/${id}`;
+
 const PAGE = 100;
 const FOUND_MAX = 100;
 

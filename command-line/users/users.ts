@@ -9,7 +9,7 @@ import { type Paint, paintOf } from '../paint.ts';
 import { REMOTE_OPTIONS, type Remote, withRemote } from '../remote/remote.ts';
 import type { Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
-import { findUser, printUsers, type User } from './user.ts';
+import { accountPath, findUser, printUsers, type User } from './user.ts';
 
 const LIMIT_MAX = 1_000_000;
 const PAGE = 100;
@@ -76,8 +76,6 @@ export const usersShow: Command = {
 };
 
 type Found = { readonly remote: Remote; readonly user: User; readonly account: ManagedAccount };
-
-const accountPath = ({ id }: User): string => `/account/people/${id}`;
 
 const withAccount = (
   given: Given,
@@ -234,27 +232,20 @@ export const usersRole: Command = {
     }),
 };
 
-const switching = (does: 'deactivate' | 'reactivate', summary: string, done: string): Command => ({
-  name: `users ${does}`,
-  summary,
+export const usersReactivate: Command = {
+  name: 'users reactivate',
+  summary: 'Reactivates an account.',
   positionals: ['<user>'],
   options: REMOTE_OPTIONS,
-  examples: [`users ${does} ada@example.com`],
+  examples: ['users reactivate ada@example.com'],
   run: (given, terminal) =>
     withRemote(given, terminal, async (remote) => {
       const user = await findUser(remote, given);
-      await remote.write('POST', `${accountPath(user)}/${does}`);
+      await remote.write('POST', `${accountPath(user)}/reactivate`);
       await terminal.write(
         given.flags.has('json')
-          ? JSON.stringify({ userId: user.id, status: done })
-          : `The account of ${cellOf(user.name)} is ${done}.`,
+          ? JSON.stringify({ userId: user.id, status: 'active' })
+          : `The account of ${cellOf(user.name)} is active.`,
       );
     }),
-});
-
-export const usersDeactivate = switching(
-  'deactivate',
-  'Deactivates an account: its sessions end, and nobody can sign in to it.',
-  'deactivated',
-);
-export const usersReactivate = switching('reactivate', 'Reactivates an account.', 'active');
+};

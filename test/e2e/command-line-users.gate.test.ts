@@ -68,6 +68,31 @@ test('a user is signed out everywhere, deactivated and reactivated', async ({ ca
   expect((await call('users', 'show', mary.email)).lines[0]).toBe(`${mary.name} active`);
 });
 
+test('the webhooks of a deactivated user are named, and disabled on request', async ({
+  ask,
+  call,
+  listed,
+  people,
+}) => {
+  const joan = await people.signUp('Joan');
+  const webhook = { url: 'https://example.com/hook', eventTypes: ['article.*'] };
+  const { status } = await ask('POST', '/webhooks', { token: joan.token, body: webhook });
+  expect(status).toBe(201);
+  const enabled = () => listed<object>('webhooks', 'list', '--owner', String(joan.userId));
+  await until(enabled, (webhooks) => webhooks.length === 1);
+  const deactivated = `The account of ${joan.name} is deactivated.`;
+  expect(await call('users', 'deactivate', joan.email)).toMatchObject({
+    exit: 0,
+    lines: [deactivated],
+    complaint: 'Still enabled: 1 webhook of theirs. Repeat it with --disable-webhooks to stop them too.',
+  });
+  expect(await call('users', 'deactivate', joan.email, '--disable-webhooks')).toMatchObject({
+    exit: 0,
+    lines: [deactivated, 'Disabled: 1 webhook.'],
+  });
+  await until(enabled, ([found]) => found !== undefined && 'enabled' in found && found.enabled === false);
+});
+
 test('a person is invited by a link', async ({ ada, call, installation }) => {
   const { exit, lines } = await call('users', 'invite', 'joan@example.com', '--role', 'author');
   expect({ exit, lines }).toEqual({

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { scaled } from '../../testing/load.ts';
+import { until } from '../../testing/until.ts';
 import { describeInChromium, lookAt, SIZES } from '../engines/chromium.ts';
 import { signInOn } from '../engines/console.ts';
 import { sharedConsoleTest } from './shared-console.ts';
@@ -19,7 +20,7 @@ const test = sharedConsoleTest.extend(
 describeInChromium('users in the console', () => {
   test.for(SIZES)(
     'are found, invited, deactivated, and erased, on a %s',
-    async ([size, options], { ask, chromium, people, signInAt }) => {
+    async ([size, options], { ask, chromium, operator, people, signInAt }) => {
       const name = `Ada ${randomUUID().slice(0, 6)}`;
       const ada = await people.signUp(name);
       const article = await ask('POST', '/articles', {
@@ -27,6 +28,11 @@ describeInChromium('users in the console', () => {
         body: { title: 'On looms', body: 'One', tags: [] },
       });
       expect(article.status).toBe(201);
+      const hook = await ask('POST', '/webhooks', {
+        token: ada.token,
+        body: { url: 'https://example.com/hook', eventTypes: ['article.*'] },
+      });
+      expect(hook.status).toBe(201);
       const page = await (await chromium.newContext({ ...options, reducedMotion: 'reduce' })).newPage();
       page.setDefaultTimeout(scaled(10_000));
       const complaints: string[] = [];
@@ -78,9 +84,13 @@ describeInChromium('users in the console', () => {
       await page.getByText('The user has no sessions.').waitFor();
       await page.getByRole('button', { name: 'End all access' }).waitFor({ state: 'detached' });
       await press('Deactivate');
+      await page.getByLabel('Disable 1 webhook too').check();
       await page.getByRole('dialog').getByRole('button', { name: 'Deactivate' }).click();
       await page.getByText('deactivated', { exact: true }).waitFor();
       await look('4-deactivated');
+      const disabled = () =>
+        ask('GET', `/webhooks?owner=${ada.userId}&enabled=false`, { token: operator.token });
+      await until(disabled, ({ body }) => JSON.stringify(body).includes('example.com'));
       await press('Reactivate');
       await page.getByText('active', { exact: true }).waitFor();
       await press('Make reader');

@@ -5,6 +5,7 @@ import { Confirm } from '../confirm.ts';
 import { html } from '../html.ts';
 import { Act, Badge, Table, Whole } from '../parts.ts';
 import { BriefTime } from '../time.ts';
+import { Deactivate } from './deactivate.ts';
 import type { User } from './users.ts';
 
 /** How a user signs in, and the sessions and tokens that act for them. */
@@ -20,10 +21,7 @@ export const Account = ({ user }: { readonly user: User }) => {
       <div class="tools">${
         account.status === 'deactivated'
           ? html`<${Act} act=${() => then(api.post(`${path}/reactivate`))}>Reactivate<//>`
-          : user.role !== 'admin' &&
-            html`<${Confirm} label="Deactivate" title=${`Deactivate ${user.name}?`} doing="Deactivate" act=${() => then(api.post(`${path}/deactivate`))}>
-              <p>Until you reactivate the account, nobody can sign in to it, and applications and tokens that act for it are refused. Its webhooks continue.</p>
-            <//>`
+          : user.role !== 'admin' && html`<${Deactivate} user=${user} done=${asked.reload} />`
       }${
         account.sessions.length + account.applications.length + account.tokens.length > 0 &&
         html`<${Confirm} label="End all access" title=${`End all access of ${user.name}?`} doing="End all access" act=${() => then(endAll(account, (what) => api.remove(`${path}/${what}`)))}>
