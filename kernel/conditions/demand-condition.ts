@@ -1,5 +1,7 @@
+import { instant } from '#shared/instant.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import type { FieldDef } from '../declare/fields.ts';
+import { day } from '../declare/values.ts';
 import type { Defs, Kind, ListInfo, Row } from '../registry/registry.ts';
 
 /** Refuses conditions with words that would have no effect: the condition would be wider than it reads. */
@@ -78,10 +80,25 @@ export const demandComparison = (asked: AskedField, value: Row): Comparison => {
       throw new StartRefused(
         `${place}: a condition on ${field} has \`${bound}\`, but a field of the type ${def.kind} has no order, and null has none: use values.`,
       );
-    demandValue(asked, value[bound]);
   }
-  return value;
+  const bound = (word: 'min' | 'max') =>
+    value[word] === undefined ? {} : { [word]: boundOf(asked, value[word]) };
+  return { not: value.not, ...bound('min'), ...bound('max') };
 };
+
+/** A bound need not be a value of the field, but it must have the same order in memory and in SQL. */
+const boundOf = (asked: AskedField, value: unknown): number | string => {
+  const { place, field, def } = asked;
+  demandType(asked, value);
+  if (def.kind === 'instant' || def.kind === 'date') return demandValue(asked, value) as string;
+  const isUsable = typeof value === 'number' ? Number.isSafeInteger(value) : isStorable(String(value));
+  if (isUsable) return value as number | string;
+  throw new StartRefused(
+    `${place}: a condition compares ${field} with ${shown(value)}, which the database cannot compare: use ${typeof value === 'number' ? 'a whole number' : 'a text of whole characters'}.`,
+  );
+};
+
+const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
 
 const TYPES: Partial<Readonly<Record<FieldDef['kind'], 'number' | 'string' | 'boolean'>>> = {
   integer: 'number',
@@ -95,22 +112,44 @@ const TYPES: Partial<Readonly<Record<FieldDef['kind'], 'number' | 'string' | 'bo
   upload: 'string',
 };
 
-/** The value can be that of the field. */
-export const demandValue = (
-  { place, field, def }: AskedField,
-  value: unknown,
-): string | number | boolean | null => {
+/** The value, if the field can have it, in the form in which the field has it. */
+export const demandValue = (asked: AskedField, value: unknown): string | number | boolean | null => {
+  const { place, field, def } = asked;
   if (value === null) return null;
+  demandType(asked, value);
+  if (def.values !== undefined && !def.values.includes(value as string))
+    throw new StartRefused(
+      `${place}: a condition compares ${field} with ${shown(value)}, which it never is: use one of ${def.values.join(', ')}.`,
+    );
+  const formed = def.kind === 'instant' ? instantOf(value as string) : value;
+  const isValue =
+    def.recorded.safeParse(formed).success && (typeof formed !== 'string' || isStorable(formed));
+  if (isValue) return formed as string | number | boolean;
+  throw new StartRefused(
+    `${place}: a condition compares ${field} with ${shown(value)}, which it never is: ${FORMS[def.kind] ?? 'use a value that the field can have'}.`,
+  );
+};
+
+const FORMS: Partial<Readonly<Record<FieldDef['kind'], string>>> = {
+  instant: 'use a time with at most milliseconds, as 2026-01-31T12:00:00.000Z, or a day, as 2026-01-31',
+  date: 'use a day, as 2026-01-31',
+};
+
+/** A day begins at midnight in UTC. Events have milliseconds: with more, no spelling would be equal. */
+const instantOf = (text: string): string | undefined => {
+  const time = day.safeParse(text).success ? `${text}T00:00:00.000Z` : text;
+  const isTime = instant.safeParse(time).success && !FINER.test(time);
+  if (!isTime || time.startsWith('0000')) return undefined;
+  return new Date(time.toUpperCase()).toISOString();
+};
+const FINER = /\.\d{3}\d*[1-9]/;
+
+const demandType = ({ place, field, def }: AskedField, value: unknown): void => {
   const type = TYPES[def.kind];
   if (type === undefined || typeof value !== type)
     throw new StartRefused(
       `${place}: a condition compares ${field} with ${shown(value)}, which ${type === undefined ? `no field of the type ${def.kind} equals: use other fields` : `is not a ${type}: use a ${type}`}.`,
     );
-  if (def.values !== undefined && !def.values.includes(value as string))
-    throw new StartRefused(
-      `${place}: a condition compares ${field} with ${shown(value)}, which it never is: use one of ${def.values.join(', ')}.`,
-    );
-  return value as string | number | boolean;
 };
 
 const shown = (value: unknown): string =>

@@ -101,6 +101,23 @@ export const isSame = (value: unknown, own: unknown): boolean =>
  */
 export const compare = (value: unknown, than: number | string): number => {
   if (typeof value === 'number' && typeof than === 'number') return value - than;
-  if (typeof value === 'string' && typeof than === 'string') return value < than ? -1 : Number(value > than);
+  if (typeof value === 'string' && typeof than === 'string') return compareTexts(value, than);
   return Number.NaN;
 };
+
+/**
+ * By code points, as PostgreSQL compares the bytes of UTF-8 with the collation C. JavaScript compares code
+ * units, whose surrogates sort before some other characters.
+ */
+const compareTexts = (one: string, other: string): number => {
+  const length = Math.min(one.length, other.length);
+  for (let index = 0; index < length; index += 1) {
+    const [unit, than] = [one.charCodeAt(index), other.charCodeAt(index)];
+    if (unit !== than) return rankOf(unit) - rankOf(than);
+  }
+  return one.length - other.length;
+};
+
+const [SURROGATES_FROM, SURROGATES_END] = [0xd800, 0xe000];
+const rankOf = (unit: number): number =>
+  unit >= SURROGATES_FROM && unit < SURROGATES_END ? unit + 0x10000 : unit;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { domain } from '../declare/domain.ts';
-import { flag, integer, line, list, ref, states } from '../declare/fields.ts';
+import { date, flag, instant, integer, line, list, ref, states } from '../declare/fields.ts';
 import { assemble } from '../registry/assemble.ts';
 import { resolve } from './expression.ts';
 import { holdsOf } from './holds.ts';
@@ -23,10 +23,12 @@ const claimWith = (read: unknown, facts: object = {}) =>
       amount: integer(0, 99),
       title: line(10).optional(),
       urgent: flag().default(false),
+      since: instant().optional(),
+      day: date().optional(),
       status: states('draft', 'sent'),
     },
     events: {
-      drafted: { creates: ['team', 'amount', 'title', 'urgent'] },
+      drafted: { creates: ['team', 'amount', 'title', 'urgent', 'since', 'day'] },
       sent: { sets: { status: 'sent' } },
     },
     facts: facts as never,
@@ -67,6 +69,25 @@ test('a reference to the caller can have more conditions, which hold too', () =>
 });
 
 test.each([
+  '2026-02-01',
+  '2026-02-01T00:00:00Z',
+  '2026-02-01t01:00:00.000+01:00',
+  '2026-02-01T00:00:00.000000Z',
+])('the instant %s is compared as events have it', (since) => {
+  const at = { since: '2026-02-01T00:00:00.000Z' };
+  for (const condition of [{ since }, { since: { min: since } }, { since: { max: since } }])
+    expect([condition, isTrueOf(condition, at)]).toEqual([condition, true]);
+});
+
+test('texts are in the order of their code points', () => {
+  const titles = ['A', 'B', 'a', 'aa', '\u00e9', '\uff5a', '\u{1f600}', '\u{1f601}'];
+  for (const min of titles)
+    expect(titles.filter((title) => isTrueOf({ title: { min } }, { title }))).toEqual(
+      titles.slice(titles.indexOf(min)),
+    );
+});
+
+test.each([
   ['a word beside `some`', { team: { members: { some: {}, every: {} } } }, /^team: .*members.*every/],
   ['a list without `some`', { team: { members: true } }, /^team: .*members.*some/],
   ['a word that no comparison has', { amount: { min: 1, most: 9 } }, /^claim: .*amount.*most/],
@@ -81,6 +102,17 @@ test.each([
     { status: { not: ['draft', 'gone'] } },
     /^claim: .*status.*gone/,
   ],
+  ['a number that is not whole', { amount: 1.5 }, /^claim: .*amount.*1\.5/],
+  ['a number beyond the field', { amount: 100 }, /^claim: .*amount.*100/],
+  ['a bound that is not whole', { amount: { min: 1.5 } }, /^claim: .*amount.*1\.5.*whole/],
+  ['an endless bound', { amount: { max: Number.POSITIVE_INFINITY } }, /^claim: .*amount.*whole/],
+  ['a text that the field never has', { title: 'longer than ten' }, /^claim: .*title.*longer/],
+  ['half a character', { title: { min: '\ud83d' } }, /^claim: .*title.*characters/],
+  ['a time that is none', { since: { min: 'yesterday' } }, /^claim: .*since.*yesterday.*2026/],
+  ['a day that is none', { since: { min: '2026-02-30' } }, /^claim: .*since.*02-30/],
+  ['a time without an offset', { since: '2026-02-01T00:00:00' }, /^claim: .*since/],
+  ['a time finer than events have', { since: '2026-02-01T00:00:00.0001Z' }, /^claim: .*since.*milliseconds/],
+  ['a time where a day is meant', { day: { max: '2026-02-01T00:00:00Z' } }, /^claim: .*day.*use a day/],
   ['a value of another type', { amount: 'ten' }, /^claim: .*amount.*ten/],
   ['a bound of another type', { amount: { max: '10' } }, /^claim: .*amount.*10/],
   ['a bound of a flag', { urgent: { min: true } }, /^claim: .*urgent.*min/],

@@ -43,6 +43,9 @@ export const conditionSql = <Sql>(
   const { kind, row } = at;
   const read = (each: Expression): Sql => conditionSql(writer, each, at, depth);
   const of = (field: string): Sql => sql`${row}.${name(column(field, kind.fields[field]))}`;
+  /** Like `compare` in memory, whatever the collation of the database is. */
+  const inOrder = (field: string): Sql =>
+    kind.fields[field]?.kind === 'text' ? sql`${of(field)} collate "C"` : of(field);
   switch (expression.op) {
     case 'const':
       return expression.value ? sql`true` : sql`false`;
@@ -58,9 +61,9 @@ export const conditionSql = <Sql>(
         ? sql`${of(expression.field)} is null`
         : sql`${of(expression.field)} = ${constant(expression.value)}`;
     case 'min':
-      return sql`${of(expression.field)} >= ${constant(expression.than)}`;
+      return sql`${inOrder(expression.field)} >= ${constant(expression.than)}`;
     case 'max':
-      return sql`${of(expression.field)} <= ${constant(expression.than)}`;
+      return sql`${inOrder(expression.field)} <= ${constant(expression.than)}`;
     case 'caller':
       return sql`${of(expression.field)} = ${writer.viewer}`;
     case 'callers':

@@ -1,4 +1,5 @@
 import { type Expression, resolve } from '#kernel/conditions/expression.ts';
+import { compare } from '#kernel/conditions/holds.ts';
 import { rightsOf } from '#kernel/conditions/rights.ts';
 import type { Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import type { Attempt } from './attempts.ts';
@@ -97,7 +98,7 @@ const resultsOf = (
 
 const valueIn = (row: Row, { field }: { readonly field: string }): unknown => row[field] ?? null;
 const isOrdered = (low: unknown, high: unknown): boolean | null =>
-  low == null || high == null ? null : (low as number) <= (high as number);
+  low == null || high == null ? null : compare(low, high as number | string) <= 0;
 
 /** How full the list is, as far as situations differ in it, and which part its first item is in. */
 const itemsFor = (fields: Row, list: Attempt['command']['list']): unknown => {
