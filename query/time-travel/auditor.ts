@@ -13,12 +13,16 @@ export const isAuditor = (caller: Caller, right: Operation): boolean =>
   admitByScope(caller, right) === 'allowed' && mayAlways(caller, 'events.trace') && mayAlways(caller, right);
 
 /**
- * Whether a former target of a reference is shown: to callers who may read it now too, and to auditors. Users
- * keep their rows after their deletion, so that whoever could read their names then can still do so.
+ * Whether a former target of a reference is shown: to callers who may read it now too, and to auditors. A
+ * deleted user keeps the row, so that those who may read every user still see that there was one.
  */
 export const isSeenNowBy =
   ({ isReadable }: Pick<Past, 'isReadable'>, caller: Caller) =>
-  async (kind: Kind, id: number): Promise<boolean> =>
-    staysWhenEnded(kind) ||
-    isAuditor(caller, operationOf(kind, 'read')) ||
-    isReadable(caller, streamName(kind.name, id));
+  async (kind: Kind, id: number): Promise<boolean> => {
+    const right = operationOf(kind, 'read');
+    return (
+      (staysWhenEnded(kind) && mayAlways(caller, right)) ||
+      isAuditor(caller, right) ||
+      isReadable(caller, streamName(kind.name, id))
+    );
+  };
