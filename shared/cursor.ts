@@ -31,21 +31,10 @@ const prefixOf = (identity: LogIdentity): string => identity.slice(0, 8);
 /** Some bits of the event’s id. Its end is random in every version of UUIDs, and in ids made by hashes. */
 const markOf = (event: EventId): string => event.slice(-8);
 
-/**
- * The release before refuses cursors that name their event, and its processes may run beside this one during
- * an upgrade: then new cursors name none.
- */
-let namesEvents = true;
-export const nameEventsInCursors = (isOn: boolean): void => {
-  namesEvents = isOn;
-};
-
-export const cursorsNameEvents = (): boolean => namesEvents;
-
-/** Names the event at the position, if it is known. */
+/** Names the event at the position, if it is known. For an installation, use `cursorOf`. */
 export const formatCursor = (identity: LogIdentity, position: Position, event?: EventId): Cursor => {
   const place = `${prefixOf(identity)}-${position.toString(RADIX)}`;
-  return (event === undefined || !namesEvents ? place : `${place}-${markOf(event)}`) as Cursor;
+  return (event === undefined ? place : `${place}-${markOf(event)}`) as Cursor;
 };
 
 /** The log whose cursors are accepted, and its identities before it lost events. */

@@ -26,7 +26,10 @@ import type { Times } from './times.ts';
 
 type Dependencies = Pick<ChangeReaderOptions, 'domain' | 'pool' | 'keys' | 'snapshots'> & {
   readonly changes: Pick<ChangeStream, 'follow' | 'head'>;
-  readonly eventLog: Pick<EventLog, 'identity' | 'eventAt' | 'head' | 'read' | 'follow'>;
+  readonly eventLog: Pick<
+    EventLog,
+    'identity' | 'namesEvents' | 'remembered' | 'eventAt' | 'head' | 'read' | 'follow'
+  >;
   readonly times: Times;
   readonly represent: RepresentEvent;
 };

@@ -1,8 +1,8 @@
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { LogIdentity } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { OpenChange } from '#shared/change-stream/open-change.ts';
-import { type Cursor, formatCursor } from '#shared/cursor.ts';
+import type { Cursor } from '#shared/cursor.ts';
+import { cursorOf, type NamingLog } from '#shared/event-log/own-cursor.ts';
 import type { Actor, Origin } from '#shared/events/metadata.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { Caller } from '#shared/policy.ts';
@@ -12,7 +12,7 @@ import { visibleOrigin } from '#shared/visibility/visible-origin.ts';
 
 type Dependencies = {
   readonly domain: Domain;
-  readonly identity: LogIdentity;
+  readonly log: NamingLog;
   readonly open: OpenChange;
   readonly isReadable: IsReadable;
 };
@@ -33,12 +33,7 @@ type RepresentedEvent = Partial<Omit<Origin, 'actor'>> & {
   readonly parked?: true;
 };
 
-export const createRepresentation = ({
-  domain,
-  identity,
-  open,
-  isReadable,
-}: Dependencies): RepresentEvent => {
+export const createRepresentation = ({ domain, log, open, isReadable }: Dependencies): RepresentEvent => {
   const dataFor = async (change: Change, caller: Caller): Promise<JsonObject> =>
     (await isReadable(caller, change.stream))
       ? visibleTo({ domain, caller, isReadable }, change, await open(change))
@@ -48,7 +43,7 @@ export const createRepresentation = ({
     type: change.type,
     version: change.schemaVersion,
     at: change.at,
-    cursor: formatCursor(identity, change.position, change.id),
+    cursor: cursorOf(log, change.position, change.id),
     subject: change.stream,
     ...(change.origin ? visibleOrigin(caller, change.origin) : { actor: null }),
     data: await dataFor(change, caller),

@@ -47,7 +47,7 @@ import { createTimes, type Times } from './times.ts';
 export type EventDependencies = {
   readonly domain: Domain;
   readonly pool: Pool;
-  readonly eventLog: Pick<EventLog, 'identity' | 'eventAt' | 'head' | 'read' | 'follow'>;
+  readonly eventLog: Pick<EventLog, 'identity' | 'namesEvents' | 'eventAt' | 'head' | 'read' | 'follow'>;
   readonly keys: Pick<KeyStore, 'obtain' | 'find'>;
   readonly changes: ChangeStream;
   readonly snapshots: Snapshots;
@@ -91,7 +91,7 @@ export const openEvents = async (dependencies: EventDependencies): Promise<Event
   health.onDrain(() => streams.drain());
   const represent = createRepresentation({
     domain,
-    identity: eventLog.identity,
+    log: eventLog,
     open: createChangeOpener(dependencies),
     isReadable: createPresentRights({ domain, run: (text, values) => runPrepared(pool, text, values) }),
   });

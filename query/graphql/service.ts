@@ -66,7 +66,7 @@ const CONNECTIONS_MAX = 4;
 
 /** One endpoint for everything: a query is one statement, a mutation a command. */
 export const openGraphql = async (dependencies: GraphqlDependencies): Promise<GraphqlService> => {
-  const { databaseUrl, searches, replicas, settings, log, before, bodyBytesMax } = dependencies;
+  const { databaseUrl, eventLog, searches, replicas, settings, log, before, bodyBytesMax } = dependencies;
   const { limits, introspection, persistedDocuments: mode } = settings;
   await using opening = new AsyncDisposableStack();
   // A pool of its own, whose sessions are set to use generic plans for every caller.
@@ -87,7 +87,7 @@ export const openGraphql = async (dependencies: GraphqlDependencies): Promise<Gr
   const documents = createDocuments({ domain, schema, limits, suggests: introspection });
   const executorOf = (each: GraphQLSchema) => createExecutor({ ...dependencies, schema: each, pool });
   const planners = replicas.spread(({ graphqlPool = pool }) =>
-    createPlanner({ schema, policy: policyOf(domain), pool: graphqlPool, searches }),
+    createPlanner({ schema, policy: policyOf(domain), pool: graphqlPool, searches, eventLog }),
   );
   const own: Port = {
     documents,

@@ -3,10 +3,10 @@ import { operationOf } from '#kernel/conditions/rights.ts';
 import { membershipsOf } from '#kernel/decide/memberships.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { visibilityOf } from '#kernel/visibility/visibility.ts';
-import type { LogIdentity, Position, UserId, Version } from '#shared/brands.ts';
+import type { Position, UserId, Version } from '#shared/brands.ts';
 import { createChangeReader } from '#shared/change-stream/changes.ts';
-import { formatCursor } from '#shared/cursor.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
+import { cursorOf, type NamingLog } from '#shared/event-log/own-cursor.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { streamName } from '#shared/events/streams.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
@@ -30,7 +30,7 @@ import { findEntries, type Stretch } from './find-entries.ts';
 import { knownVersion, lastVersion } from './versions.ts';
 
 export type HistoryOptions = Pick<PastOptions, 'pool' | 'codec' | 'tables' | 'snapshots'> & {
-  readonly eventLog: Pick<EventLog, 'identity' | 'read'>;
+  readonly eventLog: Pick<EventLog, 'identity' | 'namesEvents' | 'read'>;
   readonly keys: Pick<KeyStore, 'obtain' | 'find'>;
   readonly domain: Domain;
 };
@@ -114,7 +114,7 @@ export const createHistory = (options: HistoryOptions): ReadHistory => {
             columns,
             kind,
             caller,
-            identity: eventLog.identity,
+            log: eventLog,
             isReadable,
           },
           described,
@@ -147,12 +147,12 @@ type Shown = {
   readonly columns: ShownColumns;
   readonly kind: Kind;
   readonly caller: Caller;
-  readonly identity: LogIdentity;
+  readonly log: NamingLog;
   readonly isReadable: IsReadable;
 };
 
 const entryOf = async (shown: Shown, described: Described): Promise<HistoryEntry> => {
-  const { columns, caller, identity } = shown;
+  const { columns, caller, log } = shown;
   const { change, isReadable, isErased } = described;
   const { version, id, type, at, position, origin } = change;
   const seen = (await visibleIn(shown, described)).map(({ column, from, to }) => ({
@@ -165,9 +165,9 @@ const entryOf = async (shown: Shown, described: Described): Promise<HistoryEntry
     id,
     type,
     at,
-    cursor: formatCursor(identity, position, id),
+    cursor: cursorOf(log, position, id),
     ...(origin ? visibleOrigin(caller, origin) : { actor: null }),
-    changes: seen.map(({ column, from, to }) => fieldChange(column, { from, to }, identity)),
+    changes: seen.map(({ column, from, to }) => fieldChange(column, { from, to }, log.identity)),
     ...(isErased && { erased: true as const }),
     ...(!isReadable && { unreadable: true as const }),
     _links: shown.linksOf(shown, described),

@@ -7,7 +7,7 @@ import type { Cohort } from '../changes/renderings.ts';
 import type { EventStream } from './event-stream.ts';
 import { idMessage } from './messages.ts';
 
-type CursorLog = Pick<EventLog, 'identity' | 'remembered'>;
+type CursorLog = Pick<EventLog, 'identity' | 'namesEvents' | 'remembered'>;
 type Options = Pick<Reader, 'cohort' | 'caller' | 'after'> & { readonly eventLog: CursorLog };
 
 /**

@@ -12,7 +12,7 @@ import type { ViewSource } from './source.ts';
  * cursor of the log is accepted as it is.
  */
 export const formatStreamCursor = (
-  eventLog: Pick<EventLog, 'identity' | 'remembered'>,
+  eventLog: Pick<EventLog, 'identity' | 'namesEvents' | 'remembered'>,
   position: Position,
   stamp: string,
 ): string => `${cursorAt(eventLog, position)}${SEPARATOR}${stamp}`;

@@ -1,7 +1,7 @@
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { EventId, LogIdentity, Position } from '#shared/brands.ts';
-import { formatCursor, nameEventsInCursors } from '#shared/cursor.ts';
 import { openPool } from '#shared/database/pool.ts';
+import { cursorOf } from '#shared/event-log/own-cursor.ts';
 import { createDatabase } from '../../test/engines/database.ts';
 import { createTestClock } from '../../test/engines/test-clock.ts';
 import { until } from '../../testing/until.ts';
@@ -10,9 +10,8 @@ import { startNamingEvents } from './cursor-form.ts';
 
 const LOG = '0b9f4e1c-1111-4222-8333-444455556666' as LogIdentity;
 const EVENT = '6f9619ff-8b86-4011-b42d-00c04fc964ff' as EventId;
-const newCursor = () => formatCursor(LOG, 7 as Position, EVENT);
-
-afterEach(() => nameEventsInCursors(true));
+const cursorBy = (namesEvents: () => boolean) =>
+  cursorOf({ identity: LOG, namesEvents }, 7 as Position, EVENT);
 
 const openUpgraded = async ({ isNew }: { readonly isNew: boolean }) => {
   await using opening = new AsyncDisposableStack();
@@ -29,19 +28,21 @@ const openUpgraded = async ({ isNew }: { readonly isNew: boolean }) => {
 test('in a new database, cursors name their events at once', async () => {
   await using upgraded = await openUpgraded({ isNew: true });
   const given = { clock: createTestClock(), signal: new AbortController().signal };
-  await startNamingEvents(upgraded.pool, given);
-  expect(newCursor()).toBe('0b9f4e1c-7-4fc964ff');
+  expect(cursorBy(await startNamingEvents(upgraded.pool, given))).toBe('0b9f4e1c-7-4fc964ff');
 });
 
 test('in a database that the release before may still use, they name their events after an hour', async () => {
   await using upgraded = await openUpgraded({ isNew: false });
   const clock = createTestClock();
-  await startNamingEvents(upgraded.pool, { clock, signal: new AbortController().signal });
-  expect(newCursor()).toBe('0b9f4e1c-7');
+  const namesEvents = await startNamingEvents(upgraded.pool, { clock, signal: new AbortController().signal });
+  expect(cursorBy(namesEvents)).toBe('0b9f4e1c-7');
   await clock.advance(3_500_000);
-  expect(newCursor()).toBe('0b9f4e1c-7');
+  expect(cursorBy(namesEvents)).toBe('0b9f4e1c-7');
   await clock.advance(100_000);
-  await until(newCursor, (cursor) => cursor === '0b9f4e1c-7-4fc964ff');
+  await until(
+    () => cursorBy(namesEvents),
+    (cursor) => cursor === '0b9f4e1c-7-4fc964ff',
+  );
 });
 
 test('a process that starts later does not begin the hour again', async () => {
@@ -49,9 +50,16 @@ test('a process that starts later does not begin the hour again', async () => {
   const start = () =>
     startNamingEvents(upgraded.pool, { clock: createTestClock(), signal: new AbortController().signal });
   await start();
-  await start();
-  expect(newCursor()).toBe('0b9f4e1c-7');
+  expect(cursorBy(await start())).toBe('0b9f4e1c-7');
   await upgraded.pool.query(`update public.cursor_form set since = since - interval '61 minutes'`);
-  await start();
-  expect(newCursor()).toBe('0b9f4e1c-7-4fc964ff');
+  expect(cursorBy(await start())).toBe('0b9f4e1c-7-4fc964ff');
+});
+
+test('two installations in one process do not share the form of their cursors', async () => {
+  await using upgraded = await openUpgraded({ isNew: false });
+  await using created = await openUpgraded({ isNew: true });
+  const given = { clock: createTestClock(), signal: new AbortController().signal };
+  const former = await startNamingEvents(upgraded.pool, given);
+  const latter = await startNamingEvents(created.pool, given);
+  expect([former, latter].map(cursorBy)).toEqual(['0b9f4e1c-7', '0b9f4e1c-7-4fc964ff']);
 });

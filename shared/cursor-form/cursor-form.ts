@@ -1,5 +1,4 @@
 import type { Clock } from '#shared/clock/clock.ts';
-import { nameEventsInCursors } from '#shared/cursor.ts';
 import { isUndefinedTable } from '../database/failures.ts';
 import { migrate } from '../database/migrate.ts';
 import type { Pool } from '../database/pool.ts';
@@ -8,18 +7,22 @@ import type { Pool } from '../database/pool.ts';
 const UPGRADED_WITHIN_MS = 3_600_000;
 
 /**
- * From now on new cursors name their event, or an hour after the first process of this release has started:
- * the release before cannot read them, and may still run.
+ * Whether new cursors name their event. In a database that the release before has used, they do so an hour
+ * after the first process of this release has started: the release before cannot read them, and may still
+ * run.
  */
 export const startNamingEvents = async (
   pool: Pool,
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
-): Promise<void> => {
+): Promise<() => boolean> => {
   await recordCursorForm(pool);
   const restMs = (await readRest(pool)) ?? UPGRADED_WITHIN_MS;
-  nameEventsInCursors(restMs === 0);
-  if (restMs === 0) return;
-  void clock.sleep(restMs, signal, { ref: false }).then(() => signal.aborted || nameEventsInCursors(true));
+  let isOn = restMs === 0;
+  if (!isOn)
+    void clock.sleep(restMs, signal, { ref: false }).then(() => {
+      isOn = !signal.aborted;
+    });
+  return () => isOn;
 };
 
 /**

@@ -23,6 +23,12 @@ export type EventLog = AsyncDisposable & {
   readonly lost?: readonly LogIdentity[];
 
   /**
+   * Whether new cursors name their event; without it they do. The release before refuses such cursors, and
+   * its processes may run beside this one during an upgrade.
+   */
+  namesEvents?(): boolean;
+
+  /**
    * From now on no process starts on it until it has another identity, if the engine can remember that. Marks
    * it only if the primary lacks the event; without one, other evidence suffices.
    */

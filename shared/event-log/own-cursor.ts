@@ -1,4 +1,4 @@
-import type { Position } from '#shared/brands.ts';
+import type { EventId, Position } from '#shared/brands.ts';
 import { type Cursor, type CursorPoint, formatCursor, parseOwnPoint, UnknownCursor } from '#shared/cursor.ts';
 import { askAgain } from './ask-again.ts';
 import type { EventLog } from './event-log.ts';
@@ -31,8 +31,16 @@ export const demandEventOf = async (eventLog: OwnLog, { position, isOf }: Cursor
   throw new UnknownCursor('the log does not have the event of this cursor', 'cursor_of_lost_history');
 };
 
-/** The cursor of a position, with its event if this process has seen it lately. */
-export const cursorAt = (
-  { identity, remembered }: Pick<EventLog, 'identity' | 'remembered'>,
+/** A log whose cursors are written. */
+export type NamingLog = Pick<EventLog, 'identity' | 'namesEvents'>;
+
+/** The cursor of a position and its event. */
+export const cursorOf = (
+  { identity, namesEvents }: NamingLog,
   position: Position,
-): Cursor => formatCursor(identity, position, remembered?.(position));
+  event: EventId | undefined,
+): Cursor => formatCursor(identity, position, namesEvents?.() === false ? undefined : event);
+
+/** The cursor of a position, with its event if this process has seen it lately. */
+export const cursorAt = (log: NamingLog & Pick<EventLog, 'remembered'>, position: Position): Cursor =>
+  cursorOf(log, position, log.remembered?.(position));

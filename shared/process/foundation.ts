@@ -103,9 +103,9 @@ export const openFoundation = async (
     }),
   );
   await keepServedDomain(pool, domain);
-  await startNamingEvents(pool, { clock, signal });
+  const namesEvents = await startNamingEvents(pool, { clock, signal });
   await demandAuthorSql(pool, domain);
-  const eventLog = traceAppends(guarded, tracing);
+  const eventLog = traceAppends({ ...guarded, namesEvents }, tracing);
   const masterKey = await openMasterKey(config);
   const keys = resources.use(await openPostgresKeyStore({ pool, masterKey }).catch(refuseStart));
   const erasures = openErasureList(config.audit.dir);

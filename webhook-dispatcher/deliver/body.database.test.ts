@@ -60,7 +60,7 @@ const test = base
     const { eventLog, keys, pool } = backend.side;
     return {
       domain: publishing,
-      identity: eventLog.identity,
+      log: eventLog,
       open: createChangeOpener({ domain: publishing, eventLog, keys }),
       isReadable: createPresentRights({
         domain: publishing,

@@ -67,7 +67,7 @@ const composedOf = ({
 }: Given) => {
   const composer = createComposer({
     domain: publishing,
-    identity: IDENTITY,
+    log: { identity: IDENTITY },
     open: async ({ data }) => opened ?? { ...data, text: 'Well said.' },
     isReadable: async () => isReadable,
     isParked: async () => isParked,

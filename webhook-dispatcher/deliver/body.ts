@@ -1,9 +1,8 @@
 import * as z from 'zod';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { LogIdentity } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { OpenChange } from '#shared/change-stream/open-change.ts';
-import { formatCursor } from '#shared/cursor.ts';
+import { cursorOf, type NamingLog } from '#shared/event-log/own-cursor.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { EventDefinition } from '#shared/events/define-event.ts';
 import type { JsonObject } from '#shared/json.ts';
@@ -31,7 +30,7 @@ export type ComposeBody = (
 
 type Dependencies = {
   readonly domain: Domain;
-  readonly identity: LogIdentity;
+  readonly log: NamingLog;
   readonly open: OpenChange;
   readonly isReadable: IsReadable;
   readonly isParked: IsParked;
@@ -44,18 +43,12 @@ const BODY_BYTES_MAX = 262_144;
  * Composes the body of a delivery, with the same bytes at every attempt: the first attempt fixes the shape.
  * If the owner may no longer read that shape, nothing is sent, not a smaller part.
  */
-export const createComposer = ({
-  domain,
-  identity,
-  open,
-  isReadable,
-  isParked,
-}: Dependencies): ComposeBody => {
+export const createComposer = ({ domain, log, open, isReadable, isParked }: Dependencies): ComposeBody => {
   const catalogue = catalogueOf(domain);
   const bytesOf = (change: Change, data: JsonObject): Buffer => {
     const { id, type, schemaVersion: version, at, position, stream: subject } = change;
     return Buffer.from(
-      JSON.stringify({ id, type, version, at, cursor: formatCursor(identity, position, id), subject, data }),
+      JSON.stringify({ id, type, version, at, cursor: cursorOf(log, position, id), subject, data }),
     );
   };
 

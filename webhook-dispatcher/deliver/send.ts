@@ -167,7 +167,7 @@ type Options = {
   readonly domain: Domain;
   /** The database of the read model. */
   readonly pool: Pick<Pool, 'query'>;
-  readonly eventLog: Pick<EventLog, 'identity' | 'read'>;
+  readonly eventLog: Pick<EventLog, 'identity' | 'namesEvents' | 'read'>;
   readonly keys: Pick<KeyStore, 'obtain' | 'find'>;
   readonly settings: Pick<WebhookSettings, 'guard' | 'timeoutMs' | 'retryDelaysMs'>;
   readonly clock: Clock;
@@ -182,7 +182,7 @@ export const openComposer = ({
 }: Omit<Options, 'settings' | 'clock'>): ComposeBody =>
   createComposer({
     domain,
-    identity: eventLog.identity,
+    log: eventLog,
     open: createChangeOpener({ domain, eventLog, keys }),
     isReadable: createPresentRights({
       domain,

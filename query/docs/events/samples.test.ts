@@ -56,7 +56,7 @@ describe.each(told)('$type as clients get it', (definition) => {
     const { example } = describeEventType(definition);
     const compose = createComposer({
       domain: publishing,
-      identity: EXAMPLE_LOG,
+      log: { identity: EXAMPLE_LOG },
       open: async () => example,
       isReadable: async () => true,
       isParked: async () => false,

@@ -32,7 +32,7 @@ export const sampleOf = async (definition: EventDefinition, policy: Policy): Pro
   const change = changeOf(definition, example);
   const represent = createRepresentation({
     domain: policy.domain,
-    identity: EXAMPLE_LOG,
+    log: { identity: EXAMPLE_LOG },
     open: async () => example,
     isReadable: async () => true,
   });

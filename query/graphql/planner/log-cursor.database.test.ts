@@ -3,7 +3,11 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
 import type { EventId, LogIdentity, Position } from '#shared/brands.ts';
 import { formatCursor } from '#shared/cursor.ts';
-import { test as it } from '../../../test/graphql/planned.ts';
+import { POLICY } from '../../../test/engines/policy.ts';
+import { schema } from '../../../test/engines/schema.ts';
+import { ANONYMOUS, test as it, operationOf } from '../../../test/graphql/planned.ts';
+import { searchesOn } from '../../searches.ts';
+import { createPlanner } from './planner.ts';
 
 const IDENTITY = '0123abcd-0000-4000-8000-000000000000' as LogIdentity;
 
@@ -47,4 +51,20 @@ it.for([
   expect(await plan('{ posts { id } cursor }')).toBe(JSON.stringify({ posts: [], cursor: named }));
   await pool.query('update public.follower_checkpoint set event_position = -1');
   expect(await plan('{ posts { id } cursor }')).toBe(JSON.stringify({ posts: [], cursor }));
+});
+
+it('names the event as soon as new cursors do, also by a plan from before', async ({ pool }) => {
+  let isOn = false;
+  const eventLog = { namesEvents: () => isOn };
+  const planner = createPlanner({ schema, policy: POLICY, pool, searches: searchesOn(pool), eventLog });
+  const read = { ...operationOf('{ now: cursor }'), variables: {}, caller: ANONYMOUS };
+  const event = randomUUID() as EventId;
+  await pool.query(
+    `insert into public.follower_checkpoint (follower, log, position, epoch, event, event_position) values ('projector', $1, 7, 1, $2, 7)
+     on conflict (follower) do update set position = 7, event = $2, event_position = 7`,
+    [IDENTITY, event],
+  );
+  expect(await planner.plan(read)).toBe('{"now":"0123abcd-7"}');
+  isOn = true;
+  expect(await planner.plan(read)).toBe(`{"now":"0123abcd-7-${event.slice(-8)}"}`);
 });

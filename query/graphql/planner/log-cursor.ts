@@ -1,7 +1,6 @@
-import { cursorsNameEvents } from '#shared/cursor.ts';
 import { PROJECTOR } from '#shared/read-model/read-model.ts';
 import { HOLE } from './objects.ts';
-import { literal, type Sql, sql } from './sql.ts';
+import { literal, parameter, type Sql, sql } from './sql.ts';
 
 const DIGITS = literal('0123456789abcdefghijklmnopqrstuvwxyz');
 
@@ -12,7 +11,7 @@ const base36 = (
   from (select power(36::numeric, place)::bigint as weight from generate_series(0, 10) place) weights where weight = 1 or weight <= ${position})`;
 
 /** As `formatCursor` names the event; an earlier release moves the position alone. */
-const mark = sql`case when k.event_position = k.position then coalesce('-' || right(k.event::text, 8), '') else '' end`;
+const mark = sql`case when ${parameter('boolean', ({ namesEvents }) => namesEvents)} and k.event_position = k.position then coalesce('-' || right(k.event::text, 8), '') else '' end`;
 const place = sql`left(k.log::text, 8) || '-' || ${base36(sql`k.position`)}`;
 
 /**
@@ -20,4 +19,4 @@ const place = sql`left(k.log::text, 8) || '-' || ${base36(sql`k.position`)}`;
  * cursor of the whole answer.
  */
 export const logCursorJson = (): Sql =>
-  sql`coalesce((select '"' || ${cursorsNameEvents() ? sql`${place} || ${mark}` : place} || '"' from public.follower_checkpoint k where k.follower = ${literal(PROJECTOR)}), ${literal(HOLE)})`;
+  sql`coalesce((select '"' || ${place} || ${mark} || '"' from public.follower_checkpoint k where k.follower = ${literal(PROJECTOR)}), ${literal(HOLE)})`;

@@ -3,6 +3,8 @@ import type { Caller } from '#shared/policy.ts';
 /** The sources of parameters: everything that differs between two runs of one plan. */
 export type Inputs = {
   readonly caller: Caller;
+  /** Whether new cursors name their event. */
+  readonly namesEvents: boolean;
   /** The arguments of each field that has any, in the order of compilation. */
   readonly argumentValues: readonly ArgumentValues[];
 };

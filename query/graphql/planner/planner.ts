@@ -1,6 +1,7 @@
 import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
 import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Caller, Policy } from '#shared/policy.ts';
 import type { Searches } from '../../searches.ts';
 import { ANSWER_BYTES_MAX, beyondLimit } from '../documents/limits.ts';
@@ -39,10 +40,11 @@ export type PlannerOptions = {
   readonly policy: Policy;
   readonly pool: Pool;
   readonly searches: Searches;
+  readonly eventLog?: Pick<EventLog, 'namesEvents'>;
 };
 
 /** Answers whole operations with one statement each. */
-export const createPlanner = ({ schema, policy, pool, searches }: PlannerOptions): Planner => {
+export const createPlanner = ({ schema, policy, pool, searches, eventLog }: PlannerOptions): Planner => {
   const findPlan = createPlans(schema, mappingsOf(policy.domain, readableOf(policy)));
   const [answer, search] = [pool, searches.pool].map((each) => createSharedReads(createRunner(each))) as [
     Answer,
@@ -52,7 +54,8 @@ export const createPlanner = ({ schema, policy, pool, searches }: PlannerOptions
     async plan({ document, operation, variables: given, coerced, caller }) {
       const variables = coerced ?? variablesOf(schema, operation, given);
       const plan = variables && findPlan(document, operation, variables);
-      const inputs = plan && inputsOf(plan, variables, caller);
+      const inputs =
+        plan && inputsOf(plan, { variables, caller, namesEvents: eventLog?.namesEvents?.() !== false });
       if (!inputs) return undefined;
       for (const text of inputs.searches) if (!(await searches.isAnswerable(text))) return undefined;
       const data = await (inputs.searches.length > 0 ? search : answer)(plan, inputs.values);
@@ -65,8 +68,10 @@ export const createPlanner = ({ schema, policy, pool, searches }: PlannerOptions
 type PlanInputs = { readonly values: readonly unknown[]; readonly searches: readonly string[] };
 
 /** The values of one run; undefined if the resolvers must refuse one. */
-const inputsOf = (plan: Plan, variables: Variables, caller: Caller): PlanInputs | undefined => {
-  const inputs: Inputs = { caller, argumentValues: plan.fields.map(({ read }) => read(variables)) };
+type RunFacts = Omit<Inputs, 'argumentValues'> & { readonly variables: Variables };
+
+const inputsOf = (plan: Plan, { variables, ...facts }: RunFacts): PlanInputs | undefined => {
+  const inputs: Inputs = { ...facts, argumentValues: plan.fields.map(({ read }) => read(variables)) };
   try {
     const unused = plan.unused.map(({ read }) => read(inputs));
     const values = plan.parameters.map(({ read }) => read(inputs));

@@ -1,8 +1,9 @@
 import { type FragmentDefinitionNode, Kind, type SelectionSetNode } from 'graphql';
-import { type Cursor, formatCursor } from '#shared/cursor.ts';
+import type { Cursor } from '#shared/cursor.ts';
 import { isUndefinedTable } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { type EventLog, START } from '#shared/event-log/event-log.ts';
+import { START } from '#shared/event-log/event-log.ts';
+import { cursorOf, type NamingLog } from '#shared/event-log/own-cursor.ts';
 import { readCheckpoint } from '#shared/follower/checkpoint.ts';
 import { PROJECTOR } from '#shared/read-model/read-model.ts';
 import { readFailureOf } from '../../statement.ts';
@@ -14,13 +15,13 @@ export const asksForCursor = ({ prepared: { document }, operation: { node } }: R
   hasCursor(node.selectionSet, fragmentsOf(document));
 
 /** The position of the read model. Everything read after this includes the events up to there. */
-export const readCursor = async (pool: Pool, eventLog: Pick<EventLog, 'identity'>): Promise<Cursor> => {
+export const readCursor = async (pool: Pool, eventLog: NamingLog): Promise<Cursor> => {
   const checkpoint = await readCheckpoint(pool, PROJECTOR).catch((cause: unknown) => {
     if (isUndefinedTable(cause)) return undefined;
     throw readFailureOf(cause);
   });
   const { position, event } = checkpoint?.log === eventLog.identity ? checkpoint : NOTHING;
-  return formatCursor(eventLog.identity, position, event ?? undefined);
+  return cursorOf(eventLog, position, event ?? undefined);
 };
 
 const NOTHING = { position: START, event: null } as const;

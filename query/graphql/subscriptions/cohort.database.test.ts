@@ -58,7 +58,13 @@ const it = base.extend('cohorts', { scope: 'file' }, ({ planner, pool }) => {
       ...{ variables, caller, cost: 0 },
     };
     const log = pino({ level: 'silent' });
-    const cohortOf = createCohorts({ domain: publishing, identity: IDENTITY, planner, execute, log });
+    const cohortOf = createCohorts({
+      domain: publishing,
+      eventLog: { identity: IDENTITY },
+      planner,
+      execute,
+      log,
+    });
     return cohortOf(runnable, askedChangesOf(publishing, runnable));
   };
   const render = async (change: Change = PUBLISHED, text = TITLE) =>

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { GraphQLError } from 'graphql';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { LogIdentity } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
-import { formatCursor } from '#shared/cursor.ts';
+import { cursorOf, type NamingLog } from '#shared/event-log/own-cursor.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { Log } from '#shared/process/log.ts';
 import { traceIdOf } from '#shared/tracing/traceparent.ts';
@@ -22,7 +21,7 @@ import { subscriptionEventOf } from './subscription-event.ts';
 
 type Options = {
   readonly domain: Domain;
-  readonly identity: LogIdentity;
+  readonly eventLog: NamingLog;
   /** Reads the payloads that it supports; all others are executed. */
   readonly planner: Pick<Planner, 'plan'>;
   readonly execute: Execute;
@@ -36,7 +35,7 @@ export type CohortOf = (runnable: Runnable, asked: AskedChanges) => Cohort;
  * Executes a change once for all of a cohort, as a message of GraphQL over SSE with the cursor for
  * `Last-Event-ID`.
  */
-export const createCohorts = ({ domain, identity, planner, execute, log }: Options): CohortOf => {
+export const createCohorts = ({ domain, eventLog, planner, execute, log }: Options): CohortOf => {
   const cohortOf = createSharedCohorts();
   return (runnable, { topics, wants, variables }) => {
     const { prepared, operation, caller: viewer } = runnable;
@@ -53,7 +52,7 @@ export const createCohorts = ({ domain, identity, planner, execute, log }: Optio
         async render(change, concerned) {
           const caller = isOwn ? viewer : concerned;
           if (!wants(change) || !maySee(caller, change)) return undefined;
-          const cursor = formatCursor(identity, change.position, change.id);
+          const cursor = cursorOf(eventLog, change.position, change.id);
           const event = subscriptionEventOf(domain, change, cursor);
           const planned = await renderPlanned?.(event, caller);
           if (planned !== undefined)

@@ -28,7 +28,7 @@ export type SubscriptionDependencies = {
   readonly feed: Feed;
   readonly views: ViewFeed;
   readonly streams: EventStreams;
-  readonly eventLog: Pick<EventLog, 'identity' | 'eventAt' | 'head'>;
+  readonly eventLog: Pick<EventLog, 'identity' | 'namesEvents' | 'eventAt' | 'head'>;
   /** Re-checks whether the caller is still admitted. */
   readonly access: LastingAccess;
   readonly demandPresentRole: RoleWatch['demandPresentRole'];
@@ -53,7 +53,7 @@ export const openSubscriptions = (dependencies: SubscriptionDependencies): Subsc
   const { feed, views, streams, eventLog, demandPresentRole } = dependencies;
   const subscribe = createSubscribe({
     ...dependencies,
-    cohortOf: createCohorts({ ...dependencies, identity: eventLog.identity }),
+    cohortOf: createCohorts(dependencies),
     subscribeToView: createSubscribeToView(dependencies),
   });
   const join = (subscription: Subscription, outlet: Outlet): Disposable =>

@@ -107,7 +107,12 @@ it(`shows each viewer of a cohort what the resolvers would show them alone, for 
     pool,
     searches: searchesOn(pool),
   } as ExecutorOptions);
-  const options = { domain: publishing, identity: IDENTITY, execute, log: pino({ level: 'silent' }) };
+  const options = {
+    domain: publishing,
+    eventLog: { identity: IDENTITY },
+    execute,
+    log: pino({ level: 'silent' }),
+  };
   const cohortOf = createCohorts({ ...options, planner: counting });
   const cohortOfResolvers = createCohorts({ ...options, planner: { plan: async () => undefined } });
   let [compared, together] = [0, 0];
