@@ -15,7 +15,8 @@ type PersonInTable = { readonly userId: UserId; readonly role: Role; readonly ve
  * The table is a copy, and SQL can write it: a role that counts must be in the log. A keyed digest in the row
  * would need a column that former releases do not write, and a key to restore. So the log is read instead,
  * and the result is remembered for a minute as long as the row says the same: requests with access tokens cost
- * nothing, and issuing tokens to one person costs one short read a minute.
+ * nothing, and issuing tokens to one person costs one short read a minute. A row that says something else than
+ * the log costs one read in five seconds, so that a forged row cannot keep the log busy.
  */
 export type CheckPerson = (row: PersonInTable) => Promise<PersonInLog | undefined>;
 
@@ -24,26 +25,39 @@ type Dependencies = { readonly readPerson: ReadPerson; readonly clock: Clock; re
 const CHECKED_MAX = 20_000;
 /** How long SQL can bring back a role that the person had in this time. */
 const CHECKED_MS = 60_000;
+const REFUTED_MS = 5_000;
 
-type Checked = { readonly person: PersonInLog; readonly atMs: number };
+type Checked = {
+  /** The row that was read for. */
+  readonly row: PersonInTable;
+  readonly person: PersonInLog | undefined;
+  readonly atMs: number;
+};
 
 export const createCheckPerson = ({ readPerson, clock, log }: Dependencies): CheckPerson => {
   const known = new LRUCache<UserId, Checked>({ max: CHECKED_MAX });
   return async (row) => {
     const checked = known.get(row.userId);
-    const isSame = checked?.person.role === row.role && checked.person.version === row.version;
-    if (isSame && clock.elapsedMs() - checked.atMs < CHECKED_MS) return checked.person;
-    const person = await readPerson(row.userId).catch((error: unknown) => {
+    const isSame = checked?.person !== undefined && isEqual(checked.person, row);
+    const isRefuted = checked !== undefined && !isSame && isEqual(checked.row, row);
+    const keptMs = isSame ? CHECKED_MS : isRefuted ? REFUTED_MS : 0;
+    if (checked !== undefined && clock.elapsedMs() - checked.atMs < keptMs) return checked.person;
+    const found = await readPerson(row.userId).catch((error: unknown) => {
       // Tokens are issued while the log does not answer, to persons who were found in it before.
       if (error instanceof LogUnavailable && isSame) return checked.person;
       throw error;
     });
-    if (person === undefined || isForged(row, person)) log.error({ userId: row.userId }, FORGED);
-    if (person === undefined || person.isDeleted) return undefined;
-    known.set(row.userId, { person, atMs: clock.elapsedMs() });
+    if (found === undefined || isForged(row, found)) log.error({ userId: row.userId }, FORGED);
+    const person = found?.isDeleted ? undefined : found;
+    known.set(row.userId, { row, person, atMs: clock.elapsedMs() });
     return person;
   };
 };
+
+type Stated = Pick<PersonInTable, 'role' | 'version'>;
+
+const isEqual = (one: Stated, other: Stated): boolean =>
+  one.role === other.role && one.version === other.version;
 
 const FORGED =
   'The role of a user in auth.person is not that of the event log, which counts: somebody has changed the table.';
