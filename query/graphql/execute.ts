@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ExecutionResult } from 'graphql';
 import type { FieldFate } from './resolvers/commits.ts';
+import type { Note } from './resolvers/notes.ts';
 import type { Runnable } from './run.ts';
 
 /** The facts of a request, beside its operation. */
@@ -29,4 +30,5 @@ export type Execute = (
 export type Executed = Pick<ExecutionResult, 'data' | 'errors'> & {
   /** For a mutation: the fate of each field that ran. */
   readonly fates: readonly FieldFate[];
+  readonly notes: readonly Note[];
 };

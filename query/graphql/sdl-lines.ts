@@ -73,8 +73,8 @@ export const pagesOf = (type: string): readonly string[] => [
     ['The items of the page.', `nodes: [${type}!]!`],
     ['The pages before and after this one.', 'pageInfo: PageInfo!'],
     [
-      'Number of items in all pages together. It costs more than a page: select it only if you need it.',
-      'totalCount: Int!',
+      'Number of items in all pages together. It costs more than a page: select it only if you need it. With `at` it is null if counting needs too many reads; then `extensions.notes` of the response names it.',
+      'totalCount: Int',
     ],
   ]),
 ];

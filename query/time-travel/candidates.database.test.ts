@@ -85,4 +85,12 @@ test('a page that examines many candidates ends early, and the next one resumes 
   const query = `{ user(id: ${writer.id}, at: "${cursor}") { posts { id } } }`;
   const { body } = await backend.ask('/graphql', { by: admin, method: 'POST', body: { query } });
   expect(body).toMatchObject({ errors: [{ extensions: { code: 'too_much_to_look_at' } }] });
+  const counting = `{ user(id: ${writer.id}, at: "${cursor}") { name postsConnection { totalCount } } }`;
+  const counted = await backend.ask('/graphql', { by: admin, method: 'POST', body: { query: counting } });
+  const note = { path: ['user', 'postsConnection', 'totalCount'], code: 'too_much_to_look_at' };
+  expect(counted.body).toMatchObject({
+    data: { user: { name: 'Emmy', postsConnection: { totalCount: null } } },
+    extensions: { notes: [note] },
+  });
+  expect(counted.body).not.toHaveProperty('errors');
 });

@@ -9,6 +9,7 @@ import { demandMatch, isKnownToReader } from '#shared/http/entity-tag.ts';
 import { demandPreferredType, preferredType } from '#shared/http/media-type.ts';
 import { EVENT_STREAM_TYPE } from '../../sse/event-stream.ts';
 import type { FieldFate } from '../resolvers/commits.ts';
+import type { Note } from '../resolvers/notes.ts';
 import { COMPLETE, resultMessage } from '../subscriptions/messages.ts';
 
 /**
@@ -46,6 +47,7 @@ export type Outcome = {
   readonly cost?: { readonly requestedQueryCost: number; readonly maximumQueryCost: number };
   /** For a mutation: the fates of the root fields that ran. */
   readonly mutation?: readonly FieldFate[];
+  readonly notes?: readonly Note[];
   /** The status, if a refusal has another reason than its document or variables. */
   readonly status?: number;
 };
@@ -124,11 +126,11 @@ const sendWithTag = (
 const TAG_CHARACTERS = 22;
 
 /** Concatenated as text, because the data often comes from the database as JSON text. */
-const textOf = ({ data, errors, cost, mutation }: Outcome): string => {
+const textOf = ({ data, errors, cost, mutation, notes }: Outcome): string => {
   const members = [
     ...(errors && errors.length > 0 ? [`"errors":${JSON.stringify(errors)}`] : []),
     ...(data === undefined ? [] : [`"data":${data}`]),
-    ...(cost ? [`"extensions":${JSON.stringify({ cost, mutation })}`] : []),
+    ...(cost ? [`"extensions":${JSON.stringify({ cost, mutation, notes })}`] : []),
   ];
   return `{${members.join(',')}}`;
 };

@@ -128,7 +128,7 @@ const execute = (
 const outcomeOf = (
   { log }: EndpointOptions,
   { runnable, exchange }: Running,
-  { data, errors, fates }: Executed,
+  { data, errors, fates, notes }: Executed,
 ): Outcome => {
   const shown = errors?.map(createFormatError(log, namesOf(exchange.request)));
   const isMutation = typeOf(runnable) === OperationTypeNode.MUTATION;
@@ -136,6 +136,7 @@ const outcomeOf = (
     ...(data !== undefined && { data: JSON.stringify(data) }),
     ...(shown && { errors: isMutation ? shown.map((error) => addCommits(fates, error)) : shown }),
     ...(fates.length > 0 && { mutation: fates }),
+    ...(notes.length > 0 && { notes }),
   };
 };
 

@@ -10,6 +10,7 @@ import type { Past } from '../../time-travel/past.ts';
 import type { RequestFacts } from '../execute.ts';
 import type { Commits } from './commits.ts';
 import type { Loaders } from './loaders.ts';
+import type { Notes } from './notes.ts';
 import type { Row } from './rows.ts';
 import type { CheckCommand, SendCommand } from './send-command.ts';
 
@@ -34,6 +35,7 @@ export type Context = {
   readonly send: SendCommand;
   /** The commits of a mutation’s root fields. */
   readonly commits: Commits;
+  readonly notes: Notes;
   /** The position of the read model before the first read, if the operation asks for it. */
   readonly cursor: Cursor | undefined;
   readonly blobs: Pick<Blobs, 'put' | 'remove'>;

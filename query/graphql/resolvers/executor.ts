@@ -21,6 +21,7 @@ import { itemResolversOf } from './items.ts';
 import { resolversOf } from './kinds.ts';
 import { createLoaders } from './loaders.ts';
 import { mutationOf } from './mutations.ts';
+import { createNotes } from './notes.ts';
 import { queryOf } from './reads.ts';
 import type { Row } from './rows.ts';
 import { type CommandsOptions, createCheckCommand, createSendCommand } from './send-command.ts';
@@ -81,6 +82,7 @@ export const createExecutor = (options: ExecutorOptions): Execute => {
     // First of all: reads before it could be older than the cursor.
     const cursor = asksForCursor(runnable) ? await readCursor(pool, eventLog) : undefined;
     const commits = createCommits();
+    const notes = createNotes();
     const commands = {
       check: createCheckCommand(options, caller, facts),
       send: createSendCommand(options, { caller, facts, commits }),
@@ -98,6 +100,7 @@ export const createExecutor = (options: ExecutorOptions): Execute => {
       uploadKey,
       eventLog,
       cursor,
+      notes,
       readHistory,
       isSubscription: event !== undefined,
       ...commands,
@@ -118,6 +121,7 @@ export const createExecutor = (options: ExecutorOptions): Execute => {
       data: data ?? null,
       ...(errors && { errors: errors.flatMap(separateErrors).slice(0, ERRORS_MAX) }),
       fates: commits.fates(),
+      notes: notes.list(),
     };
   };
 };
@@ -130,7 +134,7 @@ const fieldResolverOf =
     if (resolver && parentType.name === 'Mutation') context.commits.begin(String(path.key));
     if (resolver) return resolver(parent as never, args, contextOf(parent, context), String(path.key));
     const member: unknown = (parent as Readonly<Record<string, unknown>>)[fieldName];
-    return typeof member === 'function' ? member() : member;
+    return typeof member === 'function' ? member(path) : member;
   };
 
 /** Fields of a former state are of the same point in time. */

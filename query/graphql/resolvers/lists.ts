@@ -10,6 +10,7 @@ import { cursorOf, rowPositionOf } from '../planner/cursors.ts';
 import { OutOfPlan } from '../planner/out-of-plan.ts';
 import { searchText, storableText, storableValue } from '../planner/values.ts';
 import type { Context } from './context.ts';
+import type { Path } from './notes.ts';
 import { type Asked, type Listing, listingsOf, type Row, type RowFilter, type RowPosition } from './rows.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
@@ -47,9 +48,14 @@ export const pageSize = (value: unknown): number => {
 
 const NO_PLACES = { after: undefined, before: undefined, isBackward: false } as const;
 
+const UNCOUNTED = {
+  code: 'too_much_to_look_at',
+  message: 'Counting this list at that point in time needs too many reads.',
+} as const;
+
 /** A connection of rows of a type. */
 export const readConnection = async (context: Context, listed: Listed, args: Arguments) => {
-  const { loaders } = context;
+  const { loaders, notes } = context;
   const { type, parent, parentId } = listed;
   const listing = listingsOf(context.domain).of(type);
   const order = orderOf(context, listing, args.sort);
@@ -58,8 +64,12 @@ export const readConnection = async (context: Context, listed: Listed, args: Arg
   return connectionOf<Row>(bounds, {
     read: (asked) => loaders.list({ type, parent, asked: { ...order, filter, ...asked } }, parentId),
     cursorAt: (row) => cursorOf(type, orderFor(order), { atMs: timeOf(row, order), id: row.id }),
-    count: () =>
-      loaders.count({ type, parent, asked: { ...order, filter, ...NO_PLACES, rowsMax: 0 } }, parentId),
+    async count(path) {
+      const asked = { ...order, filter, ...NO_PLACES, rowsMax: 0 };
+      const count = await loaders.count({ type, parent, asked }, parentId);
+      if (count === null) notes.add(path, UNCOUNTED);
+      return count;
+    },
   });
 };
 
@@ -85,7 +95,7 @@ type Paged<Item, At> = {
   /** Nearest first, with one more than the page has if others follow. */
   read(asked: Omit<Bounds<At>, 'size'> & { readonly rowsMax: number }): Promise<readonly Item[]>;
   cursorAt(item: Item): string;
-  count(): Promise<number>;
+  count(path: Path): Promise<number | null>;
 };
 
 /** A connection (GraphQL Cursor Connections Specification); each member is read only if it is asked for. */

@@ -26,7 +26,8 @@ export type Loaders = {
   /** A long text of a row; throws if all texts requested together are too long. */
   text(row: Row, column: string): Promise<string | null>;
   list(of: ListOf, parent: number): Promise<readonly Row[]>;
-  count(of: ListOf, parent: number): Promise<number>;
+  /** Null if counting needs too many reads. */
+  count(of: ListOf, parent: number): Promise<number | null>;
   /** Items of one list of an aggregate. */
   items(source: ItemSource, of: number, asked: AskedItems): Promise<readonly ItemRow[]>;
   countItems(source: ItemSource, of: number, isWhole: boolean): Promise<number>;

@@ -17,6 +17,8 @@ type Options = {
   readonly domain: Domain;
   readonly pool: Pool;
   readonly past: Past;
+  /** The same for counting, so that it does not use up the reads of pages. */
+  readonly counted: Past;
   readonly caller: Caller;
   /** Reads current rows, because nobody but auditors sees what they can no longer read. */
   readonly now: Loaders;
@@ -25,7 +27,7 @@ type Options = {
 };
 
 /** Reads former states for one request: each item from its own stream. */
-export const createPastLoaders = ({ domain, pool, past, caller, now, asOf }: Options): Loaders => {
+export const createPastLoaders = ({ domain, pool, past, counted, caller, now, asOf }: Options): Loaders => {
   const listings = listingsOf(domain);
   let bytesLeft = ANSWER_BYTES_MAX;
   const rowOf = (type: string, row: object): PastRow =>
@@ -39,13 +41,13 @@ export const createPastLoaders = ({ domain, pool, past, caller, now, asOf }: Opt
     const row = await now.find(__typename, id);
     return row !== undefined && now.isReadable(row);
   };
-  const listed = ({ type, parent, asked }: ListOf, parentId: number) => {
+  const listed = (then: Past, { type, parent, asked }: ListOf, parentId: number) => {
     const { filters, sorts, source } = listings.of(type);
     if (sorts[0]?.column !== asked.column) throw refused('With `at`, a list is ordered by creation.');
     if (filters.some(({ name, by }) => by === 'words' && asked.filter[name] !== undefined))
       throw refused('With `at`, a list cannot be searched.');
     const under = parent === undefined ? undefined : { column: parent, id: parentId };
-    return pastListing(past, caller, { source, under, filter: asked.filter });
+    return pastListing(then, caller, { source, under, filter: asked.filter });
   };
   return {
     find,
@@ -57,24 +59,25 @@ export const createPastLoaders = ({ domain, pool, past, caller, now, asOf }: Opt
     },
     async list(of, parentId) {
       const { asked, type } = of;
-      const { parts, look } = listed(of, parentId);
       const { found, stoppedAt } = await findPast<object>({
         pool,
         past,
-        parts,
+        ...listed(past, of, parentId),
         stretch: stretchOf(asked),
         wanted: asked.rowsMax,
-        look,
       });
       if (stoppedAt) throw tooMany();
       return found.map((row) => rowOf(type, row));
     },
     async count(of, parentId) {
-      const { parts, look } = listed(of, parentId);
-      const stretch = { isDownward: true, beyond: undefined };
-      const { found, stoppedAt } = await findPast({ pool, past, parts, stretch, wanted: Infinity, look });
-      if (stoppedAt) throw tooMany();
-      return found.length;
+      const { found, stoppedAt } = await findPast({
+        pool,
+        past: counted,
+        ...listed(counted, of, parentId),
+        stretch: { isDownward: true, beyond: undefined },
+        wanted: Infinity,
+      });
+      return stoppedAt ? null : found.length;
     },
     items: async (source, of, asked) =>
       (await pastItems(past, source, { of, asked })).map((row) => ({ ...row, asOf: asOf() })),

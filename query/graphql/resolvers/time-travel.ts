@@ -32,6 +32,7 @@ export const createTimeTravel = (options: PastOptions): TimeTravel => {
         domain: context.domain,
         pool: context.pool,
         past,
+        counted: openPast(position, charge),
         caller: context.caller,
         now: context.loaders,
         asOf: () => asOf,
