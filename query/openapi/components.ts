@@ -18,6 +18,7 @@ export const componentSchemas = (domain: Domain, schemas: JsonSchemas): JsonObje
   });
   return {
     ...Object.fromEntries(named),
+    HalPage,
     PageLinks,
     Problem: problemSchema(problemCodesOf(domain)),
   } as JsonObject;
@@ -61,6 +62,20 @@ const PageLinks: JsonObject = {
   properties: { self: link, first: link, prev: link, next: link, poll: link, create: action },
   required: ['self'],
   additionalProperties: false,
+};
+
+const HalPage: JsonObject = {
+  type: 'object',
+  description: 'A page of any list, if the request prefers `application/hal+json`.',
+  properties: {
+    _links: { $ref: '#/components/schemas/PageLinks' },
+    _embedded: {
+      type: 'object',
+      properties: { items: { type: 'array', items: {}, description: 'The same items as in JSON.' } },
+      required: ['items'],
+    },
+  },
+  required: ['_links', '_embedded'],
 };
 
 const fieldError: JsonObject = {
@@ -165,7 +180,13 @@ const idInPath = (name: string, { parameters }: RestOperation, schemas: JsonSche
   };
 };
 
-const ID: JsonObject = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, examples: [8001] };
+const ID: JsonObject = {
+  type: 'integer',
+  format: 'int64',
+  minimum: 1,
+  maximum: Number.MAX_SAFE_INTEGER,
+  examples: [8001],
+};
 const UUID: JsonObject = {
   type: 'string',
   format: 'uuid',

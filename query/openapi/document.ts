@@ -170,7 +170,7 @@ Send it as \`If-None-Match\` with a read, and you get 304 if you have the curren
 **Retries.** Send an \`Idempotency-Key\` with a write. You can then repeat the request, and the write runs only once.
 
 **Lists** come in pages: follow the \`Link\` with \`rel="next"\` until there is none. Request \`application/hal+json\` to get the links in
-the body.
+the body: a page is then a \`HalPage\`. Items are the same in both media types.
 
 **Time travel.** Read an item or a list \`at\` a time, a cursor or a version, and the response has its former state; \`As-Of\` is the cursor of that
 point in time. The history of an item shows who changed what.

@@ -30,6 +30,9 @@ export const OIDC_SCOPES = ['openid', 'profile', 'email', 'offline_access'] as c
 const URIS_MAX = 20;
 const SUBJECT_CHARACTERS_MAX = 500;
 
+/** Named, like every enumeration in a set: generators for Java do not compile sets of unnamed ones. */
+const GrantType = z.enum(GRANT_TYPES).meta({ id: 'ClientGrantType' });
+
 const setOf = <Item extends z.ZodType<string>>(item: Item, itemsMax: number) =>
   z
     .array(item)
@@ -40,12 +43,12 @@ const setOf = <Item extends z.ZodType<string>>(item: Item, itemsMax: number) =>
 /** The settings of clients, by the scopes and roles of the domain. */
 const settingsFor = (domain: Domain) => {
   const names: readonly string[] = [...policyOf(domain).scopes, ...OIDC_SCOPES];
-  const scopes = setOf(z.enum(names), names.length);
+  const scopes = setOf(z.enum(names).meta({ id: 'ClientScope' }), names.length);
   /** Each setting in its decided form. */
   const settings = {
     name: visibleText(100).meta({ description: 'Shown to users who are asked for consent.' }),
     tokenEndpointAuthMethod: z.enum(AUTH_METHODS).meta({ description: 'How the client authenticates.' }),
-    grantTypes: setOf(z.enum(GRANT_TYPES), GRANT_TYPES.length)
+    grantTypes: setOf(GrantType, GRANT_TYPES.length)
       .min(1)
       .meta({ description: 'The grant types that it may use.' }),
     redirectUris: setOf(redirectUri, URIS_MAX).meta({

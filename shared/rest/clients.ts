@@ -54,6 +54,10 @@ export const ClientPage = z.object({
 
 const all = { right: 'client.manage', role: 'auth' } as const;
 const item = { ...all, path: '/clients/{clientId}' } as const;
+
+/** The generator for Go names its own client so, which then does not compile. */
+const inGo = (name: string) => ({ 'x-go-name': name });
+
 /** The forms and representations of clients, depending on the scopes of the domain. */
 export const clientForms = (domain: Domain) => {
   const { settings, sent } = clientSettingsOf(domain);
@@ -78,7 +82,7 @@ export const clientForms = (domain: Domain) => {
       updatedAt,
       _links: Links,
     })
-    .meta({ id: 'Client' });
+    .meta({ id: 'Client', ...inGo('OAuthClient') });
 
   /** The one response that shows a secret. */
   const ClientAndSecret = Client.extend({
@@ -95,7 +99,7 @@ export const clientForms = (domain: Domain) => {
     })
     .transform(({ clientId, ...settings }) => ({ clientId, ...withDefaultScopes(settings) }))
     .superRefine(checkTogether)
-    .meta({ id: 'NewClient' });
+    .meta({ id: 'NewClient', ...inGo('NewOAuthClient') });
 
   const ClientReplacement = z
     .strictObject({ ...sent, ...UNHEEDED })

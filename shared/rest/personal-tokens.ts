@@ -14,7 +14,7 @@ export const personalTokenForms = (domain: Domain) => {
   const policy = policyOf(domain);
   const own = scopeOf(policy, 'token.manage');
   // No token can create others.
-  const scope = z.enum(policy.scopes.filter((each) => each !== own));
+  const scope = z.enum(policy.scopes.filter((each) => each !== own)).meta({ id: 'PersonalTokenScope' });
   const shown = {
     id: z.string().meta({ readOnly: true, examples: ['k3J9x2PqLm0a'] }),
     name: z.string().meta({ description: 'The name that its owner gave it.', examples: ['Nightly import'] }),
@@ -43,6 +43,7 @@ export const personalTokenForms = (domain: Domain) => {
         .min(1)
         .refine((scopes) => new Set(scopes).size === scopes.length, { error: 'Must name each scope once.' })
         .meta({
+          uniqueItems: true,
           description: 'Scopes of the new token. The access token of the request must have them, too.',
         }),
       expiresAt: instant.meta({ description: EXPIRES }),

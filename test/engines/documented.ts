@@ -5,7 +5,7 @@ import { DESCRIBED } from './operations.ts';
 
 type Problems = {
   readonly content?: {
-    readonly 'application/problem+json'?: { readonly schema: { readonly allOf: readonly unknown[] } };
+    readonly 'application/problem+json'?: { readonly examples: Readonly<Record<string, unknown>> };
   };
 };
 type Operation = { readonly operationId: string; readonly responses: Readonly<Record<string, Problems>> };
@@ -47,10 +47,5 @@ export const demandDocumented = ({ method, path, status, body }: Answered): void
     throw new Error(`${said}, and the document has ${codesOf(answer)}`);
 };
 
-const codesOf = ({ content }: Problems): readonly string[] => {
-  const [, own] = content?.['application/problem+json']?.schema.allOf ?? [];
-  return (
-    (own as { readonly properties?: { readonly code: { readonly enum: readonly string[] } } } | undefined)
-      ?.properties?.code.enum ?? []
-  );
-};
+const codesOf = ({ content }: Problems): readonly string[] =>
+  Object.keys(content?.['application/problem+json']?.examples ?? {});
