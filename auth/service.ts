@@ -13,6 +13,7 @@ import type { Foundation } from '#shared/process/foundation.ts';
 import type { Log } from '#shared/process/log.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { createReadAttributes } from '#shared/read-attributes.ts';
+import { startGivingProofs } from '#shared/row-proofs/give-proofs.ts';
 import { signUpRoleOf } from '#shared/sign-up-role.ts';
 import { createAttempts } from './accounts/attempts.ts';
 import { type Credentials, createCredentials } from './accounts/credentials.ts';
@@ -39,6 +40,7 @@ import { ensureSigningKey, hasSigningKey } from './signing-keys/signing-keys.ts'
 import { migrateSigningKeys } from './signing-keys/statements.ts';
 import { startCleanUp } from './storage/clean-up.ts';
 import { createGrantEnder, type GrantEnder } from './storage/end-grants.ts';
+import { GRANTING_TABLES } from './storage/granting-tables.ts';
 import { createKeyedWrites, type KeyedWrites } from './storage/keyed-writes.ts';
 import { createRecordSeal } from './storage/seal-record.ts';
 import { migrateAuthStorage } from './storage/statements.ts';
@@ -46,7 +48,7 @@ import { migrateAuthStorage } from './storage/statements.ts';
 /** The service's dependencies. The caller owns them, and they outlive the service. */
 export type AuthDependencies = Pick<
   Foundation,
-  'domain' | 'clock' | 'pool' | 'eventLog' | 'keys' | 'masterKey' | 'metrics' | 'erasures'
+  'domain' | 'clock' | 'pool' | 'eventLog' | 'keys' | 'masterKey' | 'rowProofs' | 'metrics' | 'erasures'
 > & {
   readonly config: AuthConfig;
   readonly log: Log;
@@ -117,6 +119,7 @@ export const startAuthService = async (dependencies: AuthDependencies): Promise<
     }),
   );
   opening.use(startCleanUp({ pool, log, clock }));
+  opening.use(startGivingProofs({ ...dependencies, tables: GRANTING_TABLES }));
   const credentials = await createCredentials(pool);
   const keyedWrites = createKeyedWrites({ pool, seal: createRecordSeal(dependencies.masterKey) });
   const accounts = accountRoutes({

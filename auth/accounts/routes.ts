@@ -15,6 +15,7 @@ import type { MasterKey } from '#shared/keys/master-key.ts';
 import type { ReadPerson } from '#shared/persons/read-person.ts';
 import type { Log } from '#shared/process/log.ts';
 import type { ReadAttributes } from '#shared/read-attributes.ts';
+import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { notifyOfChange } from '../mail/notify-of-change.ts';
 import type { Post } from '../mail/post.ts';
 import { ownAccountRoutes } from '../own-account/routes.ts';
@@ -63,6 +64,7 @@ export type AccountDependencies = InteractionDependencies & {
   readonly readProfile: ReadProfile;
   readonly readAttributes: ReadAttributes;
   readonly readPerson: ReadPerson;
+  readonly rowProofs: RowProofs;
   readonly post: Post;
   readonly log: Log;
   readonly keys: KeyStore;

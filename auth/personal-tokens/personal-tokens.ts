@@ -4,10 +4,12 @@ import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { Role } from '#shared/events/fields.ts';
 import { digestOfToken, newPersonalToken } from '#shared/http/authenticate/personal-token.ts';
+import { PERSONAL_TOKENS } from '#shared/http/authenticate/personal-tokens.ts';
 import { revoke } from '#shared/http/authenticate/revocations.ts';
 import type { KeyStore, PersonKey } from '#shared/keys/key-store.ts';
 import { seal, unseal } from '#shared/keys/seal.ts';
 import { type Policy, personalTokenClient, scopeOf } from '#shared/policy.ts';
+import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { lockPerson } from '../accounts/person-table.ts';
 import type { RecordSecurityEvent, SecurityCircumstances } from '../security-log.ts';
 import type { SettleResult } from '../storage/keyed-writes.ts';
@@ -48,6 +50,7 @@ export type OwnTokens = {
 type Dependencies = {
   readonly pool: Pool;
   readonly keys: Pick<KeyStore, 'obtain' | 'find'>;
+  readonly rowProofs: RowProofs;
   readonly record: RecordSecurityEvent;
 };
 
@@ -70,9 +73,11 @@ export const tokenScopesOf = (policy: Policy, role: Role): readonly string[] => 
   return policy.scopes.filter((scope) => useful.has(scope));
 };
 
-export const createOwnTokens = ({ pool, keys, record }: Dependencies): OwnTokens => ({
+export const createOwnTokens = ({ pool, keys, rowProofs, record }: Dependencies): OwnTokens => ({
   async of(userId) {
-    const rows = await selectTokensOf(pool, userId);
+    const rows: TokenRow[] = [];
+    for (const row of await selectTokensOf(pool, userId))
+      if (await rowProofs.check(PERSONAL_TOKENS, row)) rows.push(row);
     const key = rows.length === 0 ? undefined : (await keys.find([userId])).get(userId);
     return key === undefined || key === 'destroyed' ? [] : rows.map((row) => shownOf(key, row));
   },
@@ -84,7 +89,8 @@ export const createOwnTokens = ({ pool, keys, record }: Dependencies): OwnTokens
     const made = await inTransaction(pool, async (connection) => {
       await lockPerson(connection, userId);
       const sealed = seal(key, Buffer.from(name), bindingOf(userId, id));
-      const row = await insertToken(connection, { ...token, sealed });
+      const proof = rowProofs.of(PERSONAL_TOKENS, { ...token, sealed });
+      const row = await insertToken(connection, { ...token, sealed, proof });
       if (row === undefined) return undefined;
       const inserted = { made: shownOf(key, row), secret };
       await settle?.(connection, inserted);

@@ -1,27 +1,24 @@
 import type { UserId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { type GrantingToken, PERSONAL_TOKENS } from '#shared/http/authenticate/personal-tokens.ts';
+import { type Proven, provenColumns } from '#shared/row-proofs/row-proofs.ts';
 
 type Queryable = Pick<Pool, 'query'>;
 
-export type TokenRow = {
-  readonly id: string;
-  readonly userId: UserId;
-  readonly sealed: Buffer;
-  readonly scopes: readonly string[];
-  readonly madeAt: Date;
-  readonly expiresAt: Date;
-  readonly usedAt: Date | null;
-};
+export type TokenRow = GrantingToken &
+  Proven & {
+    readonly madeAt: Date;
+    readonly usedAt: Date | null;
+  };
 
-type NewToken = Omit<TokenRow, 'madeAt' | 'usedAt'> & { readonly digest: Buffer };
+type NewToken = GrantingToken & { readonly proof: Buffer };
 
 /** Limited, because each token has a rate limit of its own. */
 export const TOKENS_MAX = 20;
 /** How long an expired token stays in the list, so that its owner sees why a script fails. */
 const EXPIRED_KEPT = `interval '30 days'`;
 
-const COLUMNS =
-  'id, user_id as "userId", sealed, scopes, made_at as "madeAt", expires_at as "expiresAt", used_at as "usedAt"';
+const COLUMNS = `${provenColumns(PERSONAL_TOKENS)}, made_at as "madeAt", used_at as "usedAt"`;
 
 export const selectTokensOf = async (database: Queryable, userId: UserId): Promise<readonly TokenRow[]> => {
   const { rows } = await database.query<TokenRow>(
@@ -37,18 +34,18 @@ export const selectTokensOf = async (database: Queryable, userId: UserId): Promi
  * deleted.
  */
 export const insertToken = async (database: Queryable, token: NewToken): Promise<TokenRow | undefined> => {
-  const { id, userId, digest, sealed, scopes, expiresAt } = token;
+  const { id, userId, digest, sealed, scopes, expiresAt, proof } = token;
   await database.query(
     `delete from auth.personal_token where user_id = $1 and expires_at <= now() - ${EXPIRED_KEPT}`,
     [userId],
   );
   const { rows } = await database.query<TokenRow>(
-    `insert into auth.personal_token (id, user_id, digest, sealed, scopes, expires_at)
-     select $1, user_id, $3, $4, $5, $6 from auth.person
-     where user_id = $2 and status = 'active'
+    `insert into auth.personal_token (id, user_id, digest, sealed, scopes, expires_at, proof)
+     select $1, person.user_id, $3, $4, $5, $6, $8 from auth.person
+     where person.user_id = $2 and status = 'active'
        and (select count(*) from auth.personal_token where user_id = $2 and expires_at > now()) < $7
      returning ${COLUMNS}`,
-    [id, userId, digest, sealed, scopes, expiresAt, TOKENS_MAX],
+    [id, userId, digest, sealed, scopes, expiresAt, TOKENS_MAX, proof],
   );
   return rows[0];
 };

@@ -13,6 +13,7 @@ import { policyOf } from '#shared/policy.ts';
 import type { Config } from '#shared/process/config.ts';
 import type { Log } from '#shared/process/log.ts';
 import { createReadAttributes } from '#shared/read-attributes.ts';
+import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { providerPages } from '../accounts/provider-pages.ts';
 import { equipProvider } from '../accounts/routes.ts';
 import type { StoredClient } from '../clients/client.ts';
@@ -46,6 +47,7 @@ type Dependencies = {
   readonly clock: Clock;
   readonly persons: { readonly byId: FindPerson };
   readonly checkPerson: CheckPerson;
+  readonly rowProofs: Pick<RowProofs, 'check'>;
   readonly clients: Pick<Clients, 'find' | 'verifySecret'>;
   readonly endGrant: EndGrant;
   readonly record: RecordSecurityEvent;
@@ -61,8 +63,19 @@ export type OpenProvider = AsyncDisposable & {
 
 /** oidc-provider on our storage, with the current signing keys. */
 export const openProvider = async (dependencies: Dependencies): Promise<OpenProvider> => {
-  const { config, pool, masterKey, log, clock, clients, endGrant, record, keysPollMs, checkPerson } =
-    dependencies;
+  const {
+    config,
+    pool,
+    masterKey,
+    log,
+    clock,
+    clients,
+    endGrant,
+    record,
+    keysPollMs,
+    checkPerson,
+    rowProofs,
+  } = dependencies;
   const seal = createRecordSeal(masterKey);
   const noteUse = createNoteUse({ pool, log });
   const current = createCurrentProvider({
@@ -71,7 +84,7 @@ export const openProvider = async (dependencies: Dependencies): Promise<OpenProv
     tokensWith: (keys) =>
       createStructuredTokens({ pool, issuer: config.issuerUrl, resource: config.publicUrl, keys }),
     findPersonalToken: (token) =>
-      readPersonalToken({ pool, policy: policyOf(dependencies.domain), checkPerson }, token),
+      readPersonalToken({ pool, policy: policyOf(dependencies.domain), checkPerson, rowProofs }, token),
     verifySecret: clients.verifySecret,
     useOnce: onceIn(pool, seal),
     equip: (provider) => {

@@ -38,7 +38,8 @@ export type KeyPurpose =
   | 'first-minute'
   | 'audit-key'
   | 'upload-address'
-  | 'snapshot';
+  | 'snapshot'
+  | 'row-proof';
 
 /** The key of 32 bytes for one purpose, by HKDF-SHA256 (RFC 5869); it reveals nothing about the others. */
 export const deriveKey = (master: MasterKey, purpose: KeyPurpose): Buffer =>

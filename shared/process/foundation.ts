@@ -24,6 +24,8 @@ import { openPostgresKeyStore } from '../keys/postgres/postgres-key-store.ts';
 import { openRateLimits } from '../rate-limit/open.ts';
 import type { RateLimits } from '../rate-limit/rate-limit.ts';
 import { demandAuthorSql } from '../read-model/demand-author-sql.ts';
+import { openRowProofs } from '../row-proofs/open.ts';
+import type { RowProofs } from '../row-proofs/row-proofs.ts';
 import { keepServedDomain } from '../served-domain/served-domain.ts';
 import { openTracing } from '../tracing/open.ts';
 import { traceAppends } from '../tracing/trace-appends.ts';
@@ -51,6 +53,8 @@ export type Foundation = {
   readonly eventLog: EventLog;
   readonly masterKey: MasterKey;
   readonly keys: KeyStore;
+  /** Of the tables whose rows let somebody act. */
+  readonly rowProofs: RowProofs;
   /** The list of erased persons, outside the database; applied before anything else can decrypt data. */
   readonly erasures: ErasureList;
   readonly rateLimits: RateLimits;
@@ -108,7 +112,9 @@ export const openFoundation = async (
   const eventLog = traceAppends({ ...guarded, namesEvents }, tracing);
   const masterKey = await openMasterKey(config);
   const keys = resources.use(await openPostgresKeyStore({ pool, masterKey }).catch(refuseStart));
-  const erasures = openErasureList(config.audit.dir);
+  const auditDir = config.audit.dir;
+  const rowProofs = await openRowProofs({ auditDir, pool, masterKey, clock, log, isReader });
+  const erasures = openErasureList(auditDir);
   await demandKeys({ pool, eventLog, erasures }, signal);
   await applyErasures({ domain, pool, keys, erasures, log });
   const rateLimits = resources.use(
@@ -126,6 +132,7 @@ export const openFoundation = async (
     eventLog,
     masterKey,
     keys,
+    rowProofs,
     erasures,
     rateLimits,
     tracing,

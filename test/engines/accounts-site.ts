@@ -14,6 +14,7 @@ import { createApp } from '#shared/http/app.ts';
 import { type MasterKey, parseMasterKey } from '#shared/keys/master-key.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
+import { createRowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { createCredentials } from '../../auth/accounts/credentials.ts';
 import { openSmtpMail } from '../../auth/mail/smtp/smtp-mail.ts';
 import { type AuthService, startAuthService } from '../../auth/service.ts';
@@ -69,12 +70,14 @@ export const openAccountsSite = async (options: Options = {}): Promise<AccountsS
   const pool = opening.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 12 }));
   const eventLog = opening.use(await openEventLog({ url: database.url, clock: REAL_TIME }));
   const keys = opening.use(await openPostgresKeyStore({ pool, masterKey }));
+  const rowProofs = createRowProofs({ masterKey, log: silent });
   const base = {
     domain: publishing,
     pool,
     eventLog,
     keys,
     masterKey,
+    rowProofs,
     log: silent,
     metrics: createMetrics(),
     clock: REAL_TIME,

@@ -16,6 +16,7 @@ import { type MasterKey, parseMasterKey } from '#shared/keys/master-key.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import { loadConfig } from '#shared/process/config.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
+import { createRowProofs, type RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { createCredentials } from '../../auth/accounts/credentials.ts';
 import type { StoredClient } from '../../auth/clients/client.ts';
 import { type AuthService, startAuthService } from '../../auth/service.ts';
@@ -48,6 +49,7 @@ export type AuthInstance = AsyncDisposable &
     readonly gateway: CommandGateway;
     readonly eventLog: EventLog;
     readonly keys: KeyStore;
+    readonly rowProofs: RowProofs;
   };
 
 type Options = { readonly settings?: Readonly<Record<string, string>>; readonly keysPollMs?: number };
@@ -85,6 +87,7 @@ const openInstance = async (
     eventLog,
     keys,
     masterKey,
+    rowProofs: createRowProofs({ masterKey, log }),
     log,
     metrics: createMetrics(),
     clock: REAL_TIME,
@@ -113,6 +116,7 @@ const openInstance = async (
     gateway,
     eventLog,
     keys,
+    rowProofs: base.rowProofs,
     fetch: fetchAt(origin),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   } satisfies AuthInstance;

@@ -31,6 +31,7 @@ export const openAuthProcess = async (database: AuthDatabase): Promise<AuthProce
     pool: auth.pool,
     eventLog: auth.eventLog,
     keys: auth.keys,
+    rowProofs: auth.rowProofs,
     clock: REAL_TIME,
     domain: publishing,
     log,

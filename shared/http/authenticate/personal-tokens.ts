@@ -10,6 +10,12 @@ import type { CheckPerson } from '#shared/persons/check-person.ts';
 import { type Policy, personalTokenClient } from '#shared/policy.ts';
 import type { Log } from '#shared/process/log.ts';
 import type { ReadAttributes } from '#shared/read-attributes.ts';
+import {
+  type GrantingTable,
+  type Proven,
+  provenColumns,
+  type RowProofs,
+} from '#shared/row-proofs/row-proofs.ts';
 import { HttpProblem } from '../http-problem.ts';
 import { type AccessToken, InvalidToken } from './access-token.ts';
 import { digestOfToken, isPersonalToken } from './personal-token.ts';
@@ -24,6 +30,7 @@ type Dependencies = {
   readonly revocations: Revocations;
   readonly readAttributes: ReadAttributes;
   readonly checkPerson: CheckPerson;
+  readonly rowProofs: Pick<RowProofs, 'check'>;
   readonly log: Log;
   readonly clock: Clock;
 };
@@ -72,25 +79,43 @@ export const createPersonalTokens = (dependencies: Dependencies): PersonalTokens
 
 const MS_PER_SECOND = 1_000;
 
-type Row = {
-  readonly digest: string;
+/** The part of a token’s row that lets somebody act. */
+export type GrantingToken = {
   readonly id: string;
   readonly userId: UserId;
+  readonly digest: Buffer;
+  readonly sealed: Buffer;
   readonly scopes: readonly string[];
-  readonly madeAtS: number;
-  readonly expiresAtS: number;
-  readonly isUseNoted: boolean;
-  readonly role: Role;
-  readonly version: Version;
-  readonly seen: number | null;
+  readonly expiresAt: Date;
 };
 
-const createRead = ({ pool, policy, readAttributes, checkPerson, log }: Dependencies) => {
+export const PERSONAL_TOKENS: GrantingTable<GrantingToken> = {
+  name: 'auth.personal_token',
+  key: 'id',
+  keyType: 'text',
+  columns: {
+    ...{ id: 'id', userId: 'user_id', digest: 'digest', sealed: 'sealed', scopes: 'scopes' },
+    expiresAt: 'expires_at',
+  },
+};
+
+type Row = GrantingToken &
+  Proven & {
+    readonly madeAtS: number;
+    readonly expiresAtS: number;
+    readonly isUseNoted: boolean;
+    readonly role: Role;
+    readonly version: Version;
+    readonly seen: number | null;
+  };
+
+const createRead = (dependencies: Dependencies) => {
+  const { pool, policy, readAttributes, log } = dependencies;
   const rowOf = coalesce<string, Row>((digests) => selectTokens(pool, digests));
   const roles = rolesOf(policy.domain);
   return async (digest: string): Promise<AccessToken> => {
     const row = await rowOf(digest);
-    const role = row && (await checkPerson(row))?.role;
+    const role = row && (await roleOf(dependencies, row));
     if (row === undefined || role === undefined || !roles.includes(role))
       throw new InvalidToken('The token was revoked, or was not issued here.');
     // Read after the version, so that later changes are noticed.
@@ -102,6 +127,13 @@ const createRead = ({ pool, policy, readAttributes, checkPerson, log }: Dependen
     return accessTokenOf(policy, { ...row, role }, attributes);
   };
 };
+
+/** Undefined if the token, or its user, was not written by us. */
+const roleOf = async (
+  { rowProofs, checkPerson }: Pick<Dependencies, 'rowProofs' | 'checkPerson'>,
+  row: Row,
+): Promise<Role | undefined> =>
+  (await rowProofs.check(PERSONAL_TOKENS, row)) ? (await checkPerson(row))?.role : undefined;
 
 const accessTokenOf = (
   policy: Policy,
@@ -146,9 +178,9 @@ const NOTED_EVERY = `interval '10 minutes'`;
  * than the one in `seen`.
  */
 const selectTokens = async (pool: Pool, digests: readonly string[]): Promise<ReadonlyMap<string, Row>> => {
-  const { rows } = await pool.query<Omit<Row, 'digest'> & { readonly digest: Buffer }>({
+  const { rows } = await pool.query<Row>({
     name: 'auth-personal-tokens',
-    text: `select digest, id, user_id as "userId", scopes,
+    text: `select ${provenColumns(PERSONAL_TOKENS)},
              extract(epoch from made_at)::float8 as "madeAtS", extract(epoch from expires_at)::float8 as "expiresAtS",
              coalesce(used_at > now() - ${NOTED_EVERY}, false) as "isUseNoted",
              role, version,
@@ -157,12 +189,7 @@ const selectTokens = async (pool: Pool, digests: readonly string[]): Promise<Rea
            where digest = any ($1::bytea[]) and status = 'active' and deactivated_at is null`,
     values: [digests.map((digest) => Buffer.from(digest, 'base64url'))],
   });
-  return new Map(
-    rows.map(({ digest, ...row }) => [
-      digest.toString('base64url'),
-      { ...row, digest: digest.toString('base64url') },
-    ]),
-  );
+  return new Map(rows.map((row) => [row.digest.toString('base64url'), row]));
 };
 
 /** The domain may have lost one since the token was created. */
@@ -178,13 +205,13 @@ export type PersonalTokenNow = Pick<Row, 'userId' | 'role' | 'scopes' | 'expires
 
 /** From the database, so that a revoked token is invalid at once. It does not count as a use. */
 export const readPersonalToken = async (
-  { pool, policy, checkPerson }: Pick<Dependencies, 'pool' | 'policy' | 'checkPerson'>,
+  { pool, policy, ...checking }: Pick<Dependencies, 'pool' | 'policy' | 'checkPerson' | 'rowProofs'>,
   token: string,
 ): Promise<PersonalTokenNow | undefined> => {
   if (!isPersonalToken(token)) return undefined;
   const digest = digestOfToken(token);
   const row = (await selectTokens(pool, [digest])).get(digest);
-  const role = row && (await checkPerson(row))?.role;
+  const role = row && (await roleOf(checking, row));
   if (row === undefined || role === undefined || !rolesOf(policy.domain).includes(role)) return undefined;
   const { id, userId, madeAtS, expiresAtS } = row;
   if (Date.now() / MS_PER_SECOND >= expiresAtS) return undefined;

@@ -12,6 +12,7 @@ import { createReadPerson } from '#shared/persons/read-person.ts';
 import { type Caller, policyOf } from '#shared/policy.ts';
 import type { Log } from '#shared/process/log.ts';
 import { createReadAttributes, type ReadAttributes } from '#shared/read-attributes.ts';
+import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { type AuthenticateOptions, authenticate, callerOf, refusalNow } from './authenticate.ts';
 import { createVerificationKeys, type LoadKeys } from './keys.ts';
 import { createPersonalTokens } from './personal-tokens.ts';
@@ -43,9 +44,10 @@ type Options = Pick<AuthenticateOptions, 'issuer' | 'audience' | 'ingressSecret'
   readonly log: Log;
   readonly clock: Clock;
   readonly domain: Domain;
-  /** Both are needed for personal access tokens, which do not carry the role and the fields of their users. */
+  /** All three are needed for personal access tokens, which do not carry the role and the fields of their users. */
   readonly eventLog?: EventLog;
   readonly keys?: KeyStore;
+  readonly rowProofs?: Pick<RowProofs, 'check'>;
   /** From the authorization server: over the network (`fetchKeys`), or directly in one process. */
   readonly loadKeys: LoadKeys;
 };
@@ -63,12 +65,12 @@ export const openResourceServer = async ({
   await using opening = new AsyncDisposableStack();
   const revocations = opening.use(await followRevocations({ pool, log, clock }));
   opening.use(startSweeping({ pool, log, clock }));
-  const { eventLog, keys: personKeys, ...options } = given;
+  const { eventLog, keys: personKeys, rowProofs = NO_PROOFS, ...options } = given;
   const policy = policyOf(domain);
   const keys = createVerificationKeys({ load: loadKeys, log, clock });
   const readAttributes = readAttributesOf(domain, { eventLog, keys: personKeys });
   const checkPerson = checkPersonOf({ domain, eventLog, keys: personKeys, log, clock });
-  const tokens = { pool, policy, revocations, readAttributes, checkPerson, log, clock };
+  const tokens = { pool, policy, revocations, readAttributes, checkPerson, rowProofs, log, clock };
   const personalTokens = createPersonalTokens(tokens);
   const handler = authenticate({
     ...options,
@@ -113,6 +115,9 @@ const checkPersonOf = ({ domain, eventLog, keys, ...more }: Checking): CheckPers
         ...more,
         readPerson: createReadPerson({ domain, eventLog, codec: createCodec({ domain, keys }) }),
       });
+
+/** No row counts. */
+const NO_PROOFS: Pick<RowProofs, 'check'> = { check: async () => false };
 
 const EVERY_MS = 30_000;
 const ROWS_MAX = 5_000;
