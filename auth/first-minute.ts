@@ -109,14 +109,23 @@ const ensureClient = async (
 
 const obtainClient = async (domain: Domain, clients: Clients, secrets: readonly string[]) => {
   const client = await clients.find(CLIENT_ID);
-  if (client === undefined)
-    return clients.register({ clientId: CLIENT_ID, settings: settingsOf(domain) }, by());
+  if (client === undefined) return registerAnew(clients, domain);
   // The domain may have other scopes by now.
   const { scopes, defaultScopes } = settingsOf(domain);
   await clients.change(CLIENT_ID, { apply: (before) => ({ ...before, scopes, defaultScopes }) }, by());
   for (const secret of secrets) if (await clients.verifySecret(CLIENT_ID, secret)) return { client, secret };
   // An operator has rotated it, or another master key has sealed it.
   return clients.rotateSecret(CLIENT_ID, by());
+};
+
+/** Replaces a client of this id that does not count, because a release without proofs of rows has changed it. */
+const registerAnew = async (clients: Clients, domain: Domain) => {
+  const wanted = { clientId: CLIENT_ID, settings: settingsOf(domain) };
+  return clients.register(wanted, by()).catch(async (error: unknown) => {
+    if (!(error instanceof Rejection) || error.code !== 'client_id_taken') throw error;
+    await clients.remove(CLIENT_ID, undefined, by());
+    return clients.register(wanted, by());
+  });
 };
 
 const settingsOf = (domain: Domain) =>

@@ -44,10 +44,11 @@ export const openClients = async ({
   eventLog,
   gateway,
   record,
+  rowProofs,
 }: CommandSide): Promise<Clients> => {
   for (const migrate of [migrateRevocations, migrateAuthStorage, migrateClients]) await migrate(pool);
   const registered = createClients({
-    ...{ domain, pool, gateway, eventLog, record, clock },
+    ...{ domain, pool, gateway, eventLog, record, rowProofs, clock },
     // Not needed here: the server's directory of persons follows the log.
     persons: { register: async () => {} },
     onEnded: recordEndedGrant({ record, log: pino({ level: 'silent' }) }),

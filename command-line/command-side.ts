@@ -4,6 +4,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
 import { openBlobs } from '#shared/blobs/open.ts';
 import type { Clock } from '#shared/clock/clock.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { openErasureList } from '#shared/erasure/erasure-list.ts';
@@ -12,6 +13,8 @@ import { createCodec } from '#shared/events/codec.ts';
 import { openMasterKey } from '#shared/keys/master-key-file.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import type { Config } from '#shared/process/config.ts';
+import { openRowProofs } from '#shared/row-proofs/open.ts';
+import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { createSecurityLog, type RecordSecurityEvent } from '../auth/security-log.ts';
 import { startCommandService } from '../command/service.ts';
 import type { Installation } from './installation.ts';
@@ -27,6 +30,7 @@ export type CommandSide = {
   readonly blobs: Blobs;
   readonly gateway: CommandGateway;
   readonly record: RecordSecurityEvent;
+  readonly rowProofs: RowProofs;
 };
 
 const CONNECTIONS_MAX = 4;
@@ -43,14 +47,18 @@ export const withCommandSide = async <Result>(
   });
   const masterKey = await openMasterKey(config);
   await using keys = await openPostgresKeyStore({ pool, masterKey });
-  const erasures = openErasureList(config.audit.dir);
+  const log = pino({ level: 'silent' });
+  const auditDir = config.audit.dir;
+  // A demo’s clock tells the time of its story.
+  const rowProofs = await openRowProofs({ auditDir, pool, masterKey, clock: REAL_TIME, log });
+  const erasures = openErasureList(auditDir);
   await using blobs = await openBlobs({ url: config.blobUrl, health: { add: () => {} } });
   await using gateway = await startCommandService({
     ...{ domain, pool, eventLog, keys, masterKey, erasures, blobs, webhooks: config.webhooks },
     cell: config.cell,
-    ...{ metrics: new Registry(), log: pino({ level: 'silent' }), clock },
+    ...{ metrics: new Registry(), log, clock },
   });
   const record = createSecurityLog({ eventLog, codec: createCodec({ keys, domain }), domain });
   // Awaited here, so that nothing is closed before it is done.
-  return await work({ domain, clock, config, pool, eventLog, blobs, gateway, record });
+  return await work({ domain, clock, config, pool, eventLog, blobs, gateway, record, rowProofs });
 };

@@ -33,6 +33,7 @@ const test = base
           pool: api.side.pool,
           clock: api.side.clock,
           gateway,
+          rowProofs: api.rowProofs,
           eventLog: api.side.eventLog,
           persons: { register: async () => void (await api.side.pool.query('select 1')) },
           record,

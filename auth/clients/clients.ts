@@ -11,6 +11,7 @@ import { changedFields, type Ending, endingOf } from './changes.ts';
 import { type ClientAndSecret, hasSecret, type StoredClient, settingsOf } from './client.ts';
 import {
   deleteClient,
+  isProven,
   selectClient,
   selectClientForUpdate,
   selectClients,
@@ -47,7 +48,7 @@ export const createClients = (dependencies: ClientDependencies): Clients => {
   const find = (clientId: string): Promise<StoredClient | undefined> => {
     const known = cache.get(clientId);
     if (known !== undefined) return known;
-    const found = selectClient(pool, clientId);
+    const found = selectProven(dependencies, clientId);
     cache.set(clientId, found);
     // An unknown client may be registered in a moment, and the lookup is cheap: do not cache it.
     found.then(
@@ -94,11 +95,12 @@ const changeClient = async (
   by: SettledBy<ClientAndSecret>,
 ): Promise<ClientAndSecret> => {
   const { clientId } = edit;
+  const { rowProofs } = dependencies;
   const account = await accountFor(dependencies, edit, by);
   const { client, secret, ending, ended } = await inTransaction(
     dependencies.pool,
     async (connection): Promise<Changed> => {
-      const before = await lock(connection, clientId, edit.ifVersions);
+      const before = await lockProven(dependencies, connection, edit);
       const settings = editedBy(edit, before, by);
       const changed = changedFields(settingsOf(before), settings);
       if (changed.length === 0) {
@@ -113,7 +115,9 @@ const changeClient = async (
       const secret = wantsSecret && before.secretHash === undefined ? newSecret() : undefined;
       const kept = secret === undefined ? before.secretHash : hashSecret(secret);
       const secretHash = wantsSecret ? kept : undefined;
-      const after = await updateClient(connection, { ...settings, clientId, secretHash, serviceAccount });
+      const { selfRegistered } = before;
+      const kinds = { clientId, selfRegistered, secretHash, serviceAccount };
+      const after = await updateClient({ database: connection, rowProofs }, { ...settings, ...kinds });
       const ending = endingOf(before, after);
       const ended = await endFor(connection, clientId, ending);
       await dependencies.record({ type: 'client.changed', data: { clientId, changed } }, circumstancesOf(by));
@@ -131,7 +135,7 @@ const accountFor = async (
   edit: EditOfOne,
   by: By,
 ): Promise<UserId | undefined> => {
-  const known = await selectClient(dependencies.pool, edit.clientId);
+  const known = await selectProven(dependencies, edit.clientId);
   if (known === undefined || known.serviceAccount !== undefined || isOther(known, edit.ifVersions))
     return undefined;
   return makeServiceAccount(
@@ -159,17 +163,15 @@ const rotateSecret = async (
   by: SettledBy<ClientAndSecret>,
 ): Promise<ClientAndSecret> => {
   const secret = newSecret();
-  const client = await inTransaction(dependencies.pool, async (connection) => {
-    const before = await lock(connection, clientId, undefined);
+  const { pool, rowProofs } = dependencies;
+  const client = await inTransaction(pool, async (connection) => {
+    const before = await lockProven(dependencies, connection, { clientId });
     if (!hasSecret(before.tokenEndpointAuthMethod)) throw new Rejection('client_without_secret');
     demandScopes(by.caller, before.scopes);
-    const { serviceAccount } = before;
-    const rotated = await updateClient(connection, {
-      ...settingsOf(before),
-      clientId,
-      serviceAccount,
-      secretHash: hashSecret(secret),
-    });
+    const { serviceAccount, selfRegistered } = before;
+    const kinds = { clientId, selfRegistered, serviceAccount, secretHash: hashSecret(secret) };
+    const written = { ...settingsOf(before), ...kinds };
+    const rotated = await updateClient({ database: connection, rowProofs }, written);
     await endFor(connection, clientId, 'tokens');
     await dependencies.record({ type: 'client.secret_rotated', data: { clientId } }, circumstancesOf(by));
     await by.settle?.(connection, { client: rotated, secret });
@@ -194,6 +196,27 @@ const removeClient = async (
     return ended;
   });
   await endAgain(dependencies, { clientId, ending: 'grants', ended });
+};
+
+type Proving = Pick<ClientDependencies, 'pool' | 'rowProofs'>;
+
+const selectProven = async (
+  { pool, rowProofs }: Proving,
+  clientId: string,
+): Promise<StoredClient | undefined> => {
+  const client = await selectClient(pool, clientId);
+  return (await isProven(rowProofs, client)) ? client : undefined;
+};
+
+/** A changed row gets a proof. So one without is as good as absent, though it can be removed. */
+const lockProven = async (
+  { rowProofs }: Pick<Proving, 'rowProofs'>,
+  connection: Connection,
+  { clientId, ifVersions }: Pick<EditOfOne, 'clientId' | 'ifVersions'>,
+): Promise<StoredClient> => {
+  const client = await lock(connection, clientId, ifVersions);
+  if (!(await isProven(rowProofs, client))) throw new Rejection('client_not_found');
+  return client;
 };
 
 const lock = async (

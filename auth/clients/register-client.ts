@@ -3,6 +3,7 @@ import type { ClientSettings } from '#shared/clients/settings.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { Rejection } from '#shared/rejection.ts';
+import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import type { RecordSecurityEvent } from '../security-log.ts';
 import { type By, circumstancesOf, type SettledBy } from './by.ts';
 import { type ClientAndSecret, hasSecret } from './client.ts';
@@ -13,7 +14,10 @@ import { hashSecret, newSecret } from './secret.ts';
 import { makeServiceAccount, type ServiceAccountDependencies } from './service-account.ts';
 
 export type ClientDependencies = ServiceAccountDependencies &
-  EndDependencies & { readonly record: RecordSecurityEvent };
+  EndDependencies & {
+    readonly record: RecordSecurityEvent;
+    readonly rowProofs: Pick<RowProofs, 'of' | 'check'>;
+  };
 
 export type NewClient = {
   readonly clientId?: string | undefined;
@@ -37,15 +41,19 @@ export const registerClient = async (
   if (selfRegistered) await makeRoom(dependencies, by);
   const secret = hasSecret(settings.tokenEndpointAuthMethod) ? newSecret() : undefined;
   const serviceAccount = await makeServiceAccount(dependencies, { clientId, settings }, by);
-  const client = await inTransaction(dependencies.pool, async (connection) => {
+  const { pool, rowProofs } = dependencies;
+  const client = await inTransaction(pool, async (connection) => {
     const secretHash = secret === undefined ? undefined : hashSecret(secret);
-    const inserted = await insertClient(connection, {
-      ...settings,
-      clientId,
-      secretHash,
-      serviceAccount,
-      selfRegistered,
-    });
+    const inserted = await insertClient(
+      { database: connection, rowProofs },
+      {
+        ...settings,
+        clientId,
+        secretHash,
+        serviceAccount,
+        selfRegistered,
+      },
+    );
     await dependencies.record(
       { type: 'client.registered', data: { clientId, selfRegistered } },
       circumstancesOf(by),

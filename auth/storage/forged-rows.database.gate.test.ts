@@ -1,13 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { digestOfToken, newPersonalToken } from '#shared/http/authenticate/personal-token.ts';
 import {
   registerClient,
   registerPerson,
+  serviceClient,
   type TestPerson,
   webClient,
 } from '../../test/engines/auth-database.ts';
 import { test as base } from '../../test/engines/auth-process.ts';
-import { tokensByCode } from '../../test/engines/oauth.ts';
+import { system } from '../../test/engines/command-side.ts';
+import { basic, post, tokensByCode } from '../../test/engines/oauth.ts';
 
 const SCOPES = ['openid', 'read:articles', 'manage:tokens', 'manage:clients'];
 
@@ -68,4 +71,49 @@ test.for<[string, string]>([
   const { id, token } = await personalTokenOf(person);
   await one.auth.pool.query(`update auth.personal_token set ${change} where id = $1`, [id]);
   expect(await statusOf(token)).toBe(401);
+});
+
+test('a client that SQL inserts is unknown, and can be removed', async ({ one }) => {
+  const { clientId } = await registerClient(one.auth, serviceClient);
+  const { service } = one.auth;
+  await one.auth.pool.query(
+    `insert into auth.client select (json_populate_record(old, json_build_object('client_id', 'forged'))).*
+     from auth.client as old where client_id = $1`,
+    [clientId],
+  );
+  expect(await service.clients.find('forged')).toBeUndefined();
+  const by = { caller: system, requestId: randomUUID() };
+  await expect(service.clients.rotateSecret('forged', by)).rejects.toThrow(
+    expect.objectContaining({ code: 'client_not_found' }),
+  );
+  await service.clients.remove('forged', undefined, by);
+});
+
+test.for<[string, string]>([
+  ['secret', `secret_hash = sha256('own')`],
+  ['scopes', `scopes = scopes || '{manage:clients}'`],
+  ['service account', `service_account = service_account + 1`],
+  ['redirect URIs', `redirect_uris = '{https://evil.test/}'`],
+  ['method', `token_endpoint_auth_method = 'none'`],
+  ['grants', `grant_types = grant_types || '{authorization_code}'`],
+  ['keys', `jwks = '{"keys":[]}'`],
+  ['subject of a certificate', `tls_client_auth_subject = 'CN=own'`],
+  ['consent', 'first_party = true'],
+  ['proof', 'proof = null'],
+])('one whose %s SQL changes is unknown', async ([_, change], { one }) => {
+  const service = await registerClient(one.auth, serviceClient);
+  const form = { grant_type: 'client_credentials' };
+  await one.auth.pool.query(`update auth.client set ${change} where client_id = $1`, [service.clientId]);
+  expect((await post(one.auth, '/token', form, basic(service))).body).toMatchObject({
+    error: 'invalid_client',
+  });
+});
+
+test('nor is one enabled that was disabled', async ({ one }) => {
+  const service = await registerClient(one.auth, { ...serviceClient, disabled: true });
+  await one.auth.pool.query('update auth.client set disabled = false where client_id = $1', [
+    service.clientId,
+  ]);
+  const { body } = await post(one.auth, '/token', { grant_type: 'client_credentials' }, basic(service));
+  expect(body).toMatchObject({ error: 'invalid_client' });
 });

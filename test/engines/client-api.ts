@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { type Request, Router } from 'express';
+import { pino } from 'pino';
 import { test as base, expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { StreamName } from '#shared/brands.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
+import { createRowProofs, type RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { createAttempts } from '../../auth/accounts/attempts.ts';
 import { migrateClients } from '../../auth/clients/client-table.ts';
 import { type Clients, createClients } from '../../auth/clients/clients.ts';
@@ -25,6 +27,7 @@ export type ClientApi = AsyncDisposable & {
   readonly side: CommandSide;
   readonly clients: Clients;
   readonly keyedWrites: KeyedWrites;
+  readonly rowProofs: RowProofs;
   readonly server: Served;
   readonly mint: TokenMint;
 };
@@ -40,9 +43,12 @@ const createClientApi = async (): Promise<ClientApi> => {
   await migrate(pool, 'auth-accounts', new URL('../../auth/accounts/migrations/', import.meta.url));
   const mint = await createTokenMint();
   const resource = opening.use(await openMintedResource({ pool, loadKeys: async () => mint.jwks }));
+  const masterKey = parseMasterKey(randomBytes(32).toString('base64'));
+  const rowProofs = createRowProofs({ masterKey, log: pino({ level: 'silent' }) });
   const clients = createClients({
     domain: publishing,
     pool,
+    rowProofs,
     clock: side.clock,
     gateway: side,
     eventLog,
@@ -50,7 +56,6 @@ const createClientApi = async (): Promise<ClientApi> => {
     record: createSecurityLog({ eventLog, codec, domain: publishing }),
     onEnded: async () => {},
   });
-  const masterKey = parseMasterKey(randomBytes(32).toString('base64'));
   const attempts = createAttempts({ pool, masterKey });
   const keyedWrites = createKeyedWrites({ pool, seal: createRecordSeal(masterKey) });
   const me = (request: Request) => ({ kind: resource.callerOf(request).kind });
@@ -63,7 +68,8 @@ const createClientApi = async (): Promise<ClientApi> => {
     .get('/me', (request, response) => void response.json(me(request)));
   const server = opening.use(await serveRoutes(routes));
   const resources = opening.move();
-  return { side, clients, keyedWrites, server, mint, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  const made = { side, clients, keyedWrites, rowProofs, server, mint };
+  return { ...made, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 
 export const MANAGER = { role: 'admin', scope: SCOPES.join(' '), client_id: 'console' };
