@@ -5,7 +5,8 @@ import type { Domain } from '../registry/registry.ts';
 
 const COMPARED: ReadonlySet<string> = new Set(['text', 'choice', 'states', 'integer', 'boolean', 'ref']);
 
-const LENGTH_MAX = 200;
+/** Of the attributes that every token of a user contains. */
+export const ATTRIBUTE_LENGTH_MAX = 200;
 
 type Compared = { readonly field: string; readonly def: FieldDef; readonly attribute: string };
 
@@ -34,10 +35,9 @@ export const demandComparable = (
       throw new StartRefused(
         `${compares}, but a field of the type ${each.kind} cannot be compared: compare texts, choices, numbers, flags or references.`,
       );
-  // Every token of the user contains the attribute.
-  if (own.kind === 'text' && own.recorded.safeParse('a'.repeat(LENGTH_MAX + 1)).success)
+  if (own.kind === 'text' && own.recorded.safeParse('a'.repeat(ATTRIBUTE_LENGTH_MAX + 1)).success)
     throw new StartRefused(
-      `${compares}, which may be longer than ${LENGTH_MAX} characters: lower its maximum.`,
+      `${compares}, which may be longer than ${ATTRIBUTE_LENGTH_MAX} characters: lower its maximum.`,
     );
   const isAlike =
     own.column === def.column &&

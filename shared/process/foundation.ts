@@ -75,7 +75,7 @@ export const openFoundation = async (
   { isReader = false } = {},
 ): Promise<Foundation> => {
   const { config, log, domain, clock, resources, signal, worker } = context;
-  demandScopesFit(domain, config.limits.headerBytesMax);
+  demandScopesFit(domain, { ...config.limits, ingressSecret: config.ingressSecret });
   const health = new Health(log);
   const metrics = createMetrics();
   const { tracing: settings, environment } = config;
