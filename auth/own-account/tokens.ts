@@ -16,7 +16,7 @@ import { type AccountPage, goTo, viewOf } from './pages.ts';
 import { circumstancesOf, type Visitor } from './visitor.ts';
 
 type Dependencies = NotifyDependencies &
-  Pick<OwnAccountDependencies, 'domain' | 'pool' | 'tokens' | 'ownTokens'>;
+  Pick<OwnAccountDependencies, 'domain' | 'pool' | 'clock' | 'tokens' | 'ownTokens'>;
 
 const ID_MAX = 50;
 const SCOPE_MAX = 200;
@@ -61,7 +61,11 @@ const create = async (
   const filled = { name, chosen: scopes, lifetime };
   if (Object.values(problems).some(Boolean))
     return answer(dependencies, visitor, { ...filled, problems, status: 422 });
-  const wanted = { name, scopes: [...new Set(scopes)], expiresAt: daysFromNow(Number(lifetime)) };
+  const wanted = {
+    name,
+    scopes: [...new Set(scopes)],
+    expiresAt: daysFromNow(dependencies.clock, Number(lifetime)),
+  };
   const made = await dependencies.ownTokens.make(visitor.userId, wanted, circumstancesOf(visitor));
   if (made === undefined)
     return answer(dependencies, visitor, { ...filled, problems: { form: TOO_MANY }, status: 409 });
@@ -95,16 +99,15 @@ const problemsOf = (
 type Filled = Partial<Pick<TokensView, 'name' | 'chosen' | 'lifetime' | 'problems' | 'made' | 'status'>>;
 
 const answer = async (dependencies: Dependencies, visitor: Visitor, filled: Filled = {}): Promise<void> => {
-  const { domain, ownTokens } = dependencies;
+  const { clock, domain, ownTokens } = dependencies;
   const [present, isUnconfirmed] = await Promise.all([
     ownTokens.of(visitor.userId),
     mustConfirm(dependencies, visitor.userId),
   ]);
-  const now = new Date();
   const shown = present.map((token) => ({
     ...token,
     scopes: inWords(domain, token.scopes),
-    isOver: token.expiresAt <= now,
+    isOver: token.expiresAt.getTime() <= clock.nowMs(),
   }));
   const offered = inWords(domain, tokenScopesOf(visitor.policy, visitor.role));
   const form = { name: '', chosen: [], lifetime: '90' as const, problems: {}, ...filled };

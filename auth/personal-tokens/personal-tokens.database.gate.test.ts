@@ -1,6 +1,7 @@
 // Over 200 lines, because each case asks the two processes that are set up here.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
+import { realTimeAhead } from '#shared/clock/real-time.ts';
 import { isPersonalToken, newPersonalToken } from '#shared/http/authenticate/personal-token.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import {
@@ -333,6 +334,22 @@ describe('a token', () => {
     using _ = minutesLater(AFTER_ITS_END);
     const { body } = await ask(made.token, '/clients');
     expect(body).toMatchObject({ code: 'invalid_token', detail: 'The token has expired.' });
+  });
+
+  test('has the dates of its installation, which may be ahead', async ({ ask, database, somebody }) => {
+    const { token } = await somebody('admin');
+    const aheadMs = 400 * 86_400_000;
+    await using ahead = await openAuthProcess(
+      database,
+      realTimeAhead(() => aheadMs),
+    );
+    const expiresAt = new Date(Date.now() + aheadMs + 86_400_000).toISOString();
+    const body = JSON.stringify({ ...wanted, expiresAt });
+    const made = await ask(token, '/account/tokens', { method: 'POST', body }, ahead);
+    expect(made.status).toBe(201);
+    expect((await ask(String(made.body.token), '/clients', {}, ahead)).status).toBe(200);
+    const over = JSON.stringify({ ...wanted, expiresAt: inDays(399) });
+    expect((await ask(token, '/account/tokens', { method: 'POST', body: over }, ahead)).status).toBe(422);
   });
 
   test('ends with its user', async ({ isAdmin, one, other, somebodyWithToken }) => {

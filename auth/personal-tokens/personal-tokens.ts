@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { UserId } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { Role } from '#shared/events/fields.ts';
@@ -58,7 +59,9 @@ const ID_BYTES = 9;
 const DAY_MS = 86_400_000;
 export const LIFETIME_DAYS_MAX = 365;
 
-export const daysFromNow = (days: number): Date => new Date(Date.now() + days * DAY_MS);
+/** By the clock that decides whether a token has expired. */
+export const daysFromNow = (clock: Pick<Clock, 'nowMs'>, days: number): Date =>
+  new Date(clock.nowMs() + days * DAY_MS);
 
 /**
  * The scopes that are useful in a token of this role: it never exceeds the role, and cannot manage tokens.

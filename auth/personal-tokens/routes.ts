@@ -29,7 +29,7 @@ import {
 } from './personal-tokens.ts';
 
 type Dependencies = NotifyDependencies &
-  Pick<OwnAccountDependencies, 'pool' | 'secondFactors'> & {
+  Pick<OwnAccountDependencies, 'pool' | 'secondFactors' | 'clock'> & {
     readonly domain: Domain;
     readonly ownTokens: OwnTokens;
     readonly keyedWrites: KeyedWrites;
@@ -92,7 +92,7 @@ const create =
   (dependencies: Dependencies): Write<Readonly<Record<string, string>>> =>
   async (request, settle) => {
     const caller = ownerIn(request);
-    const wanted = parseInput(formIn(dependencies.domain), request.body);
+    const wanted = parseInput(formIn(dependencies), request.body);
     demandScopes(caller, wanted.scopes);
     if (await mustConfirm(dependencies, caller.userId)) throw new Rejection('address_not_confirmed');
     const by = circumstancesOf({ caller, requestId: requestIdOf(request) });
@@ -117,7 +117,7 @@ const demandFresh =
   (dependencies: Dependencies): RequestHandler =>
   async (request, _response, next) => {
     const { userId } = ownerIn(request);
-    parseInput(formIn(dependencies.domain), request.body);
+    parseInput(formIn(dependencies), request.body);
     if (!(await isFresh(dependencies, request, userId)))
       throw new Rejection('sign_in_too_old', { maxAge: SIGN_IN_MAX_S });
     next();
@@ -138,10 +138,11 @@ const isFresh = async (
 };
 
 /** A token cannot create tokens, and lives for a year at most. */
-const formIn = (domain: Domain) =>
+const formIn = ({ domain, clock }: Pick<Dependencies, 'domain' | 'clock'>) =>
   personalTokenForms(domain).NewPersonalToken.transform(({ expiresAt, ...wanted }, context) => {
     const at = new Date(expiresAt);
-    if (at > new Date() && at <= daysFromNow(LIFETIME_DAYS_MAX)) return { ...wanted, expiresAt: at };
+    if (at.getTime() > clock.nowMs() && at <= daysFromNow(clock, LIFETIME_DAYS_MAX))
+      return { ...wanted, expiresAt: at };
     context.addIssue({
       code: 'custom',
       path: ['expiresAt'],

@@ -3,6 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { pino } from 'pino';
 import { publishing } from '#domain/publishing.ts';
 import type { UserId } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
@@ -52,7 +53,11 @@ export type AuthInstance = AsyncDisposable &
     readonly rowProofs: RowProofs;
   };
 
-type Options = { readonly settings?: Readonly<Record<string, string>>; readonly keysPollMs?: number };
+type Options = {
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly keysPollMs?: number;
+  readonly clock?: Clock;
+};
 
 /** A database of its own, on which any number of authorization servers can be opened, like processes. */
 export type AuthDatabase = AsyncDisposable & {
@@ -74,7 +79,7 @@ export const createAuthDatabase = async (): Promise<AuthDatabase> => {
 
 const openInstance = async (
   { url, masterKey }: { url: string; masterKey: MasterKey },
-  { settings, keysPollMs }: Options,
+  { settings, keysPollMs, clock = REAL_TIME }: Options,
 ) => {
   await using opening = new AsyncDisposableStack();
   const log = pino({ level: process.env.TEST_LOG ?? 'silent' });
@@ -90,7 +95,7 @@ const openInstance = async (
     rowProofs: createRowProofs({ masterKey, log }),
     log,
     metrics: createMetrics(),
-    clock: REAL_TIME,
+    clock,
     erasures: NO_ERASURES,
   };
   const gateway = opening.use(await startCommandService({ ...base, blobs: NO_BLOBS }));

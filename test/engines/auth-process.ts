@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http';
 import { Router } from 'express';
 import { pino } from 'pino';
 import { publishing } from '#domain/publishing.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { createApp } from '#shared/http/app.ts';
 import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
@@ -22,9 +23,12 @@ export const INGRESS_SECRET = 'ingress-secret-of-the-tests';
 const settings = { TRUST_PROXY: '1', CLIENT_CERT_SECRET: INGRESS_SECRET, REGISTRATION: 'on' };
 
 /** The auth role with its own verification of tokens, as in a process. */
-export const openAuthProcess = async (database: AuthDatabase): Promise<AuthProcess> => {
+export const openAuthProcess = async (
+  database: AuthDatabase,
+  clock: Clock = REAL_TIME,
+): Promise<AuthProcess> => {
   await using opening = new AsyncDisposableStack();
-  const auth = opening.use(await database.open({ settings }));
+  const auth = opening.use(await database.open({ settings, clock }));
   const log = pino({ level: 'silent' });
   const { loadKeys, elsewhere } = auth.service;
   const options = {
@@ -32,7 +36,7 @@ export const openAuthProcess = async (database: AuthDatabase): Promise<AuthProce
     eventLog: auth.eventLog,
     keys: auth.keys,
     rowProofs: auth.rowProofs,
-    clock: REAL_TIME,
+    clock,
     domain: publishing,
     log,
     issuer: ISSUER,
