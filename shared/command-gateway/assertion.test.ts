@@ -10,7 +10,7 @@ import { gatewayKey, InvalidAssertion, signAssertion, verifyAssertion } from './
 
 const key = gatewayKey(parseMasterKey(Buffer.alloc(32, 1).toString('base64')));
 const anotherKey = gatewayKey(parseMasterKey(Buffer.alloc(32, 2).toString('base64')));
-/** What is spent in the database by `createSpentProofs`, for this process alone. */
+/** Like `createSpentProofs`, for this process alone. */
 const spent = new Set<string>();
 const spentProofs: SpentProofs = {
   spend: async ({ signer, jti }) => spent.size < spent.add(`${signer} ${jti}`).size,

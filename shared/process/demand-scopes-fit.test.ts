@@ -47,7 +47,7 @@ test('refuses to start with more scopes than a token can have', () => {
   );
 });
 
-/** What the start must leave room for is what a role really sends. */
+/** The start must leave room for the headers that a role really sends. */
 test.for<[string, readonly string[]]>([
   ['all scopes', []],
   ['all scopes and attributes of its user', ['region', 'branch', 'trade']],
