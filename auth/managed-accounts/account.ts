@@ -1,3 +1,4 @@
+import { ACCOUNT_CLIENT_ID } from '#shared/policy.ts';
 import type { ManagedAccount } from '#shared/rest/managed-accounts.ts';
 import { isConfirmed } from '../accounts/confirmed.ts';
 import type { Person } from '../accounts/person-table.ts';
@@ -47,7 +48,9 @@ export const readAccount = async (
       signedInAt: textOf(signedInAtS),
       lastSeenAt: seen === undefined ? null : textOf(seen.atS),
     })),
-    applications: await Promise.all(allowed.map(applicationIn(dependencies))),
+    applications: await Promise.all(
+      allowed.filter(({ clientId }) => clientId !== ACCOUNT_CLIENT_ID).map(applicationIn(dependencies)),
+    ),
     tokens: tokens.map(({ id, name, scopes, madeAt, expiresAt, usedAt }) => ({
       ...{ id, name, scopes: [...scopes] },
       createdAt: madeAt.toISOString(),

@@ -165,6 +165,58 @@ test('the console ends with the session of its browser, and other applications c
   expect((await ask(session, 'GET', '/account/tokens')).status).toBe(200);
 });
 
+test('all access of a person ends in one request, also that of the administrator who asks', async ({
+  accountOf,
+  admin,
+  ask,
+  one,
+  refusedSoon,
+  somebody,
+  tokenOf,
+}) => {
+  const { person, session, token, path } = await somebody();
+  const inConsole = { client_id: 'console', redirect_uri: `${ISSUER}/console`, scope: SCOPES.join(' ') };
+  const console_ = await tokensByCode(one.auth, person, inConsole);
+  expect(await ask(admin, 'DELETE', `${path}/access`)).toMatchObject({
+    status: 200,
+    body: { sessions: 2, applications: 1, tokens: 1 },
+  });
+  for (const each of [session, token, String(console_.access_token)]) await refusedSoon(each);
+  expect(await accountOf(person)).toMatchObject({ sessions: [], applications: [], tokens: [] });
+  expect((await ask(admin, 'DELETE', `${path}/access`)).body).toMatchObject({ sessions: 0, applications: 0 });
+  const chief = await registerPerson(one.auth, 'admin');
+  const [own, other] = [await tokenOf(chief), await tokenOf(chief)];
+  const ended = await ask(own, 'DELETE', `/account/people/${chief.userId}/access`);
+  expect(ended).toMatchObject({ status: 200, body: { sessions: 2, applications: 1, tokens: 0 } });
+  for (const each of [own, other]) await refusedSoon(each);
+  expect((await ask(session, 'DELETE', `${path}/access`)).status).toBe(401);
+});
+
+test('all sessions of a person end with the console in them, and applications and tokens continue', async ({
+  accountOf,
+  admin,
+  ask,
+  clientId,
+  one,
+  refusedSoon,
+  somebody,
+}) => {
+  const { person, session, path } = await somebody();
+  const inConsole = { client_id: 'console', redirect_uri: `${ISSUER}/console`, scope: SCOPES.join(' ') };
+  const console_ = await tokensByCode(one.auth, person, inConsole);
+  expect(await ask(admin, 'DELETE', `${path}/sessions`)).toMatchObject({
+    status: 200,
+    body: { sessions: 2, applications: 0, tokens: 0 },
+  });
+  await refusedSoon(String(console_.access_token));
+  expect((await ask(session, 'GET', '/account/tokens')).status).toBe(200);
+  expect(await accountOf(person)).toMatchObject({
+    sessions: [],
+    applications: [{ clientId }],
+    tokens: [{ name: 'Import' }],
+  });
+});
+
 describe('a deactivated account', () => {
   test('is refused with all its credentials, and works again once it is reactivated', async ({
     accountOf,

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one interface: the accounts of others, all for the same right.
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { leastRoleOf } from '#kernel/registry/roles.ts';
 import type { UserId } from '#shared/brands.ts';
@@ -9,20 +10,26 @@ import { HttpProblem } from '#shared/http/http-problem.ts';
 import { readJsonBody } from '#shared/http/json-body.ts';
 import { parseInput } from '#shared/http/parse-input.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
-import { authorize } from '#shared/policy.ts';
+import { ACCOUNT_CLIENT_ID, authorize } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
-import { invitationForms, managedAccountOperations } from '#shared/rest/managed-accounts.ts';
+import {
+  type EndedAccess,
+  invitationForms,
+  managedAccountOperations,
+} from '#shared/rest/managed-accounts.ts';
 import { routeOf } from '#shared/rest/operation.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import { deactivatePerson, type Person, reactivatePerson } from '../accounts/person-table.ts';
 import { waitSeconds } from '../accounts/sign-in-limits.ts';
 import { answerJson, forPrograms, isProgram } from '../answer-json.ts';
 import { circumstancesOf } from '../clients/by.ts';
+import { CONSOLE } from '../clients/client.ts';
 import { demandRoleGiver } from '../clients/demand-rights.ts';
 import { invitationMessage } from '../mail/messages.ts';
 import type { OwnAccountDependencies } from '../own-account/dependencies.ts';
-import { endApplications, endSessions } from '../own-account/end-access.ts';
+import { allSessions, end, everything, oneApplication, oneSession } from '../own-account/end-access.ts';
 import { invitationLink, PER_INVITER } from '../own-account/invitations.ts';
+import type { Chosen, EndedAccess as Ended } from '../storage/end-access.ts';
 import { type Settle, settling, type Written } from '../storage/keyed-writes.ts';
 import { writeRoute } from '../write-route.ts';
 import { type AccountDependencies, readAccount } from './account.ts';
@@ -30,9 +37,10 @@ import { type AccountDependencies, readAccount } from './account.ts';
 type Dependencies = AccountDependencies &
   Pick<
     OwnAccountDependencies,
-    'readPerson' | 'record' | 'invitations' | 'attempts' | 'post' | 'issuerUrl' | 'keyedWrites'
+    'readPerson' | 'record' | 'endAccess' | 'invitations' | 'attempts' | 'post' | 'issuerUrl' | 'keyedWrites'
   >;
 type End = (request: Parameters<Handler>[0]) => Promise<void>;
+type EndAll = (request: Parameters<Handler>[0]) => Promise<Ended>;
 type Write = (request: Parameters<Handler>[0], settle: Settle) => Promise<Written>;
 type Handler = (request: Request<Readonly<Record<string, string>>>, response: Response) => Promise<void>;
 
@@ -42,7 +50,7 @@ const BODY_BYTES_MAX = 4_096;
 export const managedAccountRoutes = (dependencies: Dependencies): Router => {
   const operations = managedAccountOperations(dependencies.domain);
   const { getAccount, deactivateAccount, reactivateAccount, listInvitations: list, invite } = operations;
-  const { endSession, endApplication, endTokenOfUser, revokeInvitation } = operations;
+  const { endAccess, endSessions, endSession, endApplication, endTokenOfUser, revokeInvitation } = operations;
   const { people, invitations } = handlersOf(dependencies);
   const read = readJsonBody(BODY_BYTES_MAX, Object.keys(invite.body));
   const shared = Router()
@@ -56,12 +64,14 @@ export const managedAccountRoutes = (dependencies: Dependencies): Router => {
     .get(routeOf(getAccount), demandManager, people.show)
     .all(routeOf(getAccount), refuseOtherMethods('GET', 'HEAD'));
   for (const [{ path, method }, handle] of [
-    [deactivateAccount, people.deactivate],
-    [reactivateAccount, people.reactivate],
-    [endSession, people.endSession],
-    [endApplication, people.endApplication],
-    [endTokenOfUser, people.endToken],
-    [revokeInvitation, invitations.revoke],
+    [deactivateAccount, finish(people.deactivate)],
+    [reactivateAccount, finish(people.reactivate)],
+    [endAccess, count(people.endAccess)],
+    [endSessions, count(people.endSessions)],
+    [endSession, finish(people.endSession)],
+    [endApplication, finish(people.endApplication)],
+    [endTokenOfUser, finish(people.endToken)],
+    [revokeInvitation, finish(invitations.revoke)],
   ] as const) {
     const route = path.replaceAll(/\{(\w+)\}/g, ':$1');
     router.all(
@@ -69,7 +79,7 @@ export const managedAccountRoutes = (dependencies: Dependencies): Router => {
       forPrograms,
       (request, _response, next) => (request.method === method ? next() : next('route')),
       demandManager,
-      writeRoute(dependencies.keyedWrites, finish(handle)),
+      writeRoute(dependencies.keyedWrites, handle),
     );
     router.all(route, refuseOtherMethods(method));
   }
@@ -84,11 +94,15 @@ const demandManager: RequestHandler = (request, _response, next) => {
 
 /** These have the same effect and response if they are executed again. */
 const finish =
-  (end: End): Write =>
+  (work: End): Write =>
   async (request) => {
-    await end(request);
+    await work(request);
     return { status: 204 };
   };
+
+const count =
+  (work: EndAll): Write =>
+  async (request) => ({ status: 200, text: JSON.stringify(numbersOf(await work(request))) });
 
 const byIn = (request: Request<Readonly<Record<string, string>>>) =>
   circumstancesOf({ caller: callerOf(request), requestId: requestIdOf(request) });
@@ -112,6 +126,8 @@ const peopleHandlers = (dependencies: Dependencies) => {
     if (person.status === 'deleted') throw new Rejection('user_deleted');
     return person;
   };
+  const endOf = async (request: Parameters<End>[0], chosen: Chosen) =>
+    end(dependencies, { userId: (await personIn(request)).userId, by: byIn(request) }, chosen);
   return {
     show: (async (request, response) => {
       const account = await readAccount(dependencies, await personIn(request));
@@ -128,25 +144,20 @@ const peopleHandlers = (dependencies: Dependencies) => {
       });
       if (!isDone) return;
       await record({ type: 'account.deactivated', data: { userId } }, byIn(request));
-      await endSessions(dependencies, { userId, by: byIn(request) }, () => true);
+      await end(dependencies, { userId, by: byIn(request) }, allSessions());
     }) satisfies End,
     reactivate: (async (request) => {
       const { userId } = await personIn(request);
       if (await reactivatePerson(pool, userId))
         await record({ type: 'account.reactivated', data: { userId } }, byIn(request));
     }) satisfies End,
+    endAccess: ((request) => endOf(request, everything())) satisfies EndAll,
+    endSessions: ((request) => endOf(request, allSessions())) satisfies EndAll,
     endSession: (async (request) => {
-      const { userId } = await personIn(request);
-      const { sessionId } = request.params;
-      await endSessions(dependencies, { userId, by: byIn(request) }, ({ uid }) => uid === sessionId);
+      await endOf(request, oneSession(request.params.sessionId ?? ''));
     }) satisfies End,
     endApplication: (async (request) => {
-      const { userId } = await personIn(request);
-      await endApplications(
-        dependencies,
-        { userId, by: byIn(request) },
-        ({ clientId }) => clientId === request.params.clientId,
-      );
+      await endOf(request, oneApplication(request.params.clientId ?? ''));
     }) satisfies End,
     endToken: (async (request) => {
       const { userId } = await personIn(request);
@@ -154,6 +165,14 @@ const peopleHandlers = (dependencies: Dependencies) => {
     }) satisfies End,
   };
 };
+
+/** The console is no application here: it ends with its session. */
+const numbersOf = ({ sessions, grants, tokenIds }: Ended): EndedAccess => ({
+  sessions: sessions.length,
+  applications: new Set(grants.map(({ clientId }) => clientId).filter((id) => !OURS.has(id ?? ''))).size,
+  tokens: tokenIds.length,
+});
+const OURS: ReadonlySet<string> = new Set([CONSOLE, ACCOUNT_CLIENT_ID]);
 
 const invitationHandlers = ({ domain, invitations, attempts, post, issuerUrl }: Dependencies) => {
   const { NewInvitation } = invitationForms(domain);

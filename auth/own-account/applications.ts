@@ -10,13 +10,12 @@ import { inWords, type WordedScope } from '../pages/scope-words.ts';
 import { momentOfSeconds } from '../pages/time.ts';
 import type { AllowedClient } from '../storage/grants.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
-import { endApplications } from './end-access.ts';
+import { byVisitor, end, oneApplication } from './end-access.ts';
 import { type AccountPage, goTo, viewOf } from './pages.ts';
-import { circumstancesOf } from './visitor.ts';
 
 type Dependencies = Pick<
   OwnAccountDependencies,
-  'domain' | 'pool' | 'tokens' | 'clients' | 'sessions' | 'record' | 'readAllowedClients'
+  'domain' | 'tokens' | 'clients' | 'record' | 'readAllowedClients' | 'endAccess'
 >;
 
 const CLIENT_ID_MAX = 200;
@@ -36,11 +35,7 @@ export const applications = (dependencies: Dependencies): AccountPage => ({
   },
   async submit(visitor) {
     const { client } = fieldsOf(End, visitor.request);
-    await endApplications(
-      dependencies,
-      { userId: visitor.userId, by: circumstancesOf(visitor) },
-      ({ clientId }) => clientId === client,
-    );
+    await end(dependencies, byVisitor(visitor), oneApplication(client));
     goTo(visitor, PATHS.applications, 'ended');
   },
 });

@@ -23,6 +23,7 @@ import type { OwnTokens } from '../personal-tokens/personal-tokens.ts';
 import type { ReadProfile } from '../provider/profile.ts';
 import type { SecondFactors } from '../second-factor/second-factors.ts';
 import type { RecordSecurityEvent } from '../security-log.ts';
+import type { EndAccess } from '../storage/end-access.ts';
 import type { AllowedClient } from '../storage/grants.ts';
 import type { KeyedWrites } from '../storage/keyed-writes.ts';
 import type { RecordSeal } from '../storage/seal-record.ts';
@@ -47,6 +48,7 @@ export type OwnAccountDependencies = {
   readonly keyedWrites: KeyedWrites;
   readonly sessions: Sessions;
   readonly readAllowedClients: (userId: Visitor['userId']) => Promise<readonly AllowedClient[]>;
+  readonly endAccess: EndAccess;
   readonly endGrantsOfUser: (userId: number) => Promise<void>;
   readonly attempts: Attempts;
   readonly limits: SignInLimits;

@@ -140,7 +140,7 @@ describe('sessions', () => {
     const uid =
       /name="session" value="([^"]+)" aria-label="Sign out Safari on iPhone/.exec(page.body)?.[1] ?? '';
     const ended = await here.browser.follow(await here.send(page, { session: uid }));
-    expect(ended.body).toContain('The session has ended.');
+    expect(ended.body).toContain('The session has ended, with the console in that browser.');
     expect(titleOf(await phone.get('/account'))).toBe('Sign in');
     expect(titleOf(await third.get('/account'))).toBe('Your account');
     const consent = await here.browser.follow(await here.browser.get(accounts.visit.authorizeUrl()));
@@ -150,7 +150,7 @@ describe('sessions', () => {
     expect((await here.get('/account/applications')).body).toContain('Reading List');
     const fourth = await signInToAccount(accounts.site, person);
     const all = await here.fill('/account/sessions', { session: 'others', access: 'yes' });
-    expect(all.body).toContain('so have your access tokens and the access of applications');
+    expect(all.body).toContain('the access of applications, and the console in this browser');
     expect(titleOf(await fourth.get('/account'))).toBe('Sign in');
     expect((await here.get('/account/applications')).body).toContain('No application can act for you.');
     expect(titleOf(await here.get('/account'))).toBe('Your account');

@@ -1,20 +1,11 @@
 import type { Provider } from 'oidc-provider';
-import type { Pool } from '#shared/database/pool.ts';
 import { CONSOLE } from '../clients/client.ts';
-import type { OwnTokens } from '../personal-tokens/personal-tokens.ts';
 import type { RecordSecurityEvent, SecurityCircumstances } from '../security-log.ts';
-import { createGrantEnder } from '../storage/end-grants.ts';
-import type { AllowedClient } from '../storage/grants.ts';
-import type { OpenSession, Sessions } from '../storage/sessions.ts';
+import type { Chosen, EndAccess, EndedAccess } from '../storage/end-access.ts';
 import { duringVisit } from '../storage/visit.ts';
 import { circumstancesOf, type Visitor } from './visitor.ts';
 
-export type EndDependencies = {
-  readonly pool: Pool;
-  readonly sessions: Pick<Sessions, 'end'>;
-  readonly record: RecordSecurityEvent;
-  readonly readAllowedClients: (userId: Visitor['userId']) => Promise<readonly AllowedClient[]>;
-};
+export type EndDependencies = { readonly endAccess: EndAccess; readonly record: RecordSecurityEvent };
 
 /** Whose access ends, and who ends it. */
 type Ending = { readonly userId: Visitor['userId']; readonly by: SecurityCircumstances };
@@ -25,53 +16,42 @@ export const byVisitor = (visitor: Visitor): Ending => ({
   by: circumstancesOf(visitor),
 });
 
-/** Ends sessions with the console in their browsers, and records each. */
-export const endSessions = async (
-  { pool, sessions, record }: Pick<EndDependencies, 'pool' | 'sessions' | 'record'>,
+/** Ends access, and then records it: what the log refuses has ended anyway. */
+export const end = async (
+  { endAccess, record }: EndDependencies,
   { userId, by }: Ending,
-  isMeant: (session: OpenSession) => boolean,
-): Promise<number> => {
-  const ended = await sessions.end(userId, isMeant);
-  const { endGrant } = createGrantEnder({
-    pool,
-    async onEnded({ grantId }) {
-      await record({ type: 'grant.revoked', data: { grantId, userId, clientId: CONSOLE } }, by);
-    },
-  });
-  for (const { uid, consoleGrant } of ended) {
+  chosen: Chosen,
+): Promise<EndedAccess> => {
+  const ended = await endAccess(userId, chosen);
+  for (const { uid } of ended.sessions)
     await record({ type: 'session.signed_out', data: { sessionId: uid, userId } }, by);
-    // Its refresh token ended with the session; this ends the access token too.
-    if (consoleGrant !== undefined) await endGrant(consoleGrant);
-  }
-  return ended.length;
+  for (const { grantId, clientId } of ended.grants)
+    await record({ type: 'grant.revoked', data: { grantId, userId, clientId } }, by);
+  for (const tokenId of ended.tokenIds)
+    await record({ type: 'account.token_revoked', data: { userId, tokenId } }, by);
+  return ended;
 };
+
+export const oneSession = (uid: string): Chosen => ({ isSession: (session) => session.uid === uid });
 
 /**
- * Ends the grants of applications and their tokens; records each grant in the name of the person who ends it.
+ * All sessions but `kept`, and every console outside of it: one of an earlier release is bound to no session.
  */
-export const endApplications = async (
-  { pool, record, readAllowedClients }: Omit<EndDependencies, 'sessions'>,
-  { userId, by }: Ending,
-  isMeant: (client: AllowedClient) => boolean,
-): Promise<void> => {
-  const { endGrant } = createGrantEnder({
-    pool,
-    async onEnded({ grantId, clientId }) {
-      await record({ type: 'grant.revoked', data: { grantId, userId, clientId } }, by);
-    },
-  });
-  const meant = (await readAllowedClients(userId)).filter(isMeant);
-  for (const grantId of meant.flatMap(({ grantIds }) => grantIds)) await endGrant(grantId);
-};
+export const allSessions = (kept?: string): Chosen => ({
+  isSession: ({ uid }) => uid !== kept,
+  isGrant: ({ clientId, isInSession }) => clientId === CONSOLE && !isInSession,
+});
 
-/** Ends every application’s access and every access token. */
-export const endAccess = async (
-  dependencies: Omit<EndDependencies, 'sessions'> & { readonly ownTokens: Pick<OwnTokens, 'revoke'> },
-  ending: Ending,
-): Promise<void> => {
-  await endApplications(dependencies, ending, () => true);
-  await dependencies.ownTokens.revoke(ending.userId, 'all', ending.by);
-};
+export const oneApplication = (wanted: string): Chosen => ({
+  isGrant: ({ clientId }) => clientId === wanted,
+});
+
+/** All sessions but `kept`, the access of every application and every console, and every access token. */
+export const everything = (kept?: string): Chosen => ({
+  isSession: ({ uid }) => uid !== kept,
+  isGrant: () => true,
+  withTokens: true,
+});
 
 /**
  * Gives the visitor's session a new secret, so that a stolen former one is worthless. `shown` lists the

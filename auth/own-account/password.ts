@@ -14,7 +14,7 @@ import { newPasswordField, PASSWORD_MAX, PASSWORD_NOTE, passwordField } from '..
 import { deleteResetsOf } from '../password-reset/reset-table.ts';
 import { confirmPassword } from './confirm-password.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
-import { byVisitor, endAccess, endSessions, renewSession } from './end-access.ts';
+import { byVisitor, end, everything, renewSession } from './end-access.ts';
 import { type AccountPage, goTo, viewOf } from './pages.ts';
 import { circumstancesOf, type Visitor } from './visitor.ts';
 
@@ -30,9 +30,7 @@ type Dependencies = Pick<
   | 'devices'
   | 'emailHash'
   | 'record'
-  | 'sessions'
-  | 'readAllowedClients'
-  | 'ownTokens'
+  | 'endAccess'
   | 'post'
   | 'issuerUrl'
 >;
@@ -105,12 +103,12 @@ const change = async (
     { type: 'account.password_changed', data: { userId, by: 'password' } },
     circumstancesOf(visitor),
   );
-  if (everywhere) {
-    await endSessions(dependencies, byVisitor(visitor), ({ uid }) => uid !== sessionUid);
-    await endAccess(dependencies, byVisitor(visitor));
-  }
+  if (everywhere) await end(dependencies, byVisitor(visitor), everything(sessionUid));
   await renewSession(provider, visitor);
 };
+
+const EVERYWHERE =
+  'Sign me out everywhere else, and end my access tokens, the access of applications, and the console in this browser';
 
 type PasswordView = AccountView & { readonly problems: Problems<'current' | 'password'> };
 
@@ -125,7 +123,7 @@ const passwordPage = ({ problems, ...view }: PasswordView): Page =>
 ${hidden('token', view.token)}
 ${passwordField({ name: 'current', label: 'Current password', problem: problems.current, hasFocus: !hasProblems(problems) })}
 ${newPasswordField({ problem: problems.password })}
-${checkbox({ name: 'everywhere', label: 'Sign me out everywhere else, and end my access tokens and the access of applications', isTicked: true })}
+${checkbox({ name: 'everywhere', label: EVERYWHERE, isTicked: true })}
 <div class="actions"><button class="primary" type="submit">Change the password</button></div>
 </form>
 <p>Forgotten your password? <a href="/account/reset">Get a link to choose a new one</a></p>`,

@@ -3,6 +3,7 @@ import { createInvitations } from '../invitations/invitations.ts';
 import { managedAccountRoutes } from '../managed-accounts/routes.ts';
 import { createPasswordResets } from '../password-reset/password-reset.ts';
 import { speakAsIssuer } from '../provider/speak-as-issuer.ts';
+import { createEndAccess } from '../storage/end-access.ts';
 import { readAllowedClients } from '../storage/grants.ts';
 import { createSessions } from '../storage/sessions.ts';
 import { applications } from './applications.ts';
@@ -29,6 +30,7 @@ export const ownAccountRoutes = (given: Given): Router => {
     ...given,
     sessions: createSessions(given),
     readAllowedClients: readAllowedClients(given),
+    endAccess: createEndAccess(given),
     resets: createPasswordResets(given),
     invitations: createInvitations(given),
   };
@@ -56,4 +58,7 @@ const PAGES = [
   deletion,
 ] as const;
 
-type Given = Omit<OwnAccountDependencies, 'sessions' | 'readAllowedClients' | 'resets' | 'invitations'>;
+type Given = Omit<
+  OwnAccountDependencies,
+  'sessions' | 'readAllowedClients' | 'endAccess' | 'resets' | 'invitations'
+>;

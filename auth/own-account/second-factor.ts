@@ -12,7 +12,7 @@ import { base32, keyUri, SECRET_BYTES } from '../second-factor/totp.ts';
 import { TICKET_MAX } from '../storage/tickets.ts';
 import { confirmPassword } from './confirm-password.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
-import { byVisitor, type EndDependencies, endSessions, renewSession } from './end-access.ts';
+import { allSessions, byVisitor, type EndDependencies, end, renewSession } from './end-access.ts';
 import { type AccountPage, boundTo, goTo, viewOf } from './pages.ts';
 import {
   type SetUpView,
@@ -26,7 +26,15 @@ type Dependencies = NotifyDependencies &
   EndDependencies &
   Pick<
     OwnAccountDependencies,
-    'provider' | 'tokens' | 'tickets' | 'secondFactors' | 'credentials' | 'limits' | 'devices' | 'emailHash'
+    | 'pool'
+    | 'provider'
+    | 'tokens'
+    | 'tickets'
+    | 'secondFactors'
+    | 'credentials'
+    | 'limits'
+    | 'devices'
+    | 'emailHash'
   >;
 
 const Form = z.discriminatedUnion('do', [
@@ -72,7 +80,7 @@ const turnOn = async (
   if (codes === 'wrong')
     return showSetUp(dependencies, visitor, { secret, problems: { code: WRONG }, status: 422 });
   // Sessions that were opened by the password alone may be an attacker's.
-  await endSessions(dependencies, byVisitor(visitor), ({ uid }) => uid !== visitor.sessionUid);
+  await end(dependencies, byVisitor(visitor), allSessions(visitor.sessionUid));
   await renewSession(dependencies.provider, visitor, ['otp', 'mfa']);
   notifyOfChange(
     dependencies,

@@ -7,13 +7,10 @@ import { checkbox, hidden } from '../pages/field.ts';
 import type { Page } from '../pages/page.ts';
 import { momentOfSeconds } from '../pages/time.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
-import { byVisitor, endAccess, endSessions } from './end-access.ts';
+import { allSessions, byVisitor, end, everything, oneSession } from './end-access.ts';
 import { type AccountPage, goTo, viewOf } from './pages.ts';
 
-type Dependencies = Pick<
-  OwnAccountDependencies,
-  'pool' | 'tokens' | 'sessions' | 'record' | 'readAllowedClients' | 'ownTokens'
->;
+type Dependencies = Pick<OwnAccountDependencies, 'tokens' | 'sessions' | 'record' | 'endAccess'>;
 
 const UID_MAX = 100;
 const End = z.object({ session: z.string().max(UID_MAX), access: z.literal('yes').optional() });
@@ -34,18 +31,22 @@ export const sessions = (dependencies: Dependencies): AccountPage => ({
   },
   async submit(visitor) {
     const { session, access } = fieldsOf(End, visitor.request);
-    const isMeant = (uid: string) =>
-      uid !== visitor.sessionUid && (session === ALL_OTHERS || uid === session);
-    const ended = await endSessions(dependencies, byVisitor(visitor), ({ uid }) => isMeant(uid));
-    if (access !== undefined) await endAccess(dependencies, byVisitor(visitor));
-    goTo(visitor, PATHS.sessions, access ? 'everything' : ended === 1 ? 'one' : 'several');
+    const { sessionUid } = visitor;
+    if (session === ALL_OTHERS) {
+      await end(dependencies, byVisitor(visitor), (access ? everything : allSessions)(sessionUid));
+      return goTo(visitor, PATHS.sessions, access ? 'everything' : 'several');
+    }
+    // The one of this browser ends by signing out.
+    if (session !== sessionUid) await end(dependencies, byVisitor(visitor), oneSession(session));
+    goTo(visitor, PATHS.sessions, 'one');
   },
 });
 
 const DONE = {
-  one: 'The session has ended.',
-  several: 'All other sessions have ended.',
-  everything: 'All other sessions have ended, and so have your access tokens and the access of applications.',
+  one: 'The session has ended, with the console in that browser.',
+  several: 'All other sessions have ended, with the console in them.',
+  everything:
+    'All other sessions have ended, and so have your access tokens, the access of applications, and the console in this browser.',
 };
 
 type ShownSession = {
@@ -75,7 +76,7 @@ ${
   sessions.length > 1 &&
   html`<form method="post" action="${PATHS.sessions}">
 ${hidden('token', view.token)}
-${checkbox({ name: 'access', label: 'End my access tokens and the access of applications too' })}
+${checkbox({ name: 'access', label: 'End my access tokens, the access of applications, and the console in this browser too' })}
 <button class="danger" type="submit" name="session" value="${ALL_OTHERS}">Sign out everywhere else</button>
 </form>`
 }`,

@@ -46,8 +46,11 @@ export const endGrantsOfClient = async (
   return endGrants(connection, 'client_id', clientId);
 };
 
-/** Deletes stored records; signed tokens go on the revocation list that resource servers check. */
-const endGrants = async (
+/**
+ * Deletes stored records in the caller’s transaction; signed tokens go on the revocation list that resource
+ * servers check.
+ */
+export const endGrants = async (
   connection: Connection,
   owner: RecordOwner,
   value: string,

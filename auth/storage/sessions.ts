@@ -1,8 +1,6 @@
 import type { UserId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { inTransaction } from '#shared/database/transaction.ts';
 import { CONSOLE } from '../clients/client.ts';
-import { buryRecord } from './end-records.ts';
 import type { RecordSeal } from './seal-record.ts';
 import type { Visit } from './visit.ts';
 
@@ -21,8 +19,6 @@ export type OpenSession = {
 export type Sessions = {
   /** The open ones, the last seen first. */
   of(userId: UserId): Promise<readonly OpenSession[]>;
-  /** Ends the chosen sessions of a person; returns those that there were. Idempotent. */
-  end(userId: UserId, isMeant: (session: OpenSession) => boolean): Promise<readonly OpenSession[]>;
   /** Records a visit; a concurrent save of the session wins. */
   note(uid: string, visit: Visit): Promise<void>;
 };
@@ -37,33 +33,27 @@ type Kept = {
   readonly authorizations?: Record<string, { readonly grantId?: string }>;
 };
 
-const KIND = 'Session';
-/** More than anybody has browsers. Ending all sessions also ends those beyond the limit. */
-const SESSIONS_MAX = 500;
+export const KIND = 'Session';
+/** More than anybody has browsers: a list shows no more. */
+const SHOWN_MAX = 500;
+const PAGE = 500;
 
 export const createSessions = ({ pool, seal }: { pool: Pool; seal: RecordSeal }): Sessions => {
-  const open = ({ idHash, sealed }: Row): Kept => seal.unseal(KIND, idHash, sealed) as unknown as Kept;
   return {
     async of(userId) {
-      return (await selectOpen(pool, userId)).map(open).map(sessionOf).toSorted(byLastSeen);
+      const open: OpenSession[] = [];
+      for await (const [, session] of openSessionsOf(pool, seal, userId)) {
+        open.push(session);
+        if (open.length === SHOWN_MAX) break;
+      }
+      return open.toSorted(byLastSeen);
     },
-    end: (userId, isMeant) =>
-      inTransaction(pool, async (connection) => {
-        const ended: OpenSession[] = [];
-        for (const row of await selectOpen(connection, userId, 'for update')) {
-          const session = sessionOf(open(row));
-          if (!isMeant(session)) continue;
-          await buryRecord(connection, { kind: KIND, idHash: row.idHash });
-          ended.push(session);
-        }
-        return ended;
-      }),
     async note(uid, visit) {
       const row = await selectByUid(pool, seal.hash(`${KIND} other`, uid));
       if (row === undefined) return;
       await pool.query(
         `update auth.record set sealed = $3 where kind = '${KIND}' and id_hash = $1 and sealed = $2 and ended_at is null`,
-        [row.idHash, row.sealed, seal.seal(KIND, row.idHash, { ...open(row), seen: visit })],
+        [row.idHash, row.sealed, seal.seal(KIND, row.idHash, { ...keptIn(seal, row), seen: visit })],
       );
     },
   };
@@ -80,15 +70,35 @@ const byLastSeen = (one: OpenSession, other: OpenSession): number => lastSeenS(o
 
 const lastSeenS = ({ seen, signedInAtS }: OpenSession): number => seen?.atS ?? signedInAtS;
 
+const keptIn = (seal: RecordSeal, { idHash, sealed }: Row): Kept =>
+  seal.unseal(KIND, idHash, sealed) as unknown as Kept;
+
+/** Every open session with its key, however many there are. */
+export async function* openSessionsOf(
+  database: Pick<Pool, 'query'>,
+  seal: RecordSeal,
+  userId: UserId,
+): AsyncGenerator<readonly [idHash: Buffer, session: OpenSession]> {
+  let after: Buffer = Buffer.alloc(0);
+  for (;;) {
+    const rows = await selectOpen(database, userId, after);
+    for (const row of rows) yield [row.idHash, sessionOf(keptIn(seal, row))];
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < PAGE) return;
+    after = last.idHash;
+  }
+}
+
 const selectOpen = async (
   database: Pick<Pool, 'query'>,
   userId: UserId,
-  lock: '' | 'for update' = '',
+  after: Buffer,
 ): Promise<readonly Row[]> => {
   const { rows } = await database.query<Row>(
     `select id_hash as "idHash", sealed from auth.record
-     where account_id = $1 and kind = '${KIND}' and ended_at is null and expires_at > now() order by id_hash limit ${SESSIONS_MAX} ${lock}`,
-    [String(userId)],
+     where account_id = $1 and kind = '${KIND}' and ended_at is null and expires_at > now() and id_hash > $2
+     order by id_hash limit ${PAGE}`,
+    [String(userId), after],
   );
   return rows;
 };

@@ -1,7 +1,7 @@
 // Over 200 lines, because it is one group of commands: those about accounts, with what they print.
 import { rolesOf } from '#kernel/registry/roles.ts';
 import { plural } from '#shared/format.ts';
-import type { ManagedAccount } from '#shared/rest/managed-accounts.ts';
+import type { EndedAccess, ManagedAccount } from '#shared/rest/managed-accounts.ts';
 import { jsonIn } from '../../client/problem.ts';
 import { cellOf, columns } from '../columns.ts';
 import { type Command, type Given, numberOf } from '../command.ts';
@@ -154,29 +154,21 @@ export const usersSessions: Command = {
     }),
 };
 
-/** Ends what acts for a user, each by a request of its own, so that one that is gone already is no error. */
+/** One request, so that nothing is left if the operator ends their own access. */
 const endAll = async (
-  { remote, user, account: { sessions, applications, tokens } }: Found,
+  { remote, user }: Pick<Found, 'remote' | 'user'>,
   { given, terminal }: { readonly given: Given; readonly terminal: Terminal },
 ): Promise<void> => {
   const isAll = !given.flags.has('sessions-only');
-  const end = (what: string, id: string) =>
-    remote.write('DELETE', `${accountPath(user)}/${what}/${encodeURIComponent(id)}`);
-  for (const { id } of sessions) await end('sessions', id);
-  for (const { clientId } of isAll ? applications : []) await end('applications', clientId);
-  for (const { id } of isAll ? tokens : []) await end('tokens', id);
-  const counts = {
-    sessions: sessions.length,
-    ...(isAll && { applications: applications.length, tokens: tokens.length }),
-  };
+  const answer = await remote.write('DELETE', `${accountPath(user)}/${isAll ? 'access' : 'sessions'}`);
+  const { sessions, applications, tokens } = await jsonIn<EndedAccess>(answer);
+  const counts = { sessions, ...(isAll && { applications, tokens }) };
   await terminal.write(
     given.flags.has('json')
-      ? JSON.stringify({ userId: user.id, ended: counts.sessions, ...counts })
+      ? JSON.stringify({ userId: user.id, ended: sessions, ...counts })
       : `Ended: ${[
-          plural(sessions.length, 'session'),
-          ...(isAll
-            ? [plural(applications.length, 'application'), plural(tokens.length, 'access token')]
-            : []),
+          plural(sessions, 'session'),
+          ...(isAll ? [plural(applications, 'application'), plural(tokens, 'access token')] : []),
         ].join(', ')}.`,
   );
 };

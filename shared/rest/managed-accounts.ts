@@ -57,6 +57,19 @@ const ManagedAccount = z
   .meta({ id: 'ManagedAccount' });
 export type ManagedAccount = Readonly<z.infer<typeof ManagedAccount>>;
 
+/** What has ended, in numbers. */
+const EndedAccess = z
+  .strictObject({
+    sessions: z
+      .int()
+      .nonnegative()
+      .meta({ description: 'Number of sessions. Each ended with the console in its browser.' }),
+    applications: z.int().nonnegative().meta({ description: 'Number of applications, without the console.' }),
+    tokens: z.int().nonnegative().meta({ description: 'Number of personal access tokens.' }),
+  })
+  .meta({ id: 'EndedAccess' });
+export type EndedAccess = Readonly<z.infer<typeof EndedAccess>>;
+
 export const invitationForms = (domain: Domain) => {
   const role = z.enum(rolesOf(domain));
   const shown = {
@@ -86,7 +99,43 @@ export const invitationForms = (domain: Domain) => {
 const right = { right: 'account.manage', role: 'auth' } as const;
 const person = { ...right, path: '/account/people/{userId}' } as const;
 const ending = { ...right, method: 'DELETE', isUnversioned: true } as const;
+const ended = (description: string) =>
+  ({ status: 200, description, kind: 'written', schema: EndedAccess }) as const;
 const gone = (description: string) => ({ status: 204, description, kind: 'nothing' }) as const;
+
+/** They end what acts for a user. */
+const ENDINGS = {
+  endAccess: {
+    ...ending,
+    path: '/account/people/{userId}/access',
+    summary: 'End all access of a user: sessions, the access of applications, and access tokens',
+    answer: ended('Nothing acts for the user any more. They can sign in again.'),
+  },
+  endSessions: {
+    ...ending,
+    path: '/account/people/{userId}/sessions',
+    summary: 'End all sessions of a user, each with the console in its browser',
+    answer: ended('The sessions have ended. Applications and access tokens continue.'),
+  },
+  endSession: {
+    ...ending,
+    path: '/account/people/{userId}/sessions/{sessionId}',
+    summary: 'End a session of a user, if it is open',
+    answer: gone('The session has ended.'),
+  },
+  endApplication: {
+    ...ending,
+    path: '/account/people/{userId}/applications/{clientId}',
+    summary: 'Revoke the access of an application to a user',
+    answer: gone('The application can no longer act for the user.'),
+  },
+  endTokenOfUser: {
+    ...ending,
+    path: '/account/people/{userId}/tokens/{tokenId}',
+    summary: 'Revoke a personal access token of a user',
+    answer: gone('The token is revoked.'),
+  },
+} as const satisfies Record<string, RestOperation>;
 
 /** The operations of administrators on the accounts of others. */
 export const managedAccountOperations = (domain: Domain) => {
@@ -112,24 +161,7 @@ export const managedAccountOperations = (domain: Domain) => {
       summary: 'Reactivate an account',
       answer: gone('The account is active.'),
     },
-    endSession: {
-      ...ending,
-      path: '/account/people/{userId}/sessions/{sessionId}',
-      summary: 'End a session of a user, if it is open',
-      answer: gone('The session has ended.'),
-    },
-    endApplication: {
-      ...ending,
-      path: '/account/people/{userId}/applications/{clientId}',
-      summary: 'Revoke the access of an application to a user',
-      answer: gone('The application can no longer act for the user.'),
-    },
-    endTokenOfUser: {
-      ...ending,
-      path: '/account/people/{userId}/tokens/{tokenId}',
-      summary: 'Revoke a personal access token of a user',
-      answer: gone('The token is revoked.'),
-    },
+    ...ENDINGS,
     listInvitations: {
       ...right,
       path: '/account/invitations',

@@ -2,6 +2,7 @@ import { plural } from '#shared/format.ts';
 import type { ManagedAccount } from '#shared/rest/managed-accounts.ts';
 import { useApi, useAsked } from '../asking.ts';
 import { Confirm } from '../confirm.ts';
+import { useMe } from '../data/domain.ts';
 import { html } from '../html.ts';
 import { Act, Badge, Table, Whole } from '../parts.ts';
 import { BriefTime } from '../time.ts';
@@ -11,6 +12,7 @@ import type { User } from './users.ts';
 /** How a user signs in, and the sessions and tokens that act for them. */
 export const Account = ({ user }: { readonly user: User }) => {
   const api = useApi();
+  const isMe = useMe()?.id === user.id;
   const path = `/account/people/${user.id}`;
   const asked = useAsked<ManagedAccount>(path);
   const then = (work: Promise<unknown>) => work.then(asked.reload);
@@ -24,8 +26,8 @@ export const Account = ({ user }: { readonly user: User }) => {
           : user.role !== 'admin' && html`<${Deactivate} user=${user} done=${asked.reload} />`
       }${
         account.sessions.length + account.applications.length + account.tokens.length > 0 &&
-        html`<${Confirm} label="End all access" title=${`End all access of ${user.name}?`} doing="End all access" act=${() => then(endAll(account, (what) => api.remove(`${path}/${what}`)))}>
-          <p>All sessions, the access of all applications, and all access tokens of the user end. They can sign in again.</p>
+        html`<${Confirm} label="End all access" title=${`End all access of ${user.name}?`} doing="End all access" act=${end('access')}>
+          <p>All sessions of the user end, with the console in their browsers, the access of all applications, and all access tokens. They can sign in again.${isMe && ' You end your own access: this page asks you to sign in again.'}</p>
         <//>`
       }</div>
     </section>
@@ -58,16 +60,6 @@ export const Account = ({ user }: { readonly user: User }) => {
         end: end(`tokens/${encodeURIComponent(id)}`),
       }),
     )} />`} />`;
-};
-
-/** One after the other, so that a failure names the first that remains. */
-const endAll = async (
-  { sessions, applications, tokens }: ManagedAccount,
-  remove: (what: string) => Promise<unknown>,
-): Promise<void> => {
-  for (const { id } of sessions) await remove(`sessions/${encodeURIComponent(id)}`);
-  for (const { clientId } of applications) await remove(`applications/${encodeURIComponent(clientId)}`);
-  for (const { id } of tokens) await remove(`tokens/${encodeURIComponent(id)}`);
 };
 
 const waysOf = ({ hasPassword, passkeys, hasSecondFactor, isConfirmed }: ManagedAccount): string =>
