@@ -12,6 +12,7 @@ import {
 import { test as base } from '../../test/engines/auth-process.ts';
 import { post, tokensByCode } from '../../test/engines/oauth.ts';
 import { until } from '../../testing/until.ts';
+import { createRecordSeal } from '../storage/seal-record.ts';
 
 const SCOPES = ['manage:accounts', 'manage:tokens', 'read:articles'];
 const WITHIN_MS = 3_000;
@@ -215,6 +216,44 @@ test('all sessions of a person end with the console in them, and applications an
     applications: [{ clientId }],
     tokens: [{ name: 'Import' }],
   });
+});
+
+test('the console of an earlier release is bound to its session by its next use, or ends', async ({
+  database,
+  one,
+  somebody,
+}) => {
+  const seal = createRecordSeal(database.masterKey);
+  const inConsole = { client_id: 'console', redirect_uri: `${ISSUER}/console`, scope: SCOPES.join(' ') };
+  const { person } = await somebody();
+  const former = await tokensByCode(one.auth, person, inConsole);
+  const { pool } = one.auth;
+  /** Stores what that release stored: a refresh token that survives its session. */
+  const { rows } = await pool.query<{ idHash: Buffer; sealed: Buffer }>(
+    `select id_hash as "idHash", sealed from auth.record
+     where kind = 'RefreshToken' and client_id = 'console' and account_id = $1`,
+    [String(person.userId)],
+  );
+  for (const { idHash, sealed } of rows) {
+    const { expiresWithSession, ...unbound } = seal.unseal('RefreshToken', idHash, sealed);
+    expect(expiresWithSession).toBe(true);
+    await pool.query(`update auth.record set sealed = $2 where kind = 'RefreshToken' and id_hash = $1`, [
+      idHash,
+      seal.seal('RefreshToken', idHash, unbound),
+    ]);
+  }
+  const refresh = (tokens: typeof former) =>
+    post(one.auth, '/token', {
+      ...{ grant_type: 'refresh_token', client_id: 'console' },
+      refresh_token: String(tokens.refresh_token),
+    });
+  const { status, body: next } = await refresh(former);
+  expect(status).toBe(200);
+  // As when it has expired.
+  await pool.query(`delete from auth.record where kind = 'Session' and account_id = $1`, [
+    String(person.userId),
+  ]);
+  expect(await refresh(next)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
 });
 
 describe('a deactivated account', () => {

@@ -94,3 +94,17 @@ test('with the other sessions, each console outside of the kept one ends, and no
   await end(deps, { userId, by }, allSessions('here'));
   expect(types).toHaveLength(3);
 });
+
+test('signing out of a session of an earlier release ends the console too, and no other application', async ({
+  adapterOf,
+}) => {
+  const authorizations = {
+    console: { grantId: 'g', persistsLogout: true },
+    'reading-list': { grantId: 'a', persistsLogout: true },
+  };
+  const payload = { jti: 'former', kind: 'Session', uid: 'former', accountId: '7', authorizations };
+  await adapterOf('Session').upsert('former', payload as never, LIFETIME_S);
+  const bound = { ...authorizations, console: { grantId: 'g' } };
+  expect((await adapterOf('Session').find('former'))?.authorizations).toEqual(bound);
+  expect((await adapterOf('Session').findByUid('former'))?.authorizations).toEqual(bound);
+});

@@ -1,5 +1,6 @@
 import Provider, { type Adapter, type AdapterFactory, type AdapterPayload, errors } from 'oidc-provider';
 import type { Pool } from '#shared/database/pool.ts';
+import { CONSOLE } from '../clients/client.ts';
 import { DEVICE_INTERVAL_S, DEVICE_SLOW_DOWN_S, LIFETIMES_S } from '../lifetimes.ts';
 import type { EndGrant } from './end-grants.ts';
 import { buryRecord } from './end-records.ts';
@@ -42,6 +43,8 @@ export const createAdapterFactory =
         return sessionAdapter(dependencies);
       case 'DeviceCode':
         return deviceCodeAdapter(dependencies);
+      case 'RefreshToken':
+        return refreshTokenAdapter(dependencies);
       default:
         return recordAdapter(kind, dependencies);
     }
@@ -121,12 +124,38 @@ const grantAdapter = (dependencies: StorageDependencies): Adapter => ({
 const sessionAdapter = (dependencies: StorageDependencies): Adapter => {
   const { pool, seal } = dependencies;
   const records = recordAdapter('Session', dependencies);
+  const find = async (found: ReturnType<Adapter['find']>) => withConsole(await found);
   return {
     ...records,
+    find: (id) => find(records.find(id)),
+    findByUid: (uid) => find(records.findByUid(uid)),
     // Adds the visit to oidc-provider's data: oidc-provider returns only its own fields, but each of its
     // requests saves the session.
     upsert: (id, payload, expiresInS) => records.upsert(id, { ...payload, seen: currentVisit() }, expiresInS),
     destroy: (id) => buryRecord(pool, { kind: 'Session', idHash: seal.hash('Session', id) }),
+  };
+};
+
+/**
+ * An earlier release let the console outlive the sign-out. oidc-provider never takes that back, so sessions of
+ * then would still do so.
+ */
+const withConsole = (session: Awaited<ReturnType<Adapter['find']>>): AdapterPayload | undefined => {
+  const { [CONSOLE]: ofConsole, ...others } = session?.authorizations ?? {};
+  if (!session || ofConsole?.persistsLogout !== true) return session ?? undefined;
+  const { persistsLogout: _, ...bound } = ofConsole;
+  return { ...session, authorizations: { ...others, [CONSOLE]: bound } };
+};
+
+/** Tokens of the console from an earlier release are bound to their session by their next use. */
+const refreshTokenAdapter = (dependencies: StorageDependencies): Adapter => {
+  const records = recordAdapter('RefreshToken', dependencies);
+  return {
+    ...records,
+    async find(id) {
+      const found = await records.find(id);
+      return found?.clientId === CONSOLE ? { ...found, expiresWithSession: true } : found;
+    },
   };
 };
 
