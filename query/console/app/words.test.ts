@@ -96,17 +96,15 @@ test('the challenge is that of RFC 7636, appendix B', async () => {
 });
 
 test('each kind of client gets the settings it needs, and no more', () => {
-  const form = new FormData();
-  for (const [name, value] of Object.entries({
+  const scopes = { scopes: ['read:articles'] };
+  const form = {
     name: ' Robot ',
     clientId: '',
     role: 'author',
     redirects: 'https://a.example/x\n',
-  }))
-    form.set(name, value);
-  form.append('scope', 'read:articles');
-  const scopes = { scopes: ['read:articles'] };
-  expect(settingsOf('service', form)).toEqual({
+    ...scopes,
+  };
+  expect(settingsOf({ ...form, kind: 'service' })).toEqual({
     ...{
       name: 'Robot',
       grantTypes: ['client_credentials'],
@@ -115,7 +113,7 @@ test('each kind of client gets the settings it needs, and no more', () => {
     },
     ...scopes,
   });
-  expect(settingsOf('public', form)).toEqual({
+  expect(settingsOf({ ...form, kind: 'public' })).toEqual({
     ...{
       name: 'Robot',
       grantTypes: ['authorization_code', 'refresh_token'],

@@ -1,10 +1,19 @@
-/** The body of `POST /clients`, from the form. */
-export const settingsOf = (kind: string, form: FormData): object => {
-  const text = (name: string): string => String(form.get(name) ?? '').trim();
-  const scopes = form.getAll('scope').map(String);
+/** The content of the form. */
+export type ClientForm = {
+  readonly kind: string;
+  readonly name: string;
+  readonly clientId: string;
+  readonly role: string;
+  /** One per line. */
+  readonly redirects: string;
+  readonly scopes: readonly string[];
+};
+
+/** The body of `POST /clients`. */
+export const settingsOf = ({ kind, name, clientId, role, redirects, scopes }: ClientForm): object => {
   const common = {
-    name: text('name'),
-    ...(text('clientId') !== '' && { clientId: text('clientId') }),
+    name: name.trim(),
+    ...(clientId.trim() !== '' && { clientId: clientId.trim() }),
     scopes,
   };
   if (kind === 'service') {
@@ -12,10 +21,10 @@ export const settingsOf = (kind: string, form: FormData): object => {
       ...common,
       grantTypes: ['client_credentials'],
       tokenEndpointAuthMethod: 'client_secret_basic',
-      serviceAccountRole: text('role'),
+      serviceAccountRole: role,
     };
   }
-  const redirectUris = text('redirects').split(/\s+/).filter(Boolean);
+  const redirectUris = redirects.split(/\s+/).filter(Boolean);
   const tokenEndpointAuthMethod = kind === 'web' ? 'client_secret_basic' : 'none';
   return {
     ...common,

@@ -6,6 +6,7 @@ import type { Draft } from '../drafts.ts';
 import { html } from '../html.ts';
 import { Problem } from '../parts.ts';
 import { factsOf, type ProblemFacts } from '../problem.ts';
+import { Restored } from '../restored.ts';
 import { errorsOf, type Raw, restOf } from './form-values.ts';
 import { ReferenceControl } from './reference.ts';
 import { wordText } from './value.ts';
@@ -61,7 +62,7 @@ export const Form = ({
   };
   useActions([{ says: doing, keys: 'Control+Enter', to: submit }]);
   return html`<form ref=${form} class="form fill" noValidate onSubmit=${onSubmit}>
-    ${draft.isRestored && html`<div class="finding restored" role="status"><p>Your input from before is here again. It was not saved yet.</p><button type="button" class="quiet" onClick=${draft.startAgain}>Discard it</button></div>`}
+    <${Restored} draft=${draft} />
     ${children}
     ${rest && html`<${Problem} problem=${rest} />`}
     ${fields.map(
