@@ -89,7 +89,7 @@ export const startConfiguredPublisher = async ({
 }: ConfiguredPublisher): Promise<AsyncDisposable> => {
   await using opening = new AsyncDisposableStack();
   const { eventLog, log } = dependencies;
-  const publication = await openPublication({ url, identity: eventLog.identity, log });
+  const publication = await openPublication({ url, eventLog, log });
   if (publication) {
     opening.use(publication);
     opening.use(await startPublisher({ ...dependencies, publication }));

@@ -57,7 +57,10 @@ export type QueryDependencies = {
   readonly domain: Domain;
   readonly pool: Pool;
   readonly databaseUrl: string;
-  readonly eventLog: Pick<EventLog, 'identity' | 'eventAt' | 'head' | 'read' | 'follow'>;
+  readonly eventLog: Pick<
+    EventLog,
+    'identity' | 'namesEvents' | 'remembered' | 'eventAt' | 'head' | 'read' | 'follow'
+  >;
   readonly erasures: Pick<ErasureList, 'read' | 'path'>;
   /** Wraps the key that signs exports. */
   readonly masterKey: MasterKey;

@@ -4,9 +4,9 @@ import { readHeadsAfter, readStatement, type StoredHead } from '#shared/audit/si
 import { type AuditKey, endorsementText, readAuditKeys } from '#shared/audit/signing-keys.ts';
 import { listDifferences, readWatched, type Watched } from '#shared/audit/watch.ts';
 import type { Position } from '#shared/brands.ts';
-import { formatCursor } from '#shared/cursor.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
+import { cursorAt, type SeeingLog } from '#shared/event-log/own-cursor.ts';
 import { readCheckpoint } from '#shared/follower/checkpoint.ts';
 import { type Caller, mayAlways } from '#shared/policy.ts';
 import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
@@ -15,7 +15,7 @@ import { LIMIT_DEFAULT } from '#shared/rest/lists.ts';
 import type { Reads } from '../read-routes.ts';
 import { readFailureOf } from '../statement.ts';
 
-type AuditReadDependencies = { readonly pool: Pool; readonly eventLog: Pick<EventLog, 'identity' | 'head'> };
+type AuditReadDependencies = { readonly pool: Pool; readonly eventLog: SeeingLog & Pick<EventLog, 'head'> };
 
 /**
  * Keys are public. Heads are for auditors: they reveal the number of rows and, two together, the hash of one.
@@ -60,33 +60,33 @@ const statusOf = async ({ pool, eventLog }: AuditReadDependencies, caller: Calle
     readWatched(pool),
   ]);
   const [signed] = publication.count > 0 ? await readHeadsAfter(pool, publication.count - 1, 1) : [];
-  const cursorAt: CursorAt = (position) => formatCursor(eventLog.identity, position);
+  const cursor: CursorOfPosition = (position) => cursorAt(eventLog, position);
   return {
-    log: { cursor: cursorAt(logEnd) },
-    chain: { count: chain.count, cursor: cursorAt(chain.position), head: chain.head.toString('hex') },
+    log: { cursor: cursor(logEnd) },
+    chain: { count: chain.count, cursor: cursor(chain.position), head: chain.head.toString('hex') },
     signed: signed ? newestOf(toldHead(signed)) : null,
     unproven: {
       events: Math.max(chain.count - publication.count, 0),
       since: publication.at?.toISOString() ?? null,
     },
-    readModel: { cursor: cursorAt(checkpoint?.position ?? START) },
-    verified: watched ? toldWatched(watched, cursorAt) : null,
+    readModel: { cursor: cursor(checkpoint?.position ?? START) },
+    verified: watched ? toldWatched(watched, cursor) : null,
     ...(mayAlways(caller, 'events.export') && {
       problem: publication.problem,
       parked: await countParked(pool),
-      differences: (await listDifferences(pool)).map((difference) => toldDifference(difference, cursorAt)),
+      differences: (await listDifferences(pool)).map((difference) => toldDifference(difference, cursor)),
     }),
   };
 };
 
-type CursorAt = (position: Position) => string;
+type CursorOfPosition = (position: Position) => string;
 
 const toldWatched = (
   { count, position, beganAt, differences, finishedAt, finishedDifferences }: Watched,
-  cursorAt: CursorAt,
+  cursor: CursorOfPosition,
 ) => ({
   count,
-  cursor: cursorAt(position),
+  cursor: cursor(position),
   began: beganAt.toISOString(),
   finished: finishedAt?.toISOString() ?? null,
   differences: Math.max(differences, finishedDifferences ?? 0),
@@ -94,11 +94,11 @@ const toldWatched = (
 
 const toldDifference = (
   { position, foundAt, ...difference }: Awaited<ReturnType<typeof listDifferences>>[number],
-  cursorAt: CursorAt,
+  cursor: CursorOfPosition,
 ) => ({
   ...difference,
   fields: [...difference.fields],
-  cursor: position === null ? null : cursorAt(position),
+  cursor: position === null ? null : cursor(position),
   at: foundAt.toISOString(),
 });
 

@@ -1,7 +1,8 @@
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { EventId, LogIdentity } from '#shared/brands.ts';
+import type { EventId } from '#shared/brands.ts';
 import { isUndefinedTable } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import type { SeeingLog } from '#shared/event-log/own-cursor.ts';
 import { admit, type Caller, may } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { Delivery } from '#shared/rest/deliveries.ts';
@@ -15,7 +16,7 @@ import { readFailureOf } from '../statement.ts';
 type Dependencies = {
   readonly domain: Domain;
   readonly pool: Pool;
-  readonly eventLog: { readonly identity: LogIdentity };
+  readonly eventLog: SeeingLog;
 };
 
 /**
@@ -27,7 +28,7 @@ export type DeliveriesOf = (
   events: readonly EventId[],
 ) => Promise<{ readonly deliveries?: Delivery[] }>;
 
-export const createDeliveriesOf = ({ domain, pool, eventLog: { identity } }: Dependencies): DeliveriesOf => {
+export const createDeliveriesOf = ({ domain, pool, eventLog }: Dependencies): DeliveriesOf => {
   const { webhooks } = sourcesOf(domain);
   const findItem = createItemFinder(pool, webhooks);
   const mayManage = (caller: Caller) => (row: ItemRow) =>
@@ -45,7 +46,7 @@ export const createDeliveriesOf = ({ domain, pool, eventLog: { identity } }: Dep
         const webhook = byId.get(row.webhook_id);
         return webhook === undefined
           ? []
-          : [representDelivery(row, { identity, isEnabled: webhook.is_enabled === true })];
+          : [representDelivery(row, { eventLog, isEnabled: webhook.is_enabled === true })];
       }),
     };
   };

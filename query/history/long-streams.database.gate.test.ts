@@ -96,8 +96,8 @@ const test = base
           { ...of, caller, charge },
           { below, above: undefined, isUpward: false, limit: LIMIT },
         ),
-      was: (position: Position, kind: string, id: number) =>
-        createPastOpener(options as never)(position, charge).find(kind, id),
+      was: async (position: Position, kind: string, id: number) =>
+        (await createPastOpener(options as never)(position, charge)).find(kind, id),
     };
   })
   .extend('foldsOf', { scope: 'file' }, ({ side }) => async (stream: StreamName) => {

@@ -2,6 +2,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
+import type { SeeingLog } from '#shared/event-log/own-cursor.ts';
 import { type ListedTask, readConsequences } from '#shared/operations/consequences.ts';
 import { readInstallationState } from '#shared/operations/installation-state.ts';
 import { findOperatorCommand } from '#shared/operations/operator-commands.ts';
@@ -28,7 +29,7 @@ import {
 type OperationsDependencies = {
   readonly domain: Domain;
   readonly pool: Pool;
-  readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'follow'>;
+  readonly eventLog: SeeingLog & Pick<EventLog, 'head' | 'follow'>;
   readonly clock: Clock;
 };
 
@@ -50,7 +51,7 @@ export const operationsReads = ({
   async getOperations({ caller }) {
     const state = await readInstallationState(pool, eventLog).catch(throwReadFailure);
     const item = representStanding(state, {
-      identity: eventLog.identity,
+      eventLog,
       at: new Date(clock.nowMs()),
       mayManage: mayManage(caller),
     });
@@ -80,8 +81,7 @@ export const operationsReads = ({
       kindOfKey: 'number',
       read: (stretch) => readParked(pool, stretch).catch(throwReadFailure),
       keyOf: ({ position }) => position,
-      represent: (row) =>
-        representParked(row, { domain, identity: eventLog.identity, mayManage: mayManage(caller) }),
+      represent: (row) => representParked(row, { domain, eventLog, mayManage: mayManage(caller) }),
     });
   },
 

@@ -1,6 +1,6 @@
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { LogIdentity, Position, StreamName } from '#shared/brands.ts';
-import { formatCursor } from '#shared/cursor.ts';
+import type { Position, StreamName } from '#shared/brands.ts';
+import { cursorAt, type SeeingLog } from '#shared/event-log/own-cursor.ts';
 import type { ParkedTask } from '#shared/operations/consequences.ts';
 import type { InstallationState } from '#shared/operations/installation-state.ts';
 import type { RunningTimer as Timer } from '#shared/operations/timers.ts';
@@ -16,25 +16,25 @@ import type {
 import { pathOf } from '../time-travel/aggregates.ts';
 import type { OperatorCommandRow } from './lists.ts';
 
-type Shown = { readonly domain: Domain; readonly identity: LogIdentity; readonly mayManage: boolean };
+type Shown = { readonly domain: Domain; readonly eventLog: SeeingLog; readonly mayManage: boolean };
 
 export const representStanding = (
   { head, readModel, followers, consequences, webhooks }: InstallationState,
-  { identity, mayManage, at }: Omit<Shown, 'domain'> & { readonly at: Date },
+  { eventLog, mayManage, at }: Omit<Shown, 'domain'> & { readonly at: Date },
 ): OperationsStatus => {
-  const cursorAt = (position: Position) => formatCursor(identity, position);
+  const cursor = (position: Position) => cursorAt(eventLog, position);
   const { position, rebuild, ...rest } = readModel;
   return {
     at: at.toISOString(),
-    log: { cursor: cursorAt(head) },
+    log: { cursor: cursor(head) },
     readModel: {
-      cursor: cursorAt(position),
+      cursor: cursor(position),
       ...rest,
-      rebuild: rebuild === null ? null : { cursor: cursorAt(rebuild) },
+      rebuild: rebuild === null ? null : { cursor: cursor(rebuild) },
     },
     followers: followers.map(({ name, position: reached, behindSeconds, isRunning }) => ({
       name,
-      cursor: reached === null ? null : cursorAt(reached),
+      cursor: reached === null ? null : cursor(reached),
       behindSeconds,
       isRunning,
     })),
@@ -54,14 +54,14 @@ export const representStanding = (
 
 export const representParked = (
   { stream, version, type, position, reason, since }: Listed,
-  { domain, identity, mayManage }: Shown,
+  { domain, eventLog, mayManage }: Shown,
 ): ParkedItem => {
   return {
     ...{
       stream,
       version,
       type,
-      cursor: formatCursor(identity, position),
+      cursor: cursorAt(eventLog, position),
       reason,
       since: since.toISOString(),
     },

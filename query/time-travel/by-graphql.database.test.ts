@@ -1,12 +1,14 @@
 import { expect } from 'vitest';
-import { formatCursor } from '#shared/cursor.ts';
+import { cursorOf } from '#shared/event-log/own-cursor.ts';
 import { type Asker, type Backend, test } from '../../test/engines/backend.ts';
 import { addComment, as, by, draftArticle } from '../../test/engines/command-side.ts';
 
 const send = (backend: Backend, command: Parameters<Backend['side']['send']>[0], asker: Asker) =>
   backend.side.send(command, by(as(asker.id, asker.role)));
-const cursorNow = async (backend: Backend) =>
-  formatCursor(backend.side.eventLog.identity, await backend.side.eventLog.head());
+const cursorNow = async ({ side: { eventLog } }: Backend) => {
+  const head = await eventLog.head();
+  return cursorOf(eventLog, head, await eventLog.eventAt(head));
+};
 
 test('over GraphQL, everything asked of an item is at that time, except its history', async ({
   admin,

@@ -16,7 +16,10 @@ import { type Charge, createMeter } from './meter.ts';
 export type FindPosition = (at: string, charge: Charge, stream?: StreamName) => Promise<Position>;
 
 export type PositionOptions = AuditedLog & {
-  readonly eventLog: Pick<EventLog, 'identity' | 'namesEvents' | 'eventAt' | 'head' | 'read' | 'follow'>;
+  readonly eventLog: Pick<
+    EventLog,
+    'identity' | 'namesEvents' | 'remembered' | 'eventAt' | 'head' | 'read' | 'follow'
+  >;
   readonly readPosition: Pick<ReadPosition, 'reaches'>;
   readonly visibleWithinMs: number;
   readonly clock: Clock;

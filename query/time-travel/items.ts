@@ -31,7 +31,7 @@ export const createItemOpener =
     const isThereNow = await mayReadNow(() => now(reader), isAuditing);
     const id = pathId(reader.id);
     if (id === undefined) throw new Rejection(notFound(kind));
-    const past = openPast(await findPosition(at, charge, streamName(kind, id)), charge);
+    const past = await openPast(await findPosition(at, charge, streamName(kind, id)), charge);
     return {
       id,
       past,

@@ -7,7 +7,10 @@ import type { PositionOptions } from './find-position.ts';
 
 export type PastOptions = PositionOptions & {
   readonly domain: Domain;
-  readonly eventLog: Pick<EventLog, 'identity' | 'namesEvents' | 'eventAt' | 'head' | 'read' | 'follow'>;
+  readonly eventLog: Pick<
+    EventLog,
+    'identity' | 'namesEvents' | 'remembered' | 'eventAt' | 'head' | 'read' | 'follow'
+  >;
   readonly codec: Pick<Codec, 'decodeAll'>;
   readonly tables: Tables;
   readonly snapshots: Snapshots;

@@ -30,7 +30,7 @@ test('the article of several comments is read once, as is their author', async (
     readPosition: { reaches: async () => true },
     visibleWithinMs: 0,
   });
-  const past = openPast(await side.eventLog.head(), async () => {});
+  const past = await openPast(await side.eventLog.head(), async () => {});
   for (const id of comments) {
     const row = (await past.row<object>('comment', id)) as Readonly<Record<string, unknown>>;
     expect(await presentOf(publishing, 'comment')(past, row, as(author.id, author.role))).toBeDefined();

@@ -3,7 +3,8 @@ import { askedColumn, askedItems, askedListsOf } from '#kernel/conditions/lists.
 import { targetOf } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { LogIdentity, Position, StreamName } from '#shared/brands.ts';
-import { type Cursor, formatCursor } from '#shared/cursor.ts';
+import type { Cursor } from '#shared/cursor.ts';
+import { cursorOf } from '#shared/event-log/own-cursor.ts';
 import { streamName } from '#shared/events/streams.ts';
 import type { Table } from '#shared/read-model/change.ts';
 import { demandTable, type ProjectedTable, type Tables } from '#shared/read-model/tables.ts';
@@ -41,7 +42,8 @@ const USERS_KEPT_MAX = 1_000;
  */
 const OTHERS_KEPT_MAX = 16;
 
-export type OpenPast = (position: Position, charge: Charge) => Past;
+/** Its cursor names the event at the position, so that it can be checked when a client sends it back. */
+export type OpenPast = (position: Position, charge: Charge) => Promise<Past>;
 
 export const createPastOpener = ({
   domain,
@@ -53,18 +55,21 @@ export const createPastOpener = ({
 }: PastOptions): OpenPast => {
   const exceptionsOf = createExceptionsFinder(pool);
   const isReadable = createPresentRights({ domain, run: (text, values) => runPrepared(pool, text, values) });
-  return (position, charge) =>
-    openPast(
+  return async (position, charge) => {
+    const event = eventLog.remembered?.(position) ?? (await eventLog.eventAt(position));
+    const cursor = cursorOf(eventLog, position, event);
+    return openPast(
       { domain, eventLog, codec, tables, snapshots, exceptionsOf, isReadable },
-      { position, charge, identity: eventLog.identity },
+      { position, charge, cursor, identity: eventLog.identity },
     );
+  };
 };
 
-type Opened = { readonly position: Position; readonly charge: Charge; readonly identity: LogIdentity };
+type Opened = Pick<Past, 'position' | 'cursor' | 'identity'> & { readonly charge: Charge };
 
 const openPast = (
   options: Omit<FoldOptions, 'onRead'> & { readonly domain: Domain; readonly isReadable: IsReadable },
-  { position, charge, identity }: Opened,
+  { position, charge, cursor, identity }: Opened,
 ): Past => {
   const { read, onRead } = createMeter(charge);
   const { domain, tables, isReadable } = options;
@@ -103,7 +108,7 @@ const openPast = (
   return {
     position,
     identity,
-    cursor: formatCursor(identity, position),
+    cursor,
     find,
     isReadable,
     async row<Row>(kind: Kind, id: number) {

@@ -51,6 +51,13 @@ test('the answer names its position, and a request with that position repeats it
     expect((await ask(href, reader)).status).toBe(200);
   const byVersion = await ask(`/articles/${articleId}?at=v2`, reader);
   expect([byVersion.headers.get('as-of'), byVersion.body]).toEqual([before, body]);
+  // So that it is refused if another event is at its position after a loss.
+  expect(before).toMatch(/^[0-9a-f]{8}-[0-9a-z]+-[0-9a-f]{8}$/);
+  const unnamed = before.slice(0, -9);
+  expect((await ask(`/articles/${articleId}?at=${unnamed}`, reader)).headers.get('as-of')).toBe(before);
+  expect((await ask(`/articles/${articleId}?at=${unnamed}-00000000`, reader)).body).toMatchObject({
+    code: 'cursor_of_lost_history',
+  });
   const known = await backend.ask(`/articles/${articleId}?at=v2`, {
     by: reader,
     headers: { 'if-none-match': headers.get('etag') ?? '' },

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { formatCursor } from '#shared/cursor.ts';
+import { cursorOf } from '#shared/event-log/own-cursor.ts';
 import { type Asker, type Backend, test } from '../../test/engines/backend.ts';
 import { type Made, randomFrom, takeRandomStep } from '../../test/engines/random-history.ts';
 import { SEED } from '../../testing/seed.ts';
@@ -116,7 +117,9 @@ type Look = { readonly cursor: string; readonly seen: ReadonlyMap<string, Seen>;
  */
 const lookAtAll = async (backend: Backend): Promise<Look> => {
   for (;;) {
-    const position = await backend.side.eventLog.head();
+    const { eventLog } = backend.side;
+    const position = await eventLog.head();
+    const cursor = cursorOf(eventLog, position, await eventLog.eventAt(position));
     const seen = new Map<string, Seen>();
     for (const [name, by] of askers) {
       const paths = [...items(), ...lists()];
@@ -125,8 +128,8 @@ const lookAtAll = async (backend: Backend): Promise<Look> => {
     }
     const queried = await queryAll(backend, admin(), null);
     expect(JSON.stringify(queried)).not.toContain('"errors"');
-    if ((await backend.side.eventLog.head()) !== position) continue;
-    return { cursor: formatCursor(backend.side.eventLog.identity, position), seen, queried };
+    if ((await eventLog.head()) !== position) continue;
+    return { cursor, seen, queried };
   }
 };
 

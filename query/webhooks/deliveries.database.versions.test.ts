@@ -171,7 +171,7 @@ describe('after the dispatcher has run', () => {
       id: idOf(1),
       type: 'article.edited',
       subject: 'article-8001',
-      cursor: expect.stringMatching(/-1$/),
+      cursor: expect.stringMatching(/-1-00000001$/),
       state: 'due',
       attempts: 1,
       nextAt: '2026-01-02T00:00:00.000Z',

@@ -1,4 +1,4 @@
-import type { LogIdentity } from '#shared/brands.ts';
+import type { NamingLog } from '#shared/event-log/own-cursor.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { loadEngine } from '#shared/process/load-engine.ts';
 import type { Log } from '#shared/process/log.ts';
@@ -49,16 +49,16 @@ export const openChangeStream = async ({
   );
 };
 
-type PublicationOptions = { readonly url: string; readonly identity: LogIdentity; readonly log: Log };
+type PublicationOptions = { readonly url: string; readonly eventLog: NamingLog; readonly log: Log };
 
 /** Opens the publication that fills the stream at this URL; undefined if the stream follows the log. */
 export const openPublication = async ({
   url,
-  identity,
+  eventLog,
   log,
 }: PublicationOptions): Promise<Publication | undefined> => {
   const address = parseKafkaUrl(url);
   if (!address) return undefined;
   const { openKafkaPublication } = await loadEngine('Kafka', () => import('./kafka/kafka-publication.ts'));
-  return openKafkaPublication({ address, identity, log });
+  return openKafkaPublication({ address, eventLog, log });
 };

@@ -41,6 +41,9 @@ export const cursorOf = (
   event: EventId | undefined,
 ): Cursor => formatCursor(identity, position, namesEvents?.() === false ? undefined : event);
 
+/** A log whose guard remembers the events that this process has seen lately. */
+export type SeeingLog = NamingLog & Pick<EventLog, 'remembered'>;
+
 /** The cursor of a position, with its event if this process has seen it lately. */
-export const cursorAt = (log: NamingLog & Pick<EventLog, 'remembered'>, position: Position): Cursor =>
+export const cursorAt = (log: SeeingLog, position: Position): Cursor =>
   cursorOf(log, position, log.remembered?.(position));

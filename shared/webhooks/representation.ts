@@ -1,5 +1,4 @@
-import type { LogIdentity } from '#shared/brands.ts';
-import { formatCursor } from '#shared/cursor.ts';
+import { cursorAt, cursorOf, type SeeingLog } from '#shared/event-log/own-cursor.ts';
 import type { Attempt, Delivery, FailedDeliveries, FoundDelivery, Replay } from '#shared/rest/deliveries.ts';
 import type { AttemptRow, DeliveryRow, ReplayRow } from './deliveries.ts';
 import type { FailedRow, FoundRow } from './search.ts';
@@ -10,12 +9,12 @@ import type { FailedRow, FoundRow } from './search.ts';
 export const ANSWER_BYTES_MAX = 16_384;
 
 type Shown = {
-  readonly identity: LogIdentity;
+  readonly eventLog: SeeingLog;
   /** Deliveries of a disabled webhook are visible, but cannot be sent again. */
   readonly isEnabled: boolean;
 };
 
-export const representDelivery = (row: DeliveryRow, { identity, isEnabled }: Shown): Delivery => {
+export const representDelivery = (row: DeliveryRow, { eventLog, isEnabled }: Shown): Delivery => {
   const self = `/webhooks/${row.webhook_id}/deliveries/${row.event_id}`;
   return {
     id: row.event_id,
@@ -23,7 +22,7 @@ export const representDelivery = (row: DeliveryRow, { identity, isEnabled }: Sho
     eventId: row.event_id,
     type: row.type,
     subject: row.subject,
-    cursor: formatCursor(identity, row.position),
+    cursor: cursorOf(eventLog, row.position, row.event_id),
     state: row.state,
     attempts: row.attempts,
     nextAt: row.state === 'due' ? row.next_at.toISOString() : null,
@@ -43,9 +42,9 @@ export const representDelivery = (row: DeliveryRow, { identity, isEnabled }: Sho
 
 export const representFound = (
   { url, is_enabled: isEnabled, ...row }: FoundRow,
-  { identity }: Pick<Shown, 'identity'>,
+  { eventLog }: Pick<Shown, 'eventLog'>,
 ): FoundDelivery => ({
-  ...representDelivery(row, { identity, isEnabled }),
+  ...representDelivery(row, { eventLog, isEnabled }),
   url,
 });
 
@@ -92,13 +91,13 @@ const textOf = (bytes: Buffer, isCut: boolean): string | undefined => {
   }
 };
 
-export const representReplay = (row: ReplayRow, { identity }: Pick<Shown, 'identity'>): Replay => ({
+export const representReplay = (row: ReplayRow, { eventLog }: Pick<Shown, 'eventLog'>): Replay => ({
   id: row.id,
   webhookId: row.webhook_id,
-  from: row.from_position === null ? null : formatCursor(identity, row.from_position),
+  from: row.from_position === null ? null : cursorAt(eventLog, row.from_position),
   since: row.from_time?.toISOString() ?? null,
-  to: formatCursor(identity, row.to_position),
-  at: formatCursor(identity, row.at_position),
+  to: cursorAt(eventLog, row.to_position),
+  at: cursorAt(eventLog, row.at_position),
   planned: row.planned,
   state: row.state,
   requestedAt: row.requested_at.toISOString(),

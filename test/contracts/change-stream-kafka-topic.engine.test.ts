@@ -65,11 +65,11 @@ describe.skipIf(kafkaMissing !== undefined)('the topic of changes', () => {
     const { identity } = published.side.eventLog;
     const [first, second] = messages;
     expect(headersOf(first)).toMatchObject({
-      cursor: formatCursor(identity, changes[0]?.position ?? START),
+      cursor: formatCursor(identity, changes[0]?.position ?? START, changes[0]?.id),
       type: changes[0]?.type,
     });
     expect(headersOf(second)).toEqual({
-      cursor: formatCursor(identity, changes[1]?.position ?? START),
+      cursor: formatCursor(identity, changes[1]?.position ?? START, changes[1]?.id),
       previous: formatCursor(identity, changes[0]?.position ?? START),
       type: changes[1]?.type,
       'schema-version': '1',

@@ -117,7 +117,7 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka', () => {
     const { log } = captureLog();
     await using overtaken = await openPublication({
       url: topic.url,
-      identity: topic.side.eventLog.identity,
+      eventLog: topic.side.eventLog,
       log,
     });
     const late = known.slice(-6).map((change, index) => ({

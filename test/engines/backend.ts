@@ -5,6 +5,7 @@ import { publishing } from '#domain/publishing.ts';
 import type { UserId } from '#shared/brands.ts';
 import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
 import { formatCursor } from '#shared/cursor.ts';
+import { cursorOf } from '#shared/event-log/own-cursor.ts';
 import type { Role } from '#shared/events/fields.ts';
 import { Health } from '#shared/http/health.ts';
 import { loadConfig } from '#shared/process/config.ts';
@@ -191,10 +192,7 @@ export const test = base
       (command: Parameters<CommandSide['send']>[0], { id, role }: Asker) =>
         side.send(command, by(as(id, role))),
   )
-  .extend(
-    'cursorNow',
-    { scope: 'file' },
-    ({ backend: { side } }) =>
-      async () =>
-        formatCursor(side.eventLog.identity, await side.eventLog.head()),
-  );
+  .extend('cursorNow', { scope: 'file' }, ({ backend: { side } }) => async () => {
+    const head = await side.eventLog.head();
+    return cursorOf(side.eventLog, head, await side.eventLog.eventAt(head));
+  });

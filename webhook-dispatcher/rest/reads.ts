@@ -1,7 +1,8 @@
 // Over 200 lines, because it is one list: the reads of deliveries over REST.
+
 import { type Request, type RequestHandler, Router } from 'express';
 import type { Pool } from '#shared/database/pool.ts';
-import type { EventLog } from '#shared/event-log/event-log.ts';
+import type { SeeingLog } from '#shared/event-log/own-cursor.ts';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { parametersOf } from '#shared/http/parameters.ts';
 import { Rejection } from '#shared/rejection.ts';
@@ -45,7 +46,7 @@ import { createWebhookFinder } from './find-webhook.ts';
 
 type ReadDependencies = {
   readonly pool: Pool;
-  readonly eventLog: Pick<EventLog, 'identity'>;
+  readonly eventLog: SeeingLog;
   readonly readBody: ReadBody;
   /** Runs after admission, and before any read. */
   readonly before: readonly RequestHandler[];
@@ -84,7 +85,7 @@ export const deliveryReads = (dependencies: ReadDependencies): Router => {
   return router;
 };
 
-const serveSearches = (serve: Serve, { pool, eventLog: { identity } }: ReadDependencies): void => {
+const serveSearches = (serve: Serve, { pool, eventLog }: ReadDependencies): void => {
   const findWebhook = createWebhookFinder(pool);
 
   serve(SEARCH, async (request) => {
@@ -96,7 +97,7 @@ const serveSearches = (serve: Serve, { pool, eventLog: { identity } }: ReadDepen
       kindOfKey: 'string',
       read: (stretch) => searchDeliveries(pool, { caller, filter: asked }, stretch),
       keyOf: foundKey,
-      represent: (row) => representFound(row, { identity }),
+      represent: (row) => representFound(row, { eventLog }),
     });
   });
 
@@ -127,16 +128,13 @@ const serveSearches = (serve: Serve, { pool, eventLog: { identity } }: ReadDepen
   });
 };
 
-const serveDeliveries = (
-  serve: Serve,
-  { pool, eventLog: { identity }, readBody }: ReadDependencies,
-): void => {
+const serveDeliveries = (serve: Serve, { pool, eventLog, readBody }: ReadDependencies): void => {
   const findWebhook = createWebhookFinder(pool);
 
   serve(LIST, async (request) => {
     const asked = parametersOf(LIST.query, request.query);
     const { webhookId } = itemOf(LIST, request);
-    const shown = { identity, ...(await findWebhook(webhookId, callerOf(request))) };
+    const shown = { eventLog, ...(await findWebhook(webhookId, callerOf(request))) };
     return readKeyedList<DeliveryRow, number>({
       path: `/webhooks/${webhookId}/deliveries`,
       asked,
@@ -149,7 +147,7 @@ const serveDeliveries = (
 
   serve(GET, async (request) => {
     const { webhookId, deliveryId } = itemOf(GET, request);
-    const shown = { identity, ...(await findWebhook(webhookId, callerOf(request))) };
+    const shown = { eventLog, ...(await findWebhook(webhookId, callerOf(request))) };
     const row = await findDelivery(pool, webhookId, deliveryId);
     if (!row) throw new Rejection('delivery_not_found');
     return { kind: 'item', version: undefined, item: representDelivery(row, shown) };
@@ -180,7 +178,7 @@ const serveDeliveries = (
   });
 };
 
-const serveReplays = (serve: Serve, { pool, eventLog: { identity } }: ReadDependencies): void => {
+const serveReplays = (serve: Serve, { pool, eventLog }: ReadDependencies): void => {
   const findWebhook = createWebhookFinder(pool);
 
   serve(REPLAYS, async (request) => {
@@ -193,7 +191,7 @@ const serveReplays = (serve: Serve, { pool, eventLog: { identity } }: ReadDepend
       kindOfKey: 'string',
       read: (stretch) => listReplays(pool, webhookId, stretch),
       keyOf: replayKey,
-      represent: (row) => representReplay(row, { identity }),
+      represent: (row) => representReplay(row, { eventLog }),
     });
   });
 
@@ -202,6 +200,6 @@ const serveReplays = (serve: Serve, { pool, eventLog: { identity } }: ReadDepend
     await findWebhook(webhookId, callerOf(request));
     const row = await findReplay(pool, webhookId, replayId);
     if (!row) throw new Rejection('replay_not_found');
-    return { kind: 'item', version: undefined, item: representReplay(row, { identity }) };
+    return { kind: 'item', version: undefined, item: representReplay(row, { eventLog }) };
   });
 };

@@ -22,7 +22,7 @@ import { deliveryReads } from './reads.ts';
 
 type RouteDependencies = WriteDependencies & {
   readonly pool: Pool;
-  readonly eventLog: Pick<EventLog, 'identity' | 'eventAt' | 'head'>;
+  readonly eventLog: Pick<EventLog, 'identity' | 'namesEvents' | 'remembered' | 'eventAt' | 'head'>;
   readonly readBody: ReadBody;
   readonly clock: Clock;
 };

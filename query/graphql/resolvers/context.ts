@@ -3,6 +3,7 @@ import type { Blobs } from '#shared/blobs/blobs.ts';
 import type { Cursor } from '#shared/cursor.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
+import type { SeeingLog } from '#shared/event-log/own-cursor.ts';
 import type { Caller } from '#shared/policy.ts';
 import type { ReadHistory } from '../../history/history.ts';
 import type { Searches } from '../../searches.ts';
@@ -21,7 +22,7 @@ export type Context = {
   readonly searches: Searches;
   readonly caller: Caller;
   /** The log that cursors belong to. */
-  readonly eventLog: Pick<EventLog, 'identity' | 'head'>;
+  readonly eventLog: SeeingLog & Pick<EventLog, 'head'>;
   readonly facts: RequestFacts;
   readonly loaders: Loaders;
   /** The requested point in time; undefined for current data. */

@@ -16,7 +16,7 @@ export const foundDeliveries: Resolver = (_query, args, { pool, caller, eventLog
     kindOfKey: 'string',
     read: (stretch) => searchDeliveries(pool, { caller, filter }, stretch),
     keyOf: foundKey,
-    represent: (row) => representFound(row, eventLog),
+    represent: (row) => representFound(row, { eventLog }),
   });
 };
 

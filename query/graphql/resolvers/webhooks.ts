@@ -95,7 +95,7 @@ const REPLAYS: Readonly<Record<string, Resolver>> = {
   replay: currentOnly(async (webhook: WebhookRow, { id }, context) => {
     const replayId = pathEventId(String(id));
     const row = replayId && (await orUnavailable(findReplay(context.pool, idOf(webhook), replayId)));
-    return row ? representReplay(row, context.eventLog) : null;
+    return row ? representReplay(row, context) : null;
   }),
   replaysConnection: currentOnly((webhook: WebhookRow, args, context) =>
     readKeyedConnection<ReplayRow, string>(args, {
@@ -109,7 +109,7 @@ const REPLAYS: Readonly<Record<string, Resolver>> = {
         );
       },
       keyOf: replayKey,
-      represent: (row) => representReplay(row, context.eventLog),
+      represent: (row) => representReplay(row, context),
     }),
   ),
 };
@@ -118,7 +118,7 @@ const idOf = ({ id }: WebhookRow): WebhookId => id as WebhookId;
 
 /** No field shows the links of a delivery, so `isEnabled` does not matter. */
 const deliveryOf = (row: DeliveryRow, { eventLog }: Context): Delivery =>
-  representDelivery(row, { identity: eventLog.identity, isEnabled: true });
+  representDelivery(row, { eventLog, isEnabled: true });
 
 const filterOf = ({ filter }: Arguments): DeliveryFilter => {
   const given = Object.entries((filter ?? {}) as Arguments).filter(([, value]) => value !== null);

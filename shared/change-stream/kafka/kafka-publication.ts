@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Kafka, Partitioners, type Producer, type TopicMessages } from 'kafkajs';
-import type { LogIdentity } from '#shared/brands.ts';
+import type { NamingLog } from '#shared/event-log/own-cursor.ts';
 import type { Log } from '#shared/process/log.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import type { Publication } from '../publication.ts';
@@ -12,7 +12,7 @@ import { within } from './within.ts';
 
 export type KafkaPublicationOptions = {
   readonly address: KafkaAddress;
-  readonly identity: LogIdentity;
+  readonly eventLog: NamingLog;
   readonly log: Log;
 };
 
@@ -34,7 +34,7 @@ const BATCH_MESSAGES_MAX = 500;
  */
 export const openKafkaPublication = async ({
   address,
-  identity,
+  eventLog,
   log,
 }: KafkaPublicationOptions): Promise<Publication> => {
   const connection = new Connection(await createKafka(address, log), address);
@@ -66,7 +66,7 @@ export const openKafkaPublication = async ({
 
   return {
     async publish(changes, signal) {
-      for (const batch of inBatches(changes.map((change) => toMessage(identity, change))))
+      for (const batch of inBatches(changes.map((change) => toMessage(eventLog, change))))
         await send(batch, signal);
     },
     [Symbol.asyncDispose]: () => connection.close(),

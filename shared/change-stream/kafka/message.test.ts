@@ -29,11 +29,19 @@ const VALUE =
   '"data":{"articleId":8,"authorId":7},"right":"article.read","resource":{"ownerId":7,"articleStatus":"published"},"isParked":false}';
 
 const reading = { identity, catalogue: catalogueOf(publishing) };
-const message = toMessage(identity, { change, previous: 11 as Position, correlation: 'r-1' });
+const message = toMessage({ identity }, { change, previous: 11 as Position, correlation: 'r-1' });
 
 test('a change keeps its published form, and can be read again', () => {
   expect(String(message.value)).toBe(VALUE);
   expect(fromMessage(reading, message)).toEqual({ change, previous: 11, bytes: VALUE.length });
+});
+
+test('the cursor names the event, unless the release before may read it', () => {
+  expect(message.headers?.cursor).toBe('6f9619ff-c-00000001');
+  const given = { change, previous: 11 as Position, correlation: 'r-1' };
+  const former = toMessage({ identity, namesEvents: () => false }, given);
+  expect(former.headers?.cursor).toBe('6f9619ff-c');
+  expect(fromMessage(reading, former)).toEqual(fromMessage(reading, message));
 });
 
 test('the author is unknown in messages of the first release', () => {
@@ -46,7 +54,7 @@ test('a message of the first release is upcast to the present version of its typ
   const first = { ...change, type: 'webhook.disabled', data: disabled };
   const read = fromMessage(
     reading,
-    toMessage(identity, { change: first, previous: 11 as Position, correlation: 'r-1' }),
+    toMessage({ identity }, { change: first, previous: 11 as Position, correlation: 'r-1' }),
   );
   const data = { ...disabled, missed: { since: { log: null, position: 9 }, at: change.at } };
   expect(read.change).toEqual({ ...first, schemaVersion: 2, data });

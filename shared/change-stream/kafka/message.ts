@@ -1,6 +1,7 @@
 import type { IHeaders, Message } from 'kafkajs';
 import type { LogIdentity, Position } from '#shared/brands.ts';
 import { formatCursor, parseCursor } from '#shared/cursor.ts';
+import { cursorOf, type NamingLog } from '#shared/event-log/own-cursor.ts';
 import type { Catalogue } from '#shared/events/catalogue.ts';
 import type { Change } from '../change-stream.ts';
 import { ofThisRelease } from '../of-this-release.ts';
@@ -11,14 +12,14 @@ import type { ChangeToPublish } from '../publication.ts';
  * JSON.
  */
 export const toMessage = (
-  identity: LogIdentity,
+  eventLog: NamingLog,
   { change, previous, correlation }: ChangeToPublish,
 ): EncodedMessage => ({
   key: change.stream,
   value: Buffer.from(JSON.stringify(change)),
   headers: {
-    cursor: formatCursor(identity, change.position),
-    previous: formatCursor(identity, previous),
+    cursor: cursorOf(eventLog, change.position, change.id),
+    previous: formatCursor(eventLog.identity, previous),
     type: change.type,
     'schema-version': String(change.schemaVersion),
     'correlation-id': correlation,
