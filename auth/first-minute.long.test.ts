@@ -32,6 +32,7 @@ const prepare = (differences: object = {}, folder = dataDir) =>
       ...site.auth,
       pool: site.pool,
       masterKey: site.masterKey,
+      rowProofs: site.rowProofs,
       clock: REAL_TIME,
       gateway: site.gateway,
       ...differences,

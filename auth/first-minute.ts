@@ -20,6 +20,7 @@ import {
   writeFirstMinute,
 } from '#shared/process/first-minute-file.ts';
 import { Rejection } from '#shared/rejection.ts';
+import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import type { Credentials } from './accounts/credentials.ts';
 import type { Persons } from './accounts/directory.ts';
 import { signUp } from './accounts/sign-up.ts';
@@ -37,6 +38,7 @@ type Dependencies = {
   readonly clients: Clients;
   readonly persons: Persons;
   readonly credentials: Credentials;
+  readonly rowProofs: RowProofs;
 };
 
 /** An address that can never exist (RFC 2606). */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { pino } from 'pino';
 import { email as emailField } from '#kernel/declare/values.ts';
 import { rolesOf } from '#kernel/registry/roles.ts';
 import type { UserId } from '#shared/brands.ts';
@@ -8,6 +9,8 @@ import { openMasterKey } from '#shared/keys/master-key-file.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import type { Config } from '#shared/process/config.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
+import { openRowProofs } from '#shared/row-proofs/open.ts';
+import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { createEmailHash } from '../auth/accounts/email-hash.ts';
 import { migrateAccounts, type Person, selectPersonByEmail } from '../auth/accounts/person-table.ts';
 import { makeInvitation } from '../auth/invitations/invitations.ts';
@@ -125,6 +128,7 @@ type Accounts = {
   readonly config: Config;
   readonly pool: Pool;
   readonly seal: RecordSeal;
+  readonly rowProofs: RowProofs;
   readonly emailHash: (email: string) => string;
   readonly persons: {
     byEmail(email: string): Promise<Person | undefined>;
@@ -153,6 +157,9 @@ const withAccounts = async <Result>(
   });
   const masterKey = await openMasterKey(config);
   await using keys = await openPostgresKeyStore({ pool, masterKey });
+  const log = pino({ level: 'silent' });
+  const auditDir = config.audit.dir;
+  const rowProofs = await openRowProofs({ auditDir, pool, masterKey, clock: terminal.clock, log });
   for (const migrate of [migrateAccounts, migratePasswordResets]) await migrate(pool);
   const codec = createCodec({ keys, domain: terminal.domain });
   const emailHash = createEmailHash(masterKey);
@@ -162,6 +169,7 @@ const withAccounts = async <Result>(
     config,
     pool,
     seal: createRecordSeal(masterKey),
+    rowProofs,
     emailHash,
     persons: {
       byEmail,

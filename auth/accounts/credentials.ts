@@ -1,6 +1,12 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { UserId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import {
+  type GrantingTable,
+  type Proven,
+  provenColumns,
+  type RowProofs,
+} from '#shared/row-proofs/row-proofs.ts';
 import { createSemaphore, TooBusy } from '../semaphore.ts';
 import { loadArgon2id } from './argon2id.ts';
 
@@ -28,19 +34,24 @@ const AT_ONCE_MAX = 2;
 /** At 45 ms each, the last in the queue waits about two seconds. */
 const WAITING_MAX = 100;
 
-export const createCredentials = async (pool: Pool): Promise<Credentials> => {
+type Dependencies = { readonly pool: Pool; readonly rowProofs: Pick<RowProofs, 'of' | 'check'> };
+
+export const createCredentials = async (dependencies: Dependencies): Promise<Credentials> => {
+  const { pool } = dependencies;
   const limited = createSemaphore({ atOnceMax: AT_ONCE_MAX, waitingMax: WAITING_MAX });
   const nobodys = await hashPassword('nobody has this password');
   return {
     async verify(userId, password) {
-      const phc = await selectPhc(pool, userId ?? NOBODY);
+      const phc = await selectPhc(dependencies, userId ?? NOBODY);
       const isRight = await limited(() => verifyPassword(password, phc ?? nobodys));
       if (userId === undefined || phc === undefined || !isRight) return false;
       // If the queue is full, the next sign-in renews the hash.
-      if (isOutdated(phc)) await limited(() => renew(pool, userId, { password, phc })).catch(unlessBusy);
+      if (isOutdated(phc))
+        await limited(() => renew(dependencies, userId, { password, phc })).catch(unlessBusy);
       return true;
     },
-    set: async (userId, password) => upsertPhc(pool, userId, await limited(() => hashPassword(password))),
+    set: async (userId, password) =>
+      upsertPhc(dependencies, userId, await limited(() => hashPassword(password))),
     changedAt: (userId) => selectChangedAt(pool, userId),
     hash: (password) => limited(() => hashPassword(password)),
     matches: (password, phc) => limited(() => verifyPassword(password, phc)),
@@ -54,36 +65,50 @@ const unlessBusy = (error: unknown): void => {
   if (!(error instanceof TooBusy)) throw error;
 };
 
-const selectPhc = async (pool: Pool, userId: UserId): Promise<string | undefined> => {
-  const { rows } = await pool.query<{ phc: string }>('select phc from auth.credential where user_id = $1', [
-    userId,
-  ]);
-  return rows[0]?.phc;
+type GrantingCredential = { readonly userId: UserId; readonly phc: string };
+
+export const CREDENTIALS: GrantingTable<GrantingCredential> = {
+  name: 'auth.credential',
+  key: 'userId',
+  keyType: 'bigint',
+  columns: { userId: 'user_id', phc: 'phc' },
 };
+
+/** A password that we have not written is none. */
+const selectPhc = async ({ pool, rowProofs }: Dependencies, userId: UserId): Promise<string | undefined> => {
+  const { rows } = await pool.query<GrantingCredential & Proven>(
+    `select ${provenColumns(CREDENTIALS)} from auth.credential where user_id = $1`,
+    [userId],
+  );
+  const [row] = rows;
+  return row && (await rowProofs.check(CREDENTIALS, row)) ? row.phc : undefined;
+};
+
+type Writing = { readonly database: Pick<Pool, 'query'>; readonly rowProofs: Pick<RowProofs, 'of'> };
 
 /**
  * Returns false if the person was deleted. Until the transaction ends, a deleted person cannot get a
  * password.
  */
 export const setPhc = async (
-  database: Pick<Pool, 'query'>,
+  { database, rowProofs }: Writing,
   userId: UserId,
   phc: string,
 ): Promise<boolean> => {
   const { rowCount } = await database.query(
-    `insert into auth.credential (user_id, phc)
-     select user_id, $2 from auth.person where user_id = $1 and status = 'active' for share
-     on conflict (user_id) do update set phc = excluded.phc, changed_at = now()`,
-    [userId, phc],
+    `insert into auth.credential (user_id, phc, proof)
+     select user_id, $2, $3 from auth.person where user_id = $1 and status = 'active' for share
+     on conflict (user_id) do update set phc = excluded.phc, proof = excluded.proof, changed_at = now()`,
+    [userId, phc, rowProofs.of(CREDENTIALS, { userId, phc })],
   );
   return rowCount === 1;
 };
 
-const upsertPhc = async (pool: Pool, userId: UserId, phc: string): Promise<void> => {
+const upsertPhc = async ({ pool, rowProofs }: Dependencies, userId: UserId, phc: string): Promise<void> => {
   await pool.query(
-    `insert into auth.credential (user_id, phc) values ($1, $2)
-     on conflict (user_id) do update set phc = excluded.phc, changed_at = now()`,
-    [userId, phc],
+    `insert into auth.credential (user_id, phc, proof) values ($1, $2, $3)
+     on conflict (user_id) do update set phc = excluded.phc, proof = excluded.proof, changed_at = now()`,
+    [userId, phc, rowProofs.of(CREDENTIALS, { userId, phc })],
   );
 };
 
@@ -97,15 +122,17 @@ const selectChangedAt = async (pool: Pool, userId: UserId): Promise<Date | undef
 
 /** Keeps a password that was changed in the meantime. */
 const renew = async (
-  pool: Pool,
+  { pool, rowProofs }: Dependencies,
   userId: UserId,
   { password, phc }: { password: string; phc: string },
 ): Promise<void> => {
   const renewed = await hashPassword(password);
-  await pool.query('update auth.credential set phc = $3 where user_id = $1 and phc = $2', [
+  const proof = rowProofs.of(CREDENTIALS, { userId, phc: renewed });
+  await pool.query('update auth.credential set phc = $3, proof = $4 where user_id = $1 and phc = $2', [
     userId,
     phc,
     renewed,
+    proof,
   ]);
 };
 

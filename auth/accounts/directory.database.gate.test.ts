@@ -7,6 +7,7 @@ import { NO_STREAM } from '#shared/event-log/event-log.ts';
 import { by, registerUser, system } from '../../test/engines/command-side.ts';
 import { test } from '../../test/engines/directory-fixture.ts';
 import { until } from '../../testing/until.ts';
+import { CREDENTIALS } from './credentials.ts';
 
 const revoked: UserId[] = [];
 const revoke = async (userId: UserId) => void revoked.push(userId);
@@ -195,11 +196,16 @@ test('a checkpoint beyond the end of the log prevents the start', async ({ open,
 test('a password hashed with other parameters is hashed again at the next sign-in', async ({
   credentials,
   pool,
+  rowProofs,
   side,
 }) => {
   const userId = await registerUser(side, { email: anAddress() });
   const outdated = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
-  await pool.query('insert into auth.credential (user_id, phc) values ($1, $2)', [userId, outdated]);
+  await pool.query('insert into auth.credential (user_id, phc, proof) values ($1, $2, $3)', [
+    userId,
+    outdated,
+    rowProofs.of(CREDENTIALS, { userId, phc: outdated }),
+  ]);
   expect(await credentials.verify(userId, 'password')).toBe(true);
   const { rows } = await pool.query<{ phc: string }>('select phc from auth.credential where user_id = $1', [
     userId,

@@ -19,6 +19,7 @@ import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import type { CheckPerson } from '#shared/persons/check-person.ts';
 import type { Log } from '#shared/process/log.ts';
+import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { closeInvitationTo } from '../invitations/invitation-table.ts';
 import { deleteResetsOf, migratePasswordResets } from '../password-reset/reset-table.ts';
 import { createEmailHash } from './email-hash.ts';
@@ -63,6 +64,7 @@ export type DirectoryDependencies = {
   readonly metrics: Registry;
   readonly clock: Clock;
   readonly checkPerson: CheckPerson;
+  readonly rowProofs: Pick<RowProofs, 'of' | 'check'>;
   /** Ends the sessions, grants and tokens of a deleted person. Idempotent. */
   revokeUser(userId: UserId): Promise<void>;
 };
@@ -75,7 +77,7 @@ export const DIRECTORY = 'auth-directory';
 export const openDirectory = async (
   dependencies: DirectoryDependencies,
 ): Promise<Persons & AsyncDisposable> => {
-  const { domain, pool, eventLog, masterKey, log, metrics, clock } = dependencies;
+  const { domain, pool, eventLog, masterKey, log, metrics, clock, rowProofs } = dependencies;
   await migrateRevocations(pool);
   await migrateAccounts(pool);
   await migratePasswordResets(pool);
@@ -97,7 +99,7 @@ export const openDirectory = async (
     act: (events, signal) => endDeleted(dependencies, events, signal),
     async write(events, connection) {
       for (const event of await readable(reading, events))
-        await applyEvent(connection, event, { emailHash, leastRole, tokenFields });
+        await applyEvent(connection, event, { emailHash, leastRole, tokenFields, rowProofs });
     },
   });
   const readById = coalesce((userIds: readonly UserId[]) => selectPersonsById(pool, userIds));
@@ -186,12 +188,13 @@ type Applying = {
   readonly emailHash: (email: string) => string;
   readonly leastRole: Role;
   readonly tokenFields: readonly string[];
+  readonly rowProofs: DirectoryDependencies['rowProofs'];
 };
 
 const applyEvent = async (
   connection: Connection,
   event: DecodedEvent<Followed>,
-  { emailHash, leastRole, tokenFields }: Applying,
+  { emailHash, leastRole, tokenFields, rowProofs }: Applying,
 ): Promise<void> => {
   const { version } = event;
   const { userId, email, role } = event.data;
@@ -207,7 +210,8 @@ const applyEvent = async (
   // A person with an account needs no invitation, however the account was made.
   if (email) await closeInvitationTo(connection, emailHash(email), 'accepted');
   // If the process that began the sign-up is gone, the person still gets the password.
-  if (event.type === 'user.registered') return settleSignUp(connection, event.metadata.correlation, userId);
+  if (event.type === 'user.registered')
+    return settleSignUp({ database: connection, rowProofs }, event.metadata.correlation, userId);
   // A token carries its user's role and the attributes that rights compare. Older tokens end; the next
   // refresh issues one with the new values.
   const data: Readonly<Record<string, unknown>> = event.data;

@@ -1,27 +1,52 @@
 import type { UserId } from '#shared/brands.ts';
 import type { Connection } from '#shared/database/pool.ts';
+import {
+  type GrantingTable,
+  type Proven,
+  provenColumns,
+  type RowProofs,
+} from '#shared/row-proofs/row-proofs.ts';
+import { CREDENTIALS } from './credentials.ts';
 
 type Queryable = Pick<Connection, 'query'>;
 
-/** Keeps the password hash of a new sign-up; a repetition returns the first hash. */
-export const beginSignUp = async (database: Queryable, id: string, phc: string): Promise<string> => {
-  await database.query('insert into auth.sign_up (id, phc) values ($1, $2) on conflict do nothing', [
-    id,
-    phc,
-  ]);
-  const { rows } = await database.query<{ phc: string }>('select phc from auth.sign_up where id = $1', [id]);
-  return rows[0]?.phc ?? phc;
+type SignUp = { readonly id: string; readonly phc: string };
+
+export const SIGN_UPS: GrantingTable<SignUp> = {
+  name: 'auth.sign_up',
+  key: 'id',
+  keyType: 'text',
+  columns: { id: 'id', phc: 'phc' },
+};
+
+type Settling = { readonly database: Queryable; readonly rowProofs: Pick<RowProofs, 'of' | 'check'> };
+
+/** Keeps the password hash of a new sign-up; a repetition leaves the first hash. */
+export const beginSignUp = async ({ database, rowProofs }: Settling, signUp: SignUp): Promise<void> => {
+  await database.query(
+    'insert into auth.sign_up (id, phc, proof) values ($1, $2, $3) on conflict do nothing',
+    [signUp.id, signUp.phc, rowProofs.of(SIGN_UPS, signUp)],
+  );
 };
 
 /** Gives the password to the user that a sign-up has made. Idempotent. */
-export const settleSignUp = async (database: Queryable, id: string, userId: UserId): Promise<void> => {
+export const settleSignUp = async (
+  { database, rowProofs }: Settling,
+  id: string,
+  userId: UserId,
+): Promise<void> => {
+  const { rows } = await database.query<SignUp & Proven>(
+    `select ${provenColumns(SIGN_UPS)} from auth.sign_up where id = $1`,
+    [id],
+  );
+  const [found] = rows;
+  if (found === undefined || !(await rowProofs.check(SIGN_UPS, found))) return;
+  const { phc } = found;
   await database.query(
-    `insert into auth.credential (user_id, phc)
-     select person.user_id, sign_up.phc from auth.sign_up, auth.person
-     where sign_up.id = $1 and person.user_id = $2 and person.status = 'active'
-     for share of person
+    `insert into auth.credential (user_id, phc, proof)
+     select user_id, $2, $3 from auth.person where user_id = $1 and status = 'active' for share
      on conflict (user_id) do nothing`,
-    [id, userId],
+    [userId, phc, rowProofs.of(CREDENTIALS, { userId, phc })],
   );
 };
 

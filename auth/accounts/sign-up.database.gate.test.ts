@@ -22,12 +22,16 @@ test('a new person can sign in at once, even if no process follows the log', asy
   credentials,
   open,
   pool,
+  rowProofs,
   side,
 }) => {
   const persons = await open();
   await persons[Symbol.asyncDispose]();
   const wanted = applicant();
-  const signedUp = await signUp({ pool, gateway: side, persons, credentials, clock: REAL_TIME }, wanted);
+  const signedUp = await signUp(
+    { pool, gateway: side, persons, credentials, rowProofs, clock: REAL_TIME },
+    wanted,
+  );
   if (signedUp.outcome !== 'done') throw new Error(signedUp.outcome);
   expect(await persons.byEmail(wanted.email)).toEqual({
     userId: signedUp.person.userId,
@@ -42,10 +46,11 @@ test('the same form again finds the same person; with another password it is ref
   credentials,
   open,
   pool,
+  rowProofs,
   side,
 }) => {
   await using persons = await open();
-  const dependencies = { pool, gateway: side, persons, credentials, clock: REAL_TIME };
+  const dependencies = { pool, gateway: side, persons, credentials, rowProofs, clock: REAL_TIME };
   const wanted = applicant();
   const first = await signUp(dependencies, wanted);
   expect(await signUp(dependencies, wanted)).toEqual(first);
@@ -55,11 +60,13 @@ test('the same form again finds the same person; with another password it is ref
   expect(await signUp(dependencies, { ...wanted, name: 'Ben' })).toEqual({ outcome: 'repeated' });
 });
 
-test('two simultaneous clicks make one person', async ({ credentials, open, pool, side }) => {
+test('two simultaneous clicks make one person', async ({ credentials, open, pool, rowProofs, side }) => {
   await using persons = await open();
   const wanted = applicant();
   const [one, two] = await Promise.all(
-    [1, 2].map(() => signUp({ pool, gateway: side, persons, credentials, clock: REAL_TIME }, wanted)),
+    [1, 2].map(() =>
+      signUp({ pool, gateway: side, persons, credentials, rowProofs, clock: REAL_TIME }, wanted),
+    ),
   );
   expect(one).toEqual(two);
   expect(one?.outcome).toBe('done');
@@ -69,13 +76,17 @@ test('a taken address stays with its owner, with or without a password', async (
   credentials,
   open,
   pool,
+  rowProofs,
   side,
 }) => {
   await using persons = await open();
   const email = anAddress();
   const owner = await registerUser(side, { email, role: 'admin' });
   expect(
-    await signUp({ pool, gateway: side, persons, credentials, clock: REAL_TIME }, applicant({ email })),
+    await signUp(
+      { pool, gateway: side, persons, credentials, rowProofs, clock: REAL_TIME },
+      applicant({ email }),
+    ),
   ).toEqual({
     outcome: 'taken',
   });
@@ -86,10 +97,11 @@ test('a form sent again after a password change does not open the account with t
   credentials,
   open,
   pool,
+  rowProofs,
   side,
 }) => {
   await using persons = await open();
-  const dependencies = { pool, gateway: side, persons, credentials, clock: REAL_TIME };
+  const dependencies = { pool, gateway: side, persons, credentials, rowProofs, clock: REAL_TIME };
   const wanted = applicant();
   const signedUp = await signUp(dependencies, wanted);
   if (signedUp.outcome !== 'done') throw new Error(signedUp.outcome);
@@ -103,6 +115,7 @@ test('a crash between the registration and the password leaves a person with a p
   open,
   openCommands,
   pool,
+  rowProofs,
 }) => {
   await using dying = await openCommands(
     mortal((stream) => (stream.startsWith('user-') ? 'after' : undefined))(eventLog),
@@ -110,7 +123,7 @@ test('a crash between the registration and the password leaves a person with a p
   await using persons = await open();
   const wanted = applicant();
   await expect(
-    signUp({ pool, gateway: dying, persons, credentials, clock: REAL_TIME }, wanted),
+    signUp({ pool, gateway: dying, persons, credentials, rowProofs, clock: REAL_TIME }, wanted),
   ).rejects.toThrow();
   const person = await until(() => persons.byEmail(wanted.email), Boolean);
   expect(await credentials.verify(person?.userId, wanted.password)).toBe(true);
@@ -122,6 +135,7 @@ test('after a crash before the registration, sending the same form again complet
   open,
   openCommands,
   pool,
+  rowProofs,
 }) => {
   await using dying = await openCommands(
     mortal((stream) => (stream.startsWith('user-') ? 'before' : undefined))(eventLog),
@@ -129,12 +143,12 @@ test('after a crash before the registration, sending the same form again complet
   await using persons = await open();
   const wanted = applicant();
   await expect(
-    signUp({ pool, gateway: dying, persons, credentials, clock: REAL_TIME }, wanted),
+    signUp({ pool, gateway: dying, persons, credentials, rowProofs, clock: REAL_TIME }, wanted),
   ).rejects.toThrow();
   expect(await persons.byEmail(wanted.email)).toBeUndefined();
   expect(
     await signUp(
-      { pool, gateway: dying, persons, credentials, clock: REAL_TIME },
+      { pool, gateway: dying, persons, credentials, rowProofs, clock: REAL_TIME },
       { ...wanted, formId: applicant().formId },
     ).catch(() => 'died'),
   ).toBe('died');
@@ -144,7 +158,7 @@ test('after a crash before the registration, sending the same form again complet
     realTimeAhead(() => 3_000),
   );
   const again = await signUp(
-    { pool, gateway: later, persons, credentials, clock: REAL_TIME },
+    { pool, gateway: later, persons, credentials, rowProofs, clock: REAL_TIME },
     { ...wanted, formId: applicant().formId },
   );
   expect(again.outcome).toBe('done');
@@ -154,11 +168,12 @@ test('the database contains neither the password nor the address in clear', asyn
   credentials,
   open,
   pool,
+  rowProofs,
   side,
 }) => {
   await using persons = await open();
   const wanted = applicant();
-  await signUp({ pool, gateway: side, persons, credentials, clock: REAL_TIME }, wanted);
+  await signUp({ pool, gateway: side, persons, credentials, rowProofs, clock: REAL_TIME }, wanted);
   for (const table of ['auth.person', 'auth.credential', 'auth.sign_up', 'auth.attempt']) {
     const { rows } = await pool.query<{ row: string }>(`select t::text as row from ${table} t`);
     const all = rows.map(({ row }) => row).join('\n');

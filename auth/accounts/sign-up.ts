@@ -8,6 +8,7 @@ import {
 import type { Pool } from '#shared/database/pool.ts';
 import type { Role } from '#shared/events/fields.ts';
 import { Rejection } from '#shared/rejection.ts';
+import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import type { Credentials } from './credentials.ts';
 import type { Persons } from './directory.ts';
 import type { Person } from './person-table.ts';
@@ -18,6 +19,7 @@ export type SignUpDependencies = {
   readonly gateway: CommandGateway;
   readonly persons: Persons;
   readonly credentials: Credentials;
+  readonly rowProofs: Pick<RowProofs, 'of' | 'check'>;
   readonly clock: Clock;
 };
 
@@ -56,10 +58,11 @@ const LOOK_AGAIN_MS = 150;
  * over: nobody can sign up as a person whom an administrator has registered.
  */
 export const signUp = async (dependencies: SignUpDependencies, applicant: Applicant): Promise<SignedUp> => {
-  const { pool, persons, credentials } = dependencies;
+  const { pool, persons, credentials, rowProofs } = dependencies;
   const { email, password, role } = applicant;
   const id = `sign-up-${applicant.formId}`;
-  await beginSignUp(pool, id, await credentials.hash(password));
+  const writing = { database: pool, rowProofs };
+  await beginSignUp(writing, { id, phc: await credentials.hash(password) });
   const registered = await register(dependencies, applicant, id);
   if (typeof registered === 'string') {
     if (registered === 'taken') await abandonSignUp(pool, id);
@@ -67,7 +70,7 @@ export const signUp = async (dependencies: SignUpDependencies, applicant: Applic
   }
   const userId = registered.id as UserId;
   await persons.register({ userId, version: registered.version, email, role });
-  await settleSignUp(pool, id, userId);
+  await settleSignUp(writing, id, userId);
   // The form may have been sent before and the password changed since: only the current password opens the
   // account.
   if (!(await credentials.verify(userId, password))) return { outcome: 'repeated' };

@@ -7,6 +7,7 @@ import type { ErasureList } from '#shared/erasure/erasure-list.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { ReadPerson } from '#shared/persons/read-person.ts';
 import type { ReadAttributes } from '#shared/read-attributes.ts';
+import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import type { Attempts } from '../accounts/attempts.ts';
 import type { Credentials } from '../accounts/credentials.ts';
 import type { Persons } from '../accounts/directory.ts';
@@ -45,6 +46,7 @@ export type OwnAccountDependencies = {
   readonly clients: Pick<Clients, 'find'>;
   readonly credentials: Credentials;
   readonly seal: RecordSeal;
+  readonly rowProofs: RowProofs;
   readonly keyedWrites: KeyedWrites;
   readonly sessions: Sessions;
   readonly readAllowedClients: (userId: Visitor['userId']) => Promise<readonly AllowedClient[]>;

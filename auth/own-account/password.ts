@@ -31,6 +31,7 @@ type Dependencies = Pick<
   | 'emailHash'
   | 'record'
   | 'endAccess'
+  | 'rowProofs'
   | 'post'
   | 'issuerUrl'
 >;
@@ -94,10 +95,10 @@ const change = async (
   visitor: Visitor,
   { password, everywhere }: { readonly password: string; readonly everywhere: boolean },
 ): Promise<void> => {
-  const { provider, pool, credentials, record } = dependencies;
+  const { provider, pool, credentials, rowProofs, record } = dependencies;
   const { userId, sessionUid } = visitor;
   // Only if the account still exists: a deleted account must not get a password again.
-  await setPhc(pool, userId, await credentials.hash(password));
+  await setPhc({ database: pool, rowProofs }, userId, await credentials.hash(password));
   await deleteResetsOf(pool, userId);
   await record(
     { type: 'account.password_changed', data: { userId, by: 'password' } },

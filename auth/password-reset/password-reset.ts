@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { UserId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
+import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { confirm, isConfirmed } from '../accounts/confirmed.ts';
 import { type Credentials, setPhc } from '../accounts/credentials.ts';
 import { selectEmailHash } from '../accounts/person-table.ts';
@@ -28,6 +29,7 @@ export type PasswordResets = {
 type Dependencies = {
   readonly pool: Pool;
   readonly seal: RecordSeal;
+  readonly rowProofs: Pick<RowProofs, 'of' | 'check'>;
   readonly credentials: Pick<Credentials, 'hash'>;
   readonly record: RecordSecurityEvent;
   /** For events that trigger further effects. */
@@ -39,7 +41,7 @@ const LIFETIME_S = 30 * 60;
 const LINK_BYTES = 32;
 
 export const createPasswordResets = (dependencies: Dependencies): PasswordResets => {
-  const { pool, seal, credentials, record, recordOrFail, endGrantsOfUser } = dependencies;
+  const { pool, seal, rowProofs, credentials, record, recordOrFail, endGrantsOfUser } = dependencies;
   const digestOf = (link: string): Buffer => digestIn(seal, link);
   return {
     make: (userId, by) => makeReset(dependencies, { userId, isMailed: true }, by),
@@ -57,7 +59,7 @@ export const createPasswordResets = (dependencies: Dependencies): PasswordResets
       const taken = await inTransaction(pool, async (connection) => {
         const isTaken =
           (await takeReset(connection, digestOf(link))) !== undefined &&
-          (await setPhc(connection, userId, phc));
+          (await setPhc({ database: connection, rowProofs }, userId, phc));
         // A link becomes invalid when the address changes, so the current address is the one that the link
         // went to.
         return isTaken ? { emailHash: await selectEmailHash(connection, userId) } : undefined;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { digestOfToken, newPersonalToken } from '#shared/http/authenticate/personal-token.ts';
 import {
+  PASSWORD,
   registerClient,
   registerPerson,
   serviceClient,
@@ -11,6 +12,7 @@ import {
 import { test as base } from '../../test/engines/auth-process.ts';
 import { system } from '../../test/engines/command-side.ts';
 import { basic, post, tokensByCode } from '../../test/engines/oauth.ts';
+import { SIGN_UPS, settleSignUp } from '../accounts/sign-up-table.ts';
 
 const SCOPES = ['openid', 'read:articles', 'manage:tokens', 'manage:clients'];
 
@@ -116,4 +118,37 @@ test('nor is one enabled that was disabled', async ({ one }) => {
   ]);
   const { body } = await post(one.auth, '/token', { grant_type: 'client_credentials' }, basic(service));
   expect(body).toMatchObject({ error: 'invalid_client' });
+});
+
+test('a password that SQL replaces, or gives to somebody else, is none', async ({ one }) => {
+  const [victim, attacker] = [await registerPerson(one.auth, 'admin'), await registerPerson(one.auth)];
+  const { credentials } = one.auth.service;
+  expect(await credentials.verify(victim.userId, PASSWORD)).toBe(true);
+  for (const copied of ['phc = own.phc', 'phc = own.phc, proof = own.proof', 'phc = own.phc, proof = null']) {
+    await one.auth.pool.query(
+      `update auth.credential set ${copied} from auth.credential as own
+       where auth.credential.user_id = $1 and own.user_id = $2`,
+      [victim.userId, attacker.userId],
+    );
+    expect(await credentials.verify(victim.userId, PASSWORD)).toBe(false);
+  }
+  expect(await credentials.verify(attacker.userId, PASSWORD)).toBe(true);
+  await credentials.set(victim.userId, PASSWORD);
+  expect(await credentials.verify(victim.userId, PASSWORD)).toBe(true);
+});
+
+test('nor does a sign-up get the password that SQL has put there', async ({ one }) => {
+  const { pool, rowProofs, service } = one.auth;
+  const person = await registerPerson(one.auth);
+  const writing = { database: pool, rowProofs };
+  await pool.query('delete from auth.credential where user_id = $1', [person.userId]);
+  const own = await service.credentials.hash('own');
+  for (const [id, proof] of [
+    ['forged', null],
+    ['kept', rowProofs.of(SIGN_UPS, { id: 'kept', phc: own })],
+  ]) {
+    await pool.query('insert into auth.sign_up (id, phc, proof) values ($1, $2, $3)', [id, own, proof]);
+    await settleSignUp(writing, String(id), person.userId);
+    expect(await service.credentials.verify(person.userId, 'own')).toBe(id === 'kept');
+  }
 });

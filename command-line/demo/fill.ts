@@ -106,10 +106,10 @@ const runTimersUntil = async (playing: Playing, atMs: number): Promise<void> => 
 
 const PASSWORD_BYTES = 12;
 
-const givePassword = async ({ pool }: CommandSide, { idOf }: DemoStage): Promise<string> => {
+const givePassword = async ({ pool, rowProofs }: CommandSide, { idOf }: DemoStage): Promise<string> => {
   await migrateAccounts(pool);
   const password = randomBytes(PASSWORD_BYTES).toString('base64url');
-  await (await createCredentials(pool)).set(idOf(0) as UserId, password);
+  await (await createCredentials({ pool, rowProofs })).set(idOf(0) as UserId, password);
   return password;
 };
 

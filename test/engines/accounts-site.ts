@@ -14,7 +14,7 @@ import { createApp } from '#shared/http/app.ts';
 import { type MasterKey, parseMasterKey } from '#shared/keys/master-key.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
-import { createRowProofs } from '#shared/row-proofs/row-proofs.ts';
+import { createRowProofs, type RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { createCredentials } from '../../auth/accounts/credentials.ts';
 import { openSmtpMail } from '../../auth/mail/smtp/smtp-mail.ts';
 import { type AuthService, startAuthService } from '../../auth/service.ts';
@@ -34,6 +34,7 @@ export type AccountsSite = AsyncDisposable & {
   readonly auth: AuthService;
   readonly pool: Pool;
   readonly masterKey: MasterKey;
+  readonly rowProofs: RowProofs;
   readonly eventLog: EventLog;
   readonly gateway: CommandGateway;
   readonly codec: Codec;
@@ -93,7 +94,7 @@ export const openAccountsSite = async (options: Options = {}): Promise<AccountsS
   const mail = smtp && opening.use(openSmtpMail({ url: smtp.url, from: 'annals@example.com' }));
   const auth = opening.use(await startAuthService({ ...base, config, gateway, mail }));
   app = createApp({ log: silent, metrics: createMetrics(), routes: [auth.routes], trustProxy });
-  const credentials = await createCredentials(pool);
+  const credentials = await createCredentials({ pool, rowProofs });
 
   const resources = opening.move();
   return {
@@ -102,6 +103,7 @@ export const openAccountsSite = async (options: Options = {}): Promise<AccountsS
     auth,
     pool,
     masterKey,
+    rowProofs,
     eventLog,
     gateway,
     codec: createCodec({ keys, domain: publishing }),

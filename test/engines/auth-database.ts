@@ -187,7 +187,7 @@ export const registerPerson = async (instance: AuthInstance, role: Role = 'autho
   const userId = (
     await instance.gateway.send({ type: 'RegisterUser', name: 'Ada Lovelace', email, role }, context)
   ).id as UserId;
-  await (await createCredentials(instance.pool)).set(userId, PASSWORD);
+  await (await createCredentials(instance)).set(userId, PASSWORD);
   await until(
     () => instance.service.persons.byId(userId),
     (person) => person !== undefined,

@@ -13,6 +13,7 @@ import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.t
 import { createCheckPerson } from '#shared/persons/check-person.ts';
 import { createReadPerson } from '#shared/persons/read-person.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
+import { createRowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { createCredentials } from '../../auth/accounts/credentials.ts';
 import { openDirectory } from '../../auth/accounts/directory.ts';
 import { startCommandService } from '../../command/service.ts';
@@ -31,6 +32,7 @@ const openDirectoryFixture = async () => {
   const pool = opening.use(openPool({ url, applicationName: 'test', connectionsMax: 16 }));
   const eventLog = opening.use(await openEventLog({ url, clock: REAL_TIME }));
   const keys = opening.use(await openPostgresKeyStore({ pool, masterKey }));
+  const rowProofs = createRowProofs({ masterKey, log });
   const common = (clock: Clock = REAL_TIME) => ({
     domain: publishing,
     pool,
@@ -46,13 +48,13 @@ const openDirectoryFixture = async () => {
   const readPerson = createReadPerson({ ...common(), eventLog, codec: createCodec(common()) });
   const checkPerson = createCheckPerson({ ...common(), readPerson });
   const open = (revokeUser: RevokeUser = async () => {}) =>
-    openDirectory({ ...common(), eventLog, checkPerson, revokeUser });
+    openDirectory({ ...common(), rowProofs, eventLog, checkPerson, revokeUser });
   // The first directory makes the tables.
   await (await open())[Symbol.asyncDispose]();
-  const credentials = await createCredentials(pool);
+  const credentials = await createCredentials({ pool, rowProofs });
   const resources = opening.move();
   return {
-    ...{ pool, eventLog, side, credentials, openCommands, open },
+    ...{ pool, rowProofs, eventLog, side, credentials, openCommands, open },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };
@@ -66,6 +68,7 @@ export const test = base
     return fixture;
   })
   .extend('pool', { scope: 'file' }, ({ fixture }) => fixture.pool)
+  .extend('rowProofs', { scope: 'file' }, ({ fixture }) => fixture.rowProofs)
   .extend('eventLog', { scope: 'file' }, ({ fixture }) => fixture.eventLog)
   .extend('side', { scope: 'file' }, ({ fixture }) => fixture.side)
   .extend('credentials', { scope: 'file' }, ({ fixture }) => fixture.credentials)
