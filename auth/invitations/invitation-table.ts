@@ -1,5 +1,11 @@
 import type { Pool } from '#shared/database/pool.ts';
 import type { Role } from '#shared/events/fields.ts';
+import {
+  type GrantingTable,
+  type Proven,
+  provenColumns,
+  type RowProofs,
+} from '#shared/row-proofs/row-proofs.ts';
 
 type Queryable = Pick<Pool, 'query'>;
 
@@ -11,34 +17,46 @@ export type InvitationRow = {
   readonly expiresAt: Date;
 };
 
-export type NewInvitation = Omit<InvitationRow, 'expiresAt'> & {
-  readonly emailHash: string;
-  readonly lifetimeS: number;
+type NewInvitation = InvitationRow & { readonly emailHash: string };
+
+export const INVITATIONS: GrantingTable<InvitationRow> = {
+  name: 'auth.invitation',
+  key: 'id',
+  keyType: 'text',
+  columns: { id: 'id', digest: 'digest', sealed: 'sealed', role: 'role', expiresAt: 'expires_at' },
 };
 
-const COLUMNS = 'id, digest, sealed, role, expires_at as "expiresAt"';
+const COLUMNS = provenColumns(INVITATIONS);
 /** Keeps expired invitations for a while, so that an administrator sees whom to invite again. */
 const EXPIRED_KEPT_S = 7 * 86_400;
 const LISTED_MAX = 500;
 
-export const insertInvitation = async (database: Queryable, invitation: NewInvitation): Promise<void> => {
-  const { id, digest, emailHash, sealed, role, lifetimeS } = invitation;
+type Writing = { readonly database: Queryable; readonly rowProofs: Pick<RowProofs, 'of'> };
+
+export const insertInvitation = async (
+  { database, rowProofs }: Writing,
+  invitation: NewInvitation,
+): Promise<void> => {
+  const { id, digest, emailHash, sealed, role, expiresAt } = invitation;
   await database.query(
-    `insert into auth.invitation (id, digest, email_hash, sealed, role, expires_at)
-     values ($1, $2, $3, $4, $5, now() + $6 * interval '1 second')`,
-    [id, digest, emailHash, sealed, role, lifetimeS],
+    `insert into auth.invitation (id, digest, email_hash, sealed, role, expires_at, proof)
+     values ($1, $2, $3, $4, $5, $6, $7)`,
+    [id, digest, emailHash, sealed, role, expiresAt, rowProofs.of(INVITATIONS, invitation)],
   );
 };
 
+type Checking = { readonly database: Queryable; readonly rowProofs: Pick<RowProofs, 'check'> };
+
 export const selectInvitation = async (
-  database: Queryable,
+  { database, rowProofs }: Checking,
   digest: Buffer,
 ): Promise<InvitationRow | undefined> => {
-  const { rows } = await database.query<InvitationRow>(
+  const { rows } = await database.query<InvitationRow & Proven>(
     `select ${COLUMNS} from auth.invitation where digest = $1 and state = 'open' and expires_at > now()`,
     [digest],
   );
-  return rows[0];
+  const [row] = rows;
+  return row && (await rowProofs.check(INVITATIONS, row)) ? row : undefined;
 };
 
 export const selectOpenInvitations = async (database: Queryable): Promise<readonly InvitationRow[]> => {

@@ -1,10 +1,12 @@
 import { describe, expect } from 'vitest';
+import { giveProofs } from '#shared/row-proofs/give-proofs.ts';
 import { anAddress, password, titleOf } from '../../test/engines/account-visit.ts';
 import { test as base } from '../../test/engines/accounts-fixture.ts';
 import { openAccountsSite } from '../../test/engines/accounts-site.ts';
 import { minutesLater, openOwnAccount, signInToAccount } from '../../test/engines/own-account.ts';
 import { linkIn } from '../../test/engines/smtp-receiver.ts';
 import { openHandBrowser } from '../../testing/http/browser-by-hand.ts';
+import { INVITATIONS } from './invitation-table.ts';
 
 const test = base
   .extend('siteOptions', { scope: 'file' }, { trustProxy: 1, signUp: 'off' })
@@ -90,6 +92,7 @@ describe('an invitation', () => {
     await site.pool.query(
       `update auth.invitation set expires_at = expires_at - interval '7 days' where state = 'open'`,
     );
+    await giveProofs({ ...site, tables: [INVITATIONS] });
     expect((await accept(linkIn(await smtp.mailTo(email)))).status).toBe(410);
     expect((await admin.get('/account/invitations')).body).toContain('Expired on');
   });

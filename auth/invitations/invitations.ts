@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { Role } from '#shared/events/fields.ts';
+import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { confirm } from '../accounts/confirmed.ts';
 import type { Persons } from '../accounts/directory.ts';
 import { type SignedUp, type SignUpDependencies, signUp } from '../accounts/sign-up.ts';
@@ -51,12 +52,13 @@ type Guest = {
 export type InvitationDependencies = {
   readonly pool: Pool;
   readonly seal: RecordSeal;
+  readonly rowProofs: Pick<RowProofs, 'of' | 'check'>;
   readonly persons: Pick<Persons, 'byEmail'>;
   readonly emailHash: (email: string) => string;
   readonly record: RecordSecurityEvent;
 };
 
-const LIFETIME_S = 7 * 86_400;
+const LIFETIME_MS = 7 * 86_400_000;
 /** The length of a form's id, which it becomes when the invitation is accepted. */
 const ID_BYTES = 16;
 const LINK_BYTES = 32;
@@ -65,11 +67,11 @@ const KIND = 'invitation';
 export const createInvitations = (
   dependencies: InvitationDependencies & Omit<SignUpDependencies, 'persons'> & { persons: Persons },
 ): Invitations => {
-  const { pool, seal, record } = dependencies;
+  const { pool, seal, rowProofs, record } = dependencies;
   return {
     make: (wanted, by, settle) => makeInvitation(dependencies, wanted, by, settle),
     async find(link) {
-      const row = await selectInvitation(pool, seal.hash(KIND, link));
+      const row = await selectInvitation({ database: pool, rowProofs }, seal.hash(KIND, link));
       return row === undefined ? undefined : opened(seal, row);
     },
     async list() {
@@ -105,7 +107,7 @@ export const createInvitations = (
 
 /** Makes an invitation for a process that only invites; the invited person makes the account. */
 export const makeInvitation = async (
-  { pool, seal, persons, emailHash, record }: InvitationDependencies,
+  { pool, seal, rowProofs, persons, emailHash, record }: InvitationDependencies,
   { email, role }: Wanted,
   by: SecurityCircumstances,
   settle?: SettleResult<string>,
@@ -116,12 +118,14 @@ export const makeInvitation = async (
   const digest = seal.hash(KIND, link);
   const sealed = seal.seal(KIND, digest, { email });
   const hash = emailHash(email);
+  const expiresAt = new Date(Date.now() + LIFETIME_MS);
   const replaced = await inTransaction(pool, async (connection) => {
     await connection.query(`select pg_advisory_xact_lock(hashtextextended('auth.invitation ' || $1, 0))`, [
       hash,
     ]);
     const earlier = await closeInvitationTo(connection, hash, 'revoked');
-    await insertInvitation(connection, { id, digest, sealed, role, emailHash: hash, lifetimeS: LIFETIME_S });
+    const invitation = { id, digest, sealed, role, expiresAt, emailHash: hash };
+    await insertInvitation({ database: connection, rowProofs }, invitation);
     await settle?.(connection, link);
     return earlier;
   });

@@ -3,6 +3,7 @@
 import { describe, expect } from 'vitest';
 import type { StreamName } from '#shared/brands.ts';
 import { streamName } from '#shared/events/streams.ts';
+import { giveProofs } from '#shared/row-proofs/give-proofs.ts';
 import { anAddress, from, password, titleOf } from '../../test/engines/account-visit.ts';
 import { test as base } from '../../test/engines/accounts-fixture.ts';
 import { type AccountsSite, openAccountsSite } from '../../test/engines/accounts-site.ts';
@@ -13,6 +14,7 @@ import { linkIn } from '../../test/engines/smtp-receiver.ts';
 import { WEBHOOK_FORM } from '../../test/webhook-form.ts';
 import { openHandBrowser } from '../../testing/http/browser-by-hand.ts';
 import { until } from '../../testing/until.ts';
+import { RESETS } from './reset-table.ts';
 
 const test = base
   .extend('siteOptions', { scope: 'file' }, { trustProxy: 1, signUp: 'off' })
@@ -167,10 +169,12 @@ describe('a forgotten password', () => {
   test.for<[string, (fixtures: Fixtures, person: Somebody) => Promise<void>]>([
     [
       'half an hour',
-      async ({ site }) =>
-        void (await site.pool.query(
+      async ({ site }) => {
+        await site.pool.query(
           `update auth.password_reset set expires_at = expires_at - interval '30 minutes'`,
-        )),
+        );
+        await giveProofs({ ...site, tables: [RESETS] });
+      },
     ],
     [
       'another one was used',

@@ -37,17 +37,18 @@ type Dependencies = {
   endGrantsOfUser(userId: number): Promise<void>;
 };
 
-const LIFETIME_S = 30 * 60;
+const LIFETIME_MS = 30 * 60_000;
 const LINK_BYTES = 32;
 
 export const createPasswordResets = (dependencies: Dependencies): PasswordResets => {
   const { pool, seal, rowProofs, credentials, record, recordOrFail, endGrantsOfUser } = dependencies;
   const digestOf = (link: string): Buffer => digestIn(seal, link);
+  const reading = { database: pool, rowProofs };
   return {
     make: (userId, by) => makeReset(dependencies, { userId, isMailed: true }, by),
-    find: async (link) => (await selectReset(pool, digestOf(link)))?.userId,
+    find: async (link) => (await selectReset(reading, digestOf(link)))?.userId,
     async use(link, password, requestId) {
-      const found = await selectReset(pool, digestOf(link));
+      const found = await selectReset(reading, digestOf(link));
       if (found === undefined) return false;
       const { userId } = found;
       const by = { actor: `user:${userId}`, client: null, requestId } as const;
@@ -57,9 +58,9 @@ export const createPasswordResets = (dependencies: Dependencies): PasswordResets
       const isFirst = found.isMailed && !(await isConfirmed(pool, userId));
       if (isFirst) await removeOtherWays(dependencies, userId, by);
       const taken = await inTransaction(pool, async (connection) => {
+        const within = { database: connection, rowProofs };
         const isTaken =
-          (await takeReset(connection, digestOf(link))) !== undefined &&
-          (await setPhc({ database: connection, rowProofs }, userId, phc));
+          (await takeReset(within, digestOf(link))) === userId && (await setPhc(within, userId, phc));
         // A link becomes invalid when the address changes, so the current address is the one that the link
         // went to.
         return isTaken ? { emailHash: await selectEmailHash(connection, userId) } : undefined;
@@ -94,12 +95,14 @@ type Made = { readonly userId: UserId; readonly isMailed: boolean };
 
 /** Makes a link for a process that does not use links itself. */
 export const makeReset = async (
-  { pool, seal, record }: Pick<Dependencies, 'pool' | 'seal' | 'record'>,
+  { pool, seal, rowProofs, record }: Pick<Dependencies, 'pool' | 'seal' | 'rowProofs' | 'record'>,
   { userId, isMailed }: Made,
   by: SecurityCircumstances,
 ): Promise<string> => {
   const link = randomBytes(LINK_BYTES).toString('base64url');
-  await insertReset(pool, { digest: digestIn(seal, link), userId, lifetimeS: LIFETIME_S, isMailed });
+  const expiresAt = new Date(Date.now() + LIFETIME_MS);
+  const reset = { digest: digestIn(seal, link), userId, expiresAt, isMailed };
+  await insertReset({ database: pool, rowProofs }, reset);
   await record({ type: 'account.reset_requested', data: { userId } }, by);
   return link;
 };

@@ -13,6 +13,8 @@ import { test as base } from '../../test/engines/auth-process.ts';
 import { system } from '../../test/engines/command-side.ts';
 import { basic, post, tokensByCode } from '../../test/engines/oauth.ts';
 import { SIGN_UPS, settleSignUp } from '../accounts/sign-up-table.ts';
+import { insertInvitation, selectInvitation } from '../invitations/invitation-table.ts';
+import { insertReset, selectReset, takeReset } from '../password-reset/reset-table.ts';
 
 const SCOPES = ['openid', 'read:articles', 'manage:tokens', 'manage:clients'];
 
@@ -150,5 +152,46 @@ test('nor does a sign-up get the password that SQL has put there', async ({ one 
     await pool.query('insert into auth.sign_up (id, phc, proof) values ($1, $2, $3)', [id, own, proof]);
     await settleSignUp(writing, String(id), person.userId);
     expect(await service.credentials.verify(person.userId, 'own')).toBe(id === 'kept');
+  }
+});
+
+const LATER = new Date(Date.now() + 86_400_000);
+
+test('a link for a new password that SQL gives to somebody else, or more time, is invalid', async ({
+  one,
+}) => {
+  const { pool, rowProofs } = one.auth;
+  const [victim, attacker] = [await registerPerson(one.auth, 'admin'), await registerPerson(one.auth)];
+  const database = { database: pool, rowProofs };
+  for (const [index, change] of [
+    `user_id = ${victim.userId}`,
+    `expires_at = expires_at + interval '1 day'`,
+    'is_mailed = false',
+    'proof = null',
+  ].entries()) {
+    const digest = Buffer.from(`reset ${index}`);
+    await insertReset(database, { digest, userId: attacker.userId, expiresAt: LATER, isMailed: true });
+    expect(await selectReset(database, digest)).toMatchObject({ userId: attacker.userId });
+    await pool.query(`update auth.password_reset set ${change} where digest = $1`, [digest]);
+    expect(await selectReset(database, digest)).toBeUndefined();
+    expect(await takeReset(database, digest)).toBeUndefined();
+  }
+});
+
+test('an invitation whose role or end SQL changes is invalid', async ({ one }) => {
+  const { pool, rowProofs } = one.auth;
+  const database = { database: pool, rowProofs };
+  for (const [index, change] of [
+    `role = 'admin'`,
+    `expires_at = expires_at + interval '1 day'`,
+    'proof = null',
+  ].entries()) {
+    const id = `invitation ${index}`;
+    const digest = Buffer.from(id);
+    const [sealed, emailHash] = [Buffer.from('sealed'), `hash ${index}`];
+    await insertInvitation(database, { id, digest, sealed, role: 'author', expiresAt: LATER, emailHash });
+    expect(await selectInvitation(database, digest)).toMatchObject({ id, role: 'author' });
+    await pool.query(`update auth.invitation set ${change} where id = $1`, [id]);
+    expect(await selectInvitation(database, digest)).toBeUndefined();
   }
 });

@@ -30,7 +30,7 @@ export const startGivingProofs = (giving: Giving): AsyncDisposable => {
   const { signal } = stopping;
   const work = async (): Promise<void> => {
     while (!signal.aborted && (await rowProofs.isUpgrading())) {
-      await giveToAll(giving, signal).catch((err: unknown) =>
+      await giveProofs(giving, signal).catch((err: unknown) =>
         log.warn({ err }, 'Rows of an earlier release could not be given proofs; this is tried again.'),
       );
       await clock.sleep(AGAIN_MS, signal, { ref: false });
@@ -45,18 +45,21 @@ export const startGivingProofs = (giving: Giving): AsyncDisposable => {
   };
 };
 
-const giveToAll = async ({ pool, rowProofs, tables }: Giving, signal: AbortSignal): Promise<void> => {
+type Given = Pick<Giving, 'pool' | 'tables'> & { readonly rowProofs: Pick<RowProofs, 'of' | 'isRight'> };
+
+/** Gives proofs to all rows that lack the right one, unless another process does so now. */
+export const giveProofs = async ({ pool, rowProofs, tables }: Given, signal?: AbortSignal): Promise<void> => {
   await using alone = await holdLock(pool, 'hashtext($1)', LOCK);
   if (alone === undefined) return;
   for (const table of tables) {
     let after: unknown = null;
     do {
       after = await giveToSome(pool, { rowProofs, table, after });
-    } while (after !== undefined && !signal.aborted);
+    } while (after !== undefined && !signal?.aborted);
   }
 };
 
-type Batch = { readonly rowProofs: Giving['rowProofs']; readonly table: AnyTable; readonly after: unknown };
+type Batch = { readonly rowProofs: Given['rowProofs']; readonly table: AnyTable; readonly after: unknown };
 
 /** Returns the key of the last row, or undefined after all. Locks rows, so that no newer one gets an old proof. */
 const giveToSome = (pool: Pool, { rowProofs, table, after }: Batch): Promise<unknown> =>

@@ -1,0 +1,2 @@
+-- The proof that a process with the master key has written the row, as it is.
+alter table auth.password_reset add column proof bytea;
