@@ -1,19 +1,15 @@
-import type { Domain } from '#kernel/registry/registry.ts';
 import type { DerivedFinding } from '#shared/audit/verification-report.ts';
 import type { Difference } from '#shared/audit/watch.ts';
 import type { Position } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { type EventLog, FIRST } from '#shared/event-log/event-log.ts';
+import { FIRST } from '#shared/event-log/event-log.ts';
 import { compareEndpoint, WEBHOOKS } from './compare-endpoint.ts';
 import { compareIndex, type Stretch } from './compare-index.ts';
+import { comparePerson, type PersonDependencies, USERS } from './compare-person.ts';
 import { comparePlan } from './compare-plan.ts';
 import { findUnlogged } from './find-unlogged.ts';
 
-export type DerivedDependencies = {
-  readonly pool: Pool;
-  readonly eventLog: Pick<EventLog, 'identity' | 'read'>;
-  readonly domain: Domain;
-};
+export type DerivedDependencies = PersonDependencies;
 
 /**
  * The checks of the tables that follow from the log beside the read model. Verification and watch make the
@@ -23,8 +19,12 @@ export const compareDerived = async (
   dependencies: DerivedDependencies,
   stretch: Stretch,
 ): Promise<readonly DerivedFinding[]> => {
-  const { isIndexed, isPlanned } = await readSchemas(dependencies.pool);
+  const { isIndexed, isPlanned, hasPersons } = await readSchemas(dependencies.pool);
   const found = isIndexed ? [...(await compareIndex(dependencies, stretch))] : [];
+  if (hasPersons)
+    for (const { stream, version } of stretch.events)
+      if (version === FIRST && stream.startsWith(USERS))
+        found.push(...(await comparePerson(dependencies, stream)));
   if (!isPlanned) return found;
   found.push(...(await comparePlan(dependencies, stretch.events)));
   for (const { stream, version } of stretch.events)
@@ -42,15 +42,16 @@ export const findRowsOfNoEvent = async (
 };
 
 /** Other processes create them when they start for the first time. */
-const readSchemas = async (
-  pool: Pool,
-): Promise<{ readonly isIndexed: boolean; readonly isPlanned: boolean }> => {
-  const { rows } = await pool.query<{ isIndexed: boolean; isPlanned: boolean }>(
+const readSchemas = async (pool: Pool): Promise<Schemas> => {
+  const { rows } = await pool.query<Schemas>(
     `select to_regclass('event_index.event') is not null and to_regclass('public.follower_checkpoint') is not null as "isIndexed",
-       to_regclass('webhook_ledger.delivery') is not null and to_regclass('public.follower_checkpoint') is not null as "isPlanned"`,
+       to_regclass('webhook_ledger.delivery') is not null and to_regclass('public.follower_checkpoint') is not null as "isPlanned",
+       to_regclass('auth.person') is not null and to_regclass('public.follower_checkpoint') is not null as "hasPersons"`,
   );
-  return rows[0] ?? { isIndexed: false, isPlanned: false };
+  return rows[0] ?? { isIndexed: false, isPlanned: false, hasPersons: false };
 };
+
+type Schemas = { readonly isIndexed: boolean; readonly isPlanned: boolean; readonly hasPersons: boolean };
 
 /** In the form of the watch, which names the table and the columns. */
 export const differenceOf = ({

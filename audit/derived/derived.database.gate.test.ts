@@ -4,9 +4,13 @@ import { expect } from 'vitest';
 import { readChainEnd } from '#shared/audit/blocks.ts';
 import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
 import { EVENT_INDEX } from '#shared/event-index/event-index.ts';
+import { createCheckPerson } from '#shared/persons/check-person.ts';
+import { createReadPerson, DIRECTORY } from '#shared/persons/read-person.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { openReadModelNotifier } from '#shared/read-model/read-model.ts';
+import { createRowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { PLANNER } from '#shared/webhooks/planned-endpoint.ts';
+import { openDirectory } from '../../auth/accounts/directory.ts';
 import { startEventIndex } from '../../projector/index-events.ts';
 import { untilProjected } from '../../test/engines/projection.ts';
 import { test as base } from '../../test/engines/verified-read-model.ts';
@@ -18,7 +22,7 @@ import { step } from '../watch/step.ts';
 const log = pino({ level: 'silent' });
 
 const test = base
-  /** With an index of all events and a plan of all deliveries, both of which have stopped. */
+  /** With an index of all events, a plan of all deliveries and a directory of persons, which have stopped. */
   .extend('planned', { scope: 'file' }, async ({ readModel }) => {
     const { side } = readModel;
     const { pool, eventLog } = side;
@@ -30,16 +34,24 @@ const test = base
     await using changes = openPostgresChangeStream({ ...side, notifier });
     await using _index = await startEventIndex(own());
     await using _planner = await startPlanner({ ...own(), changes, planned() {} });
+    const rowProofs = createRowProofs({ masterKey: side.masterKey, log });
+    const checkPerson = createCheckPerson({ ...own(), readPerson: createReadPerson(side) });
+    await using _persons = await openDirectory({
+      ...own(),
+      rowProofs,
+      checkPerson,
+      revokeUser: async () => {},
+    });
     const head = await eventLog.head();
     await until(
       async () =>
         (
           await pool.query<{ position: number }>(
             'select position from public.follower_checkpoint where follower = any($1)',
-            [[EVENT_INDEX, PLANNER]],
+            [[EVENT_INDEX, PLANNER, DIRECTORY]],
           )
         ).rows,
-      (rows) => rows.length === 2 && rows.every(({ position }) => position >= head),
+      (rows) => rows.length === 3 && rows.every(({ position }) => position >= head),
     );
     await readModel.sign();
     return readModel;
@@ -90,6 +102,7 @@ const INDEX = 'event_index.event';
 const ENDPOINT = 'webhook_ledger.endpoint';
 const MESSAGE = 'webhook_ledger.message';
 const DELIVERY = 'webhook_ledger.delivery';
+const PERSON = 'auth.person';
 const first = (table: string) => `ctid = (select min(ctid) from ${table})`;
 
 test.for([
@@ -178,6 +191,34 @@ test.for([
     DELIVERY,
     `update ${DELIVERY} set webhook_id = 78 where ${first(DELIVERY)}`,
     'derived_extra',
+    [],
+  ],
+  [
+    'an administrator whom no event made',
+    PERSON,
+    `update ${PERSON} set role = 'admin' where user_id = (select min(user_id) from ${PERSON} where role = 'author')`,
+    'derived_different',
+    ['role'],
+  ],
+  [
+    'a later version with another role',
+    PERSON,
+    `update ${PERSON} set role = 'admin', version = 99 where user_id = (select min(user_id) from ${PERSON} where role = 'author')`,
+    'derived_different',
+    ['role'],
+  ],
+  [
+    'a deleted account that is active again',
+    PERSON,
+    `update ${PERSON} set status = 'active' where status = 'deleted'`,
+    'derived_different',
+    ['status'],
+  ],
+  [
+    'an account that is gone',
+    PERSON,
+    `delete from ${PERSON} where user_id = (select min(user_id) from ${PERSON} where role = 'author')`,
+    'derived_missing',
     [],
   ],
 ] as const)('%s is found', async ([, table, change, kind, columns], { findBoth, tampered }) => {

@@ -18,6 +18,7 @@ import { migrateRevocations, revoke } from '#shared/http/authenticate/revocation
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import type { CheckPerson } from '#shared/persons/check-person.ts';
+import { DIRECTORY } from '#shared/persons/read-person.ts';
 import type { Log } from '#shared/process/log.ts';
 import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { closeInvitationTo } from '../invitations/invitation-table.ts';
@@ -71,7 +72,6 @@ export type DirectoryDependencies = {
 
 /** Nobody signs in sooner after being registered elsewhere, and few events concern persons. */
 const REST_MS = 20;
-export const DIRECTORY = 'auth-directory';
 
 /** Opens the directory and keeps it up to date with the log, in one process at a time. */
 export const openDirectory = async (

@@ -16,8 +16,16 @@ export type PersonInLog = {
   readonly version: Version;
 };
 
-/** Reads the stream of a person. Undefined if there is no such person. */
-export type ReadPerson = (userId: UserId) => Promise<PersonInLog | undefined>;
+/** The follower that copies persons into `auth.person`. */
+export const DIRECTORY = 'auth-directory';
+
+/**
+ * Reads the stream of a person, or only some of its events. Undefined if there is no such person.
+ */
+export type ReadPerson = (
+  userId: UserId,
+  isRead?: (event: Pick<RecordedEvent, 'position' | 'version'>) => boolean,
+) => Promise<PersonInLog | undefined>;
 
 type Dependencies = {
   readonly domain: Domain;
@@ -36,10 +44,11 @@ export const createReadPerson = ({ domain, eventLog, codec }: Dependencies): Rea
       throw error;
     }
   };
-  return async (userId) => {
+  return async (userId, isRead = () => true) => {
     let person: PersonInLog | undefined;
     for await (const page of eventLog.read(streamName('user', userId)))
       for (const event of page) {
+        if (!isRead(event)) continue;
         const { type, version } = event;
         if (type === 'user.deleted') person = { role: '', email: null, isDeleted: true, version };
         if (person?.isDeleted || (type !== 'user.registered' && type !== 'user.updated')) continue;

@@ -1,0 +1,77 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Domain } from '#kernel/registry/registry.ts';
+import type { DerivedFinding } from '#shared/audit/verification-report.ts';
+import type { Position, StreamName, UserId, Version } from '#shared/brands.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import type { Codec } from '#shared/events/codec.ts';
+import { createReadPerson, DIRECTORY } from '#shared/persons/read-person.ts';
+
+export type PersonDependencies = {
+  readonly pool: Pool;
+  readonly eventLog: Pick<EventLog, 'identity' | 'read'>;
+  readonly codec: Codec;
+  readonly domain: Domain;
+};
+
+export const USERS = 'user-';
+const TABLE = 'auth.person';
+
+/**
+ * Compares the role and the deletion of a person, as the authorization server has them, with the events of
+ * the user, up to the checkpoint of the directory. A sign-up writes its person ahead of it.
+ */
+export const comparePerson = async (
+  dependencies: PersonDependencies,
+  stream: StreamName,
+): Promise<readonly DerivedFinding[]> => {
+  const found = await compareOnce(dependencies, stream);
+  // A node of a cluster may lag behind the one from which the directory has read.
+  return found.length === 0 || isDeepStrictEqual(found, await compareOnce(dependencies, stream)) ? found : [];
+};
+
+const compareOnce = async (
+  dependencies: PersonDependencies,
+  stream: StreamName,
+): Promise<readonly DerivedFinding[]> => {
+  const key = stream.slice(USERS.length);
+  if (!ID.test(key)) return [];
+  const seen = await readRow(dependencies, key);
+  if (seen === undefined) return [];
+  const { reached, row } = seen;
+  const written = row?.version ?? 0;
+  const expected = await createReadPerson(dependencies)(
+    Number(key) as UserId,
+    ({ position, version }) => position <= reached || version <= written,
+  );
+  const about = { table: TABLE, key, stream, version: expected?.version ?? null, position: null };
+  if (expected === undefined || row === null) {
+    if (expected === undefined && row === null) return [];
+    const kind = expected === undefined ? 'derived_extra' : 'derived_missing';
+    return [{ kind, ...about, columns: [] }];
+  }
+  const columns = [
+    ...(row.role === expected.role ? [] : ['role']),
+    ...((row.status === 'deleted') === expected.isDeleted ? [] : ['status']),
+  ];
+  return columns.length === 0 ? [] : [{ kind: 'derived_different', ...about, columns }];
+};
+
+/** Whatever somebody has put into the log. */
+const ID = /^\d{1,15}$/;
+
+type Row = { readonly role: string; readonly status: string; readonly version: Version };
+
+/** Of the same moment as the checkpoint; undefined if no directory has followed this log. */
+const readRow = async (
+  { pool, eventLog: { identity } }: PersonDependencies,
+  userId: string,
+): Promise<{ readonly reached: Position; readonly row: Row | null } | undefined> => {
+  const { rows } = await pool.query<{ reached: Position; row: Row | null }>(
+    `select c.position as reached, to_jsonb(p) as row
+     from public.follower_checkpoint c left join ${TABLE} p on p.user_id = $3::bigint
+     where c.follower = $1 and c.log = $2`,
+    [DIRECTORY, identity, userId],
+  );
+  return rows[0];
+};
