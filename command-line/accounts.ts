@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one thing: the commands for accounts at the machine.
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { email as emailField } from '#kernel/declare/values.ts';

@@ -16,7 +16,7 @@ export const findMentions = (domain: Domain, sources: ReadonlyMap<string, string
 /**
  * Kinds by all their names, also within other names: `articleId`, `CommentAdded`, `filter_article_id`.
  * Reference fields and fields of several words as whole names, because a word such as `title` is common.
- * Roles in quotes.
+ * Roles in quotes, and between tags.
  */
 const patternOf = (domain: Domain): RegExp => {
   const kinds = Object.values(domain.kinds).filter(({ name }) => name !== 'user');
@@ -30,7 +30,7 @@ const patternOf = (domain: Domain): RegExp => {
       `(?<![a-z])(?:${any(parts)})(?![a-z])`,
       `(?:${any(parts.map((part) => part.charAt(0).toUpperCase() + part.slice(1)))})(?![a-z])`,
       `\\b(?:${any([...lists, ...kinds.flatMap(fieldsOf)])})\\b`,
-      `['"\`](?:${any(roles)})['"\`]`,
+      `['"\`>](?:${any(roles)})['"\`<]`,
     ].join('|'),
   );
 };

@@ -21,7 +21,7 @@ type FoundClient = StoredClient & Partial<Proven>;
 
 type Row = { readonly [Field in keyof FoundClient]: NonNullable<FoundClient[Field]> | null };
 
-/** What a client may do, and as whom. */
+/** The columns that say what a client may do, and as whom. */
 type GrantingClient = Omit<StoredClient, 'version' | 'createdAt' | 'updatedAt'>;
 
 export const CLIENTS: GrantingTable<GrantingClient> = {

@@ -15,7 +15,7 @@ type GrantOf = {
   readonly isInSession: boolean;
 };
 
-/** What ends of all that acts for a person; nothing by default. */
+/** The kinds of access that end; none by default. */
 export type Chosen = {
   /** Each ends with the console in its browser. */
   readonly isSession?: (session: OpenSession) => boolean;

@@ -8,7 +8,7 @@ import { workshop } from '../../test/toy/workshop.ts';
 import { openApiDocument } from './document.ts';
 
 /**
- * What broke generated clients, for any domain. `test/languages.engine.test.ts` generates and compiles them.
+ * Descriptions that broke generated clients, for any domain. `test/languages.engine.test.ts` generates and compiles them.
  */
 type Schema = { readonly [key: string]: unknown };
 type Content = Readonly<Record<string, { readonly schema?: Schema }>>;

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one thing: the operations on clients.
 import * as z from 'zod';
 import { timestamp, token } from '#kernel/declare/values.ts';
 import type { Domain } from '#kernel/registry/registry.ts';

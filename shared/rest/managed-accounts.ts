@@ -57,7 +57,7 @@ const ManagedAccount = z
   .meta({ id: 'ManagedAccount' });
 export type ManagedAccount = Readonly<z.infer<typeof ManagedAccount>>;
 
-/** What has ended, in numbers. */
+/** How much has ended. */
 const EndedAccess = z
   .strictObject({
     sessions: z

@@ -6,6 +6,7 @@ import { html } from '../html.ts';
 import { Heading, Problem } from '../parts.ts';
 import { factsOf, type ProblemFacts } from '../problem.ts';
 import { Restored } from '../restored.ts';
+import { useRoles } from '../users/invitations.ts';
 import type { Client } from './clients.ts';
 import { Secret } from './secret.ts';
 import { type ClientForm, settingsOf } from './settings.ts';
@@ -16,18 +17,16 @@ const KINDS = [
   ['web', 'A web application', 'its server acts for its users, with a secret'],
   ['public', 'An application without a secret', 'in a browser, or on the devices of its users'],
 ] as const;
-const ROLES = ['reader', 'author', 'admin'];
 const LIST = '/console/clients';
 
-const initial = (): ClientForm => ({
+const initialFor = (roles: readonly string[]): ClientForm => ({
   kind: 'service',
   name: '',
   clientId: '',
-  role: 'reader',
+  role: roles[0] ?? '',
   redirects: '',
   scopes: SCOPES.filter((scope) => scope.startsWith('read:')),
 });
-const isChanged = (typed: ClientForm): boolean => JSON.stringify(typed) !== JSON.stringify(initial());
 
 /** Creates a client of the three usual kinds; everything else is for `POST /clients`. */
 export const NewClient = () => {
@@ -45,7 +44,11 @@ const Made = ({ client: { clientId, name, secret } }: { readonly client: Client 
 const Form = ({ done }: { readonly done: (client: Client) => void }) => {
   const api = useApi();
   const sendOnce = useFormKeys();
-  const draft = useDraft<ClientForm>({ initial, isChanged });
+  const roles = useRoles();
+  const draft = useDraft<ClientForm>({
+    initial: () => initialFor(roles),
+    isChanged: (typed) => JSON.stringify(typed) !== JSON.stringify(initialFor(roles)),
+  });
   const [problem, setProblem] = useState<ProblemFacts>();
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault();
@@ -62,12 +65,14 @@ const Form = ({ done }: { readonly done: (client: Client) => void }) => {
   return html`<form class="form" onSubmit=${onSubmit}>
     <${Restored} draft=${draft} />
     ${problem && html`<${Problem} problem=${problem} />`}
-    <${Fields} draft=${draft} />
+    <${Fields} draft=${draft} roles=${roles} />
     <div class="tools"><button class="primary">Register it</button><a class="button" href=${LIST} onClick=${draft.end}>Cancel</a></div>
   </form>`;
 };
 
-const Fields = ({ draft: { content, set } }: { readonly draft: Draft<ClientForm> }) => {
+type FieldsOptions = { readonly draft: Draft<ClientForm>; readonly roles: readonly string[] };
+
+const Fields = ({ draft: { content, set }, roles }: FieldsOptions) => {
   const { kind, name, clientId, role, redirects, scopes } = content;
   const text = (member: keyof ClientForm) => (event: Event) =>
     set({ ...content, [member]: (event.currentTarget as HTMLInputElement).value });
@@ -85,7 +90,7 @@ const Fields = ({ draft: { content, set } }: { readonly draft: Draft<ClientForm>
   </fieldset>
   ${
     kind === 'service'
-      ? html`<p><label for="client-role">Role of its account</label><select id="client-role" name="role" onChange=${text('role')}>${ROLES.map((each) => html`<option value=${each} selected=${role === each}>${each}</option>`)}</select></p>`
+      ? html`<p><label for="client-role">Role of its account</label><select id="client-role" name="role" onChange=${text('role')}>${roles.map((each) => html`<option value=${each} selected=${role === each}>${each}</option>`)}</select></p>`
       : html`<p><label for="client-redirects">Redirect URIs, one per line</label><textarea id="client-redirects" name="redirects" rows="3" value=${redirects} onInput=${text('redirects')} required spellcheck="false"></textarea></p>`
   }
   <fieldset><legend>Scopes</legend><div class="choices">
