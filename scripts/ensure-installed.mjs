@@ -3,9 +3,19 @@
 // silent and quick. Annals may run from the same folder meanwhile, so an install only adds packages.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isRunning, processName } from './process-id.mjs';
 
 const NODE_MAJOR_MIN = 20;
 /**
@@ -18,9 +28,11 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const modules = join(root, 'node_modules');
 const lockFile = join(root, 'package-lock.json');
 const stampFile = join(modules, '.annals-lock-hash');
-/** Names the process that installs. */
-const installingFile = join(modules, '.annals-installing');
+/** A folder with one file, which names the process that installs. */
+const installing = join(modules, '.annals-install-lock');
 const LOOK_MS = 200;
+/** An install takes minutes at most, even on a slow network. */
+const WAIT_MAX_MS = 15 * 60_000;
 
 const fail = (sentence) => {
   process.stderr.write(`${sentence}\n`);
@@ -30,10 +42,13 @@ const fail = (sentence) => {
 const read = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : '');
 const lockHash = () => createHash('sha256').update(readFileSync(lockFile)).digest('hex');
 
-/** npm lists the installed packages in this file. */
+/** npm lists the installed packages in this file; undefined if it is not there, or was only half written. */
 const presentPackages = () => {
-  const installed = read(join(modules, '.package-lock.json'));
-  return installed === '' ? undefined : JSON.parse(installed).packages;
+  try {
+    return JSON.parse(read(join(modules, '.package-lock.json'))).packages;
+  } catch {
+    return undefined;
+  }
 };
 const wantedPackages = () => JSON.parse(readFileSync(lockFile, 'utf8')).packages;
 
@@ -51,48 +66,79 @@ const matchesInstalled = (withoutTools) => {
 /** Installed tools are kept: a start after an update must not remove them. */
 const hasTools = () => Object.values(presentPackages() ?? {}).some(({ dev }) => dev === true);
 
-/** Whether an install would take a package away that a running process may load. */
+/** Whether an install may take a package away that a running process may load; without a listing, nobody knows. */
 const replacesPackages = () => {
-  const wanted = wantedPackages();
-  return Object.entries(presentPackages() ?? {}).some(
-    ([path, { version }]) => wanted[path]?.version !== version,
+  const [wanted, present] = [wantedPackages(), presentPackages()];
+  return (
+    present === undefined ||
+    Object.entries(present).some(([path, { version }]) => wanted[path]?.version !== version)
   );
-};
-
-const isAlive = (pid) => {
-  try {
-    return process.kill(pid, 0);
-  } catch ({ code }) {
-    return code === 'EPERM';
-  }
 };
 
 /** Processes of Annals note themselves here (note-running.mjs); one that was killed leaves its note. */
 const runningProcess = () => {
   const folder = join(modules, '.annals-running');
-  return existsSync(folder) ? readdirSync(folder).map(Number).find(isAlive) : undefined;
+  return existsSync(folder) ? readdirSync(folder).find(isRunning)?.split('.')[0] : undefined;
 };
 
 /** One process installs at a time; the others wait, and then have nothing left to do. */
-const lock = () => {
-  mkdirSync(modules, { recursive: true });
-  let isTold = false;
-  for (;;) {
-    try {
-      writeFileSync(installingFile, String(process.pid), { flag: 'wx' });
-      process.once('exit', () => rmSync(installingFile, { force: true }));
-      return;
-    } catch ({ code, message }) {
-      if (code !== 'EEXIST') fail(`${modules} cannot be written (${message}).`);
-    }
-    const owner = read(installingFile);
-    // Empty for the moment between its creation and its content.
-    if (owner !== '' && !isAlive(Number(owner))) rmSync(installingFile, { force: true });
-    else {
-      if (!isTold) process.stderr.write('Another command installs the dependencies: waiting for it…\n');
-      isTold = true;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_MS);
-    }
+const lock = (waitMaxMs) => {
+  const name = processName(process.pid);
+  const prepared = `${installing}.${name}`;
+  try {
+    mkdirSync(prepared, { recursive: true });
+    writeFileSync(join(prepared, name), '');
+  } catch ({ message }) {
+    fail(`${modules} cannot be written (${message}).`);
+  }
+  process.once('exit', () => {
+    rmSync(prepared, { force: true, recursive: true });
+    rmSync(join(installing, name), { force: true });
+    removeEmpty(installing);
+  });
+  const untilMs = Date.now() + waitMaxMs;
+  for (let isTold = false; !take(prepared); isTold = true) {
+    if (!isTold) process.stderr.write('Another command installs the dependencies: waiting for it…\n');
+    if (Date.now() > untilMs)
+      fail(
+        `Process ${ownerOf(installing)} has been installing the dependencies for too long: end it, or delete ${installing}, and run the command again.`,
+      );
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_MS);
+  }
+};
+
+/** A folder replaces another only if that is empty, so of several processes one succeeds, whatever they saw before. */
+const take = (prepared) => {
+  // A file of this name names one process for ever: deleting it cannot free the lock of another.
+  for (const name of namesIn(installing))
+    if (!isRunning(name)) rmSync(join(installing, name), { force: true, recursive: true });
+  removeEmpty(installing);
+  try {
+    renameSync(prepared, installing);
+    return true;
+  } catch (error) {
+    if (TAKEN.has(error.code)) return false;
+    fail(`${installing} cannot be written (${error.message}).`);
+  }
+};
+
+const TAKEN = new Set(['ENOTEMPTY', 'EEXIST', 'EPERM']);
+
+const namesIn = (folder) => {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+};
+
+const ownerOf = (folder) => namesIn(folder).find(isRunning)?.split('.')[0] ?? 'unknown';
+
+const removeEmpty = (folder) => {
+  try {
+    rmdirSync(folder);
+  } catch {
+    // It is not there, or not empty.
   }
 };
 
@@ -131,16 +177,22 @@ const isInstalled = () => {
 };
 
 if (!isInstalled()) {
-  lock();
+  // Tests wait for less.
+  lock(Number(process.argv[2] ?? WAIT_MAX_MS));
   // Another process may have installed meanwhile.
   if (!isInstalled()) {
     if (!matchesInstalled(isOnlyRunning)) {
       const running = replacesPackages() ? runningProcess() : undefined;
       if (running !== undefined)
         fail(
-          `This version needs other packages, and Annals runs from this folder (process ${running}): stop it, and run the command again.`,
+          `This version may need other packages, and Annals runs from this folder (process ${running}): stop it, and run the command again.`,
         );
       install(isOnlyRunning && !hasTools());
+      // Unlike `npm ci`, it chooses versions itself for what package.json names and the lock file does not.
+      if (!matchesInstalled(isOnlyRunning))
+        fail(
+          'npm could not install what package-lock.json names, because it does not fit package.json: take both files from the same version, and run the command again.',
+        );
     }
     writeFileSync(stampFile, matchesInstalled(false) ? wholeStamp : runningStamp);
   }

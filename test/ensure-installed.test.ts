@@ -1,12 +1,25 @@
 import { execFile, spawn } from 'node:child_process';
-import { copyFile, mkdir, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
+import {
+  copyFile,
+  mkdir,
+  mkdtempDisposable,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { until } from '../testing/until.ts';
 
-const SCRIPT = join(import.meta.dirname, '../scripts/ensure-installed.mjs');
+const SCRIPTS = join(import.meta.dirname, '../scripts');
+const { processName } = (await import(pathToFileURL(join(SCRIPTS, 'process-id.mjs')).href)) as {
+  processName(pid: number): string;
+};
 
 const LOCKED = {
   '': { name: 'annals' },
@@ -32,7 +45,8 @@ const openCheckout = async (installed: readonly string[]) => {
     });
   await mkdir(at('scripts'));
   await mkdir(at('node_modules'));
-  await copyFile(SCRIPT, at('scripts/ensure-installed.mjs'));
+  for (const script of ['ensure-installed.mjs', 'note-running.mjs', 'process-id.mjs'])
+    await copyFile(join(SCRIPTS, script), at('scripts', script));
   await writeFile(at('package-lock.json'), JSON.stringify({ packages: LOCKED }));
   await writeFile(at('node_modules/.package-lock.json'), listing(installed));
   let printed = '';
@@ -44,14 +58,30 @@ const openCheckout = async (installed: readonly string[]) => {
   return {
     at,
     /** Runs the script that npm runs first, and returns the installs so far. */
-    before: async (script: string) => {
+    before: async (script: string, ...args: readonly string[]) => {
       const env = { PATH: process.env.PATH, npm_execpath: at('npm.js'), npm_lifecycle_event: `pre${script}` };
-      const running = promisify(execFile)(process.execPath, [at('scripts/ensure-installed.mjs')], { env });
+      const running = promisify(execFile)(process.execPath, [at('scripts/ensure-installed.mjs'), ...args], {
+        env,
+      });
       running.child.stderr?.on('data', (text: string) => {
         printed += text;
       });
       await running;
       return (await readFile(at('installs'), 'utf8').catch(() => '')).trim();
+    },
+    /** A process that installs, or that did. */
+    lockFor: async (name: string) => {
+      await mkdir(at('node_modules/.annals-install-lock'), { recursive: true });
+      await writeFile(at('node_modules/.annals-install-lock', name), '');
+    },
+    noteFor: async (name: string) => {
+      await mkdir(at('node_modules/.annals-running'), { recursive: true });
+      await writeFile(at('node_modules/.annals-running', name), '');
+    },
+    /** A version that needs another one of the installed packages. */
+    outdate: async () => {
+      const file = at('node_modules/.package-lock.json');
+      await writeFile(file, (await readFile(file, 'utf8')).replace('1.0.0', '0.9.0'));
     },
     isWaiting: () => printed.includes('waiting for it'),
     [Symbol.asyncDispose]: () => folder.remove(),
@@ -93,20 +123,48 @@ test('commands that start at the same time install once', async () => {
 test('a command waits for the one that installs, but not for one that was killed', async () => {
   await using checkout = await openCheckout([]);
   using other = sleeper();
-  await writeFile(checkout.at('node_modules/.annals-installing'), String(other.pid));
+  await checkout.lockFor(processName(other.pid));
   const waiting = checkout.before('test');
   expect(await Promise.race([waiting, until(() => checkout.isWaiting(), Boolean)])).toBe(true);
   other.kill();
   expect(await waiting).toBe('install');
 });
 
+test.for([
+  ['of an earlier process with the same number', `${process.pid}.1-former`],
+  ['that names no process', 'nothing'],
+])('the lock %s holds nobody up', async ([, name = '']) => {
+  await using checkout = await openCheckout([]);
+  await checkout.lockFor(name);
+  expect(await checkout.before('test')).toBe('install');
+});
+
+test('an empty lock is free, and several processes that find an abandoned one install once', async () => {
+  await using checkout = await openCheckout([]);
+  await mkdir(checkout.at('node_modules/.annals-install-lock'));
+  expect(await checkout.before('start')).toBe('install --omit=dev');
+  await checkout.lockFor(`${process.pid}.1-former`);
+  await Promise.all(['test', 'check', 'test', 'check'].map((script) => checkout.before(script)));
+  expect(await checkout.before('test')).toBe('install --omit=dev install');
+  expect(await readdir(checkout.at('node_modules'))).not.toContain('.annals-install-lock');
+});
+
+test('a command that has waited too long names the file, and leaves the lock to its owner', async () => {
+  await using checkout = await openCheckout([]);
+  using other = sleeper();
+  await checkout.lockFor(processName(other.pid));
+  const lock = checkout.at('node_modules/.annals-install-lock');
+  await expect(checkout.before('test', '1')).rejects.toThrow(
+    `Process ${other.pid} has been installing the dependencies for too long: end it, or delete ${lock}, and run the command again.`,
+  );
+  expect(await readdir(lock)).toEqual([processName(other.pid)]);
+});
+
 test('packages that a running process may load are not replaced', async () => {
   await using checkout = await openCheckout(['needed']);
-  const listing = checkout.at('node_modules/.package-lock.json');
-  await writeFile(listing, (await readFile(listing, 'utf8')).replace('1.0.0', '0.9.0'));
+  await checkout.outdate();
   using running = sleeper();
-  await mkdir(checkout.at('node_modules/.annals-running'));
-  await writeFile(checkout.at('node_modules/.annals-running', String(running.pid)), '');
+  await checkout.noteFor(processName(running.pid));
   await expect(checkout.before('demo')).rejects.toThrow(
     `Annals runs from this folder (process ${running.pid}): stop it, and run the command again.`,
   );
@@ -114,9 +172,50 @@ test('packages that a running process may load are not replaced', async () => {
   expect(await checkout.before('demo')).toBe('install --omit=dev');
 });
 
-/** A process that does nothing, until it is killed. */
-const sleeper = () => {
-  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+test('the note of an ended process hinders nothing, though another has its number', async () => {
+  await using checkout = await openCheckout(['needed']);
+  await checkout.outdate();
+  await checkout.noteFor(`${process.pid}.1-former`);
+  expect(await checkout.before('demo')).toBe('install --omit=dev');
+});
+
+test('without a listing of the packages, none of a running process is replaced', async () => {
+  await using checkout = await openCheckout(['needed']);
+  await rm(checkout.at('node_modules/.package-lock.json'));
+  using running = sleeper();
+  await checkout.noteFor(processName(running.pid));
+  await expect(checkout.before('demo')).rejects.toThrow('Annals runs from this folder');
+});
+
+test('a lock file that does not fit package.json is named, and not taken for installed', async () => {
+  await using checkout = await openCheckout(['needed']);
+  const lock = { packages: { ...LOCKED, 'node_modules/more': { version: '1.0.0' } } };
+  await writeFile(checkout.at('package-lock.json'), JSON.stringify(lock));
+  for (const script of ['start', 'start'])
+    await expect(checkout.before(script)).rejects.toThrow('it does not fit package.json');
+});
+
+test('a process notes itself until it ends, removes the notes of killed ones, and bears a read-only folder', async () => {
+  await using checkout = await openCheckout([]);
+  await checkout.noteFor(`${process.pid}.1-former`);
+  using running = sleeper('--import', checkout.at('scripts/note-running.mjs'));
+  const notes = () => readdir(checkout.at('node_modules/.annals-running'));
+  expect(await until(notes, (names) => names[0] === processName(running.pid))).toHaveLength(1);
+  running.stop();
+  await until(notes, (names) => names.length === 0);
+  await rm(checkout.at('node_modules'), { recursive: true });
+  // Like a folder that cannot be written, also for root.
+  await symlink('/proc/1', checkout.at('node_modules'));
+  await promisify(execFile)(process.execPath, [
+    ...['--import', checkout.at('scripts/note-running.mjs')],
+    ...['-e', ''],
+  ]);
+});
+
+/** A process that does nothing, until it is stopped or killed. */
+const sleeper = (...options: readonly string[]) => {
+  const waits = "process.stdin.resume().on('end', () => process.exit())";
+  const child = spawn(process.execPath, [...options, '-e', waits]);
   const kill = () => child.kill('SIGKILL');
-  return { pid: child.pid, kill, [Symbol.dispose]: kill };
+  return { pid: Number(child.pid), stop: () => child.stdin.end(), kill, [Symbol.dispose]: kill };
 };

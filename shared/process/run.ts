@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { constants } from 'node:os';
 import type { Domain } from '#kernel/registry/registry.ts';
@@ -48,6 +49,7 @@ export const run = async (start: Start, { domain, ...given }: RunOptions): Promi
       process.stdout.write(`${answer}\n`);
       process.exit(0);
     }
+    await noteRunning();
     const config = loadConfig();
     signUpRoleOf(domain, config.signUp);
     const worker = openWorkerLink();
@@ -58,6 +60,12 @@ export const run = async (start: Start, { domain, ...given }: RunOptions): Promi
     process.stderr.write(`${error.message}\n`);
     process.exit(error.exitCode);
   }
+};
+
+/** Only a clone of the repository has this script; it is plain JavaScript, which its installation shares. */
+const noteRunning = async (): Promise<void> => {
+  const script = new URL('../../scripts/note-running.mjs', import.meta.url);
+  if (existsSync(script)) await import(script.href);
 };
 
 const live = async (

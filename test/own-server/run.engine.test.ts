@@ -26,6 +26,16 @@ test('resources are disposed in reverse', async () => {
   expect(annals.output()).toMatch(/two[\s\S]*one/);
 });
 
+test('every process notes itself until it ends, so that no install takes its packages away', async () => {
+  const notesOf = (pid = 0) => globSync(`node_modules/.annals-running/${pid}.*`);
+  await using annals = spawnAnnals(...living(FOREVER));
+  await annals.said(/started/);
+  expect(notesOf(annals.child.pid)).toHaveLength(1);
+  annals.child.kill('SIGINT');
+  await annals.exited;
+  expect(notesOf(annals.child.pid)).toEqual([]);
+});
+
 test('a stop that takes too long is cut off with exit code 1', async () => {
   await using annals = spawnAnnals(...living(NEVER_STOPS, { DRAIN_MS: '100' }));
   await annals.said(/started/);
