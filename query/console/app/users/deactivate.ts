@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { plural } from '#shared/format.ts';
-import { useApi, useAsked } from '../asking.ts';
+import { readAll } from '../all-pages.ts';
+import { useApi, usePages } from '../asking.ts';
 import { Confirm } from '../confirm.ts';
 import { html } from '../html.ts';
 import type { User } from './users.ts';
@@ -10,13 +11,14 @@ type Hook = { readonly id: number };
 /** Deactivates an account, and its webhooks too if the administrator wants that. */
 export const Deactivate = ({ user, done }: { readonly user: User; readonly done: () => void }) => {
   const api = useApi();
-  const { body: webhooks = [], reload } = useAsked<readonly Hook[]>(
-    `/webhooks?owner=${user.id}&enabled=true&limit=100`,
-  );
+  const path = `/webhooks?owner=${user.id}&enabled=true&limit=100`;
+  const { body: webhooks = [], more, reload } = usePages<Hook>(path);
   const [isAlso, setAlso] = useState(false);
   const act = async () => {
     await api.post(`/account/people/${user.id}/deactivate`);
-    for (const { id } of isAlso ? webhooks : []) await api.post(`/webhooks/${id}/disable`);
+    // Now that nobody adds any: the page has shown the first, some time ago.
+    for (const { id } of isAlso ? await readAll<Hook>(api, path) : [])
+      await api.post(`/webhooks/${id}/disable`);
     reload();
     done();
   };
@@ -26,6 +28,6 @@ export const Deactivate = ({ user, done }: { readonly user: User; readonly done:
       webhooks.length > 0 &&
       ` Its webhooks continue, unless you disable them. Reactivating the account does not enable them.`
     }</p>
-    ${webhooks.length > 0 && html`<p><label class="choice"><input type="checkbox" checked=${isAlso} onChange=${toggle} /><span>Disable ${plural(webhooks.length, 'webhook')} too</span></label></p>`}
+    ${webhooks.length > 0 && html`<p><label class="choice"><input type="checkbox" checked=${isAlso} onChange=${toggle} /><span>Disable ${more === undefined ? plural(webhooks.length, 'webhook') : 'all webhooks'} too</span></label></p>`}
   <//>`;
 };
