@@ -84,6 +84,20 @@ test('a PostgreSQL whose disk refuses writes loses only what it did not acknowle
   expect(await outcomeOf('select 1 / count(*) from written')).toBe('done');
 });
 
+test('a standby that replaces PostgreSQL has all that was acknowledged, on another timeline', async ({
+  outcomeOf,
+  server,
+}) => {
+  expect(await outcomeOf(WRITE)).toBe('done');
+  await server.promoteStandby();
+  expect(await outcomeOf('select 1 / count(*) from written')).toBe('done');
+  expect(await outcomeOf(WRITE)).toBe('done');
+  const replaced = `select 1 / (timeline_id - 1) from pg_control_checkpoint()`;
+  expect(await outcomeOf(replaced)).toBe('done');
+  await server.end('killed');
+  expect(await outcomeOf(WRITE)).toBe('done');
+});
+
 test('the clock of a process is moved, and returns', async () => {
   await using folder = await temporaryDataDir();
   const file = join(folder.path, 'moved');

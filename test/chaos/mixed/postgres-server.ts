@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one server, and each way to end it.
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -8,7 +9,9 @@ import { readPostmaster } from '#shared/database/embedded/postmaster.ts';
 import { findServerUser } from '#shared/database/embedded/server-user.ts';
 import { startEmbeddedPostgres } from '#shared/database/embedded.ts';
 import { until } from '../../../testing/until.ts';
+import { openCuttable } from '../../engines/cuttable.ts';
 import { temporaryDataDir } from '../../engines/data-dir.ts';
+import { startStandby } from './standby.ts';
 
 /** A PostgreSQL server of the caller's own, which can be ended in every possible way. */
 export type PostgresServer = AsyncDisposable & {
@@ -28,6 +31,8 @@ export type PostgresServer = AsyncDisposable & {
    */
   breakDisk(): Promise<void>;
   mendDisk(): Promise<void>;
+  /** It crashes with its disk, and a synchronous standby replaces it at the same address. */
+  promoteStandby(): Promise<void>;
   /** It keeps its connections, but does not answer. */
   pause(): Promise<void>;
   resume(): void;
@@ -48,19 +53,20 @@ export const startPostgresServer = async (
   settings: Readonly<Record<string, string>> = {},
 ): Promise<PostgresServer> => {
   await using opening = new AsyncDisposableStack();
-  const dataDir = opening.use(await temporaryDataDir());
-  const { url } = opening.use(
-    await startEmbeddedPostgres({ dataDir: dataDir.path, settings: { ...SETTINGS, ...settings } }),
-  );
-  const pgdata = (await readCluster(dataDir.path))?.pgdata ?? '';
+  let running = await startOwned(await temporaryDataDir(), settings);
+  opening.defer(() => running[Symbol.asyncDispose]());
+  // The address that all use, whichever server is behind it.
+  const front = opening.use(await openCuttable(() => running.url));
+  const url = Object.assign(new URL(running.url), { port: String(front.port) }).href;
   const paused: number[] = [];
   const end = async (how: Ending): Promise<void> => {
-    const running = await readPostmaster(pgdata);
-    if (running !== undefined) signal(running.pid, SIGNALS[how]);
+    const { pgdata } = running;
+    const ended = await readPostmaster(pgdata);
+    if (ended !== undefined) signal(ended.pid, SIGNALS[how]);
     // The owner restarts it on the same port.
     await until(
       () => readPostmaster(pgdata),
-      (postmaster) => postmaster?.ready === true && postmaster.pid !== running?.pid,
+      (postmaster) => postmaster?.ready === true && postmaster.pid !== ended?.pid,
       RECOVERED_MS,
     );
   };
@@ -75,7 +81,7 @@ export const startPostgresServer = async (
     }
   };
   const limitFiles = async (limit: string): Promise<void> => {
-    const postmaster = await readPostmaster(pgdata);
+    const postmaster = await readPostmaster(running.pgdata);
     if (postmaster === undefined) return;
     const children = await childrenOf(postmaster.pid);
     // Only the user of a process, or a privileged one, may change its limits.
@@ -95,7 +101,7 @@ export const startPostgresServer = async (
       const client = new pg.Client({ connectionString: url });
       await client.connect();
       await client.query(`create database ${name}`).finally(() => client.end());
-      return Object.assign(new URL(url), { pathname: `/${name}` }).href;
+      return databaseOf(url, name);
     },
     end,
     takeConnections: () => takeAll(url, () => asAdministrator(END_SESSIONS)),
@@ -111,8 +117,21 @@ export const startPostgresServer = async (
       // Whatever it was doing: PostgreSQL 18 that crashes again while it recovers can wait for itself forever.
       await end('immediate');
     },
+    async promoteStandby() {
+      const former = running;
+      const folder = await temporaryDataDir();
+      const from = { dataDir: former.dataDir, url: databaseOf(former.url, 'postgres') };
+      const standby = await startStandby({ ...from, settings: { ...SETTINGS, ...settings } }, folder.path);
+      front.cut();
+      const crashed = await readPostmaster(former.pgdata);
+      if (crashed !== undefined) signal(crashed.pid, 'SIGKILL');
+      await former[Symbol.asyncDispose]();
+      await standby.promote();
+      running = await startOwned(folder, settings);
+      front.mend();
+    },
     async pause() {
-      const postmaster = await readPostmaster(pgdata);
+      const postmaster = await readPostmaster(running.pgdata);
       if (postmaster === undefined) return;
       // The postmaster is stopped first, so that the list of its children is complete.
       for (const pid of [postmaster.pid]) if (signal(pid, 'SIGSTOP')) paused.push(pid);
@@ -122,6 +141,27 @@ export const startPostgresServer = async (
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };
+
+type Owned = AsyncDisposable & { readonly url: string; readonly dataDir: string; readonly pgdata: string };
+
+/** The server of a folder, which ends with it. */
+const startOwned = async (
+  folder: AsyncDisposable & { readonly path: string },
+  settings: Readonly<Record<string, string>>,
+): Promise<Owned> => {
+  await using opening = new AsyncDisposableStack();
+  opening.use(folder);
+  const { path: dataDir } = folder;
+  const { url } = opening.use(
+    await startEmbeddedPostgres({ dataDir, settings: { ...SETTINGS, ...settings } }),
+  );
+  const pgdata = (await readCluster(dataDir))?.pgdata ?? '';
+  const resources = opening.move();
+  return { url, dataDir, pgdata, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+};
+
+const databaseOf = (url: string, name: string): string =>
+  Object.assign(new URL(url), { pathname: `/${name}` }).href;
 
 /** Files of the write-ahead log are larger. */
 const FILE_BYTES_MAX = '1048576';

@@ -94,6 +94,8 @@ export const breakDisk: Strike = async ({ engines }, random) => {
   await engines.postgres.mendDisk();
 };
 
+export const promoteStandby: Strike = ({ engines }) => engines.postgres.promoteStandby();
+
 /** More than what clocks of one site may differ by, and less than the life of a token. */
 const CLOCK_MOVED_MS_MAX = 60_000;
 
