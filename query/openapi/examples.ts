@@ -76,7 +76,7 @@ const NEW_CLIENT = {
 export const examplesOf = (domain: Domain): Examples => {
   const ofKinds = Object.values(domain.kinds).map((kind) => examplesOfKind(domain, kind));
   const views = domain.views.map((view) => [capital(view.name), exampleOfView(domain, view)] as const);
-  const NewClient = { ...NEW_CLIENT, serviceAccountRole: domain.signUp };
+  const NewOAuthClient = { ...NEW_CLIENT, serviceAccountRole: domain.signUp };
   const NewInvitation = { email: 'grace@example.com', role: domain.signUp };
   const NewPersonalToken = {
     name: 'Nightly import',
@@ -85,7 +85,7 @@ export const examplesOf = (domain: Domain): Examples => {
   };
   return {
     ...KERNEL_EXAMPLES,
-    NewClient,
+    NewOAuthClient,
     NewInvitation,
     NewPersonalToken,
     Webhook: webhookExample(domain),
@@ -145,10 +145,10 @@ const KERNEL_EXAMPLES: Examples = {
   WebhookPatch: { url: 'https://shop.example/hooks/2', payload: 'full' },
   WrittenWithSecret: WITH_SECRET,
   WrittenWebhook: { ...WITH_SECRET, withheld: [] },
-  Client: CLIENT,
-  ClientAndSecret: { ...CLIENT, secret: 'annals_secret_bm90IGEgcmVhbCBvbmU' },
-  ClientReplacement: SERVICE,
-  ClientPatch: { scopes: ['read:users'] },
+  OAuthClient: CLIENT,
+  OAuthClientAndSecret: { ...CLIENT, secret: 'annals_secret_bm90IGEgcmVhbCBvbmU' },
+  OAuthClientReplacement: SERVICE,
+  OAuthClientPatch: { scopes: ['read:users'] },
   Delivery: DELIVERY,
   FoundDelivery: { ...DELIVERY, url: 'https://shop.example/hooks' },
   FailedDeliveries: {

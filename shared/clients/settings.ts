@@ -31,7 +31,7 @@ const URIS_MAX = 20;
 const SUBJECT_CHARACTERS_MAX = 500;
 
 /** Named, like every enumeration in a set: generators for Java do not compile sets of unnamed ones. */
-const GrantType = z.enum(GRANT_TYPES).meta({ id: 'ClientGrantType' });
+const GrantType = z.enum(GRANT_TYPES).meta({ id: 'OAuthClientGrantType' });
 
 const setOf = <Item extends z.ZodType<string>>(item: Item, itemsMax: number) =>
   z
@@ -43,7 +43,7 @@ const setOf = <Item extends z.ZodType<string>>(item: Item, itemsMax: number) =>
 /** The settings of clients, by the scopes and roles of the domain. */
 const settingsFor = (domain: Domain) => {
   const names: readonly string[] = [...policyOf(domain).scopes, ...OIDC_SCOPES];
-  const scopes = setOf(z.enum(names).meta({ id: 'ClientScope' }), names.length);
+  const scopes = setOf(z.enum(names).meta({ id: 'OAuthClientScope' }), names.length);
   /** Each setting in its decided form. */
   const settings = {
     name: visibleText(100).meta({ description: 'Shown to users who are asked for consent.' }),

@@ -56,9 +56,6 @@ export const ClientPage = z.object({
 const all = { right: 'client.manage', role: 'auth' } as const;
 const item = { ...all, path: '/clients/{clientId}' } as const;
 
-/** The generator for Go names its own client so, which then does not compile. */
-const inGo = (name: string) => ({ 'x-go-name': name });
-
 /** The forms and representations of clients, depending on the scopes of the domain. */
 export const clientForms = (domain: Domain) => {
   const { settings, sent } = clientSettingsOf(domain);
@@ -83,7 +80,8 @@ export const clientForms = (domain: Domain) => {
       updatedAt,
       _links: Links,
     })
-    .meta({ id: 'Client', ...inGo('OAuthClient') });
+    // Generated code has a `Client` of its own.
+    .meta({ id: 'OAuthClient' });
 
   /** The one response that shows a secret. */
   const ClientAndSecret = Client.extend({
@@ -91,7 +89,7 @@ export const clientForms = (domain: Domain) => {
       .string()
       .exactOptional()
       .meta({ readOnly: true, description: 'Present only when the secret is new. It is not shown again.' }),
-  }).meta({ id: 'ClientAndSecret' });
+  }).meta({ id: 'OAuthClientAndSecret' });
 
   const NewClient = z
     .strictObject({
@@ -100,14 +98,14 @@ export const clientForms = (domain: Domain) => {
     })
     .transform(({ clientId, ...settings }) => ({ clientId, ...withDefaultScopes(settings) }))
     .superRefine(checkTogether)
-    .meta({ id: 'NewClient', ...inGo('NewOAuthClient') });
+    .meta({ id: 'NewOAuthClient' });
 
   const ClientReplacement = z
     .strictObject({ ...sent, ...UNHEEDED })
     .transform((whole) => withDefaultScopes(withoutUnheeded(whole)))
     .superRefine(checkTogether)
     .meta({
-      id: 'ClientReplacement',
+      id: 'OAuthClientReplacement',
       description: 'All settings of the client. A missing setting gets its default.',
     });
 
@@ -131,7 +129,7 @@ export const clientForms = (domain: Domain) => {
       ...UNHEEDED,
     })
     .transform(withoutUnheeded)
-    .meta({ id: 'ClientPatch', description: '`null` resets a setting to its default.' });
+    .meta({ id: 'OAuthClientPatch', description: '`null` resets a setting to its default.' });
   return { Client, ClientAndSecret, NewClient, ClientReplacement, ClientPatch };
 };
 

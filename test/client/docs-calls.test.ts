@@ -88,7 +88,7 @@ const bodiesFor = (cursor: string) => {
       scopes: ['read:users'],
       expiresAt: new Date(Date.now() + DAY_MS).toISOString(),
     },
-    NewClient: { ...CLIENT, clientId: `importer-${randomUUID().slice(0, 8)}` },
+    NewOAuthClient: { ...CLIENT, clientId: `importer-${randomUUID().slice(0, 8)}` },
   };
 };
 
