@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -6,7 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import { describe, expect } from 'vitest';
 import { scaled } from '../testing/load.ts';
+import { LANGUAGES, missingOf, NO_REGISTRY } from './engines/client-generators.ts';
 import { test as base } from './engines/installation-fixture.ts';
+import { loopsOver, OF_EXPENSES } from './engines/obvious-code.ts';
 
 /** The code of docs/languages.md is generated, compiled and run here, against a running system. */
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
@@ -22,36 +24,25 @@ const BLOCKS: readonly Block[] = [...PAGE.matchAll(/^```(\S+)(?: (\S+))?\n(.*?)^
 const commandsOf = (language: string) =>
   BLOCKS.filter((block) => block.language === 'sh' && block.after === language);
 
-type Language = {
-  readonly name: 'python' | 'go' | 'java';
-  /** Each exits with 0 if it is installed. */
-  readonly needs: readonly (readonly [command: string, ...args: string[]])[];
-  readonly title: string;
+const GENERATED = ['go.mod', 'go.sum', 'target', 'rest', 'graphql', 'annals_rest', 'annals_graphql', 'sdk'];
+/** They are of publishing. */
+const PROGRAMS = ['called.ts', 'newsroom.py', 'src', 'target', 'annals_rest'];
+
+/** Tools print their errors to either stream. */
+const printedBy = async (
+  commands: string,
+  cwd: string,
+  env: Readonly<Record<string, string>>,
+): Promise<string> => {
+  const path = `${ROOT}node_modules/.bin:${process.env.PATH}`;
+  const options = { cwd, env: { ...process.env, ...env, PATH: path }, maxBuffer: OUTPUT_BYTES_MAX };
+  try {
+    return (await run('bash', ['-euo', 'pipefail', '-c', commands], options)).stdout;
+  } catch (error) {
+    const { stdout } = error as { readonly stdout?: string };
+    throw new Error(`${String(error)}\n${stdout}`, { cause: error });
+  }
 };
-const LANGUAGES: readonly Language[] = [
-  {
-    name: 'python',
-    title: 'From Python',
-    needs: [['python3', '-c', 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))']],
-  },
-  // A version with support for tools of a module.
-  { name: 'go', title: 'From Go', needs: [['sh', '-c', 'cd / && go help tool | grep -q "go.mod\\|module"']] },
-  {
-    name: 'java',
-    title: 'From Java',
-    needs: [
-      ['javac', '--release', '17', '-version'],
-      ['mvn', '-version'],
-    ],
-  },
-];
-
-/** The error of a tool that cannot download its dependencies. */
-const NO_REGISTRY =
-  /No matching distribution|NewConnectionError|Temporary failure in name resolution|dial tcp|no such host|proxyconnect|Could not transfer artifact|Cannot access \w+ in offline mode|Unknown host/;
-
-const missingOf = ({ needs }: Language): string | undefined =>
-  needs.find(([command, ...args]) => spawnSync(command, args).status !== 0)?.join(' ');
 
 const test = base
   /** A token lives five minutes, and a compiler takes longer on a busy machine. */
@@ -64,20 +55,10 @@ const test = base
     { scope: 'file' },
     ({ installation, tokenOfAuthor }) =>
       async (folder: string, commands: string) =>
-        run(
-          'bash',
-          ['-euo', 'pipefail', '-c', commands.replaceAll('http://localhost:4000', installation.origin)],
-          {
-            cwd: folder,
-            env: {
-              ...process.env,
-              ANNALS_URL: installation.origin,
-              TOKEN: await tokenOfAuthor(),
-              PATH: `${ROOT}node_modules/.bin:${process.env.PATH}`,
-            },
-            maxBuffer: OUTPUT_BYTES_MAX,
-          },
-        ),
+        printedBy(commands.replaceAll('http://localhost:4000', installation.origin), folder, {
+          ANNALS_URL: installation.origin,
+          TOKEN: await tokenOfAuthor(),
+        }),
   )
   /** Files that the page's readers fetch first. */
   .extend('shared', { scope: 'file' }, async ({ type }) => {
@@ -99,25 +80,24 @@ const test = base
       await writeFile(path, text);
     }
     // The page starts a new module, without code generated from an older description.
-    for (const each of ['go.mod', 'go.sum', 'target', 'rest', 'graphql', 'annals_rest', 'annals_graphql'])
-      await rm(join(folder, each), { recursive: true, force: true });
+    for (const each of GENERATED) await rm(join(folder, each), { recursive: true, force: true });
     return folder;
   });
 
 describe.each(LANGUAGES)('$name', (language) => {
+  const { name, titles, compile } = language;
   const missing = missingOf(language);
   if (missing !== undefined)
-    console.warn(`The clients in ${language.name} are not generated: “${missing}” fails here.`);
+    console.warn(`The clients in ${name} are not generated: “${missing}” fails here.`);
 
   test.skipIf(missing !== undefined)(
-    'generated code compiles, creates an article, and reads it by REST and by GraphQL',
+    'generated code compiles, also for another domain, creates an article, and reads it',
     async ({ lay, skip, type }) => {
-      const { name, title } = language;
       const folder = await lay(name);
       let printed = '';
       for (const { text } of commandsOf(name)) {
         try {
-          printed += (await type(folder, text)).stdout;
+          printed += await type(folder, text);
         } catch (error) {
           const [why = ''] = NO_REGISTRY.exec(String(error)) ?? [];
           if (why === '') throw error;
@@ -125,12 +105,17 @@ describe.each(LANGUAGES)('$name', (language) => {
           skip(why);
         }
       }
-      const lines = stripVTControlCharacters(printed).split('\n');
-      const found = lines.filter((line) => line.includes(title));
-      expect(found).toEqual([
-        expect.stringMatching(`^REST: ${title}, by .+$`),
-        expect.stringMatching(`^GraphQL: ${title}, by .+$`),
-      ]);
+      const lines = [...new Set(stripVTControlCharacters(printed).split('\n'))];
+      for (const [title, interfaces] of Object.entries(titles))
+        expect(lines.filter((line) => line.includes(title))).toEqual([
+          `Read: ${title}`,
+          ...interfaces.map((each) => expect.stringMatching(`^${each}: ${title}, by .+$`) as string),
+        ]);
+
+      for (const each of PROGRAMS) await rm(join(folder, each), { recursive: true, force: true });
+      await writeFile(join(folder, 'openapi.json'), JSON.stringify(OF_EXPENSES));
+      await writeFile(join(folder, 'typed.ts'), loopsOver(OF_EXPENSES));
+      await type(folder, compile);
     },
     scaled(600_000),
   );
