@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one script, whose locks and installs are tried on the same checkout.
 import { execFile, spawn } from 'node:child_process';
 import {
   copyFile,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readAll } from './all-pages.ts';
 
-/** A list of so many items, with two in each page. */
+/** A list of `count` items, with two in each page. */
 const listOf = (count: number) => ({
   get: async (path: string) => {
     const first = Number(path);
