@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { email as emailField } from '#kernel/declare/values.ts';
 import { rolesOf } from '#kernel/registry/roles.ts';
 import type { UserId } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import { openMasterKey } from '#shared/keys/master-key-file.ts';
@@ -130,6 +131,7 @@ type Accounts = {
   readonly pool: Pool;
   readonly seal: RecordSeal;
   readonly rowProofs: RowProofs;
+  readonly clock: Clock;
   readonly emailHash: (email: string) => string;
   readonly persons: {
     byEmail(email: string): Promise<Person | undefined>;
@@ -160,7 +162,8 @@ const withAccounts = async <Result>(
   await using keys = await openPostgresKeyStore({ pool, masterKey });
   const log = pino({ level: 'silent' });
   const auditDir = config.audit.dir;
-  const rowProofs = await openRowProofs({ auditDir, pool, masterKey, clock: terminal.clock, log });
+  const { clock } = terminal;
+  const rowProofs = await openRowProofs({ auditDir, pool, masterKey, clock, log });
   for (const migrate of [migrateAccounts, migratePasswordResets]) await migrate(pool);
   const codec = createCodec({ keys, domain: terminal.domain });
   const emailHash = createEmailHash(masterKey);
@@ -171,6 +174,7 @@ const withAccounts = async <Result>(
     pool,
     seal: createRecordSeal(masterKey),
     rowProofs,
+    clock,
     emailHash,
     persons: {
       byEmail,

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { type Clock, dateElsewhereMs } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { Role } from '#shared/events/fields.ts';
@@ -53,6 +54,7 @@ export type InvitationDependencies = {
   readonly pool: Pool;
   readonly seal: RecordSeal;
   readonly rowProofs: Pick<RowProofs, 'of' | 'check'>;
+  readonly clock: Pick<Clock, 'nowMs' | 'aheadMs'>;
   readonly persons: Pick<Persons, 'byEmail'>;
   readonly emailHash: (email: string) => string;
   readonly record: RecordSecurityEvent;
@@ -107,7 +109,7 @@ export const createInvitations = (
 
 /** Makes an invitation for a process that only invites; the invited person makes the account. */
 export const makeInvitation = async (
-  { pool, seal, rowProofs, persons, emailHash, record }: InvitationDependencies,
+  { pool, seal, rowProofs, clock, persons, emailHash, record }: InvitationDependencies,
   { email, role }: Wanted,
   by: SecurityCircumstances,
   settle?: SettleResult<string>,
@@ -118,7 +120,7 @@ export const makeInvitation = async (
   const digest = seal.hash(KIND, link);
   const sealed = seal.seal(KIND, digest, { email });
   const hash = emailHash(email);
-  const expiresAt = new Date(Date.now() + LIFETIME_MS);
+  const expiresAt = new Date(dateElsewhereMs(clock) + LIFETIME_MS);
   const replaced = await inTransaction(pool, async (connection) => {
     await connection.query(`select pg_advisory_xact_lock(hashtextextended('auth.invitation ' || $1, 0))`, [
       hash,

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { UserId } from '#shared/brands.ts';
+import { type Clock, dateElsewhereMs } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
@@ -30,6 +31,7 @@ type Dependencies = {
   readonly pool: Pool;
   readonly seal: RecordSeal;
   readonly rowProofs: Pick<RowProofs, 'of' | 'check'>;
+  readonly clock: Pick<Clock, 'nowMs' | 'aheadMs'>;
   readonly credentials: Pick<Credentials, 'hash'>;
   readonly record: RecordSecurityEvent;
   /** For events that trigger further effects. */
@@ -95,12 +97,18 @@ type Made = { readonly userId: UserId; readonly isMailed: boolean };
 
 /** Makes a link for a process that does not use links itself. */
 export const makeReset = async (
-  { pool, seal, rowProofs, record }: Pick<Dependencies, 'pool' | 'seal' | 'rowProofs' | 'record'>,
+  {
+    pool,
+    seal,
+    rowProofs,
+    clock,
+    record,
+  }: Pick<Dependencies, 'pool' | 'seal' | 'rowProofs' | 'clock' | 'record'>,
   { userId, isMailed }: Made,
   by: SecurityCircumstances,
 ): Promise<string> => {
   const link = randomBytes(LINK_BYTES).toString('base64url');
-  const expiresAt = new Date(Date.now() + LIFETIME_MS);
+  const expiresAt = new Date(dateElsewhereMs(clock) + LIFETIME_MS);
   const reset = { digest: digestIn(seal, link), userId, expiresAt, isMailed };
   await insertReset({ database: pool, rowProofs }, reset);
   await record({ type: 'account.reset_requested', data: { userId } }, by);
