@@ -67,6 +67,22 @@ test('a change of leader is followed, and the former leader, which lags, is not 
   expect([one.appendCalls(), other.appendCalls()]).toEqual([1, 1]);
 });
 
+test('a leader that the other nodes cannot reach is left for the one that they elect', async ({
+  cluster,
+  one,
+  other,
+}) => {
+  await using log = await open(cluster.address);
+  const stream = aStream();
+  await log.append(stream, NO_STREAM, [anEvent()]);
+  one.isolate();
+  one.lag();
+  other.become('leader');
+  const { position } = await log.append(stream, version(1), [anEvent()]);
+  expect(other.appendCalls()).toBe(1);
+  expect(await log.head()).toBe(position);
+});
+
 test('events that a node shows at its start and truncates later reach nobody', async ({
   cluster,
   one,

@@ -2,10 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { test as base, describe, expect } from 'vitest';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
-import { NO_STREAM } from '#shared/event-log/event-log.ts';
+import { type EventLog, NO_STREAM } from '#shared/event-log/event-log.ts';
 import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
 import { logOutages } from '#shared/event-log/open.ts';
 import { until } from '../../testing/until.ts';
+import { openCuttable } from '../engines/cuttable.ts';
 import type { NotNow } from '../engines/eventstoredb/faults.ts';
 import { startStandIn } from '../engines/eventstoredb-fixture.ts';
 import { anEvent, aStream } from './event-log-engine.ts';
@@ -82,6 +83,52 @@ describe('a client', () => {
     node.faults.appends({ kind: 'not-now', says }, { stream, times: 3 });
     expect(await log.append(stream, NO_STREAM, [anEvent()])).toMatchObject({ version: 1 });
     expect(node.appendCalls()).toBe(calls);
+  });
+
+  test('waits for a response while the node answers others, and sends each append once', async ({ node }) => {
+    await using slow = await openEventStoreEventLog({
+      clock: REAL_TIME,
+      url: node.address,
+      timing: { ...TIMING, answerWithinMs: 400 },
+    });
+    const streams = Array.from({ length: 12 }, () => aStream());
+    for (const [place, stream] of streams.entries()) {
+      node.faults.appends({ kind: 'delayed', delayMs: (place + 1) * 100 }, { stream });
+      node.faults.appends({ kind: 'without-position' }, { stream });
+    }
+    await Promise.all(streams.map((stream) => slow.append(stream, NO_STREAM, [anEvent()])));
+    expect(node.faults.pending()).toBe(streams.length);
+    node.faults.clear();
+  });
+
+  test('is replaced if the node refuses everything for a second', async ({ calls, log, node }) => {
+    const says = 'Server Is Not Ready';
+    node.faults.appends({ kind: 'not-now', says }, { times: 1_000 });
+    const appended = log.append(aStream(), NO_STREAM, [anEvent()]);
+    await until(
+      () => node.appendCalls(),
+      (made) => made > calls,
+    );
+    node.faults.clear();
+    expect(await appended).toMatchObject({ version: 1 });
+  });
+
+  test.for([
+    ['appends', (log: EventLog) => log.append(aStream(), NO_STREAM, [anEvent()])],
+    ['reads', (log: EventLog) => log.head()],
+  ] as const)('whose connection is silent %s by another', async ([_, ask], { node }) => {
+    await using path = await openCuttable(node.address.replace('esdb:', 'http:'));
+    await using log = await openEventStoreEventLog({
+      clock: REAL_TIME,
+      url: `esdb://127.0.0.1:${path.port}?tls=false`,
+      timing: { retryBudgetMs: 5_000, answerWithinMs: 500, silenceMaxMs: 500 },
+    });
+    await log.append(aStream(), NO_STREAM, [anEvent()]);
+    await log.head();
+    path.strand();
+    path.mend();
+    // Keepalive would notice it after more than ten seconds.
+    expect(await ask(log)).toBeTruthy();
   });
 
   test('is not replaced for all because one append times out', async ({ calls, log, node }) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hostsIn } from './address.ts';
+import { hostsIn, withoutHost } from './address.ts';
 
 test.each([
   ['esdb://h:2113?tls=false', ['h:2113']],
@@ -25,4 +25,14 @@ test.each([
   'esdb:a',
 ])('%s is no address', (address) => {
   expect(hostsIn(address)).toBeUndefined();
+});
+
+test.each([
+  ['esdb://a:2113,b:2113,c?tls=false', 'b:2113', 'esdb://a:2113,c?tls=false'],
+  ['esdb://u:p@a,b', 'a:2113', 'esdb://u:p@b'],
+  ['esdb://a:2113,b:2113', 'c:2113', 'esdb://a:2113,b:2113'],
+  ['esdb://a:2113', 'a:2113', 'esdb://a:2113'],
+  ['esdb://a:2113,b:2113', undefined, 'esdb://a:2113,b:2113'],
+])('%s without %s is %s', (address, host, rest) => {
+  expect(withoutHost(address, host)).toBe(rest);
 });

@@ -5,11 +5,20 @@
 const ADDRESS = /^esdb(?:\+discover)?:\/\/(?:[^:@]+:[^@]+@)?(?<hosts>[^@/?]+)\/*(?:\?.*)?$/;
 const HOST = /^[^\s$+!?*'(),;[\]{}|"%~#<>=&:/@]+(?::(?<port>\d{1,5}))?$/;
 const PORT_MAX = 65_535;
+const DEFAULT_PORT = 2113;
 
 /** The hosts of an address, without user and password; undefined if it is no address of EventStoreDB. */
 export const hostsIn = (address: string): readonly string[] | undefined => {
   const hosts = ADDRESS.exec(address)?.groups?.hosts?.split(',');
   return hosts?.every(isHost) ? hosts : undefined;
+};
+
+/** The same address without one of its hosts, if there are others: that one is not asked who leads. */
+export const withoutHost = (address: string, host: string | undefined): string => {
+  const hosts = ADDRESS.exec(address)?.groups?.hosts;
+  const others =
+    hosts?.split(',').filter((each) => each !== host && `${each}:${DEFAULT_PORT}` !== host) ?? [];
+  return hosts === undefined || others.length === 0 ? address : address.replace(hosts, others.join());
 };
 
 const isHost = (text: string): boolean => {

@@ -5,7 +5,7 @@ import type { JsonObject } from '#shared/json.ts';
 import { type CheckedEvent, checkEvent } from '../check-append.ts';
 import { AppendTooLarge, InvalidAppend, LogUnavailable, StaleVersion } from '../errors.ts';
 import { APPEND_BYTES_MAX, type ExpectedVersion } from '../event-log.ts';
-import type { Answer, AppendClient, Stored } from './append-client.ts';
+import type { Answer, AppendClient, AttemptTime, Stored } from './append-client.ts';
 import { findEarlier, findEarlierFromEnd, findEarlierRefused } from './earlier.ts';
 import { failureOf, PassingFailure, refusalOf } from './failures.ts';
 import type { Reader } from './read.ts';
@@ -22,7 +22,7 @@ export type ProposedAppend = {
 export type AppendTiming = {
   /** The retry budget of an append while the server is unreachable. */
   readonly retryBudgetMs: number;
-  /** The timeout of one attempt, whose response may never come. */
+  /** The timeout of one attempt while the server answers nothing else either: its response may never come. */
   readonly answerWithinMs: number;
 };
 
@@ -55,10 +55,11 @@ export class Appender implements AsyncDisposable {
   async append(proposed: ProposedAppend): Promise<Stored> {
     if (this.#closed) throw new LogUnavailable('the event log is closed');
     if (this.#pending >= WAITING_MAX) throw new LogUnavailable(`${WAITING_MAX} appends are already waiting`);
+    const { answerWithinMs, retryBudgetMs } = this.#timing;
     const startedAtMs = performance.now();
     this.#pending += 1;
     try {
-      const answer = await this.#client.send(proposed, this.#timing.answerWithinMs);
+      const answer = await this.#client.send(proposed, { answerWithinMs, leftMs: retryBudgetMs });
       this.#failingSinceMs = undefined;
       return await this.#appended(answer, proposed, proposed.expected);
     } catch (error) {
@@ -82,7 +83,7 @@ export class Appender implements AsyncDisposable {
     const failingMs = performance.now() - (this.#failingSinceMs ?? Number.POSITIVE_INFINITY);
     if (failingMs <= retryBudgetMs) return;
     const question = { stream: IDENTITY_STREAM, expected: LONGEST, events: [eventOfLog('log.asked', {})] };
-    await this.#client.send(question, answerWithinMs).catch((cause: unknown) => {
+    await this.#client.send(question, { answerWithinMs, leftMs: answerWithinMs }).catch((cause: unknown) => {
       if (failureOf(cause) === 'wrong-version') return;
       throw new LogUnavailable(`EventStoreDB has accepted no append for ${Math.round(failingMs)} ms`, {
         cause,
@@ -109,7 +110,7 @@ export class Appender implements AsyncDisposable {
       startedAtMs,
       firstFailure,
     };
-    return withRetries(again, (leftMs) => this.#repeat(proposed, Math.min(answerWithinMs, leftMs))).catch(
+    return withRetries(again, (leftMs) => this.#repeat(proposed, { answerWithinMs, leftMs })).catch(
       (error: unknown) => {
         throw translate(error, proposed);
       },
@@ -117,12 +118,12 @@ export class Appender implements AsyncDisposable {
   }
 
   /** Repeats an append that was sent before, with an unknown outcome. */
-  async #repeat(proposed: ProposedAppend, answerWithinMs: number): Promise<Stored> {
-    if (proposed.expected === 'any') return this.#repeatAny(proposed, answerWithinMs);
+  async #repeat(proposed: ProposedAppend, time: AttemptTime): Promise<Stored> {
+    if (proposed.expected === 'any') return this.#repeatAny(proposed, time);
     try {
       // With an exact expectation the server compares the ids at that version, and acknowledges a repeat like
       // the first attempt.
-      return await this.#send(proposed, proposed.expected, answerWithinMs);
+      return await this.#send(proposed, proposed.expected, time);
     } catch (error) {
       if (failureOf(error) !== 'wrong-version') throw error;
       const from = revisionOf((proposed.expected + 1) as Version);
@@ -137,11 +138,11 @@ export class Appender implements AsyncDisposable {
    * clears. So the append is looked up, and otherwise appended at the version where the stream ended during
    * the look-up: then an earlier attempt cannot be stored in between.
    */
-  async #repeatAny(proposed: ProposedAppend, answerWithinMs: number): Promise<Stored> {
+  async #repeatAny(proposed: ProposedAppend, time: AttemptTime): Promise<Stored> {
     const { earlier, version } = await findEarlierFromEnd(this.#reader, proposed);
     if (earlier) return earlier;
     try {
-      return await this.#send(proposed, version, answerWithinMs);
+      return await this.#send(proposed, version, time);
     } catch (error) {
       if (failureOf(error) === 'wrong-version')
         throw new PassingFailure(`${proposed.stream} went on from version ${version}`, { cause: error });
@@ -149,8 +150,8 @@ export class Appender implements AsyncDisposable {
     }
   }
 
-  async #send(proposed: ProposedAppend, expected: ExpectedVersion, answerWithinMs: number): Promise<Stored> {
-    const answer = await this.#client.send({ ...proposed, expected }, answerWithinMs);
+  async #send(proposed: ProposedAppend, expected: ExpectedVersion, time: AttemptTime): Promise<Stored> {
+    const answer = await this.#client.send({ ...proposed, expected }, time);
     this.#failingSinceMs = undefined;
     return this.#appended(answer, proposed, expected);
   }

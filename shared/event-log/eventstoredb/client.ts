@@ -1,6 +1,13 @@
 import { EventStoreDBClient } from '@eventstore/db-client';
 import grpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import type { BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js';
+import {
+  Channel,
+  type ChannelCredentials,
+  type ChannelOptions,
+  experimental,
+  type Metadata,
+} from '@grpc/grpc-js';
 import { StartRefused } from '#shared/process/start-refused.ts';
 
 /** The call that carries appends: encoded requests go in, `BatchAppendResp` come out. */
@@ -10,6 +17,8 @@ export type AppendCall = ReturnType<
 
 export type Connection = {
   readonly client: EventStoreDBClient;
+  /** The host and port that it has connected to last. */
+  target(): string | undefined;
   openAppendCall(): Promise<AppendCall>;
   /** Of a request sent now. */
   deadlineMs(): number;
@@ -30,6 +39,13 @@ export const connect = (url: string): Connection => {
   // It awaits a connection that is being sought, and nobody awaits it: callers of that connection get the
   // error themselves.
   internals.handleError = (failed, error) => handleError(failed, error).catch(() => {});
+  const { createChannel } = internals;
+  let target: string | undefined;
+  internals.createChannel = async () => {
+    const own = ownChannel(await createChannel());
+    target = hostIn(own.getTarget());
+    return own;
+  };
   let channel: Promise<Channel> | undefined;
   internals.getChannel = () => {
     channel = getChannel();
@@ -45,6 +61,7 @@ export const connect = (url: string): Connection => {
   };
   return {
     client,
+    target: () => target,
     openAppendCall: internals.GRPCStreamCreator(grpc.StreamsClient, 'append', (streams) => {
       const { path, responseDeserialize } = grpc.StreamsService.batchAppend;
       const [metadata, options] = internals.callArguments({}, { deadline: Number.POSITIVE_INFINITY });
@@ -61,7 +78,57 @@ export const connect = (url: string): Connection => {
   };
 };
 
-type Channel = { close(): void };
+/**
+ * The same with a connection of its own: gRPC would give every client of the process the same one, so that a
+ * client that replaces another would share its silence. And without compression, which newer servers apply to
+ * each message however small, as gRPC offers it to every server.
+ */
+const ownChannel = (shared: Channel): Channel => {
+  const { credentials, options } = internalsOfChannel(shared);
+  shared.close();
+  const own = new Channel(shared.getTarget(), credentials, {
+    ...options,
+    'grpc.use_local_subchannel_pool': 1,
+  });
+  internalsOfChannel(own).filterStackFactory.push([{ createFilter: () => new Uncompressed() }]);
+  return own;
+};
+
+/** gRPC puts its way to resolve a name before the host, as in `dns:127.0.0.1:2113`. */
+const hostIn = (target: string): string => target.replace(/^dns:/, '');
+
+class Uncompressed extends experimental.BaseFilter {
+  override async sendMetadata(sent: Promise<Metadata>): Promise<Metadata> {
+    const metadata = await sent;
+    metadata.set('grpc-accept-encoding', 'identity');
+    return metadata;
+  }
+}
+
+type ChannelInternals = {
+  readonly credentials: ChannelCredentials;
+  readonly options: ChannelOptions;
+  /** The last filter before the connection comes last. */
+  readonly filterStackFactory: {
+    push(factories: experimental.FilterFactory<experimental.Filter>[]): void;
+  };
+};
+
+const internalsOfChannel = (channel: Channel): ChannelInternals => {
+  const internals: unknown = Reflect.get(channel, 'internalChannel');
+  if (!isChannelInternals(internals))
+    throw new StartRefused(
+      'this version of @grpc/grpc-js differs from 1.14.7: adapt the channels of EventStoreDB',
+    );
+  return internals;
+};
+
+const isChannelInternals = (value: unknown): value is ChannelInternals =>
+  typeof value === 'object' &&
+  value !== null &&
+  ['credentials', 'options', 'filterStackFactory'].every(
+    (name) => typeof Reflect.get(value, name) === 'object',
+  );
 
 /** Overridden internals: the client’s own appends are slow, and its faults would reach the process. */
 type Internals = {
@@ -70,6 +137,7 @@ type Internals = {
     name: string,
     create: (streams: grpc.StreamsClient) => AppendCall,
   ): () => Promise<AppendCall>;
+  createChannel(): Promise<Channel>;
   getChannel(): Promise<Channel>;
   handleError(failed: unknown, error: unknown): Promise<void>;
   /** The arguments of every call, reading and appending. */
@@ -86,9 +154,14 @@ const internalsOf = (client: object): Internals => {
 };
 
 const hasInternals = (client: object): client is Internals =>
-  ['GRPCStreamCreator', 'getChannel', 'callArguments', 'handleError', 'createDeadline'].every(
-    (name) => typeof Reflect.get(client, name) === 'function',
-  );
+  [
+    'GRPCStreamCreator',
+    'createChannel',
+    'getChannel',
+    'callArguments',
+    'handleError',
+    'createDeadline',
+  ].every((name) => typeof Reflect.get(client, name) === 'function');
 
 const clientFor = (url: string): EventStoreDBClient => {
   const credentials = CREDENTIALS.exec(url)?.groups?.credentials;

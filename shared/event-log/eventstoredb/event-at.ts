@@ -14,7 +14,7 @@ export const readEventAt = async (reader: Reader, position: Position): Promise<E
   if (position === START) return undefined;
   return ask(reader, `a look at position ${position}`, async () => {
     let found: EventId | undefined;
-    const read = reader.client.readAll({ fromPosition: serverPositionOf(position), maxCount: 1 });
+    const read = reader.connection.client.readAll({ fromPosition: serverPositionOf(position), maxCount: 1 });
     const onEvent = ({ event }: { readonly event?: StoredEvent }): boolean => {
       if (event && positionOf(event) === position && !isOfSystem(event)) found = event.id as EventId;
       return false;

@@ -9,7 +9,6 @@ import { InvalidAppend, LogWentBack, StaleVersion } from '../errors.ts';
 import { type EventLog, FIRST, NO_STREAM, type Seen, START } from '../event-log.ts';
 import { Appender, type AppendTiming, eventOfLog } from './append.ts';
 import { AppendClient, type Stored } from './append-client.ts';
-import { connect } from './client.ts';
 import { readEventAt } from './event-at.ts';
 import { findBack } from './find-back.ts';
 import { createFollow, readAfter } from './follow.ts';
@@ -23,6 +22,7 @@ import {
   readStreamPages,
   refuseIfClosed,
 } from './read.ts';
+import { ReadConnection } from './read-connection.ts';
 import { takeAll } from './reading.ts';
 import { IDENTITY_STREAM, isOfSystem, positionOf } from './record.ts';
 import { LATE_MS } from './retry.ts';
@@ -52,13 +52,18 @@ export const openEventStoreEventLog = async ({
   timing?: Timing;
 }): Promise<EventLog> => {
   await using opening = new AsyncDisposableStack();
-  const readers = connect(url);
-  opening.defer(() => readers.close());
+  const connection = opening.use(new ReadConnection(url));
   const closed = new AbortController();
   opening.defer(() => closed.abort());
-  const reader: Reader = { client: readers.client, clock, closed: closed.signal, ...timing };
+  const reader: Reader = { connection, clock, closed: closed.signal, ...timing };
   const live = opening.use(new LiveTail(reader, (after) => readAfter(reader, after)));
-  const client = opening.use(new AppendClient(url, timing.answerWithinMs));
+  const client = opening.use(
+    new AppendClient({
+      url,
+      silenceMaxMs: timing.answerWithinMs,
+      onNotReady: (host) => connection.replace(connection.client, host),
+    }),
+  );
   const appender = opening.use(
     new Appender({ client, reader: { ...reader, silenceMaxMs: timing.answerWithinMs }, timing }),
   );
@@ -197,7 +202,11 @@ type Page = {
 const readBack = async (reader: Reader, { from, recordsMax, downTo }: Range): Promise<Page> => {
   const positions: Position[] = [];
   let event: Position | undefined;
-  const read = reader.client.readAll({ fromPosition: from, maxCount: recordsMax, direction: BACKWARDS });
+  const read = reader.connection.client.readAll({
+    fromPosition: from,
+    maxCount: recordsMax,
+    direction: BACKWARDS,
+  });
   await takeAll(read, {
     ...readingOf(reader),
     onEvent: ({ event: stored }) => {

@@ -99,10 +99,13 @@ export const isNoRecord = (error: unknown): boolean =>
 const UNRECOGNIZED = /^Could not recognize/;
 /** … or of a node between two leaders, without the others, or overloaded: a retry may succeed. */
 const NOT_NOW = /^Could not recognize (Server Is Not Ready|Server Is Busy|No leader info available)/;
+/** Whether a node cannot serve at the moment, whatever it is asked. */
+export const isNotNow = (error: unknown): boolean => error instanceof Error && NOT_NOW.test(error.message);
+
 const NO_NODE_FOUND = /^Failed to discover/;
 
 const isPassing = (error: Error): boolean => {
-  if (NOT_NOW.test(error.message)) return true;
+  if (isNotNow(error)) return true;
   if (WRONGLY_ASKED.test(error.message) || UNRECOGNIZED.test(error.message)) return false;
   if (NO_NODE_FOUND.test(error.message) || PASSING_CODES.has(codeOf(error))) return true;
   return typeOf(error) === 'unknown' && codeOf(error) === undefined;

@@ -89,7 +89,10 @@ export const readAfter = async (reader: Reader, after: Position): Promise<LogPag
     lastRecord = event.id;
     return bytes < PAGE_BYTES_MAX;
   };
-  const read = reader.client.readAll({ fromPosition: serverPositionOf(after), maxCount: PAGE_EVENTS_MAX });
+  const read = reader.connection.client.readAll({
+    fromPosition: serverPositionOf(after),
+    maxCount: PAGE_EVENTS_MAX,
+  });
   try {
     await takeAll(read, { ...readingOf(reader), onEvent });
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { AllStreamSubscription, EventStoreDBClient } from '@eventstore/db-client';
+import type { AllStreamSubscription } from '@eventstore/db-client';
 import type { Position } from '#shared/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { Notifier } from '#shared/notifier.ts';
@@ -6,6 +6,7 @@ import { START } from '../event-log.ts';
 import { notifyLater } from '../notify-later.ts';
 import { type LogPage, Tail } from '../tail.ts';
 import type { Reader } from './read.ts';
+import type { ReadConnection } from './read-connection.ts';
 import { isOfSystem, positionOf, type StoredEvent, toEvent } from './record.ts';
 import { serverPositionOf } from './server-positions.ts';
 
@@ -34,7 +35,7 @@ const UNAWAITED_MAX = 2_000;
  */
 export class LiveTail extends Notifier implements AsyncDisposable {
   readonly tail: Tail;
-  readonly #client: EventStoreDBClient;
+  readonly #connection: ReadConnection;
   readonly #clock: Clock;
   readonly #closed = new AbortController();
   readonly #notifyLater: () => void;
@@ -49,11 +50,11 @@ export class LiveTail extends Notifier implements AsyncDisposable {
   #listening: Promise<void> | undefined;
 
   constructor(
-    { client, clock }: Pick<Reader, 'client' | 'clock'>,
+    { connection, clock }: Pick<Reader, 'connection' | 'clock'>,
     read: (after: Position) => Promise<LogPage>,
   ) {
     super(clock);
-    this.#client = client;
+    this.#connection = connection;
     this.#clock = clock;
     this.#notifyLater = notifyLater(() => this.notify(), clock);
     this.#awaited = new Notifier(clock);
@@ -108,7 +109,7 @@ export class LiveTail extends Notifier implements AsyncDisposable {
   /** Listens until the subscription ends, for whatever reason, and returns whether it was live at all. */
   async #listenOnce(after: Position): Promise<boolean> {
     if (this.#closed.signal.aborted || after === START) return false;
-    const subscription = this.#client.subscribeToAll({ fromPosition: serverPositionOf(after) });
+    const subscription = this.#connection.client.subscribeToAll({ fromPosition: serverPositionOf(after) });
     const end = () => endSubscription(subscription);
     this.#closed.signal.addEventListener('abort', end);
     let isOver = false;

@@ -1,9 +1,10 @@
-import { BACKWARDS, type END, type EventStoreDBClient, FORWARDS } from '@eventstore/db-client';
+import { BACKWARDS, type END, FORWARDS } from '@eventstore/db-client';
 import type { StreamName, Version } from '#shared/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { LogUnavailable } from '../errors.ts';
 import type { RecordedEvent } from '../event-log.ts';
 import { failureOf, refusalOf } from './failures.ts';
+import type { ReadConnection } from './read-connection.ts';
 import { type Reading, takeAll } from './reading.ts';
 import { type StoredEvent, toEvent } from './record.ts';
 import { withRetries } from './retry.ts';
@@ -15,7 +16,7 @@ export const PAGE_EVENTS_MAX = 1_000;
 export const PAGE_BYTES_MAX = 16 * 1_048_576;
 
 export type Reader = {
-  readonly client: EventStoreDBClient;
+  readonly connection: ReadConnection;
   readonly clock: Clock;
   /** The retry budget of a read while the server is unreachable. */
   readonly retryBudgetMs: number;
@@ -57,7 +58,11 @@ const readRevisions = async (
 ): Promise<Page> => {
   const events: StoredEvent[] = [];
   let bytes = 0;
-  const read = reader.client.readStream(stream, { fromRevision: from, maxCount: countMax, direction });
+  const read = reader.connection.client.readStream(stream, {
+    fromRevision: from,
+    maxCount: countMax,
+    direction,
+  });
   try {
     await takeAll(read, {
       ...readingOf(reader),
@@ -118,7 +123,12 @@ export const ask = <Answer>(
     throw refusalOf(error, what);
   });
 
-export const readingOf = ({ silenceMaxMs, closed }: Reader): Omit<Reading<unknown>, 'onEvent'> => ({
+export const readingOf = ({
+  connection,
+  silenceMaxMs,
+  closed,
+}: Reader): Omit<Reading<unknown>, 'onEvent'> => ({
+  connection,
   silenceMaxMs,
   signal: closed,
 });

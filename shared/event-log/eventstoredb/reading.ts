@@ -1,10 +1,12 @@
 import type { StreamingRead } from '@eventstore/db-client';
 import { PassingFailure } from './failures.ts';
+import type { ReadConnection } from './read-connection.ts';
 
 export type Reading<Resolved> = {
   /** Returns whether to continue reading. */
   onEvent(resolved: Resolved): boolean;
-  /** A server that sends nothing for so long counts as unreachable. */
+  readonly connection: ReadConnection;
+  /** A server that sends nothing for so long counts as unreachable, and its connection as silent. */
   readonly silenceMaxMs: number;
   readonly signal: AbortSignal;
 };
@@ -15,13 +17,18 @@ export type Reading<Resolved> = {
  */
 export const takeAll = async <Resolved>(
   read: StreamingRead<Resolved>,
-  { onEvent, silenceMaxMs, signal }: Reading<Resolved>,
+  { onEvent, connection, silenceMaxMs, signal }: Reading<Resolved>,
 ): Promise<void> => {
   const { promise: over, resolve, reject } = Promise.withResolvers<'ended' | 'left'>();
   let isOver = false;
   let hasReceived = false;
+  const { client } = connection;
+  let receivedBefore = connection.received;
   const onSilence = () => {
     if (!hasReceived) reject(new PassingFailure(`EventStoreDB sent nothing for ${silenceMaxMs} ms`));
+    // A read may be slow by itself.
+    if (connection.received === receivedBefore) connection.replace(client);
+    receivedBefore = connection.received;
     hasReceived = false;
     silence.refresh();
   };
@@ -29,6 +36,7 @@ export const takeAll = async <Resolved>(
   const onAbort = () => resolve('left');
   signal.addEventListener('abort', onAbort);
   read.on('data', (resolved) => {
+    connection.onReceived();
     if (isOver) return;
     hasReceived = true;
     try {

@@ -30,11 +30,15 @@ export const withRetries = async <Result>(
   for (;;) {
     if (failure !== undefined) {
       if (failureOf(failure) !== 'passing') throw failure;
-      if (leftMs() <= backoffMs + leastMs)
+      // Jitter, because an outage fails all callers at the same moment.
+      const pauseMs = backoffMs * (1 - Math.random() / 2);
+      const isLate = leftMs() <= pauseMs + leastMs;
+      if (!isLate) await delay(pauseMs);
+      // The timer may have been late.
+      if (isLate || leftMs() <= leastMs)
         throw new LogUnavailable(`EventStoreDB did not answer ${what} within ${retryBudgetMs} ms`, {
           cause: failure,
         });
-      await delay(backoffMs);
       backoffMs = Math.min(backoffMs * 2, BACKOFF_MAX_MS);
     }
     try {

@@ -23,14 +23,20 @@ export type NodeState = keyof typeof STATES;
 /** A node as the others of its cluster know it. */
 export type Member = { readonly port: number; readonly state: NodeState; readonly isAlive: boolean };
 
-export type Node = { state: NodeState; members(): readonly Member[] };
+export type Node = {
+  state: NodeState;
+  /** Clients reach it, and the other nodes do not. */
+  isIsolated: boolean;
+  members(): readonly Member[];
+};
 
 const leaderOf = (node: Node): Member | undefined =>
   node.members().find(({ state, isAlive }) => state === 'leader' && isAlive);
 
 /** A node that does not lead passes appends on to the leader, or refuses them without one. */
 export const takesAppends = ({ node }: Engine): boolean =>
-  node.state === 'leader' || (node.state === 'follower' && leaderOf(node) !== undefined);
+  (node.state === 'leader' && !node.isIsolated) ||
+  (node.state === 'follower' && leaderOf(node) !== undefined);
 
 /** The refusal of another node to requests that require the leader. */
 export const refusalByOthers = ({ node }: Engine, metadata: Metadata): Refusal | undefined => {

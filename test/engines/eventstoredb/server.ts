@@ -49,6 +49,11 @@ export type EventStoreStandIn = AsyncDisposable & {
   resume(): void;
   /** From now on its gossip has this state, and it accepts or refuses appends accordingly. */
   become(state: NodeState): void;
+  /**
+   * A leader that clients reach and the other nodes do not: it goes on as leader, and refuses appends. Lasts
+   * until it becomes something else.
+   */
+  isolate(): void;
   /** As the others of its cluster know it. */
   member(): Member;
   /** Shows no more than the current records, minus `less`, however much the others have. */
@@ -100,8 +105,11 @@ export const startNode = async (
       liveSubscriptions: new Set(),
       liveLagMax,
     },
-    node: { state: 'leader', members: () => cluster().map((node) => node.member()) },
+    node: { state: 'leader', isIsolated: false, members: () => cluster().map((node) => seen(node.member())) },
   };
+  const ownPort = () => advertised ?? bound;
+  const seen = (other: Member): Member =>
+    engine.node.isIsolated ? { ...other, isAlive: other.port === ownPort() } : other;
   const grpc = grpcServerOf(engine);
   const entrance = entranceTo(grpc.injectConnection);
   const bound = await entrance.open(port);
@@ -118,9 +126,16 @@ export const startNode = async (
     pause: engine.gate.close,
     resume: engine.gate.open,
     become(state) {
-      engine.node.state = state;
+      Object.assign(engine.node, { state, isIsolated: false });
     },
-    member: () => ({ port: advertised ?? bound, state: engine.node.state, isAlive: entrance.isOpen() }),
+    isolate() {
+      engine.node.isIsolated = true;
+    },
+    member: () => ({
+      port: ownPort(),
+      state: engine.node.state,
+      isAlive: entrance.isOpen() && !engine.node.isIsolated,
+    }),
     lag: view.lag,
     standAlone: view.standAlone,
     catchUp: view.catchUp,

@@ -1,0 +1,50 @@
+import type { EventStoreDBClient } from '@eventstore/db-client';
+import { withoutHost } from './address.ts';
+import { type Connection, connect } from './client.ts';
+
+/**
+ * The client that reads and subscribes. One whose connection has fallen silent is replaced by another with a
+ * connection of its own; its reads fail, so that their callers retry.
+ */
+export class ReadConnection implements AsyncDisposable {
+  readonly #url: string;
+  readonly #closing = new Set<Promise<void>>();
+  #current: Connection;
+  #received = 0;
+
+  constructor(url: string) {
+    this.#url = url;
+    this.#current = connect(url);
+  }
+
+  get client(): EventStoreDBClient {
+    return this.#current.client;
+  }
+
+  /** Counts what has been received for any read. */
+  get received(): number {
+    return this.#received;
+  }
+
+  onReceived(): void {
+    this.#received += 1;
+  }
+
+  /** Replaces a client, unless that was done already, by one that does not ask the host who leads. */
+  replace(former: EventStoreDBClient, host?: string): void {
+    if (former !== this.client) return;
+    const closing = this.#current;
+    this.#current = connect(withoutHost(this.#url, host));
+    this.#close(closing);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#close(this.#current);
+    await Promise.all(this.#closing);
+  }
+
+  #close(connection: Connection): void {
+    const closing = connection.close().finally(() => this.#closing.delete(closing));
+    this.#closing.add(closing);
+  }
+}
