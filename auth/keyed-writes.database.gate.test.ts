@@ -107,6 +107,8 @@ const CASES: Readonly<Record<string, (made: Makers) => Promise<Case>>> = {
   revokePersonalToken: async ({ token }) => ({ path: `/account/tokens/${await token()}`, other: OTHER }),
   deactivateAccount: async ({ person }) => ({ path: `${await person()}/deactivate`, other: OTHER }),
   reactivateAccount: async ({ person }) => ({ path: `${await person()}/reactivate`, other: OTHER }),
+  endAccess: async ({ person }) => ({ path: `${await person()}/access`, other: OTHER }),
+  endSessions: async ({ person }) => ({ path: `${await person()}/sessions`, other: OTHER }),
   endSession: async ({ person }) => ({ path: `${await person()}/sessions/any`, other: OTHER }),
   endApplication: async ({ person }) => ({ path: `${await person()}/applications/any-client`, other: OTHER }),
   endTokenOfUser: async ({ person }) => ({ path: `${await person()}/tokens/any`, other: OTHER }),

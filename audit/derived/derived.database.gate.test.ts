@@ -238,6 +238,11 @@ test('a webhook that is removed from the plan is found', async ({ planned, tampe
   );
 });
 
+test('the role of a deleted account counts nowhere, and 0.1.0 kept one', async ({ tampered }) => {
+  const found = await tampered(PERSON, `update ${PERSON} set role = 'reader' where status = 'deleted'`);
+  expect(found.total).toBe(0);
+});
+
 test('tables that their processes have not reached are compared as far as they have', async ({
   findBoth,
   planned,
