@@ -40,6 +40,7 @@ const DRIVERS: Readonly<Record<string, readonly string[]>> = {
     'shared/rate-limit/postgres/',
   ],
   '@eventstore/db-client': ['shared/event-log/eventstoredb/'],
+  '@grpc/grpc-js': ['shared/event-log/eventstoredb/'],
   kafkajs: ['shared/change-stream/kafka/'],
   ioredis: ['shared/rate-limit/redis/', 'webhook-dispatcher/queue/'],
   bullmq: ['webhook-dispatcher/queue/'],

@@ -7,7 +7,7 @@ import { StartRefused } from './start-refused.ts';
  */
 export const ENGINES = {
   'An S3 bucket': ['@aws-sdk/client-s3', '@aws-sdk/lib-storage'],
-  EventStoreDB: ['@eventstore/db-client'],
+  EventStoreDB: ['@eventstore/db-client', '@grpc/grpc-js'],
   Kafka: ['kafkajs'],
   OpenTelemetry: [
     '@opentelemetry/api',

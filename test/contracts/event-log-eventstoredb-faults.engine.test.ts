@@ -234,6 +234,29 @@ describe('a read', () => {
     expect(await log.head()).toBeGreaterThan(START);
   });
 
+  test('that was under way when its client was replaced is complete', async ({ open, standIn }) => {
+    await using replacing = await open({ retryBudgetMs: 5_000, answerWithinMs: 2_000, silenceMaxMs: 2_000 });
+    const stream = aStream();
+    await replacing.append(stream, NO_STREAM, [anEvent(), anEvent(), anEvent()]);
+    standIn.faults.reads({ kind: 'unanswered' }, { stream });
+    const reading = readAll(replacing, stream);
+    await until(
+      () => standIn.faults.pending(),
+      (left) => left === 0,
+    );
+    // Its client leaves the node, and takes the read along.
+    standIn.faults.appends({ kind: 'not-now', says: 'Server Is Not Ready' }, { times: 1_000 });
+    const appended = replacing.append(aStream(), NO_STREAM, [anEvent()]);
+    const calls = standIn.appendCalls();
+    await until(
+      () => standIn.appendCalls(),
+      (made) => made > calls,
+    );
+    standIn.faults.clear();
+    expect(await reading).toHaveLength(3);
+    expect(await appended).toMatchObject({ version: 1 });
+  });
+
   test('without access is refused at once', async ({ log, standIn }) => {
     standIn.faults.reads({ kind: 'access-denied' }, { stream: '$all' });
     await expect(log.head()).rejects.toThrow('EventStoreDB refused a read of its last event');

@@ -170,7 +170,7 @@ export class AppendClient implements AsyncDisposable {
     const why = `EventStoreDB did not answer an append within ${rounded(sent.spanMs)} ms`;
     fail(used, id, new PassingFailure(why));
     // A span with only the rest of a retry budget proves too little.
-    if (!isHeard && sent.spanMs >= this.#silenceMaxMs) this.#replace(used, why);
+    if (!isHeard && Math.ceil(sent.spanMs) >= this.#silenceMaxMs) this.#replace(used, why);
     this.#transmitQueued();
   }
 

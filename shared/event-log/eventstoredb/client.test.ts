@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { UnavailableError } from '@eventstore/db-client';
 import { expect, test } from 'vitest';
 import { connect } from './client.ts';
@@ -17,6 +20,32 @@ test('a call that fails while no node is found does not end the process', async 
   await expect(inside.handleError({ getChannel: () => undefined }, unavailable)).resolves.toBeUndefined();
   await searching;
   await close();
+});
+
+test('servers are asked for no compression, and each client has a connection of its own', async () => {
+  const asked: IncomingHttpHeaders[] = [];
+  let connections = 0;
+  const server = createServer()
+    .on('session', () => {
+      connections += 1;
+    })
+    .on('stream', (stream, headers) => {
+      asked.push(headers);
+      stream.respond(
+        { ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '5' },
+        { endStream: true },
+      );
+    });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const url = `esdb://127.0.0.1:${(server.address() as AddressInfo).port}?tls=false`;
+  for (const { client, close } of [connect(url), connect(url)]) {
+    const read = client.readAll({ maxCount: 1 });
+    await once(read.resume(), 'error');
+    await close();
+  }
+  server.close();
+  expect(asked.map((headers) => headers['grpc-accept-encoding'])).toEqual(['identity', 'identity']);
+  expect(connections).toBe(2);
 });
 
 test.each([

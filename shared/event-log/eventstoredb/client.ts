@@ -39,13 +39,13 @@ export const connect = (url: string): Connection => {
   // It awaits a connection that is being sought, and nobody awaits it: callers of that connection get the
   // error themselves.
   internals.handleError = (failed, error) => handleError(failed, error).catch(() => {});
-  const { createChannel } = internals;
+  const { createChannel, resolveUri } = internals;
   let target: string | undefined;
-  internals.createChannel = async () => {
-    const own = ownChannel(await createChannel());
-    target = hostIn(own.getTarget());
-    return own;
+  internals.resolveUri = async () => {
+    target = await resolveUri();
+    return target;
   };
+  internals.createChannel = async () => ownChannel(await createChannel(), target);
   let channel: Promise<Channel> | undefined;
   internals.getChannel = () => {
     channel = getChannel();
@@ -83,19 +83,17 @@ export const connect = (url: string): Connection => {
  * client that replaces another would share its silence. And without compression, which newer servers apply to
  * each message however small, as gRPC offers it to every server.
  */
-const ownChannel = (shared: Channel): Channel => {
+const ownChannel = (shared: Channel, target = shared.getTarget()): Channel => {
   const { credentials, options } = internalsOfChannel(shared);
   shared.close();
-  const own = new Channel(shared.getTarget(), credentials, {
+  const own = new Channel(target, credentials, {
     ...options,
     'grpc.use_local_subchannel_pool': 1,
   });
-  internalsOfChannel(own).filterStackFactory.push([{ createFilter: () => new Uncompressed() }]);
+  // `push` of the stack puts a filter first, where the next one overwrites what it has set.
+  internalsOfChannel(own).filterStackFactory.factories.push({ createFilter: () => new Uncompressed() });
   return own;
 };
-
-/** gRPC puts its way to resolve a name before the host, as in `dns:127.0.0.1:2113`. */
-const hostIn = (target: string): string => target.replace(/^dns:/, '');
 
 class Uncompressed extends experimental.BaseFilter {
   override async sendMetadata(sent: Promise<Metadata>): Promise<Metadata> {
@@ -109,9 +107,7 @@ type ChannelInternals = {
   readonly credentials: ChannelCredentials;
   readonly options: ChannelOptions;
   /** The last filter before the connection comes last. */
-  readonly filterStackFactory: {
-    push(factories: experimental.FilterFactory<experimental.Filter>[]): void;
-  };
+  readonly filterStackFactory: { readonly factories: experimental.FilterFactory<experimental.Filter>[] };
 };
 
 const internalsOfChannel = (channel: Channel): ChannelInternals => {
@@ -128,7 +124,8 @@ const isChannelInternals = (value: unknown): value is ChannelInternals =>
   value !== null &&
   ['credentials', 'options', 'filterStackFactory'].every(
     (name) => typeof Reflect.get(value, name) === 'object',
-  );
+  ) &&
+  Array.isArray(Reflect.get(Reflect.get(value, 'filterStackFactory') as object, 'factories'));
 
 /** Overridden internals: the client’s own appends are slow, and its faults would reach the process. */
 type Internals = {
@@ -138,6 +135,7 @@ type Internals = {
     create: (streams: grpc.StreamsClient) => AppendCall,
   ): () => Promise<AppendCall>;
   createChannel(): Promise<Channel>;
+  resolveUri(): Promise<string>;
   getChannel(): Promise<Channel>;
   handleError(failed: unknown, error: unknown): Promise<void>;
   /** The arguments of every call, reading and appending. */

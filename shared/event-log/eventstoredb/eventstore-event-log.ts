@@ -61,7 +61,7 @@ export const openEventStoreEventLog = async ({
     new AppendClient({
       url,
       silenceMaxMs: timing.answerWithinMs,
-      onNotReady: (host) => connection.replace(connection.client, host),
+      onNotReady: (host) => connection.leave(host),
     }),
   );
   const appender = opening.use(

@@ -128,6 +128,7 @@ export class LiveTail extends Notifier implements AsyncDisposable {
     let last = after;
     try {
       for await (const { event } of subscription) {
+        this.#connection.onReceived();
         await joined;
         if (event && !this.#take(last, event)) break;
         if (event) last = positionOf(event);

@@ -30,17 +30,25 @@ export class ReadConnection implements AsyncDisposable {
     this.#received += 1;
   }
 
-  /** Replaces a client, unless that was done already, by one that does not ask the host who leads. */
-  replace(former: EventStoreDBClient, host?: string): void {
-    if (former !== this.client) return;
-    const closing = this.#current;
-    this.#current = connect(withoutHost(this.#url, host));
-    this.#close(closing);
+  /** Replaces a client, unless that was done already. */
+  replace(former: EventStoreDBClient): void {
+    if (former === this.client) this.#connectTo(this.#url);
+  }
+
+  /** Leaves a host that does not serve, and does not ask it who leads. */
+  leave(host: string | undefined): void {
+    if (host === this.#current.target()) this.#connectTo(withoutHost(this.#url, host));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#close(this.#current);
     await Promise.all(this.#closing);
+  }
+
+  #connectTo(url: string): void {
+    const former = this.#current;
+    this.#current = connect(url);
+    this.#close(former);
   }
 
   #close(connection: Connection): void {

@@ -1,5 +1,5 @@
 import type { StreamingRead } from '@eventstore/db-client';
-import { PassingFailure } from './failures.ts';
+import { mayLeaveStuck, PassingFailure } from './failures.ts';
 import type { ReadConnection } from './read-connection.ts';
 
 export type Reading<Resolved> = {
@@ -10,6 +10,8 @@ export type Reading<Resolved> = {
   readonly silenceMaxMs: number;
   readonly signal: AbortSignal;
 };
+
+const REPLACED = 'the client that reads from EventStoreDB was replaced';
 
 /**
  * Passes on the results of a read until it ends, enough were taken, it fails, falls silent, or is aborted.
@@ -26,7 +28,7 @@ export const takeAll = async <Resolved>(
   let receivedBefore = connection.received;
   const onSilence = () => {
     if (!hasReceived) reject(new PassingFailure(`EventStoreDB sent nothing for ${silenceMaxMs} ms`));
-    // A read may be slow by itself.
+    // One slow read proves nothing while others are answered.
     if (connection.received === receivedBefore) connection.replace(client);
     receivedBefore = connection.received;
     hasReceived = false;
@@ -47,13 +49,23 @@ export const takeAll = async <Resolved>(
     }
     isOver = true;
   });
-  read.on('end', () => resolve('ended'));
+  read.on('end', () => {
+    connection.onReceived();
+    resolve('ended');
+  });
   // This listener stays: without one, a late error would end the process.
   read.on('error', reject);
   if (signal.aborted) onAbort();
+  const isReplaced = () => connection.client !== client;
   let ended = false;
   try {
     ended = (await over) === 'ended';
+    // A client that is closed ends its reads as if they were complete.
+    if (ended && isReplaced()) throw new PassingFailure(REPLACED);
+  } catch (error) {
+    if (isReplaced()) throw new PassingFailure(REPLACED, { cause: error });
+    if (mayLeaveStuck(error)) connection.replace(client);
+    throw error;
   } finally {
     isOver = true;
     clearTimeout(silence);
