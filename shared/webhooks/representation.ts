@@ -1,4 +1,4 @@
-import { cursorAt, cursorOf, type SeeingLog } from '#shared/event-log/own-cursor.ts';
+import { cursorOf, type NamingLog } from '#shared/event-log/own-cursor.ts';
 import type { Attempt, Delivery, FailedDeliveries, FoundDelivery, Replay } from '#shared/rest/deliveries.ts';
 import type { AttemptRow, DeliveryRow, ReplayRow } from './deliveries.ts';
 import type { FailedRow, FoundRow } from './search.ts';
@@ -9,7 +9,7 @@ import type { FailedRow, FoundRow } from './search.ts';
 export const ANSWER_BYTES_MAX = 16_384;
 
 type Shown = {
-  readonly eventLog: SeeingLog;
+  readonly eventLog: NamingLog;
   /** Deliveries of a disabled webhook are visible, but cannot be sent again. */
   readonly isEnabled: boolean;
 };
@@ -94,10 +94,11 @@ const textOf = (bytes: Buffer, isCut: boolean): string | undefined => {
 export const representReplay = (row: ReplayRow, { eventLog }: Pick<Shown, 'eventLog'>): Replay => ({
   id: row.id,
   webhookId: row.webhook_id,
-  from: row.from_position === null ? null : cursorAt(eventLog, row.from_position),
+  // A row has no event, and each process remembers others: all must say the same.
+  from: row.from_position === null ? null : cursorOf(eventLog, row.from_position, undefined),
   since: row.from_time?.toISOString() ?? null,
-  to: cursorAt(eventLog, row.to_position),
-  at: cursorAt(eventLog, row.at_position),
+  to: cursorOf(eventLog, row.to_position, undefined),
+  at: cursorOf(eventLog, row.at_position, undefined),
   planned: row.planned,
   state: row.state,
   requestedAt: row.requested_at.toISOString(),

@@ -20,7 +20,7 @@ const start = (kafka: TestKafka, file: string): Example => {
 };
 
 const cursorsIn = async ({ side, changes }: PublishedTopic): Promise<readonly string[]> =>
-  (await changes()).map(({ position }) => formatCursor(side.eventLog.identity, position));
+  (await changes()).map(({ position, id }) => formatCursor(side.eventLog.identity, position, id));
 
 const untilPrinted = async (example: Example, last: string | undefined): Promise<void> => {
   await until(

@@ -58,10 +58,11 @@ test('gives the recorded answers, except for later additions', async () => {
   });
 });
 
-/** An event is shown in its current version. */
+/** An event is shown in its current version, and its cursor names it now. */
 const laterVersions = (events: unknown): object[] =>
-  (events as { version: number }[]).map(({ version, ...event }) => ({
+  (events as { version: number; cursor: string }[]).map(({ version, cursor, ...event }) => ({
     ...event,
+    cursor: expect.stringMatching(new RegExp(`^${cursor}(-[0-9a-f]{8})?$`)),
     version: expect.toSatisfy((now) => now >= version),
   }));
 
