@@ -119,7 +119,7 @@ export const startAuthService = async (dependencies: AuthDependencies): Promise<
     }),
   );
   opening.use(startCleanUp({ pool, log, clock }));
-  opening.use(startGivingProofs({ ...dependencies, tables: GRANTING_TABLES }));
+  opening.use(await startGivingProofs({ ...dependencies, tables: GRANTING_TABLES }));
   const credentials = await createCredentials(dependencies);
   const keyedWrites = createKeyedWrites({ pool, seal: createRecordSeal(dependencies.masterKey) });
   const accounts = accountRoutes({

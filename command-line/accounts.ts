@@ -163,7 +163,7 @@ const withAccounts = async <Result>(
   const log = pino({ level: 'silent' });
   const auditDir = config.audit.dir;
   const { clock } = terminal;
-  const rowProofs = await openRowProofs({ auditDir, pool, masterKey, clock, log });
+  const rowProofs = openRowProofs({ auditDir, pool, masterKey, clock, log });
   for (const migrate of [migrateAccounts, migratePasswordResets]) await migrate(pool);
   const codec = createCodec({ keys, domain: terminal.domain });
   const emailHash = createEmailHash(masterKey);

@@ -50,7 +50,7 @@ export const withCommandSide = async <Result>(
   const log = pino({ level: 'silent' });
   const auditDir = config.audit.dir;
   // A demo’s clock tells the time of its story.
-  const rowProofs = await openRowProofs({ auditDir, pool, masterKey, clock: REAL_TIME, log });
+  const rowProofs = openRowProofs({ auditDir, pool, masterKey, clock: REAL_TIME, log });
   const erasures = openErasureList(auditDir);
   await using blobs = await openBlobs({ url: config.blobUrl, health: { add: () => {} } });
   await using gateway = await startCommandService({

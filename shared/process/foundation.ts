@@ -113,7 +113,7 @@ export const openFoundation = async (
   const masterKey = await openMasterKey(config);
   const keys = resources.use(await openPostgresKeyStore({ pool, masterKey }).catch(refuseStart));
   const auditDir = config.audit.dir;
-  const rowProofs = await openRowProofs({ auditDir, pool, masterKey, clock, log, isReader });
+  const rowProofs = openRowProofs({ auditDir, pool, masterKey, clock, log });
   const erasures = openErasureList(auditDir);
   await demandKeys({ pool, eventLog, erasures }, signal);
   await applyErasures({ domain, pool, keys, erasures, log });

@@ -7,7 +7,7 @@ import { type GrantingTable, type Proven, provenColumns, type RowProofs } from '
 
 type Giving = {
   readonly pool: Pool;
-  readonly rowProofs: Pick<RowProofs, 'of' | 'isRight' | 'isUpgrading'>;
+  readonly rowProofs: Pick<RowProofs, 'of' | 'isRight' | 'upgrade'>;
   readonly tables: readonly AnyTable[];
   readonly clock: Clock;
   readonly log: Pick<Log, 'warn'>;
@@ -21,15 +21,16 @@ const ROWS_MAX = 1_000;
 const LOCK = 'annals row proofs';
 
 /**
- * Gives proofs to the rows of the former release for as long as the upgrade lasts: its processes may write rows
- * beside this one. Until then such rows count without one.
+ * Begins the upgrade from a release without proofs, and gives proofs to its rows for as long as it lasts: its
+ * processes may write rows beside this one. Until then such rows count without one.
  */
-export const startGivingProofs = (giving: Giving): AsyncDisposable => {
-  const { clock, log, rowProofs } = giving;
+export const startGivingProofs = async (giving: Giving): Promise<AsyncDisposable> => {
+  const { clock, log, rowProofs, pool, tables } = giving;
+  await rowProofs.upgrade.begin(() => hasUnproven(pool, tables));
   const stopping = new AbortController();
   const { signal } = stopping;
   const work = async (): Promise<void> => {
-    while (!signal.aborted && (await rowProofs.isUpgrading())) {
+    while (!signal.aborted && (await rowProofs.upgrade.isUnderWay())) {
       await giveProofs(giving, signal).catch((err: unknown) =>
         log.warn({ err }, 'Rows of an earlier release could not be given proofs; this is tried again.'),
       );
@@ -43,6 +44,12 @@ export const startGivingProofs = (giving: Giving): AsyncDisposable => {
       await working;
     },
   };
+};
+
+const hasUnproven = async (pool: Pool, tables: readonly AnyTable[]): Promise<boolean> => {
+  const each = tables.map(({ name }) => `exists (select from ${name} where proof is null)`);
+  const { rows } = await pool.query<{ isFound: boolean }>(`select ${each.join(' or ')} as "isFound"`);
+  return rows[0]?.isFound === true;
 };
 
 type Given = Pick<Giving, 'pool' | 'tables'> & { readonly rowProofs: Pick<RowProofs, 'of' | 'isRight'> };

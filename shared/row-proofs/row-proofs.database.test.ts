@@ -11,7 +11,7 @@ import { createTestClock, type TestClock } from '../../test/engines/test-clock.t
 import { until } from '../../testing/until.ts';
 import { startGivingProofs } from './give-proofs.ts';
 import { openRowProofs } from './open.ts';
-import { type GrantingTable, type Proven, provenColumns } from './row-proofs.ts';
+import { type GrantingTable, type Proven, provenColumns, type RowProofs } from './row-proofs.ts';
 
 type Grant = {
   readonly id: string;
@@ -29,6 +29,7 @@ const GRANTS: GrantingTable<Grant> = {
 
 const MASTER_KEY = parseMasterKey(randomBytes(32).toString('base64'));
 const DAY_MS = 86_400_000;
+const SILENT = pino({ level: 'silent' });
 
 const openInstallation = async () => {
   await using opening = new AsyncDisposableStack();
@@ -37,21 +38,21 @@ const openInstallation = async () => {
   const auditDir = await mkdtemp(join(tmpdir(), 'row-proofs-'));
   opening.defer(() => rm(auditDir, { recursive: true }));
   await pool.query(
-    'create schema auth; create table auth.granted (id text primary key, secret bytea not null, ends timestamptz not null, keys jsonb)',
+    'create schema auth; create table auth.granted (id text primary key, secret bytea not null, ends timestamptz not null, keys jsonb, proof bytea)',
   );
   const resources = opening.move();
   return {
     ...{ pool, auditDir },
-    /** As each process does at its start. */
-    async start(clock: TestClock, more: { readonly isReader?: boolean; readonly auditDir?: string } = {}) {
-      const log = pino({ level: 'silent' });
-      const rowProofs = await openRowProofs({ pool, auditDir, masterKey: MASTER_KEY, clock, log, ...more });
-      await pool.query('alter table auth.granted add column if not exists proof bytea');
-      const giving = startGivingProofs({ pool, rowProofs, tables: [GRANTS], clock, log });
+    /** As other roles do at their start. */
+    openOther: (clock: TestClock, more: { readonly auditDir?: string } = {}) =>
+      openRowProofs({ pool, auditDir, masterKey: MASTER_KEY, clock, log: SILENT, ...more }),
+    /** As the authorization server does. */
+    async start(clock: TestClock, more: { readonly auditDir?: string } = {}) {
+      const rowProofs = this.openOther(clock, more);
+      const giving = await startGivingProofs({ pool, rowProofs, tables: [GRANTS], clock, log: SILENT });
       return { rowProofs, [Symbol.asyncDispose]: () => giving[Symbol.asyncDispose]() };
     },
     /** As a process of the former release does. */
-    becomeOld: () => pool.query('create table auth.person (user_id bigint)'),
     insertOld: (id: string) =>
       pool.query(`insert into auth.granted values ($1, '\\x01', now(), '{"b":{"d":1,"c":"ü"},"a":[2,1]}')`, [
         id,
@@ -100,7 +101,6 @@ test('a row has the same proof before it is written and after it is read', async
 test('rows of the former release count and get proofs for a day, and later ones do not', async ({
   installation,
 }) => {
-  await installation.becomeOld();
   await installation.pool.query(
     `insert into auth.granted select 'old ' || n, '\\x01', now(), null from generate_series(1, 2100) as n`,
   );
@@ -135,35 +135,57 @@ test('a new database has no upgrade', async ({ installation }) => {
 });
 
 test('another folder, or a damaged note, begins no second upgrade', async ({ installation }) => {
-  await installation.becomeOld();
+  await installation.insertOld('old');
   const clock = createTestClock();
   await using _first = await installation.start(clock);
   await clock.advance(2 * DAY_MS);
   await installation.insertOld('forged');
   const auditDir = join(installation.auditDir, 'another');
+  const counts = (rowProofs: RowProofs) =>
+    installation.read('forged').then((row) => rowProofs.check(GRANTS, row));
+  expect(await counts(installation.openOther(clock, { auditDir }))).toBe(false);
   await using other = await installation.start(clock, { auditDir });
-  expect(await other.rowProofs.isUpgrading()).toBe(false);
+  expect(await counts(other.rowProofs)).toBe(false);
   await writeFile(join(installation.auditDir, 'row-proofs.json'), '{"v":');
   await using again = await installation.start(clock);
-  expect(await again.rowProofs.check(GRANTS, await installation.read('forged'))).toBe(false);
+  expect(await counts(again.rowProofs)).toBe(false);
 });
 
-test('a reader begins no upgrade, and knows of one that another process begins', async ({ installation }) => {
-  await installation.becomeOld();
+test('if other roles start days before the authorization server, old rows count, and get their day', async ({
+  installation,
+}) => {
   await installation.insertOld('old');
   const clock = createTestClock();
-  const { rowProofs } = await openReader(installation, clock);
-  expect(await rowProofs.isUpgrading()).toBe(false);
-  await using _process = await installation.start(clock);
-  expect(await rowProofs.isUpgrading()).toBe(true);
+  const rowProofs = installation.openOther(clock);
+  // Such as an invitation by the command line.
+  const row: Grant = { id: 'new', secret: randomBytes(9), ends: new Date(), keys: null };
+  await installation.pool.query('insert into auth.granted values ($1, $2, $3, $4, $5)', [
+    ...[row.id, row.secret, row.ends, row.keys],
+    rowProofs.of(GRANTS, row),
+  ]);
+  await clock.advance(3 * DAY_MS);
+  expect(await rowProofs.check(GRANTS, await installation.read('old'))).toBe(true);
+  await using process = await installation.start(clock);
+  await until(
+    async () => process.rowProofs.isRight(GRANTS, await installation.read('old')),
+    (isRight) => isRight,
+  );
+  await clock.advance(2 * DAY_MS);
+  await installation.insertOld('forged');
+  expect(await rowProofs.check(GRANTS, await installation.read('forged'))).toBe(false);
 });
 
-const openReader = async (
-  { pool, auditDir }: Pick<Awaited<ReturnType<typeof openInstallation>>, 'pool' | 'auditDir'>,
-  clock: TestClock,
-) => {
-  const log = pino({ level: 'silent' });
-  return {
-    rowProofs: await openRowProofs({ pool, auditDir, masterKey: MASTER_KEY, clock, log, isReader: true }),
-  };
-};
+test('nobody is locked out by a folder that cannot be written, or a restored backup: the start is refused', async ({
+  installation,
+}) => {
+  await installation.insertOld('old');
+  const clock = createTestClock();
+  const file = join(installation.auditDir, 'file');
+  await writeFile(file, '');
+  await expect(installation.start(clock, { auditDir: file })).rejects.toThrow('cannot be written');
+  await using _first = await installation.start(clock);
+  await clock.advance(2 * DAY_MS);
+  await installation.pool.query('update auth.granted set proof = null; drop table auth.row_proofs_begun');
+  await installation.pool.query(`delete from public.annals_migration where component = 'row-proofs'`);
+  await expect(installation.start(clock)).rejects.toThrow('restored its backup');
+});

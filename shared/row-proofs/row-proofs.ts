@@ -1,6 +1,7 @@
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 import type { Log } from '#shared/process/log.ts';
+import type { Upgrade } from './upgrade.ts';
 
 /**
  * A table whose rows let somebody act: each row has a proof in its column `proof`, made with a key that no
@@ -27,22 +28,18 @@ export type RowProofs = {
    * only while an upgrade is under way, rows of the former release count.
    */
   check<Row extends object>(table: GrantingTable<Row>, row: Row & Proven): Promise<boolean>;
-  /** Whether rows of a former release count, and are given proofs. */
-  isUpgrading(): Promise<boolean>;
+  /** From a release without proofs: while it is under way, its rows count, and are given proofs. */
+  readonly upgrade: Upgrade;
 };
 
 type Dependencies = {
   readonly masterKey: MasterKey;
   readonly log: Pick<Log, 'error'>;
-  /** Asked only about rows without the right proof. */
-  readonly isUpgrading?: () => Promise<boolean>;
+  /** Asked only about rows without the right proof; by default, there is none. */
+  readonly upgrade?: Upgrade;
 };
 
-export const createRowProofs = ({
-  masterKey,
-  log,
-  isUpgrading = async () => false,
-}: Dependencies): RowProofs => {
+export const createRowProofs = ({ masterKey, log, upgrade = NO_UPGRADE }: Dependencies): RowProofs => {
   const key = createSecretKey(deriveKey(masterKey, 'row-proof'));
   const of: RowProofs['of'] = (table, row) => createHmac('sha256', key).update(formOf(table, row)).digest();
   const isRight: RowProofs['isRight'] = (table, row) =>
@@ -50,13 +47,13 @@ export const createRowProofs = ({
   return {
     of,
     isRight,
-    isUpgrading,
+    upgrade,
     async check(table, row) {
-      if (isRight(table, row) || (await isUpgrading())) return true;
+      if (isRight(table, row) || (await upgrade.isUnderWay())) return true;
       const key: unknown = row[table.key];
       log.error(
         { table: table.name, row: Buffer.isBuffer(key) ? key.toString('base64url') : key },
-        'A row has no valid proof, so it does not count: somebody has changed the table, or an earlier release has written it after the upgrade.',
+        'A row has no valid proof, so it does not count: somebody has changed the table, or an earlier release has written it: docs/runbooks.md, “A row has no valid proof”.',
       );
       return false;
     },
@@ -64,6 +61,8 @@ export const createRowProofs = ({
 };
 
 const PROOF_BYTES = 32;
+
+const NO_UPGRADE: Upgrade = { isUnderWay: async () => false, begin: async () => {} };
 
 /** For a select: all fields of the row, and its proof. */
 export const provenColumns = ({ columns, name }: Columns): string =>
