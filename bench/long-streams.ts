@@ -176,7 +176,9 @@ const measure = async (url: string, count: number): Promise<readonly string[]> =
       ),
     );
   const readThen = () =>
-    cpuMs(() => createPastOpener(reading as never)(middle as Position, free).find('article', ARTICLE));
+    cpuMs(async () =>
+      (await createPastOpener(reading as never)(middle as Position, free)).find('article', ARTICLE),
+    );
   const others = await medianOf(`fold of one beside ${events}`, RUNS, () =>
     load({ snapshots }, `article-${FIRST_OTHER}` as StreamName),
   );

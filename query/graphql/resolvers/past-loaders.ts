@@ -17,8 +17,8 @@ type Options = {
   readonly domain: Domain;
   readonly pool: Pool;
   readonly past: Past;
-  /** The same for counting, so that it does not use up the reads of pages. */
-  readonly counted: Past;
+  /** The same again for counting, so that it does not use up the reads of pages. */
+  openCounted(): Promise<Past>;
   readonly caller: Caller;
   /** Reads current rows, because nobody but auditors sees what they can no longer read. */
   readonly now: Loaders;
@@ -27,7 +27,15 @@ type Options = {
 };
 
 /** Reads former states for one request: each item from its own stream. */
-export const createPastLoaders = ({ domain, pool, past, counted, caller, now, asOf }: Options): Loaders => {
+export const createPastLoaders = ({
+  domain,
+  pool,
+  past,
+  openCounted,
+  caller,
+  now,
+  asOf,
+}: Options): Loaders => {
   const listings = listingsOf(domain);
   let bytesLeft = ANSWER_BYTES_MAX;
   const rowOf = (type: string, row: object): PastRow =>
@@ -70,6 +78,7 @@ export const createPastLoaders = ({ domain, pool, past, counted, caller, now, as
       return found.map((row) => rowOf(type, row));
     },
     async count(of, parentId) {
+      const counted = await openCounted();
       const { found, stoppedAt } = await findPast({
         pool,
         past: counted,

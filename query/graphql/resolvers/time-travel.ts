@@ -27,12 +27,12 @@ export const createTimeTravel = (options: PastOptions): TimeTravel => {
         charge,
         item && streamName(listingsOf(context.domain).of(item.type).kind, id ?? 0),
       );
-      const [past, counted] = await Promise.all([openPast(position, charge), openPast(position, charge)]);
+      const past = await openPast(position, charge);
       const loaders = createPastLoaders({
         domain: context.domain,
         pool: context.pool,
         past,
-        counted,
+        openCounted: () => openPast(position, charge),
         caller: context.caller,
         now: context.loaders,
         asOf: () => asOf,

@@ -53,7 +53,9 @@ const Form = ({ done }: { readonly done: (client: Client) => void }) => {
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault();
     setProblem(undefined);
-    const wanted = settingsOf(draft.content);
+    const { role } = draft.content;
+    // A draft may have a role that the domain has no more.
+    const wanted = settingsOf({ ...draft.content, role: roles.includes(role) ? role : (roles[0] ?? '') });
     sendOnce(wanted, (key) => api.post<Client>('/clients', wanted, key)).then(
       ({ body }) => {
         draft.end();

@@ -16,11 +16,14 @@ export const Deactivate = ({ user, done }: { readonly user: User; readonly done:
   const [isAlso, setAlso] = useState(false);
   const act = async () => {
     await api.post(`/account/people/${user.id}/deactivate`);
-    // Now that nobody adds any: the page has shown the first, some time ago.
-    for (const { id } of isAlso ? await readAll<Hook>(api, path) : [])
-      await api.post(`/webhooks/${id}/disable`);
-    reload();
-    done();
+    try {
+      // Now that nobody adds any: the page has shown the first, some time ago.
+      for (const { id } of isAlso ? await readAll<Hook>(api, path) : [])
+        await api.post(`/webhooks/${id}/disable`);
+    } finally {
+      reload();
+      done();
+    }
   };
   const toggle = (event: Event) => setAlso((event.currentTarget as HTMLInputElement).checked);
   return html`<${Confirm} label="Deactivate" title=${`Deactivate ${user.name}?`} doing="Deactivate" act=${act}>
