@@ -51,7 +51,7 @@ export type OwnTokens = {
 type Dependencies = {
   readonly pool: Pool;
   readonly keys: Pick<KeyStore, 'obtain' | 'find'>;
-  readonly rowProofs: RowProofs;
+  readonly rowProofs: Pick<RowProofs, 'of'>;
   readonly record: RecordSecurityEvent;
 };
 
@@ -78,9 +78,8 @@ export const tokenScopesOf = (policy: Policy, role: Role): readonly string[] => 
 
 export const createOwnTokens = ({ pool, keys, rowProofs, record }: Dependencies): OwnTokens => ({
   async of(userId) {
-    const rows: TokenRow[] = [];
-    for (const row of await selectTokensOf(pool, userId))
-      if (await rowProofs.check(PERSONAL_TOKENS, row)) rows.push(row);
+    // Also those without a proof: they count against the limit, and their owner revokes them.
+    const rows = await selectTokensOf(pool, userId);
     const key = rows.length === 0 ? undefined : (await keys.find([userId])).get(userId);
     return key === undefined || key === 'destroyed' ? [] : rows.map((row) => shownOf(key, row));
   },
@@ -119,7 +118,16 @@ export const createOwnTokens = ({ pool, keys, rowProofs, record }: Dependencies)
 
 const shownOf = (key: PersonKey, { userId, sealed, ...row }: TokenRow): PersonalToken => ({
   ...row,
-  name: unseal(key, sealed, bindingOf(userId, row.id)).toString('utf8'),
+  name: nameIn(key, sealed, bindingOf(userId, row.id)),
 });
+
+/** SQL may have changed it. */
+const nameIn = (key: PersonKey, sealed: Buffer, binding: string): string => {
+  try {
+    return unseal(key, sealed, binding).toString('utf8');
+  } catch {
+    return '(unreadable)';
+  }
+};
 
 const bindingOf = (userId: UserId, id: string): string => `personal token:${userId}:${id}`;

@@ -46,13 +46,13 @@ export const createEndAccess =
       }
       const isMeant = ({ grantId, clientId }: Grant): boolean =>
         endsWithSession.has(grantId) || isGrant({ clientId, isInSession: staysWithSession.has(grantId) });
-      // Grants before sessions, as whatever else ends both: otherwise two could wait for each other.
+      // Tokens, grants and then sessions, as all else that ends several: otherwise two could wait for each other.
+      const tokenIds = withTokens ? await deletePersonalTokensOf(connection, userId) : [];
+      for (const id of tokenIds) await revoke(connection, 'jti', personalTokenClient(id));
       const grants: EndedGrant[] = [];
       for (const grant of (await selectGrants(connection, userId)).filter(isMeant))
         grants.push(...(await endGrants(connection, 'grant_id', grant.grantId)));
       for (const { idHash } of ending) await buryRecord(connection, { kind: KIND, idHash });
-      const tokenIds = withTokens ? await deletePersonalTokensOf(connection, userId) : [];
-      for (const id of tokenIds) await revoke(connection, 'jti', personalTokenClient(id));
       return { sessions: ending.map(({ session }) => session), grants, tokenIds };
     });
 

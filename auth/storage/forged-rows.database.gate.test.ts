@@ -77,6 +77,21 @@ test.for<[string, string]>([
   expect(await statusOf(token)).toBe(401);
 });
 
+test('an owner sees and revokes a token that does not count, whatever its name has become', async ({
+  one,
+  personalTokenOf,
+  tokenOf,
+}) => {
+  const person = await registerPerson(one.auth);
+  const { id } = await personalTokenOf(person);
+  await one.auth.pool.query(`update auth.personal_token set sealed = '' where id = $1`, [id]);
+  const headers = { Authorization: `Bearer ${await tokenOf(person)}` };
+  const listed = await fetch(`${one.url}/account/tokens`, { headers });
+  expect(await listed.json()).toMatchObject([{ id, name: '(unreadable)' }]);
+  const revoked = await fetch(`${one.url}/account/tokens/${id}`, { method: 'DELETE', headers });
+  expect(revoked.status).toBe(204);
+});
+
 test('a client that SQL inserts is unknown, and can be removed', async ({ one }) => {
   const { clientId } = await registerClient(one.auth, serviceClient);
   const { service } = one.auth;
