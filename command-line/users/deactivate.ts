@@ -26,12 +26,14 @@ export const usersDeactivate: Command = {
   run: (given, terminal) =>
     withRemote(given, terminal, async (remote) => {
       const user = await findUser(remote, given);
-      await remote.write('POST', `${accountPath(user)}/deactivate`);
       const isDisabling = given.flags.has('disable-webhooks');
+      // Nothing is done if the client may not see them.
+      if (isDisabling) await readEnabled(remote, user, isDisabling);
+      await remote.write('POST', `${accountPath(user)}/deactivate`);
       const enabled = await readEnabled(remote, user, isDisabling);
-      for (const { id } of isDisabling ? (enabled ?? []) : [])
-        await remote.write('POST', `/webhooks/${id}/disable`);
-      await report({ user, count: enabled?.length, isDisabling }, given, terminal);
+      const refusals = isDisabling ? await disableAll(remote, enabled ?? []) : [];
+      await report({ user, count: enabled?.length, isDisabling, refusals }, given, terminal);
+      if (refusals.length > 0) throw refusals[0];
     }),
 };
 
@@ -50,15 +52,35 @@ const readEnabled = async (
   }
 };
 
-type Done = { readonly user: User; readonly count: number | undefined; readonly isDisabling: boolean };
+/** One that cannot be disabled leaves the others to be disabled. Returns why some cannot. */
+const disableAll = async (remote: Remote, webhooks: readonly Webhook[]): Promise<readonly Problem[]> => {
+  const refusals: Problem[] = [];
+  for (const { id } of webhooks) {
+    try {
+      await remote.write('POST', `/webhooks/${id}/disable`);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      refusals.push(error);
+    }
+  }
+  return refusals;
+};
+
+type Done = {
+  readonly user: User;
+  readonly count: number | undefined;
+  readonly isDisabling: boolean;
+  readonly refusals: readonly Problem[];
+};
 
 const report = async (
-  { user, count, isDisabling }: Done,
+  { user, count, isDisabling, refusals }: Done,
   given: Given,
   terminal: Terminal,
 ): Promise<void> => {
   if (given.flags.has('json')) {
-    const webhooks = { continuing: isDisabling ? 0 : (count ?? null), disabled: isDisabling ? count : 0 };
+    const disabled = isDisabling ? (count ?? 0) - refusals.length : 0;
+    const webhooks = { continuing: count === undefined ? null : count - disabled, disabled };
     return terminal.write(JSON.stringify({ userId: user.id, status: 'deactivated', webhooks }));
   }
   await terminal.write(`The account of ${cellOf(user.name)} is deactivated.`);
@@ -66,6 +88,8 @@ const report = async (
     terminal.complain(
       'Their webhooks continue, if there are any: the token lacks the scope manage:webhooks to look.',
     );
+  else if (refusals.length > 0)
+    terminal.complain(`Still enabled: ${refusals.length} of ${plural(count, 'webhook')} of theirs.`);
   else if (isDisabling && count > 0) await terminal.write(`Disabled: ${plural(count, 'webhook')}.`);
   else if (count > 0)
     terminal.complain(

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { until } from '../../testing/until.ts';
+import { callLine } from '../engines/call-line.ts';
 import { sharedTerminalTest as test } from '../engines/terminal.ts';
 
 /** An operator in a terminal manages users and their accounts. */
@@ -91,6 +92,23 @@ test('the webhooks of a deactivated user are named, and disabled on request', as
     lines: [deactivated, 'Disabled: 1 webhook.'],
   });
   await until(enabled, ([found]) => found !== undefined && 'enabled' in found && found.enabled === false);
+});
+
+test('nobody is deactivated without the scope that the webhooks need', async ({
+  call,
+  installation,
+  people,
+}) => {
+  const mae = await people.signUp('Mae');
+  const scope = 'read:users write:users manage:accounts';
+  const token = (await call('token', '--scope', scope)).lines.join('');
+  const command = ['users', 'deactivate', mae.email, '--disable-webhooks', '--url', installation.url];
+  expect(await callLine({ ...installation.settings, ANNALS_TOKEN: token }, command)).toMatchObject({
+    exit: 1,
+    lines: [],
+    complaint: expect.stringContaining('manage:webhooks'),
+  });
+  expect((await call('users', 'show', mae.email)).lines[0]).toBe(`${mae.name} active`);
 });
 
 test('a person is invited by a link', async ({ ada, call, installation }) => {
