@@ -11,6 +11,8 @@ import { findUnlogged } from './find-unlogged.ts';
 
 export type DerivedDependencies = PersonDependencies;
 
+const PERSONS_AT_ONCE = 16;
+
 /**
  * The checks of the tables that follow from the log beside the read model. Verification and watch make the
  * same ones: on the way through the log, and at its end.
@@ -21,10 +23,18 @@ export const compareDerived = async (
 ): Promise<readonly DerivedFinding[]> => {
   const { isIndexed, isPlanned, hasPersons } = await readSchemas(dependencies.pool);
   const found = isIndexed ? [...(await compareIndex(dependencies, stretch))] : [];
-  if (hasPersons)
-    for (const { stream, version } of stretch.events)
-      if (version === FIRST && stream.startsWith(USERS))
-        found.push(...(await comparePerson(dependencies, stream)));
+  if (hasPersons) {
+    const users = stretch.events.filter(
+      ({ stream, version }) => version === FIRST && stream.startsWith(USERS),
+    );
+    // Each takes some round trips.
+    for (let from = 0; from < users.length; from += PERSONS_AT_ONCE) {
+      const some = users.slice(from, from + PERSONS_AT_ONCE);
+      found.push(
+        ...(await Promise.all(some.map(({ stream }) => comparePerson(dependencies, stream)))).flat(),
+      );
+    }
+  }
   if (!isPlanned) return found;
   found.push(...(await comparePlan(dependencies, stretch.events)));
   for (const { stream, version } of stretch.events)
