@@ -142,6 +142,7 @@ export const TABLES: Readonly<Record<string, Held>> = {
   'auth.device_poll': nothing('when devices polled, by keyed hash'),
   'auth.used_once': nothing('keyed hashes of used proofs'),
   'auth.revoked': nothing('hashes and numbers of revoked grants and tokens'),
+  'auth.row_proofs_begun': nothing('a time'),
   'auth.spent_proof': nothing('keyed hashes of used proofs'),
 };
 
