@@ -65,8 +65,9 @@ const openRemote = (url: string, token: Token, signal: AbortSignal): Remote => {
     get: async (path, query) => jsonIn(await read(path, query)),
     list: (path, query) =>
       listingOf(async (after) => pageIn(await read(path, { ...query, ...(after && { after }) }))),
+    // A person decides whatever the version is, also where changes must name one.
     write: (method, path, body) =>
-      client.request(method, path, body, { idempotencyKey: crypto.randomUUID() }),
+      client.request(method, path, body, { idempotencyKey: crypto.randomUUID(), ifMatch: '*' }),
     // The server validates the parameters, because they depend on its domain.
     follow: ({ types, ...query }) =>
       client.follow(

@@ -1,9 +1,11 @@
 import { expect } from 'vitest';
 import { until } from '../../testing/until.ts';
 import { callLine } from '../engines/call-line.ts';
-import { sharedTerminalTest as test } from '../engines/terminal.ts';
+import { test as base } from '../engines/terminal.ts';
 
-/** An operator in a terminal manages users and their accounts. */
+/** An operator in a terminal manages users and their accounts, where changes must name a version. */
+
+const test = base.extend('installationOptions', { scope: 'file' }, { settings: { REQUIRE_IF_MATCH: 'on' } });
 
 test('users are listed and found by a part of their name or address', async ({ ada, call, listed }) => {
   const { lines, complaint } = await until(

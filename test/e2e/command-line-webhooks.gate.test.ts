@@ -8,7 +8,13 @@ import { test as base } from '../engines/terminal.ts';
 type Listed = { readonly id: string; readonly state: string; readonly subject: string };
 
 const test = base
-  .extend('installationOptions', { scope: 'file' }, { settings: { WEBHOOK_RETRY_SCHEDULE: '0' } })
+  .extend(
+    'installationOptions',
+    { scope: 'file' },
+    {
+      settings: { WEBHOOK_RETRY_SCHEDULE: '0', REQUIRE_IF_MATCH: 'on' },
+    },
+  )
   .extend('sink', { scope: 'file' }, async ({ installation: _started }, { onCleanup }) => {
     const sink = await startWebhookSink();
     onCleanup(() => sink[Symbol.asyncDispose]());

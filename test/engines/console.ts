@@ -17,6 +17,7 @@ export const signUpOperator = async (installation: Installation, people: People)
   await ask('PATCH', `/users/${somebody.userId}`, {
     token: people.administrator.token,
     body: { role: 'admin' },
+    headers: { 'if-match': '*' },
   });
   return people.signIn(somebody, 'admin');
 };

@@ -7,15 +7,18 @@ import { describeInChromium, lookAt, SIZES } from '../engines/chromium.ts';
 import { signInOn } from '../engines/console.ts';
 import { sharedConsoleTest } from './shared-console.ts';
 
-const test = sharedConsoleTest.extend(
-  'signInAt',
-  { scope: 'file' },
-  ({ installation, operator }) =>
-    async (page: Page, path: string): Promise<void> => {
-      await page.goto(`${installation.url}${path}`);
-      await signInOn(page, operator);
-    },
-);
+/** Where changes must name a version. */
+const test = sharedConsoleTest
+  .extend('installationOptions', { scope: 'file' }, { settings: { REQUIRE_IF_MATCH: 'on' } })
+  .extend(
+    'signInAt',
+    { scope: 'file' },
+    ({ installation, operator }) =>
+      async (page: Page, path: string): Promise<void> => {
+        await page.goto(`${installation.url}${path}`);
+        await signInOn(page, operator);
+      },
+  );
 
 describeInChromium('users in the console', () => {
   test.for(SIZES)(

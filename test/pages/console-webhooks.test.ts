@@ -37,7 +37,9 @@ const lookAway = (page: Page, isAway: boolean): Promise<unknown> =>
     document.dispatchEvent(new Event('visibilitychange'));
   `);
 
+/** Where changes must name a version. */
 const test = base
+  .extend('installationOptions', { scope: 'file' }, { settings: { REQUIRE_IF_MATCH: 'on' } })
   .extend('pictures', { scope: 'file' }, 'webhooks')
   .extend(
     'draft',

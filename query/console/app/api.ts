@@ -65,10 +65,15 @@ export const openApi = (session: Session): Api => {
     if (!last.ok) throw new ApiProblem(await problemOf(last));
     return last;
   };
+  // A page that names no version acts whatever the version is, also where changes must name one.
   const write = (method: string, body?: object, key: string = crypto.randomUUID()): Asking => ({
     method,
     waitMs: WAIT_MAX_MS,
-    headers: { 'idempotency-key': key, ...(body && { 'content-type': 'application/json' }) },
+    headers: {
+      'idempotency-key': key,
+      'if-match': '*',
+      ...(body && { 'content-type': 'application/json' }),
+    },
     ...(body && { body: JSON.stringify(body) }),
   });
   return {
@@ -91,7 +96,7 @@ export const openApi = (session: Session): Api => {
       return answerOf(response);
     },
     post: async (path, body, key) => answerOf(await ask(path, write('POST', body, key))),
-    remove: async (path) => void (await ask(path, { method: 'DELETE', waitMs: WAIT_MAX_MS })),
+    remove: async (path) => void (await ask(path, write('DELETE'))),
     stream: (path, headers, signal) =>
       ask(path, { headers: { accept: 'text/event-stream', ...headers }, signal }),
   };

@@ -18,8 +18,12 @@ export const Deactivate = ({ user, done }: { readonly user: User; readonly done:
     await api.post(`/account/people/${user.id}/deactivate`);
     try {
       // Now that nobody adds any: the page has shown the first, some time ago.
-      for (const { id } of isAlso ? await readAll<Hook>(api, path) : [])
-        await api.post(`/webhooks/${id}/disable`);
+      const found = isAlso ? await readAll<Hook>(api, path) : [];
+      // One that cannot be disabled leaves the others to be disabled.
+      const refusals: unknown[] = [];
+      for (const { id } of found)
+        await api.post(`/webhooks/${id}/disable`).catch((error: unknown) => refusals.push(error));
+      if (refusals.length > 0) throw refusals[0];
     } finally {
       reload();
       done();
