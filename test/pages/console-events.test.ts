@@ -19,13 +19,10 @@ const test = sharedConsoleTest
     await ask('DELETE', `/users/${departed.userId}`, { token: operator.token });
     return departed;
   })
-  .extend(
-    'edit',
-    { scope: 'file' },
-    ({ ada, ask }) =>
-      (article: number, title: string) =>
-        ask('PATCH', `/articles/${article}`, { token: ada.token, body: { title } }),
-  )
+  .extend('edit', { scope: 'file' }, ({ ada, ask }) => async (article: number, title: string) => {
+    const edited = await ask('PATCH', `/articles/${article}`, { token: ada.token, body: { title } });
+    expect(edited).toMatchObject({ status: 200 });
+  })
   .extend('article', { scope: 'file' }, async ({ ada, create, departed: _first, edit }) => {
     const article = await create('/articles', ada, { title: 'On engines', body: 'Text', tags: [] });
     for (let count = 1; count <= EDITS; count += 1) await edit(article, `On engines ${count}`);

@@ -1,7 +1,7 @@
 // Takes minutes, so it starts first.
 // Over 200 lines, because one endpoint is followed through every page, in the installation that is set up
 // here.
-import type { Page } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import { inDatabase } from '../../testing/database/search-everywhere.ts';
 import { until } from '../../testing/until.ts';
@@ -29,6 +29,16 @@ const asksWithin = async (page: Page, ms: number, isMeant: (path: string) => boo
 const STEP_MS = 5_000;
 /** The page with its four parts, at most twice: a minute of its clock also looks like a broken connection. */
 const ASKS_MAX = 10;
+
+/** The requests of the page that wait for their response. */
+const unanswered = (page: Page, isMeant: (path: string) => boolean): ReadonlySet<Request> => {
+  const open = new Set<Request>();
+  page.on('request', (request) => isMeant(new URL(request.url()).pathname) && open.add(request));
+  const end = (request: Request) => void open.delete(request);
+  page.on('requestfinished', end);
+  page.on('requestfailed', end);
+  return open;
+};
 
 /** As if another tab were in front. */
 const lookAway = (page: Page, isAway: boolean): Promise<unknown> =>
@@ -142,6 +152,7 @@ describeInChromium('webhooks in Chromium', () => {
       const rows = page.getByRole('link', { name: 'article.drafted' });
       await page.clock.install();
       onTestFinished(() => page.clock.resume());
+      const open = unanswered(page, isMeant);
       await page.goto(`${installation.url}/console/webhooks/${opened}`);
       await rows.first().waitFor();
       await page.clock.pauseAt(Date.now() + 60_000);
@@ -161,7 +172,7 @@ describeInChromium('webhooks in Chromium', () => {
       // A refresh that began before ends.
       await runUntil(
         page,
-        () => asksWithin(page, STEP_MS, isMeant),
+        async () => (await asksWithin(page, STEP_MS, isMeant)) + open.size,
         (asks) => asks === 0,
       );
       await draft('While nobody looks');
