@@ -56,7 +56,10 @@ export const startStandby = async (primary: Primary, folder: string): Promise<St
     user,
     logPath: join(folder, 'standby.log'),
   });
-  await demandSynchronous(primary.url);
+  await demandSynchronous(primary.url).catch(async (error: unknown) => {
+    await stopPostmaster(pgdata);
+    throw error;
+  });
   const url = Object.assign(new URL(primary.url), { port: String(port) }).href;
   return {
     async promote() {
