@@ -1,12 +1,22 @@
 // Takes minutes, so it starts first.
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { ANY, type AppendToStreamOptions, BACKWARDS, END, jsonEvent } from '@eventstore/db-client';
+import {
+  ANY,
+  type AppendToStreamOptions,
+  BACKWARDS,
+  END,
+  type EventStoreDBClient,
+  jsonEvent,
+  START,
+} from '@eventstore/db-client';
 import { describe, expect } from 'vitest';
 import { until } from '../../testing/until.ts';
+import { temporaryDataDir } from '../engines/data-dir.ts';
 import { startEventStoreProcess } from '../engines/eventstoredb/process.ts';
 import type { EventStoreStandIn } from '../engines/eventstoredb/server.ts';
 import { test as base, openClient } from '../engines/eventstoredb-fixture.ts';
@@ -20,6 +30,7 @@ const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const RECORDED = join(PROJECT, 'test/engines/eventstoredb/recorded');
 const SCENARIOS = join(RECORDED, 'scenarios.mjs');
 const ANSWERS = join(RECORDED, 'answers.json');
+const FILTERED = join(RECORDED, 'filtered.mjs');
 const SHORT_MS = 200;
 
 const test = base
@@ -37,7 +48,7 @@ const test = base
     { scope: 'file' },
     ({ client }) =>
       async (stream: string): Promise<number> =>
-        (await follow(client.readStream(stream))).count,
+        countIn(client, stream),
   );
 test.afterEach(({ standIn }) => {
   expect(standIn.faults.pending()).toBe(0);
@@ -56,6 +67,8 @@ const follow = async (items: AsyncIterable<unknown>): Promise<{ count: number; e
     return { count, error };
   }
 };
+const countIn = async (client: EventStoreDBClient, stream: string): Promise<number> =>
+  (await follow(client.readStream(stream))).count;
 /** Until a request has met the fault. */
 const untilMet = ({ faults }: EventStoreStandIn): Promise<number> =>
   until(
@@ -77,6 +90,62 @@ describe('the recorded answers of a real EventStoreDB', () => {
       { cwd: PROJECT },
     );
     expect(stdout).toContain('107 passed, 0 failed');
+  });
+
+  test('to reads with a filter equal those of the stand-in', async () => {
+    await using fresh = await startEventStoreProcess();
+    await using folder = await temporaryDataDir();
+    const out = join(folder.path, 'facts.json');
+    const address = `127.0.0.1:${fresh.port}`;
+    await run(process.execPath, [FILTERED, '--address', address, '--out', out], { cwd: PROJECT });
+    const facts = async (path: string): Promise<unknown> => JSON.parse(await readFile(path, 'utf8'));
+    expect(await facts(out)).toEqual(await facts(join(RECORDED, 'filtered.json')));
+  });
+});
+
+describe('a scavenge', () => {
+  const all = async (client: EventStoreDBClient, streams: readonly string[]) =>
+    (await Array.fromAsync(client.readAll()))
+      .flatMap(({ event }) => (event && streams.includes(event.streamId) ? [event] : []))
+      .map(({ streamId, revision, type, position }) => ({ streamId, revision, type, position }));
+
+  test('removes what retention and tombstones have hidden, and its positions', async ({
+    append,
+    client,
+    standIn,
+  }) => {
+    const [kept, short, gone] = [newStream(), newStream(), newStream()];
+    for (const stream of [kept, short, gone]) for (let n = 0; n < 3; n += 1) await append(stream);
+    await client.setStreamMetadata(short, { maxCount: 1 });
+    await client.tombstoneStream(gone);
+    const before = await all(client, [kept, short, gone]);
+    expect(before).toHaveLength(10);
+    standIn.scavenge();
+    const after = await all(client, [kept, short, gone]);
+    expect(after).toEqual(
+      before.filter(
+        ({ streamId, revision, type }) =>
+          streamId === kept || (streamId === short && revision === 2n) || type === '$streamDeleted',
+      ),
+    );
+    const lost = before.find(({ streamId }) => streamId === gone)?.position;
+    const from = (position: typeof lost) => ({ fromPosition: position ?? START, maxCount: 1 });
+    expect(await follow(client.readAll(from(lost)))).toMatchObject({ count: 0, error: { code: 2 } });
+    expect(await follow(client.readAll(from(after[0]?.position)))).toEqual({ count: 1 });
+    expect(await countIn(client, short)).toBe(1);
+  });
+
+  test('removes events beyond their maximum age, except the last', async ({ append, client, standIn }) => {
+    const stream = newStream();
+    for (let n = 0; n < 3; n += 1) await append(stream);
+    await client.setStreamMetadata(stream, { maxAge: 0 });
+    await until(
+      () => countIn(client, stream),
+      (left) => left === 0,
+    );
+    expect(await all(client, [stream])).toHaveLength(3);
+    standIn.scavenge();
+    expect(await all(client, [stream])).toHaveLength(1);
   });
 });
 

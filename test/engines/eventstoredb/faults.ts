@@ -43,8 +43,8 @@ type SubscriptionFault =
   | { readonly kind: 'silent-end'; readonly at: 'transition' | 'live' };
 
 /**
- * `stream` limits a fault to streams with this prefix; reads and subscriptions of everything are called
- * `$all`.
+ * `stream` limits a fault to streams with this beginning, after the prefix that a log may give its streams;
+ * reads and subscriptions of everything are called `$all`.
  */
 type Scope = { readonly times?: number; readonly stream?: string };
 
@@ -85,6 +85,8 @@ export const newFaults = (): FaultsInForce => {
   };
 };
 
+const PREFIX = /^\w+\./;
+
 type Order<Fault> = { readonly fault: Fault; readonly stream: string; left: number };
 
 const newOrders = <Fault>() => {
@@ -94,7 +96,11 @@ const newOrders = <Fault>() => {
       orders.push({ fault, stream, left: times });
     },
     take(stream: string, fits: (fault: Fault) => boolean): Fault | undefined {
-      const order = orders.find((candidate) => stream.startsWith(candidate.stream) && fits(candidate.fault));
+      const own = stream.replace(PREFIX, '');
+      const order = orders.find(
+        (candidate) =>
+          (stream.startsWith(candidate.stream) || own.startsWith(candidate.stream)) && fits(candidate.fault),
+      );
       if (!order) return undefined;
       order.left -= 1;
       if (order.left === 0) orders = orders.filter((candidate) => candidate !== order);

@@ -9,10 +9,13 @@ import {
   type LogRecord,
   type NewEvent,
   REVISION_MAX,
+  scavenged,
   sizeInLog,
+  ticksNow,
 } from './records.ts';
 import {
   describedBy,
+  isScavengeable,
   isSoftDeleted,
   lastRevision,
   metadataIn,
@@ -30,6 +33,11 @@ export type AppendOutcome =
 export type Log = {
   append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): AppendOutcome;
   remove(stream: string, expected: ExpectedRevision, how: 'delete' | 'tombstone'): AppendOutcome;
+  /**
+   * Removes what retention, truncation and deletion have made unreadable. A log that is opened again has it
+   * back.
+   */
+  scavenge(): void;
   /** Resolves when all changes so far are durable and may be acknowledged. */
   settled(): Promise<void>;
   stream(name: string): Stream | undefined;
@@ -75,6 +83,7 @@ export const openLog = (opened?: Partial<OpenedJournal>): Log => {
   return {
     append: (stream, expected, events) => append(state, stream, expected, events),
     remove: (stream, expected, how) => remove(state, stream, expected, how),
+    scavenge: () => scavenge(state),
     settled: async () => state.journal?.settled(),
     stream: (name) => state.streams.get(name),
     records: state.records,
@@ -145,6 +154,16 @@ const remove = (
   return { outcome: 'appended', revision: current, position: records[0]?.position ?? 0 };
 };
 
+const scavenge = ({ records, streams, visibleCount }: State): void => {
+  for (const [index, record] of records.slice(0, visibleCount).entries()) {
+    const stream = streams.get(record.stream);
+    if (!stream || !isScavengeable(stream, record)) continue;
+    const left = scavenged(record);
+    records[index] = left;
+    stream.records[Number(record.revision)] = left;
+  }
+};
+
 const holds = (expected: ExpectedRevision, current: bigint): boolean => {
   if (expected === 'any') return true;
   if (expected === 'stream_exists') return current >= 0n;
@@ -171,7 +190,7 @@ const recordsOf = (
   firstRevision: bigint,
   events: readonly NewEvent[],
 ): LogRecord[] => {
-  const created = ticksNow();
+  const created = `${ticksNow()}`;
   if (events.length === 0)
     return [
       {
@@ -204,15 +223,11 @@ const tombstoneOf = (stream: string, position: number): LogRecord => ({
   ...blankEvent(randomUUID(), '$streamDeleted'),
   kind: 'tombstone',
   stream,
-  created: ticksNow(),
+  created: `${ticksNow()}`,
   position,
   revision: REVISION_MAX,
   indexInAppend: 0,
 });
-
-const TICKS_PER_MS = 10_000n;
-
-const ticksNow = (): string => `${BigInt(Date.now()) * TICKS_PER_MS}`;
 
 const endOf = (records: readonly LogRecord[]): number =>
   records.reduce((_, record) => record.position + sizeInLog(record), 0);

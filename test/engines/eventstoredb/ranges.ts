@@ -1,6 +1,6 @@
 import type { Log } from './log.ts';
 import type { ServerPosition } from './read-request.ts';
-import type { LogRecord } from './records.ts';
+import { isReadable, type LogRecord } from './records.ts';
 import { firstReadable, type Stream } from './stream.ts';
 
 /** Ranges of the log that include visible records appended during the iteration. */
@@ -8,14 +8,14 @@ import { firstReadable, type Stream } from './stream.ts';
 export function* allForwards(log: Log, firstIndex: number): Generator<LogRecord> {
   for (let index = firstIndex; index < log.visibleCount(); index += 1) {
     const record = log.records[index];
-    if (record && record.kind !== 'empty') yield record;
+    if (record && isReadable(record)) yield record;
   }
 }
 
 export function* allBackwards(log: Log, endIndex: number): Generator<LogRecord> {
   for (let index = endIndex - 1; index >= 0; index -= 1) {
     const record = log.records[index];
-    if (record && record.kind !== 'empty') yield record;
+    if (record && isReadable(record)) yield record;
   }
 }
 
@@ -23,7 +23,7 @@ export function* streamForwards(log: Log, stream: Stream, from: bigint): Generat
   const first = firstReadable(stream, lastVisible(log, stream));
   for (let revision = from > first ? from : first; revision <= lastVisible(log, stream); revision += 1n) {
     const record = stream.records[Number(revision)];
-    if (record) yield record;
+    if (record && isReadable(record)) yield record;
   }
 }
 
@@ -32,7 +32,7 @@ export function* streamBackwards(log: Log, stream: Stream, from: bigint): Genera
   const first = firstReadable(stream, last);
   for (let revision = from < last ? from : last; revision >= first && revision >= 0n; revision -= 1n) {
     const record = stream.records[Number(revision)];
-    if (record) yield record;
+    if (record && isReadable(record)) yield record;
   }
 }
 
@@ -59,10 +59,11 @@ const isBefore = (position: number, target: ServerPosition): boolean =>
   position < target.commit || (position === target.commit && position < target.prepare);
 
 /** Valid positions are those of records, the start, and anything from the end of the log on. */
-export const isValidPosition = (log: Log, { commit }: ServerPosition): boolean =>
-  commit === 0 ||
-  commit >= log.endPosition() ||
-  log.records[firstIndexWhere(log, (position) => position >= commit)]?.position === commit;
+export const isValidPosition = (log: Log, { commit }: ServerPosition): boolean => {
+  if (commit === 0 || commit >= log.endPosition()) return true;
+  const record = log.records[firstIndexWhere(log, (position) => position >= commit)];
+  return record?.position === commit && record.kind !== 'scavenged';
+};
 
 const firstIndexWhere = (log: Log, holds: (position: number) => boolean): number => {
   let [low, high] = [0, log.records.length];

@@ -13,7 +13,7 @@ import {
   streamBackwards,
   streamForwards,
 } from './ranges.ts';
-import type { ReadRequest, Target } from './read-request.ts';
+import type { ReadRequest, ServerPosition, Target } from './read-request.ts';
 import type { LogRecord } from './records.ts';
 import { accessDenied, streamDeleted, unavailable, unreadable } from './refusals.ts';
 import { isSoftDeleted } from './stream.ts';
@@ -24,7 +24,9 @@ export type ReadCall = ServerWritableStream<ReadReq, Buffer>;
 /** A page or a whole range, once, at the pace of its reader. */
 export const readOnce = async (engine: Engine, call: ReadCall, request: ReadRequest): Promise<void> => {
   const fault = engine.faults.takeRead(request.target.stream);
-  if (fault?.kind === 'unanswered') return;
+  // Recorded: the real server never answers a filtered page of no events.
+  const isUnanswered = request.filter !== undefined && request.count === 0;
+  if (fault?.kind === 'unanswered' || isUnanswered) return;
   if (fault?.kind === 'access-denied') throw accessDenied();
   if (fault?.kind === 'delayed') await wait(fault.delayMs, undefined, { ref: false });
   const records = rangeOf(engine, request);
@@ -70,12 +72,12 @@ export const drained = async ({ gate }: Engine, call: ReadCall): Promise<void> =
 
 const rangeOf = (
   engine: Engine,
-  { target, backwards, count }: ReadRequest,
+  { target, backwards, count, filter }: ReadRequest,
 ): Iterable<LogRecord> | 'missing' => {
   if (count === 0) throw unreadable(target.kind);
   return target.kind === 'stream'
     ? streamRange(engine, target, backwards)
-    : allRange(engine, target, backwards);
+    : allRange(engine, target, { backwards, isFiltered: filter !== undefined });
 };
 
 const streamRange = (
@@ -96,9 +98,11 @@ const streamRange = (
 const allRange = (
   { log }: Engine,
   { from }: Target & { kind: 'all' },
-  backwards: boolean,
+  { backwards, isFiltered }: { readonly backwards: boolean; readonly isFiltered: boolean },
 ): Iterable<LogRecord> => {
-  if (typeof from !== 'string' && !isValidPosition(log, from)) throw unreadable('all');
+  const isBeyond = (position: ServerPosition) => backwards && position.commit > log.endPosition();
+  if (typeof from !== 'string' && (!isValidPosition(log, from) || isBeyond(from)))
+    throw unreadable(isFiltered ? 'filtered' : 'all');
   const end = log.visibleCount();
   if (backwards)
     return allBackwards(
@@ -109,9 +113,13 @@ const allRange = (
 };
 
 /** The start of a subscription to everything: after the given position, never at it. */
-export const firstIndexAfter = ({ log }: Engine, { from }: Target & { kind: 'all' }): number => {
+export const firstIndexAfter = (
+  { log }: Engine,
+  { from }: Target & { kind: 'all' },
+  filter: ReadRequest['filter'],
+): number => {
   if (from === 'start') return 0;
   if (from === 'end') return log.visibleCount();
-  if (!isValidPosition(log, from)) throw unreadable('all');
+  if (!isValidPosition(log, from)) throw unreadable(filter ? 'filtered' : 'all');
   return indexAfter(log, from);
 };

@@ -11,9 +11,12 @@ export type NewEvent = {
   readonly metadata: Uint8Array;
 };
 
-/** An append without events leaves an `empty` record: it takes space in the log and is never read. */
+/**
+ * An append without events leaves an `empty` record: it takes space in the log and is never read. What was
+ * scavenged takes none: no record begins there any more.
+ */
 export type LogRecord = NewEvent & {
-  readonly kind: 'event' | 'tombstone' | 'empty';
+  readonly kind: 'event' | 'tombstone' | 'empty' | 'scavenged';
   readonly position: number;
   readonly stream: string;
   readonly revision: bigint;
@@ -22,10 +25,24 @@ export type LogRecord = NewEvent & {
   readonly indexInAppend: number;
 };
 
+export const isReadable = ({ kind }: LogRecord): boolean => kind === 'event' || kind === 'tombstone';
+
+export const scavenged = (record: LogRecord): LogRecord => ({
+  ...record,
+  kind: 'scavenged',
+  data: NO_BYTES,
+  metadata: NO_BYTES,
+});
+
 export type ExpectedRevision = 'any' | 'no_stream' | 'stream_exists' | bigint;
 
 /** The revision of a tombstone, and the truncation mark of a soft-deleted stream. */
 export const REVISION_MAX = 9_223_372_036_854_775_807n;
+
+const TICKS_PER_MS = 10_000n;
+export const TICKS_PER_S = TICKS_PER_MS * 1_000n;
+
+export const ticksNow = (): bigint => BigInt(Date.now()) * TICKS_PER_MS;
 
 const RECORD_OVERHEAD_BYTES = 88;
 const NO_BYTES = new Uint8Array();

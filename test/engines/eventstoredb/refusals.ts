@@ -51,11 +51,14 @@ export const appendTooLarge = (): Refusal =>
 
 export const badRequest = (message: string): Refusal => new Refusal(status.INVALID_ARGUMENT, message);
 
-export const unreadable = (target: 'stream' | 'all'): Refusal =>
-  new Refusal(
-    status.UNKNOWN,
-    target === 'stream' ? 'Unexpected ReadStreamResult: Error' : 'Unexpected ReadAllResult: Error',
-  );
+export const unreadable = (target: 'stream' | 'all' | 'filtered'): Refusal =>
+  new Refusal(status.UNKNOWN, `Unexpected ${UNREADABLE[target]}: Error`);
+
+const UNREADABLE = {
+  stream: 'ReadStreamResult',
+  all: 'ReadAllResult',
+  filtered: 'FilteredReadAllResult',
+} as const;
 
 export const tooSlow = (at: 'live' | 'transition'): Refusal => {
   const when = at === 'live' ? 'to handle event while live' : 'while transitioning to live';

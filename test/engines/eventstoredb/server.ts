@@ -54,6 +54,8 @@ export type EventStoreStandIn = AsyncDisposable & {
    * until it becomes something else.
    */
   isolate(): void;
+  /** Removes the records that nobody can read from their streams any more, from `$all` as well. */
+  scavenge(): void;
   /** As the others of its cluster know it. */
   member(): Member;
   /** Shows no more than the current records, minus `less`, however much the others have. */
@@ -131,6 +133,7 @@ export const startNode = async (
     isolate() {
       engine.node.isIsolated = true;
     },
+    scavenge: whole.scavenge,
     member: () => ({
       port: ownPort(),
       state: engine.node.state,

@@ -3,7 +3,7 @@ import type { Engine, SubscriptionEnd } from './engine.ts';
 import { allForwards, lastVisible, streamForwards } from './ranges.ts';
 import { drained, firstIndexAfter, type ReadCall } from './read.ts';
 import type { ReadRequest, Target } from './read-request.ts';
-import type { LogRecord } from './records.ts';
+import { isReadable, type LogRecord } from './records.ts';
 import { accessDenied, type Refusal, streamDeleted, tooSlow } from './refusals.ts';
 import { caughtUpBytes, confirmationBytes, eventBytes } from './wire.ts';
 
@@ -39,7 +39,7 @@ type Feed = {
 
 const allFeed = (engine: Engine, { target, filter }: ReadRequest): Feed => {
   if (target.kind !== 'all') throw new Error(`A feed of everything was asked for ${target.stream}.`);
-  const firstIndex = firstIndexAfter(engine, target);
+  const firstIndex = firstIndexAfter(engine, target, filter);
   const checkpoints = checkpointsFrom(
     target.from === 'start' ? 'start' : engine.log.records[firstIndex - 1],
     filter,
@@ -47,7 +47,7 @@ const allFeed = (engine: Engine, { target, filter }: ReadRequest): Feed => {
   return {
     past: allForwards(engine.log, firstIndex),
     checkpoints,
-    concerns: (record) => record.kind !== 'empty',
+    concerns: isReadable,
     startsMissing: false,
   };
 };
@@ -62,7 +62,7 @@ const streamFeed = ({ log }: Engine, { stream: name, from }: Target & { kind: 's
   return {
     past: stream ? streamForwards(log, stream, after + 1n) : [],
     checkpoints: NO_CHECKPOINTS,
-    concerns: (record) => record.kind !== 'empty' && record.stream === name && record.revision > after,
+    concerns: (record) => isReadable(record) && record.stream === name && record.revision > after,
     startsMissing: from === 'start' && last < 0n,
   };
 };
