@@ -114,6 +114,8 @@ test.each([
   ['a damaged one of an article', 'article-990001', 'article.published', { articleId: 'x' }],
   ['a damaged one of a comment', 'comment-990002', 'comment.deleted', {}],
   ['one of an unknown type in an aggregate', 'article-990003', 'article.set_to_music', { secret: 'Notes' }],
+  ['one whose row was damaged to null', 'article-990004', 'article.published', null as never],
+  ['one whose row was damaged to a list', 'article-990005', 'article.published', ['Notes'] as never],
 ])(
   'of %s administrators are told that it is there, and nobody is told what it says',
   async (_what, stream, type, data) => {

@@ -2,11 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { StreamName, UserId } from '#shared/brands.ts';
+import { foreignContent } from '#shared/event-log/foreign-record.ts';
 import { arbitraryEvent } from '../../test/arbitrary-event.ts';
 import { ADA, context, newId, registered, SECRETS, setUp } from '../../test/codec-fixture.ts';
 import type { AnnalsEvent, EventOf } from './catalogue.ts';
 import { createCodec } from './codec.ts';
-import { MalformedEvent, UnknownEventType } from './errors.ts';
+import { ForeignRecord, MalformedEvent, UnknownEventType } from './errors.ts';
 
 describe('a round trip', () => {
   test('returns every event unchanged, with its position and metadata', async () => {
@@ -84,6 +85,26 @@ describe('an event that cannot be decoded', () => {
     );
   });
 
+  test.each([
+    ['of another application', { by: 'shop' }, 'its metadata lacks fields that Annals always writes'],
+    [
+      'without metadata',
+      foreignContent({ data: [SECRETS[1]], metadata: undefined }).metadata,
+      'it has data in the form of a list',
+    ],
+  ])('is named as foreign if it is %s, whatever its type', async (_what, metadata, reason) => {
+    const { store, decode } = setUp();
+    const own = await store(registered);
+    for (const type of [own.type, 'order.placed']) {
+      const failure = await decode({ ...own, type, metadata }).catch((error: unknown) => error as Error);
+      expect(failure).toBeInstanceOf(ForeignRecord);
+      expect(String(failure)).toContain(
+        `foreign_record: event ${own.id} (${type}, at position 9) was not written by Annals: ${reason}`,
+      );
+      for (const secret of SECRETS) expect(String(failure)).not.toContain(secret);
+    }
+  });
+
   test('is named by type, version, id and position, without personal content', async () => {
     const { codec, store } = setUp();
     const invalid = {
@@ -98,7 +119,8 @@ describe('an event that cannot be decoded', () => {
     expect(String(failure)).toBe(
       `MalformedEvent: Event ${id} (user.registered, version 1, not recorded yet) is malformed: role (invalid_value)`,
     );
-    const stored = { ...(await store(registered)), metadata: { version: 1, at: 'today' } };
+    const whole = await store(registered);
+    const stored = { ...whole, metadata: { ...whole.metadata, at: 'today' } };
     const later = await codec.decodeAll([stored]).catch((error: unknown) => error as MalformedEvent);
     expect(String(later)).toContain(
       `Event ${stored.id} (user.registered, version 1, at position 9) is malformed: at (invalid_format)`,

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { EventId, Position, StreamName, UserId, Version } from '#shared/brands.ts';
 import type { NewEvent, RecordedEvent } from '#shared/event-log/event-log.ts';
+import { foreignForm } from '#shared/event-log/foreign-record.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { KeyStore, PersonKey } from '#shared/keys/key-store.ts';
 import { SealBroken } from '#shared/keys/seal.ts';
@@ -17,8 +18,14 @@ import {
 } from './catalogue.ts';
 import { checkStream } from './check-stream.ts';
 import type { EventDefinition } from './define-event.ts';
-import { KEY_LOST, MalformedEvent, UnknownEventType } from './errors.ts';
-import { type EventMetadata, type MetadataContext, readMetadata, storeMetadata } from './metadata.ts';
+import { ForeignRecord, KEY_LOST, MalformedEvent, UnknownEventType } from './errors.ts';
+import {
+  type EventMetadata,
+  hasOurFields,
+  type MetadataContext,
+  readMetadata,
+  storeMetadata,
+} from './metadata.ts';
 import { eraseFields, openFields, partClear, partStored, sealFields } from './personal.ts';
 import { upcast } from './upcast.ts';
 
@@ -97,7 +104,7 @@ type Decoding = { readonly catalogue: Catalogue; readonly keys: Keys };
 const decode = (recorded: RecordedEvent, { catalogue, keys }: Decoding): DecodedEvent => {
   const { stream, version, position, id, recordedAt, type } = recorded;
   const definition = catalogue.find(type);
-  if (definition === undefined) throw new UnknownEventType(recorded);
+  if (definition === undefined) throw foreignIn(recorded) ?? new UnknownEventType(recorded);
   try {
     const metadata = readMetadata(recorded.metadata);
     const data = readData(definition, recorded, { version: metadata.version, keys });
@@ -116,8 +123,18 @@ const decode = (recorded: RecordedEvent, { catalogue, keys }: Decoding): Decoded
   } catch (error) {
     if (!(error instanceof z.ZodError || error instanceof RangeError || error instanceof SealBroken))
       throw error;
-    throw new MalformedEvent({ type, version: versionOf(recorded), id, position, reason: reasonOf(error) });
+    const reason = reasonOf(error);
+    throw (
+      foreignIn(recorded) ?? new MalformedEvent({ type, version: versionOf(recorded), id, position, reason })
+    );
   }
+};
+
+/** Undefined for an event of ours, of whatever release, even if it was damaged since. */
+const foreignIn = ({ type, id, position, metadata }: RecordedEvent): ForeignRecord | undefined => {
+  if (hasOurFields(metadata)) return undefined;
+  const reason = foreignForm(metadata) ?? 'its metadata lacks fields that Annals always writes';
+  return new ForeignRecord({ type, id, position, reason });
 };
 
 const sealIn = ({ data: { personal } }: RecordedEvent): { readonly seal?: string } =>

@@ -32,7 +32,7 @@ type Malformed = {
 
 /** The event violates its definition, or was changed after it was sealed. */
 export class MalformedEvent extends Error {
-  readonly code = 'malformed_event';
+  readonly code: 'malformed_event' | 'foreign_record' = 'malformed_event';
   readonly type: string;
   readonly version: number | null;
   readonly id: EventId;
@@ -46,5 +46,17 @@ export class MalformedEvent extends Error {
     this.version = version;
     this.id = id;
     this.position = position;
+  }
+}
+
+/** A record that Annals has not written, in one of its streams: its metadata is not that of our events. */
+export class ForeignRecord extends MalformedEvent {
+  override readonly code = 'foreign_record';
+
+  constructor(malformed: Omit<Malformed, 'version'>) {
+    super({ ...malformed, version: null });
+    const { type, id, position, reason } = malformed;
+    this.name = 'ForeignRecord';
+    this.message = `foreign_record: event ${id} (${type}, at position ${position}) was not written by Annals: ${reason}`;
   }
 }

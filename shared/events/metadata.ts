@@ -78,7 +78,13 @@ type Stored = z.infer<typeof stored>;
  */
 const certain = (metadata: JsonObject): Stored => (isCertain(metadata) ? metadata : stored.parse(metadata));
 
-const FIELDS = 7;
+const FIELD_NAMES = ['version', 'at', 'actor', 'client', 'request', '$correlationId', '$causationId'];
+const FIELDS = FIELD_NAMES.length;
+
+/** Whether all fields are there that Annals writes in every release, whatever their values. */
+export const hasOurFields = (metadata: JsonObject): boolean =>
+  FIELD_NAMES.every((name) => Object.hasOwn(metadata, name));
+
 const MOMENT = /^20\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 
 const isCertain = (metadata: JsonObject): metadata is Stored => {

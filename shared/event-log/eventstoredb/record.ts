@@ -1,7 +1,7 @@
 import type { AllStreamResolvedEvent, ResolvedEvent } from '@eventstore/db-client';
 import type { EventId, Position, StreamName } from '#shared/brands.ts';
-import type { JsonObject } from '#shared/json.ts';
 import type { RecordedEvent } from '../event-log.ts';
+import { contentOf, foreignContent, storableName } from '../foreign-record.ts';
 import { positionAt, versionAt } from './server-positions.ts';
 
 /** An event as the client reads it, from a stream or from the whole log. */
@@ -27,31 +27,17 @@ export const positionOf = ({ id, position }: StoredEvent): Position => {
   return positionAt(position);
 };
 
+/** A record in binary form has no JSON, whatever its bytes say. */
 export const toEvent = (stored: StoredEvent, position = positionOf(stored)): RecordedEvent => {
-  const { streamId, revision, id, type, data, metadata, created } = stored;
+  const { streamId, revision, id, type, data, metadata, created, isJson } = stored;
+  const content = isJson ? contentOf({ data, metadata }) : foreignContent({ data, metadata });
   return {
     position,
-    stream: streamId as StreamName,
+    stream: storableName(streamId) as StreamName,
     version: versionAt(revision),
     id: id as EventId,
-    type,
-    data: jsonObject(data, stored),
-    metadata: jsonObject(metadata, stored),
+    type: storableName(type),
+    ...content,
     recordedAt: created,
   };
-};
-
-/** Foreign records in this log may have any content; skipping them silently would hide them. */
-const jsonObject = (value: unknown, { id, streamId, isJson }: StoredEvent): JsonObject => {
-  if (
-    isJson &&
-    typeof value === 'object' &&
-    value !== null &&
-    !Array.isArray(value) &&
-    !(value instanceof Uint8Array)
-  )
-    return value as JsonObject;
-  throw new Error(
-    `event ${id} in ${streamId} was not written by Annals: its data and metadata are not JSON objects`,
-  );
 };

@@ -2,8 +2,8 @@ import type pg from 'pg';
 import type { EventId, LogIdentity, Position, StreamName, Version } from '#shared/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { isPassing } from '#shared/database/failures.ts';
-import type { JsonObject } from '#shared/json.ts';
 import { type Appended, type RecordedEvent, START } from '../event-log.ts';
+import { contentOf } from '../foreign-record.ts';
 import type { LogPage } from '../tail.ts';
 import { withRetries } from './retry.ts';
 
@@ -21,8 +21,8 @@ type Row = [
   version: number,
   id: string,
   type: string,
-  data: JsonObject,
-  metadata: JsonObject,
+  data: unknown,
+  metadata: unknown,
   recordedAt: Date,
   bytes: number,
 ];
@@ -33,8 +33,7 @@ const toEvent = ([position, stream, version, id, type, data, metadata, recordedA
   version: version as Version,
   id: id as EventId,
   type,
-  data,
-  metadata,
+  ...contentOf({ data, metadata }),
   recordedAt,
 });
 
@@ -65,7 +64,7 @@ export const readAfter = async (pool: pg.Pool, after: Position): Promise<LogPage
   const isAt = first?.[0] === after;
   const next = isAt ? rows.slice(1) : rows;
   return {
-    at: isAt ? toEvent(first) : undefined,
+    at: isAt ? { position: after, id: first[3] as EventId } : undefined,
     events: next.map(toEvent),
     sizes: next.map((row) => row[8]),
     last: (next.at(-1)?.[0] ?? after) as Position,
