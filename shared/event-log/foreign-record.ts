@@ -25,7 +25,7 @@ export const foreignContent = ({ data, metadata }: StoredContent): Content => ({
 
 const FOREIGN = 'foreign';
 
-/** What is foreign about a record, in one clause; undefined if its content was JSON objects. */
+/** The reason why a record is foreign, in one clause; undefined if its content was JSON objects. */
 export const foreignForm = (metadata: JsonObject): string | undefined => {
   const found = metadata[FOREIGN];
   if (!isObject(found)) return undefined;

@@ -8,7 +8,7 @@ import { until } from '../../testing/until.ts';
 import { freshTest as test } from '../engines/eventstoredb-fixture.ts';
 import { anEvent, aStream } from './event-log-engine.ts';
 
-/** What other applications write, by the form of data and metadata. */
+/** Records of other applications, by the form of data and metadata. */
 const FOREIGN: Readonly<Record<string, EventData>> = {
   'no metadata': jsonEvent({ type: 'order.placed', data: { total: 7 } }),
   'data that is null': jsonEvent({ type: 'order.placed', data: null as never, metadata: { by: 'shop' } }),

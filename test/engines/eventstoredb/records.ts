@@ -12,8 +12,8 @@ export type NewEvent = {
 };
 
 /**
- * An append without events leaves an `empty` record: it takes space in the log and is never read. What was
- * scavenged takes none: no record begins there any more.
+ * An append without events leaves an `empty` record: it takes space in the log and is never read. Scavenged records
+ * take none: no record begins there any more.
  */
 export type LogRecord = NewEvent & {
   readonly kind: 'event' | 'tombstone' | 'empty' | 'scavenged';
