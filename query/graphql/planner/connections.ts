@@ -28,7 +28,10 @@ export const connectionJson = (connection: Connection): Sql => {
   const members = collect(type, selectionSetsOf(selected)).map(
     (member) => [member.key, memberJson(connection, page, member)] as const,
   );
-  const isOfRows = collect(type, selectionSetsOf(selected)).some(({ name }) => READING.has(name));
+  const asked = collect(type, selectionSetsOf(selected)).map(({ name }) => name);
+  const isOfRows = asked.some((name) => READING.has(name));
+  // Its statement would not check whether the caller may filter and order.
+  if (!isOfRows && !asked.includes('totalCount')) throw new OutOfPlan('a connection without its rows');
   return sql`(select ${concatenated(objectJson(members))} ${isOfRows ? page.from : sql``})`;
 };
 
