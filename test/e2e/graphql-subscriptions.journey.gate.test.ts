@@ -33,7 +33,8 @@ describe('a subscription', () => {
   test.for<[string, (id: string, after: string) => string, readonly object[]]>([
     [
       'articlePublished',
-      () => 'articlePublished { cursor type at subjectId article { title status author { name } } }',
+      (_id, after) =>
+        `articlePublished(after: "${after}") { cursor type at subjectId article { title status author { name } } }`,
       [
         {
           type: 'article.published',
@@ -43,7 +44,8 @@ describe('a subscription', () => {
     ],
     [
       'articleChanged',
-      (id) => `articleChanged(id: ${id}) { cursor type at subjectId article { title } }`,
+      (id, after) =>
+        `articleChanged(id: ${id}, after: "${after}") { cursor type at subjectId article { title } }`,
       [
         { type: 'article.edited', article: { title: 'Told' } },
         { type: 'article.published', article: { title: 'Told' } },
@@ -51,8 +53,8 @@ describe('a subscription', () => {
     ],
     [
       'commentAdded',
-      (id) =>
-        `commentAdded(articleId: ${id}) { cursor type at comment { text author { name } post { title } } }`,
+      (id, after) =>
+        `commentAdded(articleId: ${id}, after: "${after}") { cursor type at comment { text author { name } post { title } } }`,
       [
         {
           type: 'comment.added',
@@ -62,7 +64,6 @@ describe('a subscription', () => {
     ],
     [
       'changes',
-      // It is not limited to one article, and others have just changed.
       (_id, after) =>
         `changes(types: ["article.edited", "comment.edited"], after: "${after}") { cursor type article { title } comment { text } user { id } }`,
       [
@@ -74,7 +75,8 @@ describe('a subscription', () => {
     '%s delivers its own events only',
     async ([field, query, expected], { ada: { token }, change, graphql, openStream }) => {
       const id = await change('createPost(input: { title: "Draft", body: "" }) { id }');
-      // Another replica may answer than the one that wrote the draft.
+      // Another replica may answer than the one that wrote the draft, and a subscription without a cursor
+      // begins where its replica is.
       const { data } = await until(
         () => graphql<{ post: unknown; cursor: string }>(`{ post(id: ${id}) { id } cursor }`, { token }),
         ({ data: { post } }) => post !== null,

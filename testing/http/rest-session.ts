@@ -1,3 +1,4 @@
+import { until } from '../until.ts';
 import type { Ask, Reply, RestClient } from './rest-client.ts';
 
 type Written = { readonly id: number; readonly version: number; readonly cursor: string };
@@ -22,10 +23,15 @@ export const restSessionOver = (ask: RestClient): RestSession => {
       return { ...reply, written: reply.body as Written };
     },
     async read<Body>(path: string, { headers, ...options }: Ask = {}) {
-      const reply = await ask('GET', path, {
+      const asked = {
         ...options,
         headers: { ...(cursor !== undefined && { 'consistency-token': cursor }), ...headers },
-      });
+      };
+      // On a busy machine, the server may give up waiting for the cursor.
+      const reply = await until(
+        () => ask('GET', path, asked),
+        ({ status }) => status !== 503,
+      );
       return reply as Reply & { readonly body: Body };
     },
   };
