@@ -18,6 +18,7 @@ import { describe, expect } from 'vitest';
 import { until } from '../../testing/until.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { startEventStoreProcess } from '../engines/eventstoredb/process.ts';
+import { SERVER_VERSIONS } from '../engines/eventstoredb/product.ts';
 import type { EventStoreStandIn } from '../engines/eventstoredb/server.ts';
 import { test as base, openClient } from '../engines/eventstoredb-fixture.ts';
 
@@ -29,7 +30,7 @@ const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
  */
 const RECORDED = join(PROJECT, 'test/engines/eventstoredb/recorded');
 const SCENARIOS = join(RECORDED, 'scenarios.mjs');
-const ANSWERS = join(RECORDED, 'answers.json');
+const ANSWERS = { '23.10.6': 'answers.json', '26.0.3': 'answers-26.0.3.json' };
 const FILTERED = join(RECORDED, 'filtered.mjs');
 const SHORT_MS = 200;
 
@@ -82,11 +83,11 @@ const settledWithin = (promise: Promise<unknown>, deadlineMs: number): Promise<b
   ]);
 
 describe('the recorded answers of a real EventStoreDB', () => {
-  test('equal those of the stand-in', async () => {
-    await using fresh = await startEventStoreProcess();
+  test.for(SERVER_VERSIONS)('equal those of the stand-in as %s', async (version) => {
+    await using fresh = await startEventStoreProcess({ version });
     const { stdout } = await run(
       process.execPath,
-      [SCENARIOS, '--address', fresh.address, '--compare', ANSWERS],
+      [SCENARIOS, '--address', fresh.address, '--compare', join(RECORDED, ANSWERS[version])],
       { cwd: PROJECT },
     );
     expect(stdout).toContain('107 passed, 0 failed');

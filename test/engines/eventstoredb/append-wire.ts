@@ -13,11 +13,9 @@ import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { status } from '@grpc/grpc-js';
 import type { NotNow } from './faults.ts';
 import type { AppendOutcome } from './log.ts';
+import type { Excess } from './product.ts';
 import type { ExpectedRevision, NewEvent } from './records.ts';
 import { streamIdentifier } from './wire.ts';
-
-/** The maximum of data bytes in one append. */
-export const APPEND_BYTES_MAX = 1_048_576;
 
 type Expectation = { hasNoStream(): boolean; hasAny(): boolean; hasStreamExists(): boolean };
 
@@ -51,9 +49,6 @@ export const malformationOf = (stream: string, events: readonly NewEvent[]): str
   if (events.some((event) => event.type === '')) return "Empty eventType provided. (Parameter 'eventType')";
   return undefined;
 };
-
-export const dataBytesIn = (events: readonly NewEvent[]): number =>
-  events.reduce((sum, event) => sum + event.data.length, 0);
 
 /** The answer of BatchAppend, before it is addressed to its request. */
 export type BatchAnswer = (answer: BatchAppendResp) => BatchAppendResp;
@@ -111,12 +106,25 @@ export const notNowAnswer =
     error.getDetails()?.setTypeUrl('type.googleapis.com/google.protobuf.Empty');
     return answer.setError(error);
   };
-export const tooLargeAnswer = (): BatchAnswer =>
-  refusal(
-    status.INVALID_ARGUMENT,
-    'MaximumAppendSizeExceeded',
-    new shared.MaximumAppendSizeExceeded().setMaxappendsize(APPEND_BYTES_MAX).serializeBinary(),
-  );
+export const tooLargeAnswer = (excess: Excess): BatchAnswer =>
+  excess.of === 'append'
+    ? refusal(
+        status.INVALID_ARGUMENT,
+        'MaximumAppendSizeExceeded',
+        new shared.MaximumAppendSizeExceeded().setMaxappendsize(excess.bytesMax).serializeBinary(),
+      )
+    : refusal(status.INVALID_ARGUMENT, 'MaximumAppendEventSizeExceeded', eventSizeExceeded(excess));
+
+/** Fields 1 to 3: id, bytes, maximum. The client does not have this message. */
+const eventSizeExceeded = ({ id, bytes, bytesMax }: Excess & { of: 'event' }): Uint8Array =>
+  Buffer.concat([
+    Buffer.from([0x0a, id.length]),
+    Buffer.from(id),
+    Buffer.from([0x10, ...varint(bytes), 0x18, ...varint(bytesMax)]),
+  ]);
+
+const varint = (value: number): number[] =>
+  value < 0x80 ? [value] : [(value % 0x80) + 0x80, ...varint(Math.floor(value / 0x80))];
 
 const refusal =
   (code: status, name: string, details: Uint8Array): BatchAnswer =>

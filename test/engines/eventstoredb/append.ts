@@ -2,17 +2,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { AppendReq, AppendResp } from '@eventstore/db-client/generated/streams_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { ServerReadableStream, sendUnaryData } from '@grpc/grpc-js';
-import {
-  APPEND_BYTES_MAX,
-  callAnswerOf,
-  callSuccess,
-  dataBytesIn,
-  expectedInCall,
-  malformationOf,
-  newEventIn,
-} from './append-wire.ts';
+import { callAnswerOf, callSuccess, expectedInCall, malformationOf, newEventIn } from './append-wire.ts';
 import type { Engine } from './engine.ts';
+import { refuseTooLarge } from './message-limit.ts';
 import { refuseOthers, takesAppends } from './node.ts';
+import { excessOf } from './product.ts';
 import type { ExpectedRevision, NewEvent } from './records.ts';
 import {
   accessDenied,
@@ -38,10 +32,12 @@ export const append =
   (call: ServerReadableStream<AppendReq, AppendResp>, respond: sendUnaryData<AppendResp>) => {
     let options: AppendReq.Options | undefined;
     const events: NewEvent[] = [];
+    let isRefused = false;
     call.on('data', (request: AppendReq) => {
+      isRefused ||= refuseTooLarge(call, request);
       options ??= request.getOptions();
       const message = request.getProposedMessage();
-      if (message && dataBytesIn(events) <= APPEND_BYTES_MAX) events.push(newEventIn(message));
+      if (message && !excessOf(engine.product, events)) events.push(newEventIn(message));
     });
     const finish = async () => {
       if (!options) throw badRequest('The first message of an append has options.');
@@ -56,13 +52,16 @@ export const append =
       engine.gate.pass(() => {
         if (answer !== 'none' && !call.cancelled) respond(null, answer);
       });
-    call.on('end', () => engine.gate.pass(() => void finish().then(answered, respond)));
+    call.on('end', () => {
+      if (!isRefused) engine.gate.pass(() => void finish().then(answered, respond));
+    });
   };
 
 const answerTo = async (engine: Engine, { stream, expected, events }: Append): Promise<Answer> => {
   const malformation = malformationOf(stream, events);
   if (malformation !== undefined) throw badRequest(malformation);
-  if (dataBytesIn(events) > APPEND_BYTES_MAX) throw appendTooLarge();
+  const excess = excessOf(engine.product, events);
+  if (excess) throw appendTooLarge(excess);
   if (!takesAppends(engine)) throw notNow('Server Is Not Ready');
   const fault = engine.faults.takeAppend(stream);
   if (fault?.kind === 'not-now') throw notNow(fault.says);

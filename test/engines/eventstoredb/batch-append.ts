@@ -3,14 +3,12 @@ import type { UUID } from '@eventstore/db-client/generated/shared_pb.js';
 import type { BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js';
 import { type ServerDuplexStream, status } from '@grpc/grpc-js';
 import {
-  APPEND_BYTES_MAX,
   accessDeniedAnswer,
   addressed,
   appendedAnswer,
   type BatchAnswer,
   badRequestAnswer,
   batchAnswerOf,
-  dataBytesIn,
   expectedInBatch,
   malformationOf,
   newEventIn,
@@ -22,7 +20,9 @@ import {
 import type { Engine } from './engine.ts';
 import type { AppendFault } from './faults.ts';
 import type { AppendOutcome } from './log.ts';
+import { refuseTooLarge } from './message-limit.ts';
 import { refusalByOthers, takesAppends } from './node.ts';
+import { excessOf, type Product } from './product.ts';
 import type { ExpectedRevision, NewEvent } from './records.ts';
 import { unavailable } from './refusals.ts';
 import { streamNameIn } from './wire.ts';
@@ -45,7 +45,8 @@ export const batchAppend = (engine: Engine) => (call: Call) => {
   engine.appendCalls.count += 1;
   call.on('data', (request: BatchAppendReq) =>
     engine.gate.pass(() => {
-      const append = gather(unfinished, request);
+      if (refuseTooLarge(call, request)) return;
+      const append = gather(unfinished, request, engine.product);
       if (append) void handle(engine, call, append);
     }),
   );
@@ -53,14 +54,18 @@ export const batchAppend = (engine: Engine) => (call: Call) => {
 };
 
 /** A large append comes in parts; only the first has options. */
-const gather = (unfinished: Map<string, Append>, request: BatchAppendReq): Append | undefined => {
+const gather = (
+  unfinished: Map<string, Append>,
+  request: BatchAppendReq,
+  product: Product,
+): Append | undefined => {
   const correlationId = request.getCorrelationId();
   if (!correlationId) return undefined;
   const options = request.getOptions();
   const append = options ? begun(correlationId, options) : unfinished.get(correlationId.getString());
   if (!append) return undefined;
   // Beyond the limit an append is refused in any case, so the rest is not kept.
-  if (dataBytesIn(append.events) <= APPEND_BYTES_MAX)
+  if (!excessOf(product, append.events))
     append.events.push(...request.getProposedMessagesList().map(newEventIn));
   if (!request.getIsFinal()) {
     unfinished.set(correlationId.getString(), append);
@@ -92,7 +97,8 @@ const handle = async (engine: Engine, call: Call, append: Append): Promise<void>
     answer(timeoutAnswer(), structured(append.correlationId));
     return;
   }
-  if (dataBytesIn(events) > APPEND_BYTES_MAX) return answer(tooLargeAnswer());
+  const excess = excessOf(engine.product, events);
+  if (excess) return answer(tooLargeAnswer(excess));
   // A request that waited in a stopped server is past its deadline when the server resumes: refused, not
   // stored.
   if (append.deadlineMs < Date.now()) return answer(timeoutAnswer());

@@ -1,5 +1,6 @@
 import { openJournal } from './journal.ts';
 import { openLog } from './log.ts';
+import type { ServerVersion } from './product.ts';
 import { type EventStoreStandIn, startNode } from './server.ts';
 
 type ClusterOptions = {
@@ -8,6 +9,7 @@ type ClusterOptions = {
   /** The nodes' addresses in gossip, if they differ. */
   readonly advertised?: readonly number[];
   readonly journal?: string | undefined;
+  readonly version?: ServerVersion | undefined;
 };
 
 export type EventStoreCluster = AsyncDisposable & {
@@ -28,6 +30,7 @@ export const startEventStoreCluster = async ({
   ports = NODES,
   advertised,
   journal,
+  version,
 }: ClusterOptions = {}): Promise<EventStoreCluster> => {
   await using opening = new AsyncDisposableStack();
   const log = openLog(journal === undefined ? undefined : await openJournal(journal));
@@ -35,7 +38,9 @@ export const startEventStoreCluster = async ({
   await log.settled();
   const nodes: EventStoreStandIn[] = [];
   for (const [place, port] of ports.entries())
-    nodes.push(opening.use(await startNode(log, () => nodes, { port, advertised: advertised?.[place] })));
+    nodes.push(
+      opening.use(await startNode(log, () => nodes, { port, version, advertised: advertised?.[place] })),
+    );
   const lead = (leading: number): void => {
     for (const [place, node] of nodes.entries()) node.become(place === leading ? 'leader' : 'follower');
   };

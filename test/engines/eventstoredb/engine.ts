@@ -2,6 +2,7 @@ import type { FaultsInForce } from './faults.ts';
 import type { Gate } from './gate.ts';
 import type { Log } from './log.ts';
 import type { Node } from './node.ts';
+import type { Product } from './product.ts';
 
 /** The state that all methods of the stand-in share. */
 export type Engine = {
@@ -9,6 +10,7 @@ export type Engine = {
   readonly faults: FaultsInForce;
   readonly gate: Gate;
   readonly node: Node;
+  readonly product: Product;
   /** The number of calls with appends that were started. */
   readonly appendCalls: { count: number };
   readonly liveSubscriptions: Set<LiveSubscription>;

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import { startEventStoreCluster } from './cluster.ts';
 import { carryOut, type Order } from './orders.ts';
+import { SERVER_VERSIONS } from './product.ts';
 import { startEventStoreStandIn } from './server.ts';
 
 /**
@@ -15,10 +16,12 @@ const { values } = parseArgs({
     advertised: { type: 'string', multiple: true },
     data: { type: 'string' },
     'live-lag-max': { type: 'string' },
+    version: { type: 'string' },
   },
 });
 const { data: journal, 'live-lag-max': liveLagMax, advertised } = values;
 const ports = values.port.map(Number);
+const version = SERVER_VERSIONS.find((known) => known === values.version);
 
 await using resources = new AsyncDisposableStack();
 if (advertised === undefined) {
@@ -26,6 +29,7 @@ if (advertised === undefined) {
   const standIn = resources.use(
     await startEventStoreStandIn({
       port: ports[0] ?? 0,
+      version,
       ...(journal !== undefined && { journal }),
       ...limits,
     }),
@@ -33,7 +37,7 @@ if (advertised === undefined) {
   console.log(JSON.stringify({ address: standIn.address, port: standIn.port }));
 } else {
   const cluster = resources.use(
-    await startEventStoreCluster({ ports, advertised: advertised.map(Number), journal }),
+    await startEventStoreCluster({ ports, advertised: advertised.map(Number), journal, version }),
   );
   process.on('message', (order: Order) => void carryOut(cluster, order).then(() => process.send?.('done')));
   console.log(JSON.stringify({ address: cluster.address, port: ports[0] }));

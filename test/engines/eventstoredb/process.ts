@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Order } from './orders.ts';
+import type { ServerVersion } from './product.ts';
 
 export type EventStoreProcess = AsyncDisposable & {
   readonly address: string;
@@ -17,6 +18,7 @@ export type EventStoreProcess = AsyncDisposable & {
 type ProcessOptions = {
   readonly port?: number;
   readonly data?: string;
+  readonly version?: ServerVersion;
   /** Several nodes make a cluster: their ports, and those in gossip. */
   readonly nodes?: readonly { readonly port: number; readonly advertised: number }[];
 };
@@ -28,6 +30,7 @@ export const startEventStoreProcess = async ({
   port = 0,
   data,
   nodes,
+  version,
 }: ProcessOptions = {}): Promise<EventStoreProcess> => {
   const places = nodes?.flatMap((node) => [
     '--port',
@@ -35,7 +38,8 @@ export const startEventStoreProcess = async ({
     '--advertised',
     `${node.advertised}`,
   ]) ?? ['--port', `${port}`];
-  const child = spawn(process.execPath, [MAIN, ...places, ...(data === undefined ? [] : ['--data', data])], {
+  const given = [option('data', data), option('version', version)].flat();
+  const child = spawn(process.execPath, [MAIN, ...places, ...given], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   const announced: { address: string; port: number } = JSON.parse(await firstLine(child));
@@ -61,6 +65,9 @@ export const startEventStoreProcess = async ({
     [Symbol.asyncDispose]: () => signal('SIGKILL'),
   };
 };
+
+const option = (name: string, value: string | undefined): string[] =>
+  value === undefined ? [] : [`--${name}`, value];
 
 const firstLine = async (child: ChildProcess): Promise<string> => {
   if (!child.stdout) throw new Error('The stand-in was started without a pipe for its address.');

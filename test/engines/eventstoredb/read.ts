@@ -15,7 +15,7 @@ import {
 } from './ranges.ts';
 import type { ReadRequest, ServerPosition, Target } from './read-request.ts';
 import type { LogRecord } from './records.ts';
-import { accessDenied, streamDeleted, unavailable, unreadable } from './refusals.ts';
+import { accessDenied, noRecordAt, streamDeleted, unavailable, unreadable } from './refusals.ts';
 import { isSoftDeleted } from './stream.ts';
 import { eventBytes, streamNotFoundBytes } from './wire.ts';
 
@@ -96,13 +96,13 @@ const streamRange = (
 };
 
 const allRange = (
-  { log }: Engine,
+  { log, product }: Engine,
   { from }: Target & { kind: 'all' },
   { backwards, isFiltered }: { readonly backwards: boolean; readonly isFiltered: boolean },
 ): Iterable<LogRecord> => {
   const isBeyond = (position: ServerPosition) => backwards && position.commit > log.endPosition();
   if (typeof from !== 'string' && (!isValidPosition(log, from) || isBeyond(from)))
-    throw unreadable(isFiltered ? 'filtered' : 'all');
+    throw isFiltered ? unreadable('filtered') : noRecordAt(from.commit, product);
   const end = log.visibleCount();
   if (backwards)
     return allBackwards(
@@ -114,12 +114,12 @@ const allRange = (
 
 /** The start of a subscription to everything: after the given position, never at it. */
 export const firstIndexAfter = (
-  { log }: Engine,
+  { log, product }: Engine,
   { from }: Target & { kind: 'all' },
   filter: ReadRequest['filter'],
 ): number => {
   if (from === 'start') return 0;
   if (from === 'end') return log.visibleCount();
-  if (!isValidPosition(log, from)) throw unreadable(filter ? 'filtered' : 'all');
+  if (!isValidPosition(log, from)) throw filter ? unreadable('filtered') : noRecordAt(from.commit, product);
   return indexAfter(log, from);
 };

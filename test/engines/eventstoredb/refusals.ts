@@ -1,6 +1,6 @@
 import { Metadata, status } from '@grpc/grpc-js';
-import { APPEND_BYTES_MAX } from './append-wire.ts';
 import type { NotNow } from './faults.ts';
+import type { Excess, Product } from './product.ts';
 import type { ExpectedRevision } from './records.ts';
 
 /** The error of a call: a status, and trailers by which the client picks its error class. */
@@ -43,11 +43,23 @@ export const deletionRefused = (stream: string, expected: ExpectedRevision, actu
 
 const EXPECTED_AS_NUMBER = { no_stream: -1n, any: -2n, stream_exists: -4n } as const;
 
-export const appendTooLarge = (): Refusal =>
-  new Refusal(status.INVALID_ARGUMENT, `Maximum Append Size of ${APPEND_BYTES_MAX} Exceeded.`, {
-    exception: 'maximum-append-size-exceeded',
-    'maximum-append-size': `${APPEND_BYTES_MAX}`,
+export const appendTooLarge = (excess: Excess): Refusal => {
+  const max = `${excess.bytesMax}`;
+  if (excess.of === 'append')
+    return new Refusal(status.INVALID_ARGUMENT, `Maximum Append Size of ${max} Exceeded.`, {
+      exception: 'maximum-append-size-exceeded',
+      'maximum-append-size': max,
+    });
+  const { id, bytes } = excess;
+  const message = `Event with Id: ${id}, Size: ${bytes}, exceeds Maximum Append Event Size of ${max}.`;
+  return new Refusal(status.INVALID_ARGUMENT, message, {
+    exception: 'maximum-append-event-size-exceeded',
+    'maximum-append-event-size': max,
   });
+};
+
+export const messageTooLarge = (): Refusal =>
+  new Refusal(status.RESOURCE_EXHAUSTED, 'Received message exceeds the maximum configured message size.');
 
 export const badRequest = (message: string): Refusal => new Refusal(status.INVALID_ARGUMENT, message);
 
@@ -59,6 +71,15 @@ const UNREADABLE = {
   all: 'ReadAllResult',
   filtered: 'FilteredReadAllResult',
 } as const;
+
+/** A read from a position where no record begins. */
+export const noRecordAt = (commit: number, { saysWhy }: Product): Refusal =>
+  saysWhy
+    ? new Refusal(
+        status.UNKNOWN,
+        `Unexpected ReadAllResult: InvalidPosition >> Log record at actual pos ${commit} has non-positive length: 0.`,
+      )
+    : unreadable('all');
 
 export const tooSlow = (at: 'live' | 'transition'): Refusal => {
   const when = at === 'live' ? 'to handle event while live' : 'while transitioning to live';

@@ -1,26 +1,15 @@
-import type { Socket } from 'node:net';
-import { GossipService } from '@eventstore/db-client/generated/gossip_grpc_pb.js';
-import { ServerFeaturesService } from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
-import type { SupportedMethods } from '@eventstore/db-client/generated/serverfeatures_pb.js';
-import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
-import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData } from '@grpc/grpc-js';
-import { append } from './append.ts';
-import { batchAppend } from './batch-append.ts';
-import { deleteStream, tombstoneStream } from './delete.ts';
 import type { Engine, SubscriptionEnd } from './engine.ts';
 import { entranceTo } from './entrance.ts';
 import { type Faults, newFaults } from './faults.ts';
 import { newGate } from './gate.ts';
+import { grpcServerOf } from './grpc.ts';
 import { openJournal } from './journal.ts';
 import { type Log, openLog } from './log.ts';
-import { type Member, type NodeState, readGossip, refuseOthers } from './node.ts';
-import { type ReadCall, readOnce } from './read.ts';
-import { readRequestIn } from './read-request.ts';
-import { subscribe } from './subscribe.ts';
+import type { Member, NodeState } from './node.ts';
+import { type ProductOptions, productOf } from './product.ts';
 import { viewOf } from './view.ts';
-import { supportedMethods } from './wire.ts';
 
-type NodeOptions = {
+type NodeOptions = ProductOptions & {
   /** 0, the default, lets the system choose. */
   readonly port?: number;
   /** Its address in gossip, if it differs. */
@@ -72,7 +61,6 @@ export type EventStoreStandIn = AsyncDisposable & {
 };
 
 const LIVE_LAG_MAX = 256;
-const MESSAGE_BYTES_MAX = 17 * 1_048_576;
 
 /** An EventStoreDB for tests, checked against recorded answers of a real one, with faults on request. */
 export const startEventStoreStandIn = async ({
@@ -93,7 +81,7 @@ export const startEventStoreStandIn = async ({
 export const startNode = async (
   whole: Log,
   cluster: () => readonly Pick<EventStoreStandIn, 'member'>[],
-  { port = 0, advertised, liveLagMax = LIVE_LAG_MAX }: NodeOptions = {},
+  { port = 0, advertised, liveLagMax = LIVE_LAG_MAX, ...settings }: NodeOptions = {},
 ): Promise<EventStoreStandIn> => {
   const view = viewOf(whole);
   const engine: Engine = {
@@ -106,6 +94,7 @@ export const startNode = async (
       appendCalls: { count: 0 },
       liveSubscriptions: new Set(),
       liveLagMax,
+      product: productOf(settings),
     },
     node: { state: 'leader', isIsolated: false, members: () => cluster().map((node) => seen(node.member())) },
   };
@@ -155,45 +144,3 @@ export const startNode = async (
     },
   };
 };
-
-const grpcServerOf = (engine: Engine) => {
-  const server = new Server({
-    'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
-    'grpc.max_send_message_length': -1,
-  });
-  // Events are encoded once for all readers, so Read writes bytes.
-  const read = { ...StreamsService.read, responseSerialize: (bytes: Buffer) => bytes };
-  server.addService(
-    { ...StreamsService, read },
-    {
-      read: readOf(engine),
-      append: append(engine),
-      batchAppend: batchAppend(engine),
-      delete: deleteStream(engine),
-      tombstone: tombstoneStream(engine),
-    },
-  );
-  server.addService(ServerFeaturesService, {
-    getSupportedMethods: (
-      _call: ServerUnaryCall<unknown, SupportedMethods>,
-      respond: sendUnaryData<SupportedMethods>,
-    ) => engine.gate.pass(() => respond(null, supportedMethods())),
-  });
-  server.addService(GossipService, { read: readGossip(engine) });
-  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
-  const shutdown = () => {
-    injector.destroy();
-    server.forceShutdown();
-  };
-  return { injectConnection: (socket: Socket) => injector.injectConnection(socket), shutdown };
-};
-
-const readOf = (engine: Engine) => (call: ReadCall) =>
-  engine.gate.pass(() => {
-    const answered = async () => {
-      refuseOthers(engine, call.metadata);
-      const request = readRequestIn(call.request);
-      await (request.isSubscription ? subscribe(engine, call, request) : readOnce(engine, call, request));
-    };
-    answered().catch((error: unknown) => call.emit('error', error));
-  });

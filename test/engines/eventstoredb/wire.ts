@@ -5,6 +5,7 @@ import type { StreamIdentifier } from '@eventstore/db-client/generated/shared_pb
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
+import type { Product } from './product.ts';
 import type { LogRecord } from './records.ts';
 
 /** The messages with events, as bytes: an event looks the same to every reader, so it is encoded once. */
@@ -80,8 +81,8 @@ const METHODS: readonly (readonly [name: string, service: string, ...features: s
 ];
 
 /** The methods that the recorded server advertised, without services that the stand-in lacks. */
-export const supportedMethods = (): SupportedMethods => {
-  const answer = new features.SupportedMethods().setEventStoreServerVersion('23.10.6');
+export const supportedMethods = ({ version }: Product): SupportedMethods => {
+  const answer = new features.SupportedMethods().setEventStoreServerVersion(version);
   for (const [name, service, ...offered] of METHODS) {
     answer.addMethods(
       new features.SupportedMethod().setMethodName(name).setServiceName(service).setFeaturesList(offered),
