@@ -29,10 +29,15 @@ export class InvalidAppend extends Error {
 export class AppendTooLarge extends Error {
   readonly code = 'append_too_large';
   readonly bytes: number;
-  readonly bytesMax: number;
+  /** Undefined if the server does not say it. */
+  readonly bytesMax: number | undefined;
 
-  constructor(what: string, bytes: number, bytesMax: number) {
-    super(`${what} is ${bytes} bytes, but the limit is ${bytesMax}`);
+  constructor(what: string, bytes: number, bytesMax: number | undefined) {
+    super(
+      bytesMax === undefined
+        ? `${what} is ${bytes} bytes, which is more than the server accepts`
+        : `${what} is ${bytes} bytes, but the limit is ${bytesMax}`,
+    );
     this.name = 'AppendTooLarge';
     this.bytes = bytes;
     this.bytesMax = bytesMax;

@@ -146,7 +146,10 @@ export const FIRST = 1 as Version;
 /** The position before the first event. */
 export const START = 0 as Position;
 
-/** The maximum data of one append, in bytes of JSON: EventStoreDB’s own limit, enforced for all engines. */
+/**
+ * The maximum data of one append, in bytes of JSON: the lowest limit of the engines, which EventStoreDB 23.10 has,
+ * so that every event of one log fits into another.
+ */
 export const APPEND_BYTES_MAX = 1_048_576;
 
 /** The maximum metadata of one event. */

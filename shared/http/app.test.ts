@@ -2,7 +2,7 @@ import { type RequestHandler, Router } from 'express';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import type { StreamName } from '#shared/brands.ts';
-import { LogUnavailable, StaleVersion } from '#shared/event-log/errors.ts';
+import { AppendTooLarge, LogUnavailable, StaleVersion } from '#shared/event-log/errors.ts';
 import { REJECTIONS, Rejection } from '#shared/rejection.ts';
 import { serveRoutes } from '../../test/serve.ts';
 import { refuseOtherMethods } from './answer-errors.ts';
@@ -54,6 +54,13 @@ test('a refusal is answered as problem+json with its details and the request id'
 
 test('a caller who is not signed in is challenged', () => {
   expect(problemOf(new Rejection('unauthenticated')).headers).toEqual({ 'WWW-Authenticate': 'Bearer' });
+});
+
+test('an event that the event log does not accept for its size is 413', () => {
+  expect(problemOf(new AppendTooLarge('an event', 2, 1))).toMatchObject({
+    status: 413,
+    body: { code: 'body_too_large', detail: 'The event log does not accept an event of this size.' },
+  });
 });
 
 test('an event log that does not answer is 503 with Retry-After', () => {

@@ -1,7 +1,7 @@
 import { BlobsUnavailable } from '#shared/blobs/blobs.ts';
 import { CommandUnavailable } from '#shared/command-gateway/command-gateway.ts';
 import { isPassing } from '#shared/database/failures.ts';
-import { LogUnavailable, LogWentBack } from '#shared/event-log/errors.ts';
+import { AppendTooLarge, LogUnavailable, LogWentBack } from '#shared/event-log/errors.ts';
 import type { Json } from '#shared/json.ts';
 import { isAbsence, type REJECTIONS, Rejection, type RejectionCode, sentenceOf } from '#shared/rejection.ts';
 import { HTTP_PROBLEMS, HttpProblem, type HttpProblemCode } from './http-problem.ts';
@@ -90,6 +90,11 @@ const RETRY_AFTER_SECONDS = '1';
 export const problemOf = (error: unknown): Problem => {
   if (error instanceof Rejection) return ofRejection(error);
   if (error instanceof HttpProblem) return ofHttpProblem(error);
+  // The server of the log may have a lower limit than ours.
+  if (error instanceof AppendTooLarge)
+    return ofHttpProblem(
+      new HttpProblem('body_too_large', { detail: 'The event log does not accept an event of this size.' }),
+    );
   if (isUnavailable(error))
     return ofHttpProblem(new HttpProblem('unavailable', { headers: { 'Retry-After': RETRY_AFTER_SECONDS } }));
   return ofHttpProblem(new HttpProblem(expressCode(error) ?? 'internal'));

@@ -10,6 +10,7 @@ import { type AppendRequest, encodeAppend } from './append-request.ts';
 import { type AppendCall, type Connection, connect } from './client.ts';
 import { isNotNow, mayLeaveStuck, PassingFailure } from './failures.ts';
 import { positionAt, versionAt } from './server-positions.ts';
+import { EVENT_TOO_LARGE, eventTooLargeIn, isMessageTooLarge, MessageTooLarge } from './too-large.ts';
 
 export type Request = Omit<AppendRequest, 'id' | 'deadlineMs'>;
 
@@ -233,6 +234,8 @@ export class AppendClient implements AsyncDisposable {
   #onFailure(used: Current, error: unknown): void {
     used.call = undefined;
     used.heardAtMs = performance.now();
+    // The server does not say which message it was; no other is larger. The rest is sent again.
+    if (isMessageTooLarge(error)) failLargest(used, error);
     failAll(used, error);
     if (mayLeaveStuck(error)) this.#replace(used, REPLACED);
     this.#transmitQueued();
@@ -256,7 +259,9 @@ const rounded = (ms: number): number => Math.max(0, Math.round(ms));
 
 const reachedBy = (answer: BatchAppendResp): Omit<Answer, 'server'> => {
   const error = answer.getError();
-  if (error?.hasDetails()) throw unpackToCommandError(error, streamIn(answer));
+  const details = error?.getDetails();
+  if (details?.getTypeName() === EVENT_TOO_LARGE) throw eventTooLargeIn(details.getValue_asU8());
+  if (error && details) throw unpackToCommandError(error, streamIn(answer));
   const success = answer.getSuccess();
   if (!success)
     throw new PassingFailure(`EventStoreDB answered an append with ${error?.getMessage() ?? 'nothing'}`);
@@ -295,6 +300,17 @@ const settled = ({ waiting }: Current, id: string): Sent | undefined => {
 };
 
 const fail = (used: Current, id: string, error: unknown): void => settled(used, id)?.reject(error);
+
+const failLargest = (used: Current, cause: unknown): void => {
+  const bytesOf = ({ request }: Sent): number =>
+    Math.max(...encodeAppend({ ...request, id: NO_ID, deadlineMs: 0 }).map(({ length }) => length));
+  const sizes = [...used.waiting].map(([id, sent]) => ({ id, bytes: bytesOf(sent) }));
+  const [largest] = sizes.toSorted((one, other) => other.bytes - one.bytes);
+  if (largest) fail(used, largest.id, new MessageTooLarge(largest.bytes, { cause }));
+};
+
+/** Of the usual length. */
+const NO_ID = '00000000-0000-0000-0000-000000000000';
 
 const failAll = (used: Current, error: unknown): void => {
   for (const id of [...used.waiting.keys()]) fail(used, id, error);

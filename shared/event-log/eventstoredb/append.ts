@@ -12,6 +12,7 @@ import type { Reader } from './read.ts';
 import { IDENTITY_STREAM } from './record.ts';
 import { withRetries } from './retry.ts';
 import { revisionOf } from './server-positions.ts';
+import { EventTooLarge, MessageTooLarge } from './too-large.ts';
 
 export type ProposedAppend = {
   readonly stream: StreamName;
@@ -197,7 +198,8 @@ const checkedVersion = (
   return version;
 };
 
-const translate = (error: unknown, { stream, expected, events }: ProposedAppend): unknown => {
+const translate = (error: unknown, proposed: ProposedAppend): unknown => {
+  const { stream, expected } = proposed;
   switch (failureOf(error)) {
     case 'wrong-version':
       return new StaleVersion(stream, expected, { cause: error });
@@ -209,16 +211,25 @@ const translate = (error: unknown, { stream, expected, events }: ProposedAppend)
         },
       );
     case 'too-large':
-      return new AppendTooLarge(
-        `the data of an append to ${stream}`,
-        events.reduce((sum, { dataBytes }) => sum + dataBytes, 0),
-        limitIn(error),
-      );
+      return tooLarge(error, proposed);
     case 'missing':
     case 'passing':
     case 'refused':
       return refusalOf(error, `an append to ${stream}`);
   }
+};
+
+const tooLarge = (error: unknown, { stream, events }: ProposedAppend): AppendTooLarge => {
+  if (error instanceof EventTooLarge)
+    return new AppendTooLarge(
+      `an event with its type and metadata, in an append to ${stream},`,
+      error.bytes,
+      error.bytesMax,
+    );
+  if (error instanceof MessageTooLarge)
+    return new AppendTooLarge(`the message of an append to ${stream}`, error.bytes, undefined);
+  const bytes = events.reduce((sum, { dataBytes }) => sum + dataBytes, 0);
+  return new AppendTooLarge(`the data of an append to ${stream}`, bytes, limitIn(error));
 };
 
 /** The server may have a lower limit than usual. */

@@ -33,6 +33,8 @@ export const failureOf = (error: unknown): Failure => {
     case 'stream-not-found':
       return 'missing';
     case 'maximum-append-size-exceeded':
+    case 'maximum-append-event-size-exceeded':
+    case 'message-too-large':
       return 'too-large';
     case 'not-leader':
     case 'unavailable':
