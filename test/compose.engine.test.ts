@@ -54,6 +54,10 @@ test.skipIf(!hasGo)(
       'eventstoredb-2',
       'eventstoredb-3',
       'kafka',
+      'kurrentdb',
+      'kurrentdb-1',
+      'kurrentdb-2',
+      'kurrentdb-3',
       'postgres',
       'redis',
     ];

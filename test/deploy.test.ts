@@ -47,7 +47,7 @@ const { services, volumes, secrets } = z
     volumes: z.record(z.string(), z.null()),
     secrets: z.record(z.string(), z.object({ file: z.string() })),
   })
-  .parse(parse(compose, { merge: true }));
+  .parse(parse(compose, { merge: true, maxAliasCount: -1 }));
 const roles = globSync('*/main.ts', { cwd: root }).map(dirname);
 const ingress = services.ingress?.environment ?? {};
 const example = new Map(
