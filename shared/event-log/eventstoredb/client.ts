@@ -155,6 +155,7 @@ const hasInternals = (client: object): client is Internals =>
   [
     'GRPCStreamCreator',
     'createChannel',
+    'resolveUri',
     'getChannel',
     'callArguments',
     'handleError',
