@@ -150,7 +150,7 @@ test('every table with positions of the log is updated', async ({ pool, register
   expect(naming.rows.map(({ place }) => place).filter((place) => !IDENTITIES.includes(place))).toEqual([]);
 });
 
-test('the database belongs to the copy, and everything continues from there, and back again', async ({
+test('the database belongs to the copy, and everything continues from there, from a second server, and back again', async ({
   database,
   demandAllMoved,
   registered: { author, webhookId },
@@ -158,9 +158,10 @@ test('the database belongs to the copy, and everything continues from there, and
   switchTo,
   whileRunning,
 }) => {
-  await using standIn = await startEventStoreStandIn();
+  await using former = await startEventStoreStandIn({ version: '23.10.6' });
+  await using current = await startEventStoreStandIn({ version: '26.0.3' });
   let planned = 3;
-  for (const url of [standIn.address, database.settings.DATABASE_URL ?? '']) {
+  for (const url of [former.address, current.address, database.settings.DATABASE_URL ?? '']) {
     await switchTo(url);
     await demandAllMoved();
     await whileRunning(async (webhooks) => {
