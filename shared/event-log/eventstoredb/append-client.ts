@@ -135,6 +135,11 @@ export class AppendClient implements AsyncDisposable {
   }
 
   #transmit(used: Current, waiting: Waiting): void {
+    // Its timer may be late.
+    if (performance.now() >= waiting.untilMs) {
+      waiting.reject(new PassingFailure('EventStoreDB had no room for an append in time'));
+      return;
+    }
     const id = randomUUID();
     used.sent += 1;
     const sent: Sent = Object.assign(waiting, { place: used.sent, sinceMs: 0, spanMs: 0 });
@@ -154,7 +159,7 @@ export class AppendClient implements AsyncDisposable {
   /** Answers that wait in the socket are read before an append is given up. */
   #wait(used: Current, id: string, sent: Sent): void {
     sent.sinceMs = performance.now();
-    sent.spanMs = Math.min(sent.answerWithinMs, sent.untilMs - sent.sinceMs);
+    sent.spanMs = Math.max(0, Math.min(sent.answerWithinMs, sent.untilMs - sent.sinceMs));
     sent.timer = setTimeout(() => setImmediate(() => this.#onSpanEnd(used, id)), sent.spanMs);
   }
 
