@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http';
 import { Router } from 'express';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import { createCodec } from '#shared/events/codec.ts';
+import { createReleasedCodec } from '#shared/events/released-codec.ts';
 import type { LoadKeys } from '#shared/http/authenticate/keys.ts';
 import { migrateRevocations } from '#shared/http/authenticate/revocations.ts';
 import type { FastPath } from '#shared/http/fast-path.ts';
@@ -92,7 +93,7 @@ export const startAuthService = async (dependencies: AuthDependencies): Promise<
   await migrateTables(dependencies);
   await logNewScopes({ pool, scopes: policyOf(dependencies.domain).scopes, log });
   await using opening = new AsyncDisposableStack();
-  const codec = createCodec(dependencies);
+  const codec = createReleasedCodec(createCodec(dependencies), pool);
   const record = createSecurityLog({ ...dependencies, codec });
   const onEnded = recordEndedGrant({ record, log });
   const ender = createGrantEnder({ pool, onEnded });

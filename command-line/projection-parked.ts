@@ -1,9 +1,10 @@
-import type { StreamName } from '#shared/brands.ts';
+import type { StreamName, Version } from '#shared/brands.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { type Mending, notParked, retry } from '#shared/projection/retry.ts';
 import { skipParked } from '#shared/projection/skip-parked.ts';
-import { findParked, type Listed, listParked } from '#shared/read-model/parked.ts';
-import type { Command, Given } from './command.ts';
+import { findUnprojected, skipUnprojected } from '#shared/projection/skip-unprojected.ts';
+import { findParked, type Listed, listParked, type Parked } from '#shared/read-model/parked.ts';
+import { type Command, type Given, numberOf } from './command.ts';
 import { listedLine, parkedLine, withProjection } from './projection.ts';
 import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
@@ -76,20 +77,24 @@ export const projectionRelease: Command = {
   name: 'projection release',
   summary: 'Skips the event that parks a stream, permanently, and applies the rest of the stream.',
   positionals: ['<stream>'],
-  options: { yes: { type: 'boolean', description: 'Does it without asking.' } },
+  options: {
+    yes: { type: 'boolean', description: 'Does it without asking.' },
+    version: {
+      type: 'string',
+      placeholder: '<version>',
+      description: 'Names the unreadable event in a stream outside of the read model, which is never parked.',
+    },
+  },
   examples: ['projection release {kind}-42', 'projection release {kind}-42 --yes'],
-  run: ({ positionals: [name = ''], flags }, terminal) =>
+  run: (given, terminal) =>
     withProjection(terminal, async (mending) => {
-      const stream = name as StreamName;
+      const stream = given.positionals[0] as StreamName;
+      const version = numberOf(given, 'version', { minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
       const parked = await findParked(mending.pool, stream);
+      if (!parked && version !== undefined)
+        return releaseUnprojected(given, terminal, mending, { stream, version: version as Version });
       if (!parked) throw notParked(stream);
-      await terminal.write(`To be skipped permanently: ${parkedLine(parked)}`);
-      if (!flags.has('yes')) {
-        if (!terminal.confirm)
-          throw new UsageError('there is no terminal to confirm on: add --yes to skip the event');
-        if (!(await terminal.confirm('Skip it?')))
-          throw new StartRefused(`Nothing was skipped; ${stream} stays parked.`);
-      }
+      await confirmSkip(given, terminal, parked);
       const next = await skipParked(mending, parked);
       if (!next) return terminal.write(`${stream} is in the read model again, without that event.`);
       await terminal.write(`The event was skipped; a later event now parks ${stream}: ${parkedLine(next)}`);
@@ -97,4 +102,25 @@ export const projectionRelease: Command = {
         `${stream} stays parked: fix the cause and retry, or skip the event with “projection release”.`,
       );
     }),
+};
+
+const confirmSkip = async ({ flags }: Given, terminal: Terminal, parked: Parked): Promise<void> => {
+  await terminal.write(`To be skipped permanently: ${parkedLine(parked)}`);
+  if (flags.has('yes')) return;
+  if (!terminal.confirm)
+    throw new UsageError('there is no terminal to confirm on: add --yes to skip the event');
+  if (!(await terminal.confirm('Skip it?')))
+    throw new StartRefused(`Nothing was skipped; ${parked.stream} stays parked.`);
+};
+
+const releaseUnprojected = async (
+  given: Given,
+  terminal: Terminal,
+  mending: Mending,
+  named: Pick<Parked, 'stream' | 'version'>,
+): Promise<void> => {
+  const unreadable = await findUnprojected(mending, named);
+  await confirmSkip(given, terminal, unreadable);
+  await skipUnprojected(mending, unreadable);
+  await terminal.write(`Version ${named.version} of ${named.stream} was skipped.`);
 };

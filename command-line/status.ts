@@ -1,8 +1,9 @@
+// Over 200 lines, because it is one screen: what it reads, and the words for it.
 import { bytesText, plural, spanText } from '#shared/format.ts';
 import { CHECK_NAMES, type Finding, findingsOf } from '#shared/installation-health.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import type { AuditStatus } from '#shared/rest/audit.ts';
-import type { OperationsStatus } from '#shared/rest/operator.ts';
+import type { OperationsStatus, ParkedItem } from '#shared/rest/operator.ts';
 import type { Command } from './command.ts';
 import { type Paint, paintOf } from './paint.ts';
 import { harmless } from './print-event.ts';
@@ -23,7 +24,11 @@ type Status = {
   /** The checks that were made. */
   readonly checks: readonly string[];
   readonly findings: readonly Finding[];
+  /** The latest of the parked items. */
+  readonly parked: readonly ParkedItem[];
 };
+
+const PARKED_SHOWN = 5;
 
 const CHECKS = ['all roles answer', '/readyz says ready', ...CHECK_NAMES];
 
@@ -63,8 +68,12 @@ const readStatus = async (remote: Remote, signal: AbortSignal): Promise<Status> 
     readReadiness(remote.url, signal),
     probeRoles(remote.url, signal),
   ]);
+  const parked =
+    operations.readModel.parked === 0
+      ? []
+      : await remote.get<readonly ParkedItem[]>(`/operations/parked?limit=${PARKED_SHOWN}`);
   const findings = [...rolesOut(roles), ...notReady(readiness), ...findingsOf({ status: operations, audit })];
-  return { url: remote.url, version, readiness, roles, operations, audit, checks: CHECKS, findings };
+  return { url: remote.url, version, readiness, roles, operations, audit, checks: CHECKS, findings, parked };
 };
 
 const rolesOut = (roles: readonly RoleAnswer[]): readonly Finding[] =>
@@ -107,6 +116,7 @@ const statusLines = (found: Status, paint: Paint): readonly string[] => {
     ),
     row('Followers', followersText(operations.followers)),
     row('Parked', parkedText(operations)),
+    ...found.parked.map(({ stream, version, reason }) => row('', `${stream}@${version}  ${reason}`)),
     row('Webhooks', webhooksText(operations.webhooks)),
     row('Proof', proofText(found.audit, operations.at)),
     '',

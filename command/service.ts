@@ -10,6 +10,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import type { ErasureList } from '#shared/erasure/erasure-list.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { type Codec, createCodec } from '#shared/events/codec.ts';
+import { createReleasedCodec } from '#shared/events/released-codec.ts';
 import { idStepOf } from '#shared/id-time.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
@@ -67,7 +68,7 @@ export const startCommandService = async (
   const { domain, pool, eventLog, masterKey, log, metrics, tracing, clock } = dependencies;
   const { webhooks = WEBHOOK_RULES, follows = true, cell } = dependencies;
   demandFencing(domain, eventLog);
-  const codec = createCodec(dependencies);
+  const codec = createReleasedCodec(createCodec(dependencies), pool);
   await migrateSnapshots(pool);
   const states = createStates({
     log: eventLog,

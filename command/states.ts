@@ -265,9 +265,18 @@ const readOn = async <State, Event extends AnnalsEvent>(
       known = { state: decider.evolve(known.state, event as never), version, position, event: id };
       if (version % SNAPSHOT_EVERY_EVENTS === 0) passed.push(known);
     }
+    known = upToLast(known, fresh);
     await snapshots?.save(snapshotsOf({ decider, stream, persons }, passed));
   }
   return isThere ? { ...from, known, persons } : undefined;
+};
+
+/** The codec may omit events, which count as versions all the same. */
+const upToLast = <State>(known: Known<State>, events: readonly RecordedEvent[]): Known<State> => {
+  const last = events.at(-1);
+  if (last === undefined || last.version === known.version) return known;
+  const { version, position, id } = last;
+  return { ...known, version, position, event: id };
 };
 
 const readWhole = async <State, Event extends AnnalsEvent>(

@@ -2,6 +2,7 @@ import { serveClients } from '#shared/http/serve-clients.ts';
 import { type Foundation, openFoundation } from '#shared/process/foundation.ts';
 import type { ProcessContext } from '#shared/process/run.ts';
 import { openReadModelNotifier, type ReadModelNotifier } from '#shared/read-model/read-model.ts';
+import { watchParked } from '#shared/read-model/watch-parked.ts';
 import { startAudit } from '../audit/service.ts';
 import { startEventIndex } from './index-events.ts';
 import { startProjectionCommands } from './operator-commands.ts';
@@ -25,6 +26,7 @@ export const startProjection = async (
   foundation: Foundation,
   notifier: ReadModelNotifier,
 ): Promise<void> => {
+  watchParked(foundation);
   resources.use(await startProjector({ ...foundation, notifier, log }));
   resources.use(await startProjectionCommands({ ...foundation, log }));
   resources.use(await startSampling({ ...foundation, log }));

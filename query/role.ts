@@ -8,6 +8,7 @@ import { serveClients } from '#shared/http/serve-clients.ts';
 import { openFoundation } from '#shared/process/foundation.ts';
 import type { ProcessContext } from '#shared/process/run.ts';
 import { openReadModelNotifier } from '#shared/read-model/read-model.ts';
+import { watchParked } from '#shared/read-model/watch-parked.ts';
 import { resourcePaths } from '#shared/rest/resource-paths.ts';
 import { itemWrites } from '#shared/rest/writes/item-writes.ts';
 import { queryLinksOf, startQueryService } from './service.ts';
@@ -25,6 +26,7 @@ export const startRole = async (context: ProcessContext): Promise<void> => {
     await openResourceServer({ ...foundation, log, issuer, audience, ingressSecret, loadKeys }),
   );
   foundation.health.add('read model', () => foundation.pool.query('select from read_model.users limit 1'));
+  watchParked(foundation);
   const notifier = resources.use(openReadModelNotifier({ ...foundation, url: foundation.databaseUrl }));
   const blobs = resources.use(await openBlobs({ url: config.blobUrl, health: foundation.health }));
   const gateway = createHttpGateway({

@@ -4,8 +4,10 @@ import { evolveWebhook, presentIn, type Webhook } from '#kernel/declare/webhook.
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Version, WebhookId } from '#shared/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
+import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { createCodec } from '#shared/events/codec.ts';
+import { createReleasedCodec } from '#shared/events/released-codec.ts';
 import { streamName } from '#shared/events/streams.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { Endpoint, Secret } from './deliver/delivery.ts';
@@ -21,6 +23,8 @@ type Dependencies = {
   readonly eventLog: Pick<EventLog, 'read'>;
   readonly keys: Pick<KeyStore, 'obtain' | 'find'>;
   readonly clock: Clock;
+  /** Knows which foreign records an operator has skipped. */
+  readonly pool?: Pick<Pool, 'query'>;
 };
 type Known = {
   readonly version: Version;
@@ -34,8 +38,10 @@ const KNOWN_MAX = 10_000;
 const KNOWN_FOR_MS = 300_000;
 
 /** Reads them sealed from the log into memory, and stores them nowhere else. */
-export const createEndpointSecrets = ({ domain, eventLog, keys, clock }: Dependencies): EndpointSecrets => {
-  const codec = createCodec({ keys, domain });
+export const createEndpointSecrets = (dependencies: Dependencies): EndpointSecrets => {
+  const { eventLog, clock, pool } = dependencies;
+  const strict = createCodec(dependencies);
+  const codec = pool === undefined ? strict : createReleasedCodec(strict, pool);
   const cache = new LRUCache<WebhookId, Known, Version>({
     max: KNOWN_MAX,
     ttl: KNOWN_FOR_MS,

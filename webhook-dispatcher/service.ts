@@ -139,7 +139,7 @@ const startRunner = (
     hours: webhooks.disableAfterMs / HOUR_MS,
     failures: FAILURES_MIN,
   });
-  const secrets = createEndpointSecrets({ domain, eventLog, keys, clock });
+  const secrets = createEndpointSecrets({ domain, pool, eventLog, keys, clock });
   const sender = traceAttempts(
     tracing,
     opening.use(openSender({ domain, pool, eventLog, keys, clock, settings: webhooks })),

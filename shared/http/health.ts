@@ -25,6 +25,8 @@ export class Health {
   readonly #checks = new Map<string, Check>();
   readonly #log: Log;
   readonly #timeoutMs: number;
+  /** The logged messages of optional checks that fail, so that each probe does not repeat them. */
+  readonly #shown = new Map<string, string>();
   readonly #onDrain: (() => void)[] = [];
   #draining = false;
   #running: Promise<Readiness> | undefined;
@@ -81,6 +83,14 @@ export class Health {
     };
   }
 
+  #isNew(name: string, error: unknown): boolean {
+    if (this.#checks.get(name)?.isRequired !== false) return true;
+    const message = String(error);
+    if (this.#shown.get(name) === message) return false;
+    this.#shown.set(name, message);
+    return true;
+  }
+
   /** The reason of a failed check goes only to the log: the message of a driver may name hosts and users. */
   async #try(name: string, check: HealthCheck): Promise<Outcome | NotReady> {
     const waiting = new AbortController();
@@ -89,9 +99,10 @@ export class Health {
     });
     try {
       await Promise.race([check(waiting.signal), late]);
+      this.#shown.delete(name);
       return 'pass';
     } catch (error) {
-      this.#log.warn({ err: error, check: name }, 'A readiness check fails.');
+      if (this.#isNew(name, error)) this.#log.warn({ err: error, check: name }, 'A readiness check fails.');
       return error instanceof NotReady ? error : 'fail';
     } finally {
       late.catch(() => {});

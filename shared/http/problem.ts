@@ -2,8 +2,10 @@ import { BlobsUnavailable } from '#shared/blobs/blobs.ts';
 import { CommandUnavailable } from '#shared/command-gateway/command-gateway.ts';
 import { isPassing } from '#shared/database/failures.ts';
 import { AppendTooLarge, LogUnavailable, LogWentBack } from '#shared/event-log/errors.ts';
+import { MalformedEvent, UnknownEventType } from '#shared/events/errors.ts';
 import type { Json } from '#shared/json.ts';
 import { isAbsence, type REJECTIONS, Rejection, type RejectionCode, sentenceOf } from '#shared/rejection.ts';
+import { parked } from '#shared/rest/reads/parked.ts';
 import { HTTP_PROBLEMS, HttpProblem, type HttpProblemCode } from './http-problem.ts';
 
 /** The meaning of an error to a client (RFC 9457), and the headers that go with it. */
@@ -95,10 +97,15 @@ export const problemOf = (error: unknown): Problem => {
     return ofHttpProblem(
       new HttpProblem('body_too_large', { detail: 'The event log does not accept an event of this size.' }),
     );
+  if (isUnreadable(error)) return ofHttpProblem(parked(error));
   if (isUnavailable(error))
     return ofHttpProblem(new HttpProblem('unavailable', { headers: { 'Retry-After': RETRY_AFTER_SECONDS } }));
   return ofHttpProblem(new HttpProblem(expressCode(error) ?? 'internal'));
 };
+
+/** A recorded event that nobody can read until an operator acts; one that is being written is a defect. */
+const isUnreadable = (error: unknown): boolean =>
+  error instanceof UnknownEventType || (error instanceof MalformedEvent && error.position !== null);
 
 /** An engine does not respond at the moment, or has no spare connection. */
 const isUnavailable = (error: unknown): boolean =>
