@@ -4,6 +4,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { setupFailure } from '#shared/database/failures.ts';
 import { fileFailure } from '#shared/folder.ts';
 import { VERSION_LINE } from '#shared/process/start-arguments.ts';
+import { StreamCut } from '#shared/event-log/errors.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { accountRemovePasskeys, accountResetSecondFactor, invite, passwordLink } from './accounts.ts';
 import { auditVerify } from './audit-verify.ts';
@@ -147,7 +148,8 @@ export const runCommandLine = async (args: readonly string[], terminal: Terminal
       terminal.complain(error.message);
       return error.exitCode;
     }
-    const failure = fileFailure(error) ?? setupFailure(error);
+    const failure =
+      error instanceof StreamCut ? `${error.message}.` : (fileFailure(error) ?? setupFailure(error));
     if (failure !== undefined) {
       terminal.complain(failure);
       return FAILED;

@@ -70,11 +70,17 @@ const unproven = ({ chain: { unproven: window } }: Report): string => {
 
 const linesOf = (finding: Finding): readonly string[] => {
   if (isOfRow(finding)) return rowLines(finding);
+  if (finding.kind === 'stream_cut') return [cutLine(finding)];
   const { kind, ...rest } = finding;
   return [
     `  ${words(kind)}: ${JSON.stringify(rest)}`,
     ...(kind === 'left_out_though_sound' ? [RETRIED] : []),
   ];
+};
+
+const cutLine = ({ stream, from, to }: Extract<Finding, { kind: 'stream_cut' }>): string => {
+  const versions = to === from ? `version ${from}` : `versions ${from}–${to}`;
+  return `  stream cut: stream ${stream} lacks ${to === null ? 'all its versions' : versions}; it was cut or deleted in EventStoreDB.`;
 };
 
 /** It may be legitimate: releases can read events that earlier ones could not. */

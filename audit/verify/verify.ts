@@ -13,6 +13,7 @@ import { compareDerived, findRowsOfNoEvent } from '../derived/compare-derived.ts
 import { makeScratch } from '../scratch.ts';
 import { checkNewest } from './check-newest.ts';
 import { checkSnapshots } from './check-snapshots.ts';
+import { readingAroundCuts, reportCutStreams } from './cut-streams.ts';
 import { readSkipped } from './exceptions.ts';
 import { createFindings, type Findings } from './findings.ts';
 import { createFold } from './fold.ts';
@@ -55,7 +56,8 @@ export const verify = async (verification: Verification): Promise<Report> => {
 
 type Checked = Omit<Report, 'v' | 'outcome' | 'startedAt' | 'tookMs'>;
 
-const checkAll = async (verification: Verification, since: Date): Promise<Checked> => {
+const checkAll = async (given: Verification, since: Date): Promise<Checked> => {
+  const verification = { ...given, eventLog: readingAroundCuts(given.eventLog) };
   const { pool, eventLog, tables } = verification;
   await migrateAudit(pool);
   const chain = await beginChainCheck(verification);
@@ -101,6 +103,7 @@ const checkAll = async (verification: Verification, since: Date): Promise<Checke
   verification.onProgress({ step: 'check', what: 'snapshots of long streams' });
   await checkSnapshots(proving);
   verification.onProgress({ step: 'check', what: 'versions and ids of the events' });
+  await reportCutStreams(given, findings);
   await inTransaction(pool, (connection) => checkPositions(connection, schema, findings));
   const { head, chained, signed, unproven, ...chainFound } = await chain.end({
     isWhole: passage.position() >= plan.end && plan.isWhole,

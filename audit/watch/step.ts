@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one step: a stretch of the chain with its rows, and the end of a round.
 import type { Domain } from '#kernel/registry/registry.ts';
 import { headAt, readBlocks, readChainEnd } from '#shared/audit/blocks.ts';
 import { readHeadsAfter } from '#shared/audit/signed-head.ts';
@@ -14,6 +15,7 @@ import type { Position, StreamName, Version } from '#shared/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
+import { StreamCut } from '#shared/event-log/errors.ts';
 import { type EventLog, FIRST } from '#shared/event-log/event-log.ts';
 import { isOfThisRelease } from '#shared/projection/definition.ts';
 import { untilAborted } from '#shared/projection/fill.ts';
@@ -84,13 +86,19 @@ export const step = async (dependencies: WatchDependencies): Promise<Step> => {
     : events.filter(({ version }) => version === FIRST).map(({ stream }) => stream);
   for (const stream of begun)
     if (!dependencies.signal.aborted)
-      differences.push(...(await checkRowUnlessLeaving(dependencies, stream)));
+      differences.push(...(await checkRowUnlessLeaving(dependencies, stream).catch(differenceOfCut)));
   if (dependencies.signal.aborted) return { events: 0, differences: [], isEnd: false };
   const isOurs = await moveOn(pool, watched, {
     to: { count: last.count, position: last.lastPosition },
     differences,
   });
   return { events: events.length, differences: isOurs ? differences : [], isEnd: false };
+};
+
+const differenceOfCut = (error: unknown): readonly Difference[] => {
+  if (!(error instanceof StreamCut)) throw error;
+  const { stream, lacks } = error;
+  return [{ kind: 'stream_cut', position: null, stream, version: lacks.from, fields: [] }];
 };
 
 /** Resumes the present round; starts a new one for another log. */

@@ -1,5 +1,6 @@
 // Over 200 lines, because it is one fold: from a snapshot or the first event up to a position.
 import type { Position, StreamName, Version } from '#shared/brands.ts';
+import { StreamCut } from '#shared/event-log/errors.ts';
 import { type EventLog, NO_STREAM, type RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import type { Change } from '#shared/read-model/change.ts';
@@ -33,6 +34,8 @@ export type PastState = {
   readonly items: ReadonlyMap<string, readonly Row[]>;
   /** The time of its last change. */
   readonly changedAt: string | undefined;
+  /** If the log lacks events of it, so that nobody knows the state. */
+  readonly cut?: StreamCut | undefined;
   /** The position at which a user was deleted, even if that is later. */
   readonly departedAt: Position | undefined;
 };
@@ -60,7 +63,9 @@ type Reached = {
 
 /** Reads a stream up to a position, page by page, and computes the row that the projector wrote. */
 export const foldStream = async (options: FoldOptions, folded: Folded): Promise<PastState> => {
-  const { fold, isParked, departedAt } = await foldRow(options, folded);
+  const found = await foldRow(options, folded).catch(orCut);
+  if (found instanceof StreamCut) return { ...CUT, cut: found };
+  const { fold, isParked, departedAt } = found;
   const pastState = pastStateOf(demandTable(options.tables, folded.kind), fold, isParked);
   return {
     ...pastState,
@@ -68,6 +73,19 @@ export const foldStream = async (options: FoldOptions, folded: Folded): Promise<
     items: pastState.row ? rowsIn(fold.items) : new Map(),
     departedAt,
   };
+};
+
+const CUT: PastState = {
+  state: 'parked',
+  row: undefined,
+  items: new Map(),
+  changedAt: undefined,
+  departedAt: undefined,
+};
+
+const orCut = (error: unknown): StreamCut => {
+  if (error instanceof StreamCut) return error;
+  throw error;
 };
 
 /**

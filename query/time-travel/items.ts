@@ -87,8 +87,8 @@ const demandThen = async (
   { domain, past }: { readonly domain: Domain; readonly past: Past },
   { kind, id, caller, isAuditing }: Wanted,
 ) => {
-  const { state, row, changedAt = 0 } = await past.find(kind, id);
-  if (state === 'parked') throw parked();
+  const { state, row, cut, changedAt = 0 } = await past.find(kind, id);
+  if (state === 'parked') throw parked(cut);
   if (state === 'absent') throw new HttpProblem('not_there_then');
   const shown = row && (await presentOf(domain, kind)(past, row, caller));
   // An aggregate that is readable now was not deleted then, so only auditors get here.

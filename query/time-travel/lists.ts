@@ -109,8 +109,8 @@ export const demandParent = async ({ domain, source, kind, past, reader }: Paren
   const { caller } = reader;
   const above = demandSource(sourcesOf(domain), kind);
   const id = pathId(reader.id) ?? 0;
-  const { state, row } = await past.find(kind, id);
-  if (state === 'parked') throw parked();
+  const { state, row, cut } = await past.find(kind, id);
+  if (state === 'parked') throw parked(cut);
   if (state === 'absent') throw new HttpProblem('not_there_then');
   if (state === 'gone' || !row || !isPresent(above, row)) throw new Rejection(deleted(kind));
   if (!source.parent || isAuditor(caller, source.right)) return id;

@@ -112,8 +112,8 @@ const openPast = (
     find,
     isReadable,
     async row<Row>(kind: Kind, id: number) {
-      const { state, row } = await find(kind, id);
-      if (state === 'parked') throw parked();
+      const { state, row, cut } = await find(kind, id);
+      if (state === 'parked') throw parked(cut);
       // The fold sets exactly the columns of the read model.
       return row as (Row & { readonly id: number }) | undefined;
     },

@@ -77,6 +77,13 @@ const logFinding = z.discriminatedUnion('kind', [
     userId: z.int(),
     destroyedAt: z.string(),
   }),
+  /** An operator of EventStoreDB has cut or deleted a stream; without `to`, no version is left. */
+  z.strictObject({
+    kind: z.literal('stream_cut'),
+    stream: z.string(),
+    from: z.int(),
+    to: z.int().nullable(),
+  }),
   /** An operator skipped it, for the reason given there, but it could be applied. */
   z.strictObject({
     kind: z.literal('left_out_though_sound'),

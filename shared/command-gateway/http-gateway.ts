@@ -189,6 +189,7 @@ const isUnconnected = (error: unknown): boolean => {
 const Refusal = z.object({
   code: z.string(),
   title: z.string().optional(),
+  detail: z.string().optional(),
   details: z.record(z.string(), z.json()).optional(),
 });
 
@@ -206,8 +207,8 @@ const readAnswer = async (response: Response): Promise<CommandResult> => {
   }
   const refusal = Refusal.safeParse(answer);
   if (refusal.success) {
-    const { code, title, details } = refusal.data;
-    if (code === 'parked') throw parked();
+    const { code, title, detail, details } = refusal.data;
+    if (code === 'parked') throw parked(undefined, detail);
     if (isRejectionCode(code) && !Object.hasOwn(HTTP_PROBLEMS, code) && statusOf(code) === response.status)
       throw new Rejection(code, details, { says: title });
   }

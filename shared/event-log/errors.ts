@@ -1,4 +1,4 @@
-import type { EventId, Position, StreamName } from '#shared/brands.ts';
+import type { EventId, Position, StreamName, Version } from '#shared/brands.ts';
 import type { ExpectedVersion } from './event-log.ts';
 
 /** The stream is not at the version that the append expected: read it again and decide again. */
@@ -56,6 +56,34 @@ export class LogUnavailable extends Error {
     this.name = 'LogUnavailable';
   }
 }
+
+/** Versions that a stream lacks; the last one is unknown if the stream has none left. */
+type Lacking = { readonly from: Version; readonly to?: Version };
+
+/**
+ * An operator has cut or deleted a stream in its engine: nobody knows the state of the aggregate any more,
+ * and nothing may be decided about it.
+ */
+export class StreamCut extends Error {
+  readonly code = 'stream_cut';
+  readonly stream: StreamName;
+  readonly lacks: Lacking;
+
+  constructor(stream: StreamName, lacks: Lacking, options?: ErrorOptions) {
+    super(
+      `stream_cut: stream ${stream} lacks ${versionsOf(lacks)}: it was cut or deleted in EventStoreDB, which Annals never does`,
+      options,
+    );
+    this.name = 'StreamCut';
+    this.stream = stream;
+    this.lacks = lacks;
+  }
+}
+
+const versionsOf = ({ from, to }: Lacking): string => {
+  if (to === undefined) return from === 1 ? 'all its versions' : `all versions from ${from}`;
+  return from === to ? `version ${from}` : `versions ${from}–${to}`;
+};
 
 /**
  * An event is missing in the middle of the log, or occurs twice: the log was damaged, and continuing would

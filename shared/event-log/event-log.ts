@@ -66,7 +66,7 @@ export type EventLog = AsyncDisposable & {
 
   /**
    * Reads a stream from version `from` (default 1) to version `to`, or to its present end, in pages; a
-   * missing stream has no events.
+   * missing stream has no events. Throws `StreamCut` if versions of it are gone.
    */
   read(stream: StreamName, from?: Version, to?: Version): AsyncIterable<readonly RecordedEvent[]>;
 
@@ -82,6 +82,9 @@ export type EventLog = AsyncDisposable & {
    * it has yielded is gone.
    */
   follow(after: Position, signal: AbortSignal, id?: EventId): AsyncIterable<readonly RecordedEvent[]>;
+
+  /** Streams that an operator may have cut or deleted, in an engine that lets them. Reads the whole log. */
+  cutStreams?(): Promise<readonly StreamName[]>;
 
   /** The id of the event that begins at a position, if one does. */
   eventAt(position: Position): Promise<EventId | undefined>;

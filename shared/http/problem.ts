@@ -1,7 +1,7 @@
 import { BlobsUnavailable } from '#shared/blobs/blobs.ts';
 import { CommandUnavailable } from '#shared/command-gateway/command-gateway.ts';
 import { isPassing } from '#shared/database/failures.ts';
-import { AppendTooLarge, LogUnavailable, LogWentBack } from '#shared/event-log/errors.ts';
+import { AppendTooLarge, LogUnavailable, LogWentBack, StreamCut } from '#shared/event-log/errors.ts';
 import { MalformedEvent, UnknownEventType } from '#shared/events/errors.ts';
 import type { Json } from '#shared/json.ts';
 import { isAbsence, type REJECTIONS, Rejection, type RejectionCode, sentenceOf } from '#shared/rejection.ts';
@@ -105,7 +105,9 @@ export const problemOf = (error: unknown): Problem => {
 
 /** A recorded event that nobody can read until an operator acts; one that is being written is a defect. */
 const isUnreadable = (error: unknown): boolean =>
-  error instanceof UnknownEventType || (error instanceof MalformedEvent && error.position !== null);
+  error instanceof UnknownEventType ||
+  error instanceof StreamCut ||
+  (error instanceof MalformedEvent && error.position !== null);
 
 /** An engine does not respond at the moment, or has no spare connection. */
 const isUnavailable = (error: unknown): boolean =>

@@ -1,12 +1,13 @@
 import type { Position, StreamName } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
+import { StreamCut } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { holdCheckpoint } from '#shared/follower/checkpoint.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { findParked, type Parked } from '#shared/read-model/parked.ts';
 import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
-import { unpark } from './parked.ts';
+import { park, unpark } from './parked.ts';
 import type { Projection } from './prepared.ts';
 import { project } from './project.ts';
 import { holdNames, useReadModel } from './schema.ts';
@@ -80,15 +81,34 @@ export const applyAgain = async (
   { stream, upTo }: { readonly stream: StreamName; readonly upTo: Position },
 ): Promise<Parked | undefined> => {
   const since = await unpark(connection, stream);
+  const parked = await applyAll(connection, { eventLog, ...projection }, { stream, upTo }).catch(
+    async (error: unknown) => {
+      if (!(error instanceof StreamCut)) throw error;
+      const cut = { stream, version: error.lacks.from, position: upTo, type: '', reason: error.message };
+      await park(connection, projection.tables, [cut]);
+      return cut;
+    },
+  );
+  if (parked)
+    await connection.query('update parked set parked_at = coalesce($2, parked_at) where stream = $1', [
+      stream,
+      since,
+    ]);
+  return parked;
+};
+
+const applyAll = async (
+  connection: Connection,
+  { eventLog, ...projection }: Omit<Mending, 'pool'>,
+  { stream, upTo }: { readonly stream: StreamName; readonly upTo: Position },
+): Promise<Parked | undefined> => {
   for await (const page of eventLog.read(stream)) {
     const [parked] = await project(
       connection,
       projection,
       page.filter(({ position }) => position <= upTo),
     );
-    if (!parked) continue;
-    await connection.query('update parked set parked_at = $2 where stream = $1', [stream, since]);
-    return parked;
+    if (parked) return parked;
   }
   return undefined;
 };

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { State } from '#kernel/conditions/holds.ts';
 import type { Watch } from '#kernel/visibility/watches.ts';
 import type { Position, StreamName, Version } from '#shared/brands.ts';
+import { StreamCut } from '#shared/event-log/errors.ts';
 import { type EventLog, NO_STREAM, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import type { Catalogue } from '#shared/events/catalogue.ts';
 import { type ClearEvent, decodeClear } from '#shared/events/decode-clear.ts';
@@ -207,13 +208,18 @@ export class Histories {
     try {
       if (watch) await this.#readOn(reading, watch, { stream, wanted, eventLog });
     } catch (error) {
+      // Nobody knows who may see it, like an aggregate whose first event is damaged.
+      if (error instanceof StreamCut) return this.#keepUpTo(stream, reading.history, wanted);
       // Events that pass by are taken for complete, so a partial stream is kept only while none pass by.
       if (this.#covered.upTo > START) this.#known.delete(stream);
       else this.#known.set(stream, reading.history);
       throw error;
     }
-    const { history } = reading;
     // The read saw every event that had arrived by now.
+    return this.#keepUpTo(stream, reading.history, wanted);
+  }
+
+  #keepUpTo(stream: StreamName, history: History, wanted: Span): History {
     if (history.upTo < wanted.upTo) history.upTo = wanted.upTo;
     this.#known.set(stream, history);
     return history;

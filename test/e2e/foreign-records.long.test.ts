@@ -145,6 +145,31 @@ test('a record outside of the read model is skipped by its version', async ({
   expect(sound.complaint).toContain('can be read');
 });
 
+test('of an item whose stream was cut, the history and each past say so', async ({
+  ada,
+  ask,
+  get,
+  line,
+  neighbour,
+  write,
+}) => {
+  const cut = await write('To be cut');
+  const { headers } = await ask('PATCH', cut.path, { token: ada.token, body: { title: 'Cut' } });
+  await neighbour.setStreamMetadata(cut.stream, { $maxCount: 1 });
+  const at = encodeURIComponent(headers.get('consistency-token') ?? '');
+  for (const path of [`${cut.path}/history`, `${cut.path}?at=${at}`])
+    expect(await get(path)).toMatchObject({
+      status: 503,
+      body: { code: 'parked', detail: expect.stringContaining(`stream ${cut.stream} lacks versions 1`) },
+    });
+  const verified = await line('audit', 'verify');
+  expect(verified.exit).toBe(1);
+  expect(verified.output).toContain(`stream cut: stream ${cut.stream} lacks versions 1`);
+  expect((await line('log', 'show', cut.stream)).complaint).toContain('stream_cut: stream');
+  const other = await write('As ever');
+  expect(await get(other.path, { 'consistency-token': other.at })).toMatchObject({ status: 200 });
+});
+
 test('an installation starts on a log that begins with a foreign record', async () => {
   await using standIn = await startEventStoreStandIn();
   {

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { EventId, StreamName, Version } from '#shared/brands.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { type CheckedEvent, checkEvent } from '../check-append.ts';
-import { AppendTooLarge, InvalidAppend, LogUnavailable, StaleVersion } from '../errors.ts';
-import { APPEND_BYTES_MAX, type ExpectedVersion } from '../event-log.ts';
+import { AppendTooLarge, LogUnavailable, StaleVersion, StreamCut } from '../errors.ts';
+import { APPEND_BYTES_MAX, type ExpectedVersion, FIRST } from '../event-log.ts';
 import type { Answer, AppendClient, AttemptTime, Stored } from './append-client.ts';
 import { findEarlier, findEarlierFromEnd, findEarlierRefused } from './earlier.ts';
 import { failureOf, PassingFailure, refusalOf } from './failures.ts';
@@ -204,12 +204,7 @@ const translate = (error: unknown, proposed: ProposedAppend): unknown => {
     case 'wrong-version':
       return new StaleVersion(stream, expected, { cause: error });
     case 'deleted':
-      return new InvalidAppend(
-        `${stream} was deleted permanently in EventStoreDB and accepts no more events`,
-        {
-          cause: error,
-        },
-      );
+      return new StreamCut(stream, { from: FIRST }, { cause: error });
     case 'too-large':
       return tooLarge(error, proposed);
     case 'missing':

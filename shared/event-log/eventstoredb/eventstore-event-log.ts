@@ -9,6 +9,7 @@ import { InvalidAppend, LogWentBack, StaleVersion } from '../errors.ts';
 import { type EventLog, FIRST, NO_STREAM, type Seen, START } from '../event-log.ts';
 import { Appender, type AppendTiming, eventOfLog } from './append.ts';
 import { AppendClient, type Stored } from './append-client.ts';
+import { findCuttable } from './cut-streams.ts';
 import { readEventAt } from './event-at.ts';
 import { findBack } from './find-back.ts';
 import { createFollow, readAfter } from './follow.ts';
@@ -89,6 +90,7 @@ export const openEventStoreEventLog = async ({
     read: (stream, from = FIRST, to = LAST) => readStreamPages(reader, stream, { from, to }),
     find: (stream, id, after) => findBack(reader, stream, { id, after }),
     follow: createFollow(reader, live),
+    cutStreams: () => findCuttable(reader),
     eventAt: (position) => readEventAt(reader, position),
     head,
     late: { ms: LATE_MS, clock },

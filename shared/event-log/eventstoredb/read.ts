@@ -1,12 +1,12 @@
-import { BACKWARDS, type END, FORWARDS } from '@eventstore/db-client';
+import { BACKWARDS, END, FORWARDS } from '@eventstore/db-client';
 import type { StreamName, Version } from '#shared/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
-import { LogUnavailable } from '../errors.ts';
-import type { RecordedEvent } from '../event-log.ts';
+import { LogUnavailable, StreamCut } from '../errors.ts';
+import { FIRST, type RecordedEvent } from '../event-log.ts';
 import { failureOf, refusalOf } from './failures.ts';
 import type { ReadConnection } from './read-connection.ts';
 import { type Reading, takeAll } from './reading.ts';
-import { type StoredEvent, toEvent } from './record.ts';
+import { METADATA_STREAM_PREFIX, type StoredEvent, toEvent } from './record.ts';
 import { withRetries } from './retry.ts';
 import { revisionOf } from './server-positions.ts';
 
@@ -29,6 +29,8 @@ type Page = {
   readonly events: readonly StoredEvent[];
   /** It was cut, by its count or by its bytes, so there may be more. */
   readonly isCut: boolean;
+  /** The stream was never written, or was deleted. */
+  readonly isMissing: boolean;
 };
 
 /** Reads a page of a stream from a revision on; a missing stream has no events. */
@@ -43,7 +45,8 @@ export const readPageBack = async (
   reader: Reader,
   stream: string,
   from: bigint | typeof END,
-): Promise<Page> => readRevisions(reader, stream, { from, direction: BACKWARDS });
+  countMax = PAGE_EVENTS_MAX,
+): Promise<Page> => readRevisions(reader, stream, { from, countMax, direction: BACKWARDS });
 
 type Revisions = {
   from: bigint | typeof END;
@@ -58,6 +61,7 @@ const readRevisions = async (
 ): Promise<Page> => {
   const events: StoredEvent[] = [];
   let bytes = 0;
+  let isMissing = false;
   const read = reader.connection.client.readStream(stream, {
     fromRevision: from,
     maxCount: countMax,
@@ -74,10 +78,11 @@ const readRevisions = async (
       },
     });
   } catch (error) {
-    if (failureOf(error) !== 'missing') throw error;
+    isMissing = failureOf(error) === 'missing';
+    if (!isMissing) throw error;
   }
   refuseIfClosed(reader);
-  return { events, isCut: events.length === countMax || bytes >= PAGE_BYTES_MAX };
+  return { events, isCut: events.length === countMax || bytes >= PAGE_BYTES_MAX, isMissing };
 };
 
 type Versions = { readonly from: Version; readonly to: Version };
@@ -89,9 +94,12 @@ export async function* readStreamPages(
 ): AsyncGenerator<readonly RecordedEvent[]> {
   for (let next = from; next <= to; ) {
     const countMax = Math.min(PAGE_EVENTS_MAX, to - next + 1);
-    const { events, isCut } = await ask(reader, `a read of ${stream}`, () =>
+    const { events, isCut, isMissing } = await ask(reader, `a read of ${stream}`, () =>
       readPage(reader, stream, { from: revisionOf(next), countMax }),
-    );
+    ).catch(asCut(stream, next));
+    if (isMissing) return await demandNeverWritten(reader, stream);
+    // A stream that is there has its first event, unless that was cut.
+    if (events.length === 0 && next === FIRST) throw new StreamCut(stream, { from: FIRST });
     const page = events.map((event) => toEvent(event));
     for (const { version } of page) next = following(stream, next, version);
     if (page.length > 0) yield page;
@@ -100,12 +108,33 @@ export async function* readStreamPages(
 }
 
 const following = (stream: StreamName, expected: Version, version: Version): Version => {
-  if (version !== expected)
-    throw new Error(
-      `${stream} lacks version ${expected}: it was cut or deleted in EventStoreDB, which Annals never does`,
-    );
+  if (version !== expected) throw new StreamCut(stream, { from: expected, to: (version - 1) as Version });
   return (version + 1) as Version;
 };
+
+/**
+ * Throws if a stream that reads as missing was deleted: the server tells the difference only in its metadata.
+ * Limits of number and age never make a stream missing.
+ */
+const demandNeverWritten = async (reader: Reader, stream: StreamName): Promise<void> => {
+  const { events } = await ask(reader, `a read of the metadata of ${stream}`, () =>
+    readPageBack(reader, `${METADATA_STREAM_PREFIX}${stream}`, END, 1),
+  );
+  const [metadata] = events;
+  if (metadata && hasMark(metadata.data)) throw new StreamCut(stream, { from: FIRST });
+};
+
+const hasMark = (metadata: unknown): boolean =>
+  typeof metadata === 'object' && metadata !== null && Object.hasOwn(metadata, '$tb');
+
+/** A stream that was deleted for good refuses every read. */
+const asCut =
+  (stream: StreamName, from: Version) =>
+  (error: unknown): never => {
+    const causes = [error, (error as Error | undefined)?.cause];
+    const isDeleted = causes.some((each) => failureOf(each) === 'deleted');
+    throw isDeleted ? new StreamCut(stream, { from }, { cause: error }) : error;
+  };
 
 export const readFirst = async (reader: Reader, stream: string): Promise<StoredEvent | undefined> => {
   const { events } = await ask(reader, `a read of ${stream}`, () =>

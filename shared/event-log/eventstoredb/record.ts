@@ -13,6 +13,9 @@ export type StoredEvent = NonNullable<(ResolvedEvent | AllStreamResolvedEvent)['
  */
 export const IDENTITY_STREAM = 'annals_log-identity';
 
+/** The server keeps the metadata of a stream in a stream of its own. */
+export const METADATA_STREAM_PREFIX = '$$';
+
 /**
  * Records that the server wrote for itself (statistics, metadata, links, tombstones), and ours about the log.
  */

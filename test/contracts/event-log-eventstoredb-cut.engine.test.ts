@@ -1,0 +1,72 @@
+import type { EventStoreDBClient } from '@eventstore/db-client';
+import { expect } from 'vitest';
+import type { StreamName, Version } from '#shared/brands.ts';
+import { StreamCut } from '#shared/event-log/errors.ts';
+import { type EventLog, NO_STREAM } from '#shared/event-log/event-log.ts';
+import { freshTest as test } from '../engines/eventstoredb-fixture.ts';
+import { anEvent, aStream, readAll, version } from './event-log-engine.ts';
+
+/** Appends that EventStoreDB dates by the second are too old at once. */
+const ALL_TOO_OLD = -60;
+
+type Cut = (client: EventStoreDBClient, stream: string) => Promise<unknown>;
+
+/** How an operator cuts a stream of four events, and the versions that it lacks then. */
+const CUTS: readonly (readonly [how: string, cut: Cut, lacks: string])[] = [
+  [
+    'a maximum count',
+    (client, stream) => client.setStreamMetadata(stream, { $maxCount: 1 }),
+    'versions 1–3',
+  ],
+  ['a mark', (client, stream) => client.setStreamMetadata(stream, { $tb: 1 }), 'version 1'],
+  [
+    'a mark at its end',
+    (client, stream) => client.setStreamMetadata(stream, { $tb: 4 }),
+    'all its versions',
+  ],
+  [
+    'a maximum age',
+    (client, stream) => client.setStreamMetadata(stream, { $maxAge: ALL_TOO_OLD }),
+    'all its versions',
+  ],
+  ['a deletion', (client, stream) => client.deleteStream(stream), 'all its versions'],
+  ['a tombstone', (client, stream) => client.tombstoneStream(stream), 'all its versions'],
+];
+
+test.for(CUTS)('a stream that was cut by %s cannot be read', async ([, cut, lacks], { client, log }) => {
+  const stream = await written(log);
+  const other = await written(log);
+  await cut(client, stream);
+  const failure = await readAll(log, stream).catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(StreamCut);
+  expect(String(failure)).toContain(`stream_cut: stream ${stream} lacks ${lacks}:`);
+  expect(await readAll(log, other)).toHaveLength(4);
+  expect(await log.cutStreams?.()).toEqual([stream]);
+});
+
+test('a stream that was cut can be read behind the cut', async ({ client, log }) => {
+  const stream = await written(log);
+  await client.setStreamMetadata(stream, { $maxCount: 2 });
+  expect(await readAll(log, stream, version(3))).toHaveLength(2);
+});
+
+test('a deleted stream takes no appends', async ({ client, log }) => {
+  const stream = await written(log);
+  await client.tombstoneStream(stream);
+  await expect(log.append(stream, 4 as Version, [anEvent()])).rejects.toThrow(StreamCut);
+});
+
+test('a stream that was never written is empty, whatever its limits', async ({ client, log }) => {
+  const stream = aStream();
+  expect(await readAll(log, stream)).toEqual([]);
+  await client.setStreamMetadata(stream, { $maxCount: 1, $maxAge: 60 });
+  expect(await readAll(log, stream)).toEqual([]);
+  await log.append(stream, NO_STREAM, [anEvent()]);
+  expect(await readAll(log, stream)).toHaveLength(1);
+});
+
+const written = async (log: EventLog): Promise<StreamName> => {
+  const stream = aStream();
+  await log.append(stream, NO_STREAM, Array.from({ length: 4 }, () => anEvent()));
+  return stream;
+};
