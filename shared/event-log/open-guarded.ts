@@ -5,7 +5,7 @@ import { demandNewest } from './demand-newest.ts';
 import type { EventLog } from './event-log.ts';
 import { type GuardedLog, guardHistory } from './guard-history.ts';
 import { keepNewest, noteFileIn } from './newest-note.ts';
-import { logOutages, openConfiguredEventLog } from './open.ts';
+import { logOutages, openConfiguredEventLog, placeOfLog } from './open.ts';
 
 type Guarding = Parameters<typeof openConfiguredEventLog>[0] & {
   /** The folder of the note of the newest event. */
@@ -27,6 +27,7 @@ export const openGuardedLog = async ({
   await using opening = new AsyncDisposableStack();
   const eventLog = opening.use(await openConfiguredEventLog(configured));
   demandNothingLost(eventLog);
+  log.info({ identity: eventLog.identity }, `The event log is in ${placeOfLog(configured)}.`);
   const file = noteFileIn(auditDir, eventLog.identity);
   // Before the guard, which notes the present server.
   await demandNewest({ eventLog, file, clock });

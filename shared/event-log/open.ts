@@ -28,25 +28,24 @@ export const openConfiguredEventLog = async ({
   if (eventLogUrl !== undefined && isPostgres(eventLogUrl))
     await demandPostgres({ url: eventLogUrl, setting: 'EVENT_LOG_URL' });
   return openEventLog({ url, directUrl: eventLogUrl === undefined ? directUrl : undefined, clock }).catch(
-    (cause: unknown) => {
-      if (isPostgres(url)) throw cause;
-      const why = explain(cause, hostsIn(url)?.join() ?? 'the address');
-      throw why === undefined ? cause : new StartRefused(why, { cause });
+    async (cause: unknown) => {
+      if (isPostgres(url) || !(cause instanceof LogUnavailable)) throw cause;
+      const { explainRefusal } = await import('./eventstoredb/explain-refusal.ts');
+      const why = await explainRefusal(url, cause);
+      throw new StartRefused(why, { cause });
     },
   );
 };
 
-export const isPostgres = (url: string): boolean => /^postgres(ql)?:/.test(url);
-
-const explain = (error: unknown, place: string): string | undefined => {
-  if (error instanceof LogUnavailable)
-    return `No EventStoreDB answers at ${place}: start it, or set EVENT_LOG_URL to one that runs.`;
-  // By its type, like all failures of this client.
-  const isDenied = error instanceof Error && 'type' in error && error.type === 'access-denied';
-  return isDenied
-    ? `EventStoreDB at ${place} refuses the user of EVENT_LOG_URL, or this user lacks rights.`
-    : undefined;
+/** Where the event log is, without user and password, for operators. */
+export const placeOfLog = ({ eventLogUrl }: Pick<Configured, 'eventLogUrl'>): string => {
+  if (eventLogUrl === undefined) return 'the database';
+  if (!isPostgres(eventLogUrl)) return `EventStoreDB at ${hostsIn(eventLogUrl)?.join()}`;
+  const { host, pathname } = new URL(eventLogUrl);
+  return `PostgreSQL at ${host}${pathname}`;
 };
+
+export const isPostgres = (url: string): boolean => /^postgres(ql)?:/.test(url);
 
 type OpenedLog = {
   readonly url: string;

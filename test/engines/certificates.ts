@@ -1,6 +1,6 @@
 /**
  * Certificates for tests, valid for a hundred years: an authority, certificates that it has signed, and one
- * self-signed under the same name. Their keys protect nothing.
+ * self-signed under the same name; and one that signed itself for a day of 2020. Their keys protect nothing.
  */
 type Pair = { readonly cert: string; readonly key: string };
 
@@ -70,5 +70,24 @@ C4pP0J6xJAIhAPFhpn6F9eBTx9WJKG2v61rtoFD1EEm/Mgr8Pehvztfg
 MHcCAQEEID8Ry70r7LXa44UQ2RMnIui0g77YJo3isU7djDvF7nGUoAoGCCqGSM49
 AwEHoUQDQgAE8SGpM5yc1q7+nsYR7YOQkRlV0vtA/JzixmqOvHWoGoCx14ap7ut7
 gLoIoyud1kzpe1tMPtZZSzGvAXZj1uRrew==
+-----END EC PRIVATE KEY-----`,
+};
+
+export const EXPIRED: Pair = {
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBkjCCATmgAwIBAgIBATAKBggqhkjOPQQDAjArMRIwEAYDVQQDDAlsb2NhbGhv
+c3QxFTATBgNVBAoMDEFubmFscyB0ZXN0czAeFw0yMDAxMDEwMDAwMDBaFw0yMDAx
+MDIwMDAwMDBaMCsxEjAQBgNVBAMMCWxvY2FsaG9zdDEVMBMGA1UECgwMQW5uYWxz
+IHRlc3RzMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAECDZhlDG1TwJwWZCHp4mZ
+X5oys8SWaQvzqfqQ3CnLnuUvdkYgfk55z+BK9hE1CWJOLnxqIy+9syIrajTExwnd
+8aNOMEwwGgYDVR0RBBMwEYIJbG9jYWxob3N0hwR/AAABMA8GA1UdEwEB/wQFMAMB
+Af8wHQYDVR0OBBYEFHrojVEMZ6CSMrmk09xx1qHoNtnaMAoGCCqGSM49BAMCA0cA
+MEQCIHQCW7hiiTHSF5lZfARpnTvsIjVzbT4x7fJPjflCAGxNAiBP01kUCBMMsRHo
+oPmsCwddhfauLzZqIUOS2F58itY9nQ==
+-----END CERTIFICATE-----`,
+  key: `-----BEGIN EC PRIVATE KEY-----
+MHcCAQEEICBUWqVExH428kt4Ru+BTxNBmhFkFJtWBJLGvMz/9tB0oAoGCCqGSM49
+AwEHoUQDQgAECDZhlDG1TwJwWZCHp4mZX5oys8SWaQvzqfqQ3CnLnuUvdkYgfk55
+z+BK9hE1CWJOLnxqIy+9syIrajTExwnd8Q==
 -----END EC PRIVATE KEY-----`,
 };

@@ -9,6 +9,9 @@ import {
   type Metadata,
 } from '@grpc/grpc-js';
 import { StartRefused } from '#shared/process/start-refused.ts';
+import { credentialsIn, optionsIn } from './address.ts';
+import { demandOptions } from './demand-options.ts';
+import { withoutAddressAsName } from './server-name.ts';
 
 /** The call that carries appends: encoded requests go in, `BatchAppendResp` come out. */
 export type AppendCall = ReturnType<
@@ -86,7 +89,7 @@ export const connect = (url: string): Connection => {
 const ownChannel = (shared: Channel, target = shared.getTarget()): Channel => {
   const { credentials, options } = internalsOfChannel(shared);
   shared.close();
-  const own = new Channel(target, credentials, {
+  const own = new Channel(target, withoutAddressAsName(credentials), {
     ...options,
     'grpc.use_local_subchannel_pool': 1,
   });
@@ -163,8 +166,8 @@ const hasInternals = (client: object): client is Internals =>
   ].every((name) => typeof Reflect.get(client, name) === 'function');
 
 const clientFor = (url: string): EventStoreDBClient => {
-  const credentials = CREDENTIALS.exec(url)?.groups?.credentials;
-  if (credentials !== undefined && WITHOUT_TLS.test(url))
+  const credentials = credentialsIn(url);
+  if (credentials !== undefined && optionsIn(url).get('tls') === 'false')
     throw new StartRefused(
       'EVENT_LOG_URL has credentials and tls=false, but the client would silently drop the credentials: remove one of the two',
     );
@@ -172,6 +175,7 @@ const clientFor = (url: string): EventStoreDBClient => {
     throw new StartRefused(
       'the password in EVENT_LOG_URL has a colon, where the client would cut it off: write the colon as %3A',
     );
+  demandOptions(url);
   try {
     return EventStoreDBClient.connectionString(url);
   } catch {
@@ -181,9 +185,6 @@ const clientFor = (url: string): EventStoreDBClient => {
     );
   }
 };
-
-const CREDENTIALS = /^[^:]+:\/\/(?<credentials>[^:]+:[^@]+)@/;
-const WITHOUT_TLS = /[?&]tls=\s*false\s*(&|$)/i;
 
 const within = async (timeoutMs: number, work: Promise<void>): Promise<void> => {
   const { promise: timedOut, resolve } = Promise.withResolvers<void>();

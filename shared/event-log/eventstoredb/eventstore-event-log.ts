@@ -68,8 +68,10 @@ export const openEventStoreEventLog = async ({
   const appender = opening.use(
     new Appender({ client, reader: { ...reader, silenceMaxMs: timing.answerWithinMs }, timing }),
   );
-  const identity = await takeIdentity(reader, appender);
   const head = headOf(reader);
+  // A user who may not read everything is refused here, and not by the first follower.
+  await head();
+  const identity = await takeIdentity(reader, appender);
   const demandSameHistory = createSameHistory(reader);
   const resources = opening.move();
   return {
@@ -168,7 +170,7 @@ type Known = { readonly record: Position; readonly event: Position };
 const headOf = (reader: Reader): (() => Promise<Position>) => {
   let known = UNKNOWN;
   return () =>
-    ask(reader, 'a read of its last event', async () => {
+    ask(reader, 'a read of $all', async () => {
       known = await readBackTo(reader, known);
       return known.event;
     });

@@ -1,3 +1,5 @@
+import { LogUnavailable } from '../errors.ts';
+
 /** The meaning of a client’s failure for the request. */
 export type Failure =
   | 'wrong-version'
@@ -66,7 +68,23 @@ export const mayLeaveStuck = (error: unknown): boolean => {
  */
 export const refusalOf = (error: unknown, what: string): unknown => {
   if (!(error instanceof Error) || typeOf(error) === undefined) return error;
+  // It ends when an operator corrects the user, the password or the rights.
+  if (denialIn(error) !== undefined)
+    return new LogUnavailable(`EventStoreDB refused ${what}: ${error.message || typeOf(error)}`, {
+      cause: error,
+    });
   return new Error(`EventStoreDB refused ${what}: ${error.message || typeOf(error)}`, { cause: error });
+};
+
+type Denial = 'of the password' | 'of a right';
+
+/** Whether the server has refused the user, in this error or in one of its causes. */
+export const denialIn = (error: unknown): Denial | undefined => {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (codeOf(cause) === UNAUTHENTICATED) return 'of the password';
+    if (typeOf(cause) === 'access-denied' || codeOf(cause) === PERMISSION_DENIED) return 'of a right';
+  }
+  return undefined;
 };
 
 const CANCELLED = 1;
@@ -75,6 +93,8 @@ const RESOURCE_EXHAUSTED = 8;
 const ABORTED = 10;
 const INTERNAL = 13;
 const UNAVAILABLE = 14;
+const PERMISSION_DENIED = 7;
+const UNAUTHENTICATED = 16;
 
 /** A server that shuts down resets its calls, reported as INTERNAL; a client that is closed cancels them. */
 const PASSING_CODES: ReadonlySet<unknown> = new Set([
@@ -105,6 +125,13 @@ const NOT_NOW = /^Could not recognize (Server Is Not Ready|Server Is Busy|No lea
 export const isNotNow = (error: unknown): boolean => error instanceof Error && NOT_NOW.test(error.message);
 
 const NO_NODE_FOUND = /^Failed to discover/;
+
+/** Whether a cluster has no leader, by an error or one of its causes. */
+export const isLeaderless = (error: unknown): boolean => {
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    if (isNotNow(cause) || NO_NODE_FOUND.test(cause.message)) return true;
+  return false;
+};
 
 const isPassing = (error: Error): boolean => {
   if (isNotNow(error)) return true;

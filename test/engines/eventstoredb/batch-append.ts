@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { UUID } from '@eventstore/db-client/generated/shared_pb.js';
 import type { BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js';
 import { type ServerDuplexStream, status } from '@grpc/grpc-js';
+import { refusalByAccess } from './access.ts';
 import {
   accessDeniedAnswer,
   addressed,
@@ -102,6 +103,9 @@ const handle = async (engine: Engine, call: Call, append: Append): Promise<void>
   // A request that waited in a stopped server is past its deadline when the server resumes: refused, not
   // stored.
   if (append.deadlineMs < Date.now()) return answer(timeoutAnswer());
+  const denied = refusalByAccess(engine.secure?.users, call.metadata, { to: 'append' });
+  if (denied?.code === status.UNAUTHENTICATED) return void call.emit('error', denied);
+  if (denied) return answer(accessDeniedAnswer());
   const refusal = refusalByOthers(engine, call.metadata);
   // The end of the call names the leader; any other refusal is an answer.
   if (refusal?.code === status.NOT_FOUND) return void call.emit('error', refusal);

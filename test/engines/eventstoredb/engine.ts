@@ -1,3 +1,4 @@
+import type { Secure } from './access.ts';
 import type { FaultsInForce } from './faults.ts';
 import type { Gate } from './gate.ts';
 import type { Log } from './log.ts';
@@ -11,6 +12,7 @@ export type Engine = {
   readonly gate: Gate;
   readonly node: Node;
   readonly product: Product;
+  readonly secure: Secure | undefined;
   /** The number of calls with appends that were started. */
   readonly appendCalls: { count: number };
   readonly liveSubscriptions: Set<LiveSubscription>;

@@ -4,7 +4,8 @@ import { ServerFeaturesService } from '@eventstore/db-client/generated/serverfea
 import type { SupportedMethods } from '@eventstore/db-client/generated/serverfeatures_pb.js';
 import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
-import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData } from '@grpc/grpc-js';
+import { Server, type ServerUnaryCall, type sendUnaryData } from '@grpc/grpc-js';
+import { credentialsOf, demandAccess } from './access.ts';
 import { append } from './append.ts';
 import { batchAppend } from './batch-append.ts';
 import { compressMessages } from './compression.ts';
@@ -43,7 +44,7 @@ export const grpcServerOf = (engine: Engine) => {
     ) => engine.gate.pass(() => respond(null, supportedMethods(engine.product))),
   });
   server.addService(GossipService, { read: readGossip(engine) });
-  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+  const injector = server.createConnectionInjector(credentialsOf(engine.secure));
   if (engine.product.compresses) compressMessages(server);
   const shutdown = () => {
     injector.destroy();
@@ -75,6 +76,7 @@ const readOf = (engine: Engine) => (call: ReadCall) =>
     const answered = async () => {
       refuseOthers(engine, call.metadata);
       const request = readRequestIn(call.request);
+      demandAccess(engine.secure?.users, call.metadata, request.target.stream);
       await (request.isSubscription ? subscribe(engine, call, request) : readOnce(engine, call, request));
     };
     answered().catch((error: unknown) => call.emit('error', error));

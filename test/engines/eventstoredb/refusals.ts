@@ -92,6 +92,10 @@ export const tooSlow = (at: 'live' | 'transition'): Refusal => {
 export const accessDenied = (): Refusal =>
   new Refusal(status.PERMISSION_DENIED, 'Access Denied', { exception: 'access-denied' });
 
+/** Of a wrong password, or an unknown user. */
+export const unauthenticated = (): Refusal =>
+  new Refusal(status.UNAUTHENTICATED, 'Received HTTP status code 401');
+
 export const deadlineExceeded = (): Refusal => new Refusal(status.DEADLINE_EXCEEDED, 'Operation timed out');
 
 export const unavailable = (): Refusal => new Refusal(status.UNAVAILABLE, 'Connection dropped');

@@ -1,3 +1,4 @@
+import type { Secure } from './access.ts';
 import type { Engine, SubscriptionEnd } from './engine.ts';
 import { entranceTo } from './entrance.ts';
 import { type Faults, newFaults } from './faults.ts';
@@ -16,6 +17,8 @@ type NodeOptions = ProductOptions & {
   readonly advertised?: number | undefined;
   /** The maximum lag of a live subscription, in messages, before it is dropped as too slow. */
   readonly liveLagMax?: number | undefined;
+  /** Makes it a secure server, with this certificate and users. */
+  readonly secure?: Secure | undefined;
 };
 
 export type StandInOptions = NodeOptions & {
@@ -81,7 +84,7 @@ export const startEventStoreStandIn = async ({
 export const startNode = async (
   whole: Log,
   cluster: () => readonly Pick<EventStoreStandIn, 'member'>[],
-  { port = 0, advertised, liveLagMax = LIVE_LAG_MAX, ...settings }: NodeOptions = {},
+  { port = 0, advertised, liveLagMax = LIVE_LAG_MAX, secure, ...settings }: NodeOptions = {},
 ): Promise<EventStoreStandIn> => {
   const view = viewOf(whole);
   const engine: Engine = {
@@ -95,6 +98,7 @@ export const startNode = async (
       liveSubscriptions: new Set(),
       liveLagMax,
       product: productOf(settings),
+      secure,
     },
     node: { state: 'leader', isIsolated: false, members: () => cluster().map((node) => seen(node.member())) },
   };
@@ -106,7 +110,7 @@ export const startNode = async (
   const bound = await entrance.open(port);
   return {
     port: bound,
-    address: `esdb://127.0.0.1:${bound}?tls=false`,
+    address: `esdb://127.0.0.1:${bound}${secure ? '' : '?tls=false'}`,
     faults: engine.faults,
     stop: entrance.close,
     async restart() {
