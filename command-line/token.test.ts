@@ -110,6 +110,13 @@ test.each<[string, number, string, string]>([
     'The server issued no token for development-admin: invalid_scope, there is no such scope.',
   ],
   ['something else that answers', 200, '<html>', 'is not Annals (status 200)'],
+  [
+    'an overload',
+    503,
+    '{"code":"overloaded","title":"The server is overloaded."}',
+    'cannot answer at the moment (status 503, overloaded): retry in a few seconds.',
+  ],
+  ['a proxy without a server behind it', 502, '<html>', 'cannot answer at the moment (status 502): retry'],
 ])('%s is reported', async (_, status, body, complaint) => {
   await using folder = await temporaryFolder();
   await using server = await answering(status, body);

@@ -3,6 +3,7 @@ import { loadConfig } from '#shared/process/config.ts';
 import { firstMinutePath, readFirstMinute } from '#shared/process/first-minute-file.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import type { Command, Given } from './command.ts';
+import { notAtTheMoment } from './not-at-the-moment.ts';
 import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -96,6 +97,9 @@ const Answer = z.union([
   z.object({ error: z.string(), error_description: z.string().optional() }),
 ]);
 
+/** A problem (RFC 9457). */
+const Coded = z.object({ code: z.string() });
+
 /** Client credentials (RFC 6749, section 4.4). */
 const requestToken = async ({ url, clientId, secret, scope }: TokenRequest): Promise<string> => {
   const basic = Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(secret)}`).toString(
@@ -113,10 +117,12 @@ const requestToken = async ({ url, clientId, secret, scope }: TokenRequest): Pro
       { cause },
     );
   });
-  const answer = Answer.safeParse(await response.json().catch(() => undefined));
+  const body: unknown = await response.json().catch(() => undefined);
+  const answer = Answer.safeParse(body);
   if (!answer.success)
     throw new StartRefused(
-      `The server at ${url} is not Annals (status ${response.status}): give its address with --url.`,
+      notAtTheMoment(url, response.status, Coded.safeParse(body).data?.code) ??
+        `The server at ${url} is not Annals (status ${response.status}): give its address with --url.`,
     );
   if ('access_token' in answer.data) return answer.data.access_token;
   const { error, error_description: description } = answer.data;

@@ -1,3 +1,4 @@
+import { notAtTheMoment } from '../not-at-the-moment.ts';
 import { type Diagnosis, type Examined, fail, ok, warn } from './diagnosis.ts';
 
 const TIMEOUT_MS = 5_000;
@@ -13,6 +14,9 @@ export const publicUrl = async ({ config, signal }: Examined): Promise<readonly 
         'start Annals; if it is running, fix the host name, the proxy or PUBLIC_URL.',
       ),
     ];
+  const away = notAtTheMoment(url, root.status);
+  if (root.body?.name !== 'annals' && away !== undefined)
+    return [warn(away, 'if that does not help, see the logs of Annals and of the proxy.')];
   if (root.body?.name !== 'annals')
     return [
       fail(

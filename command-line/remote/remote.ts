@@ -7,6 +7,7 @@ import type { Token } from '../../client/session.ts';
 import { clientCredentials } from '../../client/sign-in/client-credentials.ts';
 import type { EventQuery } from '../../client/types/client.ts';
 import type { Given } from '../command.ts';
+import { notAtTheMoment } from '../not-at-the-moment.ts';
 import type { Terminal } from '../terminal.ts';
 import { ACCESS_OPTIONS, readTokenRequest, readUrl } from '../token.ts';
 
@@ -98,7 +99,8 @@ const explain = (error: unknown, url: string): unknown => {
   if (!(error instanceof Problem)) return error;
   if (error.code === NOT_OURS)
     return new StartRefused(
-      `The server at ${url} is not Annals (${error.message}): give its address with --url.`,
+      notAtTheMoment(url, error.status) ??
+        `The server at ${url} is not Annals (${error.message}): give its address with --url.`,
       { cause: error },
     );
   const details = error.errors.map(

@@ -10,6 +10,7 @@ import { Rejection } from '#shared/rejection.ts';
 import { POLICY } from '../../test/engines/policy.ts';
 import { captureLog, serve } from '../../test/serve.ts';
 import { createApp } from './app.ts';
+import { HttpProblem } from './http-problem.ts';
 import { type Authentication, limitRate, takeMore } from './limit-rate.ts';
 
 const client = { name: 'default', unitsPerSecond: 100, burst: 2_000 };
@@ -21,6 +22,7 @@ const authenticate = (): Authentication => {
   const handler: RequestHandler = (request, _response, next) => {
     const [user, from = null] = request.get('X-Caller')?.split(' ') ?? [];
     if (user === 'forged') throw new Rejection('unauthenticated');
+    if (user === 'overloaded' || user === 'unavailable') throw new HttpProblem(user);
     if (user !== undefined) {
       callers.set(request, {
         kind: 'user',
@@ -125,6 +127,19 @@ test('an invalid token is charged to the address', async () => {
   expect(statuses).toEqual([401, 401, 429]);
   expect((await app.get()).status).toBe(429);
 });
+
+test.for(['overloaded', 'unavailable'])(
+  'a request that is refused before its caller is known (%s) is charged to nobody',
+  async (code) => {
+    await using app = await start({ bursts: { client: 1, anonymous: 1 } });
+    const answers = [];
+    for (let index = 0; index < 3; index += 1) answers.push(await app.get({ 'X-Caller': code }));
+    expect(answers.map(({ status, headers }) => [status, headers.get('ratelimit')])).toEqual(
+      Array(3).fill([503, null]),
+    );
+    expect((await app.get()).status).toBe(200);
+  },
+);
 
 test.each([
   {

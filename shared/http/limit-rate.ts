@@ -5,6 +5,7 @@ import type { Caller } from '#shared/policy.ts';
 import type { RateLimit, RateLimits, RatePolicy, Taken } from '#shared/rate-limit/rate-limit.ts';
 import { clientAddress } from './client-address.ts';
 import { HttpProblem } from './http-problem.ts';
+import { problemOf } from './problem.ts';
 import { requestFact } from './request-fact.ts';
 
 /** Identifies the caller of each request. If the handler fails, the caller is unknown. */
@@ -28,11 +29,15 @@ type Account = {
   readonly requests: Requests;
 };
 
+const SERVER_ERROR = 500;
+
 const accounts = requestFact<Account>('account');
 
 /**
  * Takes one unit for every request, or refuses it (429). Tokens are checked before, so that each client has
- * its own limit. A request with an invalid token is charged to its address, or guessing would be free.
+ * its own limit. A request with an invalid token is charged to its address, or guessing would be free. A
+ * request that fails for a reason of ours before its caller is known, such as overload, costs nobody
+ * anything: its token may be valid.
  */
 export const limitRate = (options: RateLimitOptions): Router => {
   const { handlers, onFailure } = rateLimiter(options);
@@ -71,7 +76,7 @@ export const rateLimiter = ({
     return taking === undefined ? next() : taking.then(() => next());
   };
   const chargeFailure: ErrorRequestHandler = async (error: unknown, request, response, next) => {
-    if (accounts.of(request) === undefined) {
+    if (accounts.of(request) === undefined && problemOf(error).status < SERVER_ERROR) {
       accounts.set(request, ofAddress(request));
       await takeMore(request, response, 1);
     }
