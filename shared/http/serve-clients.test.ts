@@ -25,7 +25,7 @@ const start = async (
   });
   const { log } = captureLog();
   const rateLimits = resources.use(
-    await openRateLimits({ url: config.rateLimits.url, log, clock: REAL_TIME }),
+    await openRateLimits({ url: config.rateLimits.url, installation: 'one', log, clock: REAL_TIME }),
   );
   const foundation = {
     domain: publishing,

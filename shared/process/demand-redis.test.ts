@@ -24,9 +24,9 @@ const listen = async (answer: (socket: Socket) => unknown) => {
 
 test('a Redis in protected mode is refused at the start, by the name of its setting', async () => {
   await using redis = await listen((socket) => socket.end(DENIED));
-  await expect(openRateLimits({ url: redis.url, log, clock: REAL_TIME })).rejects.toThrow(
-    /^The Redis of RATE_LIMIT_URL is in protected mode/,
-  );
+  await expect(
+    openRateLimits({ url: redis.url, installation: 'one', log, clock: REAL_TIME }),
+  ).rejects.toThrow(/^The Redis of RATE_LIMIT_URL is in protected mode/);
   await expect(
     openDeliveryQueue({ url: redis.url, name: 'webhooks', log, clock: REAL_TIME }),
   ).rejects.toThrow(/^The Redis of JOB_QUEUE_URL is in protected mode/);

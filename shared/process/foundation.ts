@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one start: what every role needs, in the order in which it opens.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import type { Domain } from '#kernel/registry/registry.ts';
@@ -31,7 +32,6 @@ import { openTracing } from '../tracing/open.ts';
 import { traceAppends } from '../tracing/trace-appends.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { foundationConnections } from '../workers/connections.ts';
-import type { Config } from './config.ts';
 import { demandScopesFit } from './demand-scopes-fit.ts';
 import { createMetrics } from './metrics.ts';
 import { NotReady } from './not-ready.ts';
@@ -118,7 +118,7 @@ export const openFoundation = async (
   await demandKeys({ pool, eventLog, erasures }, signal);
   await applyErasures({ domain, pool, keys, erasures, log });
   const rateLimits = resources.use(
-    await openRateLimits({ url: rateLimitUrl(config, database.url), log, clock, primary: worker?.primary }),
+    await openLimits(context, { databaseUrl: database.url, installation: eventLog.identity }),
   );
   watchFoundation(health, { database, pool, eventLog, history: guarded, metrics, isReader });
   return {
@@ -140,9 +140,20 @@ export const openFoundation = async (
   };
 };
 
+type OfInstallation = { readonly databaseUrl: string; readonly installation: string };
+
 /** The embedded database has an address that no setting can know. */
-const rateLimitUrl = ({ rateLimits: { url } }: Config, databaseUrl: string): string =>
-  /^postgres(ql)?:$/.test(url) ? databaseUrl : url;
+const openLimits = (
+  { config, log, clock, worker }: ProcessContext,
+  { databaseUrl, installation }: OfInstallation,
+): Promise<RateLimits> => {
+  const { url } = config.rateLimits;
+  const primary = worker?.primary;
+  return openRateLimits({
+    url: /^postgres(ql)?:$/.test(url) ? databaseUrl : url,
+    ...{ installation, log, clock, primary },
+  });
+};
 
 const refuseStart = (error: unknown): never => {
   if (error instanceof MasterKeyMismatch) throw new StartRefused(`${error.message}.`, { cause: error });

@@ -18,13 +18,15 @@ export const openRateLimits = async (options: Options): Promise<RateLimits> => {
 
 type Options = {
   readonly url: string;
+  /** The identity of its event log: a shared engine serves several installations. */
+  readonly installation: string;
   readonly log: Log;
   readonly clock: Clock;
   /** The process whose memory counts, if this is one of its workers. */
   readonly primary?: Primary | undefined;
 };
 
-const openArrivals = async ({ url, log, clock, primary }: Options): Promise<Arrivals> => {
+const openArrivals = async ({ url, installation, log, clock, primary }: Options): Promise<Arrivals> => {
   const [scheme] = url.split(':', 1);
   switch (scheme) {
     case 'memory':
@@ -34,13 +36,13 @@ const openArrivals = async ({ url, log, clock, primary }: Options): Promise<Arri
     case 'postgres':
     case 'postgresql': {
       const { openPostgresArrivals } = await import('./postgres/arrivals.ts');
-      return surviveOutages(await openPostgresArrivals({ url, log, clock }), { log, clock });
+      return surviveOutages(await openPostgresArrivals({ url, installation, log, clock }), { log, clock });
     }
     case 'redis':
     case 'rediss': {
       const { openRedisArrivals } = await loadEngine('Redis', () => import('./redis/arrivals.ts'));
       await demandRedis(url, 'RATE_LIMIT_URL');
-      return surviveOutages(await openRedisArrivals({ url, log }), { log, clock });
+      return surviveOutages(await openRedisArrivals({ url, installation, log }), { log, clock });
     }
     default:
       throw new Error(`rate limits cannot be stored at ${scheme}: – only at memory:, postgres:, and redis:`);

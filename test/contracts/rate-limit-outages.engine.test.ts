@@ -69,8 +69,12 @@ describe.each([
 
     beforeAll(async () => {
       engine = resources.use(await open());
-      one = resources.use(await openRateLimits({ url: engine.url, log, clock: REAL_TIME }));
-      other = resources.use(await openRateLimits({ url: engine.url, log, clock: REAL_TIME }));
+      one = resources.use(
+        await openRateLimits({ url: engine.url, installation: 'one', log, clock: REAL_TIME }),
+      );
+      other = resources.use(
+        await openRateLimits({ url: engine.url, installation: 'one', log, clock: REAL_TIME }),
+      );
     });
     afterAll(() => resources.disposeAsync());
 

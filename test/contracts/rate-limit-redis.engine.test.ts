@@ -21,7 +21,8 @@ const SHIFT = `
 const openRedis = async (): Promise<RateLimitEngine> => {
   await using opening = new AsyncDisposableStack();
   const { url } = opening.use(await startRedis());
-  const open = async () => opening.use(await openRedisArrivals({ url, log: captureLog().log }));
+  const open = async () =>
+    opening.use(await openRedisArrivals({ url, installation: 'one', log: captureLog().log }));
   const instances = await Promise.all(Array.from({ length: PROCESSES }, open));
   const client = new Redis(url);
   opening.defer(() => client.disconnect());
@@ -41,12 +42,16 @@ describe.skipIf(redisMissing !== undefined)('with a real Redis', () => {
 
   test('a key expires when it has no effect any more', async () => {
     await using server = await startRedis();
-    await using arrivals = await openRedisArrivals({ url: server.url, log: captureLog().log });
+    await using arrivals = await openRedisArrivals({
+      url: server.url,
+      installation: 'one',
+      log: captureLog().log,
+    });
     const client = new Redis(server.url);
     try {
       await createRateLimit(arrivals, { name: 'p', unitsPerSecond: 2, burst: 5 }).take('a', 2);
       const [key = ''] = await client.keys('*');
-      expect(key).toMatch(/^annals:rate-limit:[\w-]{43}$/);
+      expect(key).toMatch(/^annals:rate-limit:one:[\w-]{43}$/);
       expect(await client.pttl(key)).toBeLessThanOrEqual(1_000);
       await until(
         () => client.dbsize(),
@@ -57,9 +62,23 @@ describe.skipIf(redisMissing !== undefined)('with a real Redis', () => {
     }
   });
 
+  test('two installations that share a server do not share their limits', async () => {
+    await using server = await startRedis();
+    const { log } = captureLog();
+    for (const installation of ['one', 'other']) {
+      await using arrivals = await openRedisArrivals({ url: server.url, installation, log });
+      const limit = createRateLimit(arrivals, { name: 'p', unitsPerSecond: 0.001, burst: 1 });
+      expect(await limit.take('a', 1)).toMatchObject({ allowed: true });
+    }
+  });
+
   test('the script is sent again after Redis has forgotten it', async () => {
     await using server = await startRedis();
-    await using arrivals = await openRedisArrivals({ url: server.url, log: captureLog().log });
+    await using arrivals = await openRedisArrivals({
+      url: server.url,
+      installation: 'one',
+      log: captureLog().log,
+    });
     const limit = createRateLimit(arrivals, { name: 'p', unitsPerSecond: 0.001, burst: 3 });
     const client = new Redis(server.url);
     try {
@@ -74,11 +93,18 @@ describe.skipIf(redisMissing !== undefined)('with a real Redis', () => {
   test('a wrong password is refused at the start, in one sentence without it', async () => {
     await using server = await startRedis({ password: 'right' });
     const { log, logged } = captureLog();
-    await using limits = await openRateLimits({ url: server.url, log, clock: REAL_TIME });
+    await using limits = await openRateLimits({
+      url: server.url,
+      installation: 'one',
+      log,
+      clock: REAL_TIME,
+    });
     expect((await limits.of({ name: 'p', unitsPerSecond: 1, burst: 1 }).take('a', 1)).allowed).toBe(true);
     expect(logged()).toBe('');
     for (const url of [server.url.replace(':right@', ':wrong@'), server.url.replace(':right@', '')]) {
-      const refusal = await openRateLimits({ url, log, clock: REAL_TIME }).catch((error: unknown) => error);
+      const refusal = await openRateLimits({ url, installation: 'one', log, clock: REAL_TIME }).catch(
+        (error: unknown) => error,
+      );
       expect(refusal).toBeInstanceOf(StartRefused);
       expect(String(refusal)).toMatch(
         /The Redis of RATE_LIMIT_URL refuses the connection \((WRONGPASS|NOAUTH).*\): set its user and password\.$/,
@@ -91,7 +117,12 @@ describe.skipIf(redisMissing !== undefined)('with a real Redis', () => {
     await using server = await startRedis();
     await server.kill();
     const { log, logged } = captureLog();
-    await using limits = await openRateLimits({ url: server.url, log, clock: REAL_TIME });
+    await using limits = await openRateLimits({
+      url: server.url,
+      installation: 'one',
+      log,
+      clock: REAL_TIME,
+    });
     expect(logged()).toContain('Redis does not answer yet');
     const limit = limits.of({ name: 'p', unitsPerSecond: 1, burst: 1_000_000 });
     expect((await limit.take('a', 1)).allowed).toBe(true);

@@ -29,7 +29,8 @@ const openMemory = async (): Promise<RateLimitEngine> => {
 const openPostgres = async (): Promise<RateLimitEngine> => {
   await using opening = new AsyncDisposableStack();
   const { url } = opening.use(await createDatabase());
-  const open = async () => opening.use(await openPostgresArrivals({ url, log: captureLog().log }));
+  const open = async () =>
+    opening.use(await openPostgresArrivals({ url, installation: 'one', log: captureLog().log }));
   const instances = await Promise.all(Array.from({ length: PROCESSES }, open));
   const pool = opening.use(openPool({ url, applicationName: 'rate-limit-contract', connectionsMax: 1 }));
   const resources = opening.move();
@@ -106,7 +107,12 @@ describe('rate limits in memory', () => {
 test('PostgreSQL deletes rows without effect, and keeps the others', async () => {
   await using database = await createDatabase();
   const { url } = database;
-  await using arrivals = await openPostgresArrivals({ url, log: captureLog().log, cleanEveryMs: 20 });
+  await using arrivals = await openPostgresArrivals({
+    url,
+    installation: 'one',
+    log: captureLog().log,
+    cleanEveryMs: 20,
+  });
   await using pool = openPool({ url, applicationName: 'rate-limit-clean', connectionsMax: 1 });
   const count = async () =>
     (await pool.query<{ count: number }>('select count(*) from public.rate_limit')).rows[0]?.count;

@@ -55,7 +55,7 @@ describe.skipIf(redisMissing !== undefined)('a Redis whose replica takes over', 
     'is followed by webhooks and rate limits although the former primary keeps its connections',
     async () => {
       const { log } = captureLog();
-      await using limits = await openRateLimits({ url, log, clock: REAL_TIME });
+      await using limits = await openRateLimits({ url, installation: 'one', log, clock: REAL_TIME });
       const limit = limits.of({ name: 'failover', unitsPerSecond: 0.001, burst: 1_000_000 });
       const before = await limit.take('a', 500_000);
       await expectAllDelivered('/demoted', async () => {

@@ -13,6 +13,7 @@ const BATCHES_MAX = 1_000;
 
 type Options = {
   readonly url: string;
+  readonly installation: string;
   readonly log: Log;
   readonly clock?: Clock;
   readonly cleanEveryMs?: number;
@@ -21,6 +22,7 @@ type Options = {
 /** Stores arrivals in PostgreSQL for any number of processes, by the server’s clock. */
 export const openPostgresArrivals = async ({
   url,
+  installation,
   log,
   clock,
   cleanEveryMs = CLEAN_EVERY_MS,
@@ -38,7 +40,7 @@ export const openPostgresArrivals = async ({
   opening.use(cleanRegularly(pool, { log, everyMs: cleanEveryMs }));
   const resources = opening.move();
   return {
-    charge: (charge) => chargeRow(pool, charge),
+    charge: (charge) => chargeRow(pool, { ...charge, policy: `${installation} ${charge.policy}` }),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };

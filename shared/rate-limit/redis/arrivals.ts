@@ -15,7 +15,17 @@ const CHARGE_SHA = createHash('sha1').update(CHARGE).digest('hex');
  * Stores arrivals in Redis for any number of processes, by the server’s clock. Charges that Redis loses, such
  * as in a restart, no longer count.
  */
-export const openRedisArrivals = async ({ url, log }: { url: string; log: Log }): Promise<Arrivals> => {
+export const openRedisArrivals = async ({
+  url,
+  installation,
+  log,
+}: {
+  url: string;
+  /** Is in the names of the keys. */
+  installation: string;
+  log: Log;
+}): Promise<Arrivals> => {
+  const prefix = `annals:rate-limit:${installation}:`;
   const redis = new Redis(url, {
     ...REDIS_CONNECTION,
     connectionName: 'annals-rate-limit',
@@ -33,7 +43,7 @@ export const openRedisArrivals = async ({ url, log }: { url: string; log: Log })
   await connect(redis, { log, lastError: () => connection.lastError });
   return {
     charge: (charge) =>
-      chargeKey(redis, charge).catch((error: unknown) => {
+      chargeKey(redis, `${prefix}${storedKey(charge)}`, charge).catch((error: unknown) => {
         // Without a connection, the driver’s error of the command hides that of the connection.
         throw redis.status === 'ready' ? error : (connection.lastError ?? error);
       }),
@@ -77,8 +87,7 @@ const connect = async (
   }
 };
 
-const chargeKey = async (redis: Redis, charge: Charge): Promise<Charged> => {
-  const key = `annals:rate-limit:${storedKey(charge)}`;
+const chargeKey = async (redis: Redis, key: string, charge: Charge): Promise<Charged> => {
   const answer = await redis
     .evalsha(CHARGE_SHA, 1, key, charge.costUs, charge.toleranceUs)
     .catch((error: unknown) => {
