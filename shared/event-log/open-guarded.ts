@@ -34,7 +34,7 @@ export const openGuardedLog = async ({
   const kept = keepNewest({ file, identity: eventLog.identity, nowMs: () => clock.nowMs(), log });
   const newest = isReader ? { ...kept, keep: async () => {} } : kept;
   opening.move();
-  return guardHistory(logOutages(eventLog, { log }), { log, clock, newest });
+  return guardHistory(logOutages(eventLog, { log, clock }), { log, clock, newest });
 };
 
 /** Otherwise its new events would count as the lost ones, for every cursor that refers to those. */

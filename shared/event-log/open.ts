@@ -2,6 +2,7 @@ import type { Clock } from '#shared/clock/clock.ts';
 import { demandPostgres } from '#shared/database/demand-postgres.ts';
 import { loadEngine } from '#shared/process/load-engine.ts';
 import type { Log } from '#shared/process/log.ts';
+import { causesOf, createOutageLines, type OutageLines } from '#shared/process/outage-lines.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { LogUnavailable } from './errors.ts';
 import type { EventLog } from './event-log.ts';
@@ -77,15 +78,16 @@ export const openEventLog = async ({ url, directUrl, clock }: OpenedLog): Promis
 };
 
 /**
- * Logs for operators why the log accepts no appends or cannot be read: once for each cause, and once it
- * responds again.
+ * Logs for operators why the log accepts no appends or cannot be read: at most once for each cause and minute,
+ * and once it responds again.
  */
 export const logOutages = (
   eventLog: EventLog,
-  { log }: { readonly log: Pick<Log, 'warn' | 'info'> },
+  { log, clock }: { readonly log: Pick<Log, 'warn' | 'info'>; readonly clock: Pick<Clock, 'elapsedMs'> },
 ): EventLog => {
-  const appending = logFailures(log, 'takes appends');
-  const reading = logFailures(log, 'can be read');
+  const lines = createOutageLines(() => clock.elapsedMs());
+  const appending = logFailures({ log, lines }, 'takes appends');
+  const reading = logFailures({ log, lines }, 'can be read');
   return {
     ...eventLog,
     append: (...given) => appending(eventLog.append(...given)),
@@ -95,24 +97,25 @@ export const logOutages = (
 };
 
 const logFailures = (
-  log: Pick<Log, 'warn' | 'info'>,
+  { log, lines }: { readonly log: Pick<Log, 'warn' | 'info'>; readonly lines: OutageLines },
   does: string,
 ): (<Answer>(asked: Promise<Answer>) => Promise<Answer>) => {
-  let loggedCause: string | undefined;
+  let isOut = false;
   return async (asked) => {
     try {
       const answer = await asked;
-      if (loggedCause !== undefined) log.info(`The event log ${does} again.`);
-      loggedCause = undefined;
+      if (isOut) log.info(`The event log ${does} again.`);
+      isOut = false;
       return answer;
     } catch (error) {
       const cause = causeOf(error);
-      if (cause !== undefined && cause !== loggedCause)
+      if (cause !== undefined && lines.admit(`${does} ${cause}`) !== undefined) {
+        isOut = true;
         log.warn(
-          { err: error },
-          `The event log does not answer, or not in time. Until it ${does} again, only new causes are logged.`,
+          { reason: (error as Error).message },
+          `The event log does not answer, or not in time (${causesOf(error)}). Until it ${does} again, each cause is logged once a minute.`,
         );
-      loggedCause = cause ?? loggedCause;
+      }
       throw error;
     }
   };
@@ -121,5 +124,5 @@ const logFailures = (
 /** Without parts that differ from one failure to the next, such as a time or a port. */
 const causeOf = (error: unknown): string | undefined =>
   error instanceof LogUnavailable && error.cause instanceof Error
-    ? error.cause.message.replaceAll(/\d+/g, '')
+    ? causesOf(error).replaceAll(/\d+/g, '')
     : undefined;

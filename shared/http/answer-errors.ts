@@ -1,5 +1,6 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import type { Log } from '#shared/process/log.ts';
+import { causesOf } from '#shared/process/outage-lines.ts';
 import { challengeFor } from './authenticate/challenge.ts';
 import { HttpProblem } from './http-problem.ts';
 import { problemOf } from './problem.ts';
@@ -66,7 +67,7 @@ const logFailure = (log: Log, error: unknown, failure: Failure): void => {
 
 const reasonOf = (error: unknown): { readonly reason: string; readonly cause?: string } => {
   if (!(error instanceof Error)) return { reason: String(error) };
-  return { reason: error.message, ...(error.cause instanceof Error && { cause: error.cause.message }) };
+  return { reason: error.message, ...(error.cause instanceof Error && { cause: causesOf(error) }) };
 };
 
 /** Headers that a route may have set for a response that it then did not send. */

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
-import { type DestinationStream, type Logger, pino } from 'pino';
+import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
 import { remember } from '#shared/remember.ts';
+import { createOutageLines, outageKeyOf } from './outage-lines.ts';
 
 /** A structured log: JSON lines without secrets and personal fields. */
 export type Log = Logger;
@@ -11,6 +12,8 @@ export type LogOptions = {
   readonly destination?: DestinationStream;
   /** The name of this process among those that write to the same standard output. */
   readonly worker?: string | undefined;
+  /** The time since any moment, for lines that are logged once a minute. */
+  readonly elapsedMs?: () => number;
 };
 
 /**
@@ -48,7 +51,12 @@ const standardOutput = (worker: string | undefined): DestinationStream => {
   return opened;
 };
 
-export const createLog = ({ level, worker, destination = standardOutput(worker) }: LogOptions): Log => {
+export const createLog = ({
+  level,
+  worker,
+  destination = standardOutput(worker),
+  elapsedMs = () => performance.now(),
+}: LogOptions): Log => {
   const log = pino(
     {
       level,
@@ -56,6 +64,7 @@ export const createLog = ({ level, worker, destination = standardOutput(worker) 
       // `redact` describes errors, including their causes.
       ...(worker !== undefined && { base: { pid: process.pid, hostname: hostname(), worker } }),
       serializers: { err: (described: unknown) => described },
+      hooks: { logMethod: leaveOutRepeated(elapsedMs) },
       formatters: { level: (label) => ({ level: label }), log: redact },
     },
     destination,
@@ -67,6 +76,24 @@ export const createLog = ({ level, worker, destination = standardOutput(worker) 
   } as Log['child'];
   return log;
 };
+
+type LogMethod = NonNullable<NonNullable<LoggerOptions['hooks']>['logMethod']>;
+
+/** An outage fails all requests, followers and checks alike, for as long as it lasts. */
+const leaveOutRepeated = (elapsedMs: () => number): LogMethod => {
+  const lines = createOutageLines(elapsedMs);
+  return function (given, method, level) {
+    const [fields, message] = given as readonly unknown[];
+    const key = WARN <= level && level < FATAL ? outageKeyOf(fields, message) : undefined;
+    const admitted = key === undefined ? { repeated: 0 } : lines.admit(key);
+    if (admitted === undefined) return;
+    if (admitted.repeated === 0) method.apply(this, given);
+    else method.call(this, { ...(fields as object), ...admitted }, message as string);
+  };
+};
+
+const WARN = 40;
+const FATAL = 60;
 
 /** Replaces secrets and personal fields in a log. */
 const REDACTED = '[redacted]';

@@ -9,6 +9,7 @@ import { until } from '../../testing/until.ts';
 import { openCuttable } from '../engines/cuttable.ts';
 import type { NotNow } from '../engines/eventstoredb/faults.ts';
 import { startStandIn } from '../engines/eventstoredb-fixture.ts';
+import { createTestClock } from '../engines/test-clock.ts';
 import { anEvent, aStream } from './event-log-engine.ts';
 
 /** A server that answers reads, and refuses appends or leaves them unanswered. */
@@ -48,16 +49,19 @@ test('readiness fails once appends have failed for longer than their retry budge
   );
 });
 
-test('an outage of the log is logged once per cause, and its end too', async ({ node }) => {
+test('an outage of the log is logged once per cause and minute, and its end too', async ({ node }) => {
   const logged: string[] = [];
-  const cause = ({ err }: { err: Error }) => logged.push(String(err.cause));
+  const clock = createTestClock();
+  // A busy machine adds silences to the causes.
+  const warn = (_fields: object, text: string) => void (text.includes('Server Is') && logged.push(text));
   await using opened = await openEventStoreEventLog({
     clock: REAL_TIME,
     url: node.address,
     timing: { ...TIMING, retryBudgetMs: 300 },
   });
   const log = logOutages(opened, {
-    log: { warn: cause, info: (text: string) => logged.push(text) } as never,
+    clock,
+    log: { warn, info: (text: string) => logged.push(text) } as never,
   });
   const failBy = async (says: NotNow) => {
     node.faults.appends({ kind: 'not-now', says }, { times: 1_000 });
@@ -65,13 +69,20 @@ test('an outage of the log is logged once per cause, and its end too', async ({ 
       await expect(log.append(aStream(), NO_STREAM, [anEvent()])).rejects.toThrow(LogUnavailable);
     node.faults.clear();
   };
-  await failBy('Server Is Busy');
-  await failBy('Server Is Not Ready');
+  for (let n = 0; n < 3; n += 1) {
+    await failBy('Server Is Busy');
+    await failBy('Server Is Not Ready');
+  }
   await log.append(aStream(), NO_STREAM, [anEvent()]);
+  await failBy('Server Is Busy');
+  await log.append(aStream(), NO_STREAM, [anEvent()]);
+  await clock.advance(60_000);
+  await failBy('Server Is Busy');
   expect(logged).toEqual([
     expect.stringContaining('Busy'),
     expect.stringContaining('Not Ready'),
     'The event log takes appends again.',
+    expect.stringContaining('Busy'),
   ]);
 });
 

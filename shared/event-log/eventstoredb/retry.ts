@@ -36,9 +36,12 @@ export const withRetries = async <Result>(
       if (!isLate) await delay(pauseMs);
       // The timer may have been late.
       if (isLate || leftMs() <= leastMs)
-        throw new LogUnavailable(`EventStoreDB did not answer ${what} within ${retryBudgetMs} ms`, {
-          cause: failure,
-        });
+        throw new LogUnavailable(
+          `EventStoreDB did not answer ${what} within ${retryBudgetMs} ms (${messageOf(failure)})`,
+          {
+            cause: failure,
+          },
+        );
       backoffMs = Math.min(backoffMs * 2, BACKOFF_MAX_MS);
     }
     try {
@@ -48,3 +51,7 @@ export const withRetries = async <Result>(
     }
   }
 };
+
+/** Unless the client says nothing. */
+const messageOf = (failure: unknown): string =>
+  failure instanceof Error ? failure.message || failure.name : String(failure);
