@@ -12,6 +12,7 @@ import type { Command } from '#shared/commands/command.ts';
 import { LogUnavailable, LogWentBack } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { cursorAt } from '#shared/event-log/own-cursor.ts';
+import { shareRetryBudget } from '#shared/event-log/request-deadline.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
 import { actorOf, type Caller } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
@@ -36,7 +37,9 @@ type Dependencies = {
 export const createSender = (dependencies: Dependencies): CommandGateway => {
   const observe = observeCommands(dependencies.metrics);
   const observed: CommandGateway['send'] = (command, context) =>
-    observe(command.type, () => send(dependencies, command, context));
+    observe(command.type, () =>
+      shareRetryBudget(dependencies.clock, () => send(dependencies, command, context)),
+    );
   return { send: traceCommands(dependencies.tracing, observed) };
 };
 

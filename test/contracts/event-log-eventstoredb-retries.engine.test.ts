@@ -5,6 +5,7 @@ import { LogUnavailable } from '#shared/event-log/errors.ts';
 import { type EventLog, NO_STREAM } from '#shared/event-log/event-log.ts';
 import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
 import { logOutages } from '#shared/event-log/open.ts';
+import { shareRetryBudget } from '#shared/event-log/request-deadline.ts';
 import { until } from '../../testing/until.ts';
 import { openCuttable } from '../engines/cuttable.ts';
 import type { NotNow } from '../engines/eventstoredb/faults.ts';
@@ -47,6 +48,42 @@ test('readiness fails once appends have failed for longer than their retry budge
     () => log.check().then(() => 'ready', String),
     (output) => output === 'ready',
   );
+});
+
+test('readiness outlasts a silence that requests wait for', async ({ node }) => {
+  await using log = await openEventStoreEventLog({ clock: REAL_TIME, url: node.address, timing: TIMING });
+  node.pause();
+  await log.check();
+  await until(
+    () => log.check().then(() => 'ready', String),
+    (output) => output !== 'ready',
+  );
+  node.resume();
+  await until(
+    () => log.check().then(() => 'ready', String),
+    (output) => output === 'ready',
+  );
+});
+
+test('all that a request asks of a silent log shares one retry budget', async ({ log, node }) => {
+  node.pause();
+  const order: string[] = [];
+  const asked = [
+    () => log.append(aStream(), NO_STREAM, [anEvent()]),
+    () => Array.fromAsync(log.read(aStream())),
+    () => log.append(aStream(), 'any', [anEvent()]),
+    () => log.head(),
+  ];
+  const alone = expect(log.head())
+    .rejects.toThrow(LogUnavailable)
+    .then(() => order.push('one read'));
+  const request = async () => {
+    for (const ask of asked) await expect(ask()).rejects.toThrow(LogUnavailable);
+    order.push('a request');
+  };
+  await Promise.all([alone, shareRetryBudget(REAL_TIME, request, TIMING.retryBudgetMs / 4)]);
+  node.resume();
+  expect(order).toEqual(['a request', 'one read']);
 });
 
 test('an outage of the log is logged once per cause and minute, and its end too', async ({ node }) => {

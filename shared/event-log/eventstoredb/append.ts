@@ -5,6 +5,7 @@ import type { JsonObject } from '#shared/json.ts';
 import { type CheckedEvent, checkEvent } from '../check-append.ts';
 import { AppendTooLarge, LogUnavailable, StaleVersion, StreamCut } from '../errors.ts';
 import { APPEND_BYTES_MAX, type ExpectedVersion, FIRST } from '../event-log.ts';
+import { retryBudgetOf } from '../request-deadline.ts';
 import type { Answer, AppendClient, AttemptTime, Stored } from './append-client.ts';
 import { findEarlier, findEarlierFromEnd, findEarlierRefused } from './earlier.ts';
 import { failureOf, PassingFailure, refusalOf } from './failures.ts';
@@ -60,7 +61,8 @@ export class Appender implements AsyncDisposable {
     const startedAtMs = performance.now();
     this.#pending += 1;
     try {
-      const answer = await this.#client.send(proposed, { answerWithinMs, leftMs: retryBudgetMs });
+      const leftMs = Math.max(LEAST_MS, retryBudgetOf(retryBudgetMs));
+      const answer = await this.#client.send(proposed, { answerWithinMs, leftMs });
       this.#failingSinceMs = undefined;
       return await this.#appended(answer, proposed, proposed.expected);
     } catch (error) {

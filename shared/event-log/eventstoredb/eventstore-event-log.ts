@@ -7,6 +7,7 @@ import { askAgain } from '../ask-again.ts';
 import { checkAppend } from '../check-append.ts';
 import { InvalidAppend, LogWentBack, StaleVersion } from '../errors.ts';
 import { type EventLog, FIRST, NO_STREAM, type Seen, START } from '../event-log.ts';
+import { REQUEST_BUDGET_MS } from '../request-deadline.ts';
 import { Appender, type AppendTiming, eventOfLog } from './append.ts';
 import { AppendClient, type Stored } from './append-client.ts';
 import { findCuttable } from './cut-streams.ts';
@@ -23,6 +24,7 @@ import {
   readStreamPages,
   refuseIfClosed,
 } from './read.ts';
+import { createReadCheck } from './read-check.ts';
 import { ReadConnection } from './read-connection.ts';
 import { takeAll } from './reading.ts';
 import { IDENTITY_STREAM, isOfSystem, positionOf } from './record.ts';
@@ -37,7 +39,7 @@ type Timing = AppendTiming & { readonly silenceMaxMs: number };
  * An attempt times out early enough for others to follow; only a silent server needs that, because an
  * unreachable one fails at once.
  */
-const TIMING: Timing = { retryBudgetMs: 10_000, answerWithinMs: 3_000, silenceMaxMs: 5_000 };
+const TIMING: Timing = { retryBudgetMs: REQUEST_BUDGET_MS, answerWithinMs: 3_000, silenceMaxMs: 5_000 };
 
 /**
  * The event log in EventStoreDB: a stream is a stream, and a position is that of the event in the server’s
@@ -72,6 +74,7 @@ export const openEventStoreEventLog = async ({
   // A user who may not read everything is refused here, and not by the first follower.
   await head();
   const identity = await takeIdentity(reader, appender);
+  const checkReads = createReadCheck({ head, clock, retryBudgetMs: timing.retryBudgetMs });
   const demandSameHistory = createSameHistory(reader);
   const resources = opening.move();
   return {
@@ -97,7 +100,7 @@ export const openEventStoreEventLog = async ({
     head,
     late: { ms: LATE_MS, clock },
     check: async () => {
-      await head();
+      await checkReads();
       await appender.check();
     },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),

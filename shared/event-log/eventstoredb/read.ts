@@ -3,7 +3,8 @@ import type { StreamName, Version } from '#shared/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { LogUnavailable, StreamCut } from '../errors.ts';
 import { FIRST, type RecordedEvent } from '../event-log.ts';
-import { failureOf, refusalOf } from './failures.ts';
+import { isInRequest } from '../request-deadline.ts';
+import { failureOf, PassingFailure, refusalOf } from './failures.ts';
 import type { ReadConnection } from './read-connection.ts';
 import { type Reading, takeAll } from './reading.ts';
 import { METADATA_STREAM_PREFIX, type StoredEvent, toEvent } from './record.ts';
@@ -144,13 +145,25 @@ export const readFirst = async (reader: Reader, stream: string): Promise<StoredE
 };
 
 export const ask = <Answer>(
-  { retryBudgetMs }: Reader,
+  { retryBudgetMs, clock }: Reader,
   what: string,
   attempt: () => Promise<Answer>,
 ): Promise<Answer> =>
-  withRetries({ what, retryBudgetMs }, attempt).catch((error: unknown) => {
+  withRetries({ what, retryBudgetMs }, (leftMs) =>
+    // The server may be silent for longer than the rest of a request’s budget.
+    isInRequest() ? within(Math.max(LEAST_MS, leftMs), attempt(), clock) : attempt(),
+  ).catch((error: unknown) => {
     throw refusalOf(error, what);
   });
+
+/** The least time in which a read can succeed. */
+const LEAST_MS = 200;
+
+const within = async <Answer>(ms: number, reading: Promise<Answer>, clock: Clock): Promise<Answer> => {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  using _timer = clock.after(ms, () => reject(new PassingFailure('EventStoreDB sent nothing in time')));
+  return await Promise.race([reading, late]);
+};
 
 export const readingOf = ({
   connection,

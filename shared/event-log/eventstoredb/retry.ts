@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LogUnavailable } from '../errors.ts';
+import { retryBudgetOf } from '../request-deadline.ts';
 import { failureOf } from './failures.ts';
 
 const BACKOFF_FIRST_MS = 20;
@@ -24,7 +25,8 @@ export const withRetries = async <Result>(
   { what, retryBudgetMs, leastMs = 0, startedAtMs = performance.now(), firstFailure }: RetryOptions,
   attempt: (leftMs: number) => Promise<Result>,
 ): Promise<Result> => {
-  const leftMs = () => startedAtMs + retryBudgetMs - performance.now();
+  const expiresAtMs = Math.min(startedAtMs + retryBudgetMs, performance.now() + retryBudgetOf(retryBudgetMs));
+  const leftMs = () => expiresAtMs - performance.now();
   let failure = firstFailure;
   let backoffMs = BACKOFF_FIRST_MS;
   for (;;) {

@@ -4,6 +4,7 @@ import type { Clock } from '#shared/clock/clock.ts';
 import type { CheckedEvent } from '../check-append.ts';
 import { LogUnavailable, StaleVersion } from '../errors.ts';
 import type { Appended, ExpectedVersion, ReadAt, Seen } from '../event-log.ts';
+import { retryBudgetOf } from '../request-deadline.ts';
 
 export type ProposedAppend = {
   readonly stream: StreamName;
@@ -37,6 +38,8 @@ type Waiting = ProposedAppend & {
 const BATCH_EVENTS_MAX = 1_000;
 const BATCH_BYTES_MAX = 8 * 1_048_576;
 const WAITING_MAX = 20_000;
+/** The least time in which an append can succeed. */
+const LEAST_MS = 200;
 const BACKOFF_FIRST_MS = 20;
 const BACKOFF_MAX_MS = 500;
 
@@ -95,7 +98,7 @@ export class GroupCommit implements AsyncDisposable {
     };
     // The retry budget has a timer of its own, so that no caller waits longer for a batch that hangs, even
     // another’s.
-    const retryBudget = this.#clock.after(this.#retryBudgetMs, () =>
+    const retryBudget = this.#clock.after(Math.max(LEAST_MS, retryBudgetOf(this.#retryBudgetMs)), () =>
       waiting.reject(this.#unavailable(proposed.stream)),
     );
     this.#unanswered += 1;
