@@ -1,15 +1,19 @@
 import { globSync } from 'node:fs';
 import { expect } from 'vitest';
+import { readCluster } from '#shared/database/embedded/cluster.ts';
+import { readPostmaster } from '#shared/database/embedded/postmaster.ts';
+import { until } from '../../testing/until.ts';
 import { runAnnals, spawnAnnals } from '../annals-process.ts';
+import { temporaryDataDir } from '../engines/data-dir.ts';
 import { test } from '../engines/folder-fixture.ts';
 
 // Own server: it tests the life of one process.
 
 const IMPORTS = `import { publishing } from '#domain/publishing.ts'; import { run } from '#shared/process/run.ts';`;
 
-/** A process that runs the given code, with `resources` and `log` in scope. */
+/** A process that runs the given code, with its context in scope. */
 const living = (work: string, environment: Record<string, string> = {}) => {
-  const code = `${IMPORTS} await run(async ({ resources, log }) => { ${work} }, { domain: publishing });`;
+  const code = `${IMPORTS} await run(async ({ config, resources, log, signal }) => { ${work} }, { domain: publishing });`;
   return [['--input-type=module', '--eval', code], environment] as const;
 };
 
@@ -42,6 +46,23 @@ test('a stop that takes too long is cut off with exit code 1', async () => {
   annals.child.kill('SIGTERM');
   expect(await annals.exited).toBe(1);
   expect(annals.output()).toContain('Stopping took too long');
+});
+
+test('a stop that is cut off leaves no embedded PostgreSQL behind', async () => {
+  await using dataDir = await temporaryDataDir();
+  const work = `const { openDatabase } = await import('#shared/database/open-database.ts');
+    resources.use(await openDatabase(config, { log, signal }));`;
+  await using annals = spawnAnnals(
+    ...living(`${work} ${NEVER_STOPS}`, { DRAIN_MS: '100', DATA_DIR: dataDir.path }),
+  );
+  await annals.said(/started/);
+  annals.child.kill('SIGTERM');
+  expect(await annals.exited).toBe(1);
+  const cluster = await readCluster(dataDir.path);
+  await until(
+    () => readPostmaster(cluster?.pgdata ?? ''),
+    (server) => server === undefined,
+  );
 });
 
 test('a sign-up role that the domain lacks is refused before the start', async () => {

@@ -9,7 +9,7 @@ import type { Cluster } from './cluster.ts';
 import { DataDirInUse, DiskFull, EmbeddedPostgresFailed } from './errors.ts';
 import { freePort } from './free-port.ts';
 import { tryOwnerLock } from './owner-lock.ts';
-import { readPostmaster, removeStalePidFile, stopPostmaster } from './postmaster.ts';
+import { readPostmaster, removeStalePidFile, shutDownFast, stopPostmaster } from './postmaster.ts';
 import { spawnServer } from './programs.ts';
 
 /** Recovery after a crash replays up to `max_wal_size`, which can take a minute on a slow disk. */
@@ -41,7 +41,12 @@ export type OwnershipOptions = {
   readonly log: EmbeddedLog;
 };
 
-type Held = { readonly lock: pg.Client; readonly port: number; readonly adopted: boolean };
+type Held = {
+  readonly lock: pg.Client;
+  readonly port: number;
+  readonly pid: number;
+  readonly adopted: boolean;
+};
 
 /** Owns a cluster: holds its lock, restarts its server if it dies, and stops it at the end. */
 export class Ownership implements AsyncDisposable {
@@ -55,10 +60,15 @@ export class Ownership implements AsyncDisposable {
   #trouble: string | undefined;
   #stopped: Promise<void> | undefined;
 
-  private constructor(options: OwnershipOptions, { lock, port, adopted }: Held) {
+  /** Its server, which is ours as long as we hold its lock. */
+  #pid: number;
+
+  private constructor(options: OwnershipOptions, { lock, port, pid, adopted }: Held) {
     this.#options = options;
     this.port = port;
     this.adopted = adopted;
+    this.#pid = pid;
+    process.on('exit', this.#onExit);
     this.#keep(lock);
   }
 
@@ -79,10 +89,17 @@ export class Ownership implements AsyncDisposable {
   async #stop(): Promise<void> {
     this.#stopping.abort();
     await this.#retaking;
-    if (this.#lock === undefined) return;
-    await stopPostmaster(this.#options.cluster.pgdata);
-    await this.#lock.end().catch(() => {});
+    if (this.#lock !== undefined) {
+      await stopPostmaster(this.#options.cluster.pgdata);
+      await this.#lock.end().catch(() => {});
+    }
+    process.off('exit', this.#onExit);
   }
+
+  /** A stop that takes too long is cut off, and the server is in a session of its own. */
+  readonly #onExit = (): void => {
+    if (this.#lock !== undefined) shutDownFast(this.#pid);
+  };
 
   #keep(lock: pg.Client): void {
     this.#lock = lock;
@@ -107,7 +124,8 @@ export class Ownership implements AsyncDisposable {
       pauseMs = Math.min(2 * pauseMs, RETAKE_PAUSE_MAX_MS)
     ) {
       try {
-        const { lock } = await take(this.#options, this.port, signal);
+        const { lock, pid } = await take(this.#options, this.port, signal);
+        this.#pid = pid;
         this.#trouble = undefined;
         this.#keep(lock);
         log('The embedded PostgreSQL is back.');
@@ -141,7 +159,8 @@ const take = async (options: OwnershipOptions, port?: number, signal?: AbortSign
     }
     const attempt = postmaster?.ready === true ? await tryOwnerLock(cluster, postmaster.port) : undefined;
     if (postmaster !== undefined && attempt instanceof pg.Client) {
-      return { lock: attempt, port: postmaster.port, adopted: child?.pid !== postmaster.pid };
+      const { pid } = postmaster;
+      return { lock: attempt, port: postmaster.port, pid, adopted: child?.pid !== pid };
     }
     if (attempt !== undefined && 'heldBy' in attempt) {
       patienceUntil ??= performance.now() + LOCK_PATIENCE_MS;

@@ -57,6 +57,9 @@ export const stopPostmaster = async (pgdata: string): Promise<void> => {
   }
 };
 
+/** Begins a fast shutdown, and waits for nothing. */
+export const shutDownFast = (pid: number): void => signalProcess(pid, 'SIGINT');
+
 const pidFile = (pgdata: string): string => join(pgdata, 'postmaster.pid');
 
 const isGone = async (pgdata: string, pid: number, timeoutMs: number): Promise<boolean> => {
