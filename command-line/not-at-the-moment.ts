@@ -1,7 +1,7 @@
 const STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 /**
- * What to say about a server, or the proxy in front of it, that does not serve at the moment; undefined for
+ * The sentence about a server, or the proxy in front of it, that does not serve at the moment; undefined for
  * any other response.
  */
 export const notAtTheMoment = (url: string, status: number, code?: string): string | undefined =>

@@ -25,6 +25,7 @@ const REAL_TIME_IN: Readonly<Record<string, Exception>> = {
   'shared/follower/': { files: 2, why: 'compared with dates of the log, and the timeout of a scraper' },
   'shared/http/': { files: 13, why: 'sockets, the lag of the event loop, and tokens of other servers' },
   'shared/process/foundation.ts': { files: 1, why: 'how long an event log is silent' },
+  'shared/process/log.ts': { files: 1, why: 'lines of an outage, once a minute; a log is there before any clock' },
   'shared/process/run.ts': {
     files: 1,
     why: 'gives every role its clock, and signals of the operating system',

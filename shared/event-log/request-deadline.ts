@@ -22,7 +22,7 @@ export const shareRetryBudget = <Result>(
 /** Whether something else has used up a part of the budget, or will. */
 export const isInRequest = (): boolean => Number.isFinite(retryBudgetOf(Number.POSITIVE_INFINITY));
 
-/** What is left of a retry budget within the request that asks. */
+/** The rest of a retry budget, within the request that asks. */
 export const retryBudgetOf = (budgetMs: number): number => {
   const leftMs = deadlines.getStore()?.leftMs() ?? Number.POSITIVE_INFINITY;
   // Work that a request has begun, and that goes on long after it, has budgets of its own.

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one table of who is charged, with its server.
 import type { IncomingMessage } from 'node:http';
 import { type Response as Answer, type Request, type RequestHandler, Router } from 'express';
 import { expect, test } from 'vitest';

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one server, which answers reads and refuses appends, or is silent.
 import { setTimeout as delay } from 'node:timers/promises';
 import { test as base, describe, expect } from 'vitest';
 import { REAL_TIME } from '#shared/clock/real-time.ts';

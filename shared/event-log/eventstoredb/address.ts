@@ -17,7 +17,9 @@ export const hostsIn = (address: string): readonly string[] | undefined => {
 export const optionsIn = (address: string): ReadonlyMap<string, string> => {
   const pairs = address.split('?')[1]?.split('&') ?? [];
   return new Map(
-    pairs.map((pair) => pair.split('=')).map(([key = '', value = '']) => [key.toLowerCase(), value.trim()] as const),
+    pairs
+      .map((pair) => pair.split('='))
+      .map(([key = '', value = '']) => [key.toLowerCase(), value.trim()] as const),
   );
 };
 
