@@ -2,9 +2,9 @@
 import { inWordsOf } from '#kernel/registry/example-kind.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { setupFailure } from '#shared/database/failures.ts';
+import { StreamCut } from '#shared/event-log/errors.ts';
 import { fileFailure } from '#shared/folder.ts';
 import { VERSION_LINE } from '#shared/process/start-arguments.ts';
-import { StreamCut } from '#shared/event-log/errors.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { accountRemovePasskeys, accountResetSecondFactor, invite, passwordLink } from './accounts.ts';
 import { auditVerify } from './audit-verify.ts';

@@ -271,7 +271,7 @@ const readOn = async <State, Event extends AnnalsEvent>(
   return isThere ? { ...from, known, persons } : undefined;
 };
 
-/** The codec may omit events, which count as versions all the same. */
+/** The codec may omit events, and they count as versions too. */
 const upToLast = <State>(known: Known<State>, events: readonly RecordedEvent[]): Known<State> => {
   const last = events.at(-1);
   if (last === undefined || last.version === known.version) return known;

@@ -20,12 +20,15 @@ const REAL_TIME_IN: Readonly<Record<string, Exception>> = {
   'shared/change-stream/kafka/': { files: 6, why: 'how long brokers are silent' },
   'shared/command-gateway/': { files: 1, why: 'dates of assertions, which other replicas compare' },
   'shared/database/': { files: 10, why: 'leases that PostgreSQL measures, and how long servers are silent' },
-  'shared/event-log/eventstoredb/': { files: 5, why: 'how long a cluster is silent' },
+  'shared/event-log/eventstoredb/': { files: 6, why: 'how long a cluster is silent' },
   'shared/events/report-lost-keys.ts': { files: 1, why: 'log lines gather for a moment' },
   'shared/follower/': { files: 2, why: 'compared with dates of the log, and the timeout of a scraper' },
   'shared/http/': { files: 13, why: 'sockets, the lag of the event loop, and tokens of other servers' },
   'shared/process/foundation.ts': { files: 1, why: 'how long an event log is silent' },
-  'shared/process/log.ts': { files: 1, why: 'lines of an outage, once a minute; a log is there before any clock' },
+  'shared/process/log.ts': {
+    files: 1,
+    why: 'lines of an outage, once a minute; a log is there before any clock',
+  },
   'shared/process/run.ts': {
     files: 1,
     why: 'gives every role its clock, and signals of the operating system',

@@ -13,17 +13,9 @@ type Cut = (client: EventStoreDBClient, stream: string) => Promise<unknown>;
 
 /** How an operator cuts a stream of four events, and the versions that it lacks then. */
 const CUTS: readonly (readonly [how: string, cut: Cut, lacks: string])[] = [
-  [
-    'a maximum count',
-    (client, stream) => client.setStreamMetadata(stream, { $maxCount: 1 }),
-    'versions 1–3',
-  ],
+  ['a maximum count', (client, stream) => client.setStreamMetadata(stream, { $maxCount: 1 }), 'versions 1–3'],
   ['a mark', (client, stream) => client.setStreamMetadata(stream, { $tb: 1 }), 'version 1'],
-  [
-    'a mark at its end',
-    (client, stream) => client.setStreamMetadata(stream, { $tb: 4 }),
-    'all its versions',
-  ],
+  ['a mark at its end', (client, stream) => client.setStreamMetadata(stream, { $tb: 4 }), 'all its versions'],
   [
     'a maximum age',
     (client, stream) => client.setStreamMetadata(stream, { $maxAge: ALL_TOO_OLD }),
@@ -67,6 +59,10 @@ test('a stream that was never written is empty, whatever its limits', async ({ c
 
 const written = async (log: EventLog): Promise<StreamName> => {
   const stream = aStream();
-  await log.append(stream, NO_STREAM, Array.from({ length: 4 }, () => anEvent()));
+  await log.append(
+    stream,
+    NO_STREAM,
+    Array.from({ length: 4 }, () => anEvent()),
+  );
   return stream;
 };

@@ -128,7 +128,7 @@ const demandNeverWritten = async (reader: Reader, stream: StreamName): Promise<v
 const hasMark = (metadata: unknown): boolean =>
   typeof metadata === 'object' && metadata !== null && Object.hasOwn(metadata, '$tb');
 
-/** A stream that was deleted for good refuses every read. */
+/** A stream that was deleted permanently refuses every read. */
 const asCut =
   (stream: StreamName, from: Version) =>
   (error: unknown): never => {
