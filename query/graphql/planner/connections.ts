@@ -29,9 +29,8 @@ export const connectionJson = (connection: Connection): Sql => {
     (member) => [member.key, memberJson(connection, page, member)] as const,
   );
   const asked = collect(type, selectionSetsOf(selected)).map(({ name }) => name);
-  const isOfRows = asked.some((name) => READING.has(name));
-  // Its statement would not check whether the caller may filter and order.
-  if (!isOfRows && !asked.includes('totalCount')) throw new OutOfPlan('a connection without its rows');
+  // Without rows and without their number, nothing else would check whether the caller may filter and order.
+  const isOfRows = asked.some((name) => READING.has(name)) || !asked.includes('totalCount');
   return sql`(select ${concatenated(objectJson(members))} ${isOfRows ? page.from : sql``})`;
 };
 

@@ -26,6 +26,11 @@ test('an operation has one plan for each shape of its variables', () => {
   expect(plan({ id: '1', with: true })?.text).not.toBe(plan({ id: '1', with: false })?.text);
 });
 
+test('a connection of which only the type is asked for still checks who may order it', () => {
+  const plan = plansOf('{ postsConnection(sort: CREATED_AT_ASC) { __typename } }');
+  expect(plan({})?.text).toContain('read_model');
+});
+
 test('one limit applies to the plans of all operations, however many shapes each has', () => {
   const bytesMax = 1_000_000;
   const findPlan = createPlans(schema, MAPPINGS, bytesMax);
