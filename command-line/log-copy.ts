@@ -23,7 +23,8 @@ export const logCopy: Command = {
     to: {
       type: 'string',
       placeholder: '<url>',
-      description: 'The target, written like EVENT_LOG_URL: an empty log, or an unfinished copy.',
+      description:
+        'The target, written like EVENT_LOG_URL: an empty log, or an unfinished copy. “database” is the log in the database itself, also in the embedded one.',
     },
     switch: {
       type: 'boolean',
@@ -53,20 +54,24 @@ export const logCopy: Command = {
   examples: [
     'log copy --to esdb://localhost:2113?tls=false',
     'log copy --to esdb://localhost:2113?tls=false --switch',
+    'log copy --to database --switch',
     'log copy --to postgres://cell-two/annals --streams acme.txt --with-owned --follow',
   ],
   async run(given, terminal) {
     const { values, flags } = given;
-    const url = values.get('to')?.[0];
-    if (url === undefined) throw new UsageError('--to <url> is missing');
-    if (!ENGINES.test(url)) throw new UsageError('--to must be an esdb: or postgres: URL');
-    if (values.has('streams')) return copySomeStreams(given, url, terminal);
+    const to = values.get('to')?.[0];
+    if (to === undefined) throw new UsageError('--to <url> is missing');
+    const isForStreams = values.has('streams');
+    if (!ENGINES.test(to) && (isForStreams || to !== IN_THE_DATABASE))
+      throw new UsageError(`--to must be an esdb: or postgres: URL${isForStreams ? '' : ', or “database”'}`);
+    if (isForStreams) return copySomeStreams(given, to, terminal);
     const lonely = ['with-owned', 'follow', 'to-database'].find(
       (name) => flags.has(name) || values.has(name),
     );
     if (lonely !== undefined) throw new UsageError(`--${lonely} goes with --streams`);
     await using installation = await openInstallation(terminal);
     const { databaseUrl, eventLog: source, isDense } = installation;
+    const url = to === IN_THE_DATABASE ? databaseUrl : to;
     await using pool = openPool({
       url: databaseUrl,
       applicationName: 'annals-command-line',
@@ -99,12 +104,18 @@ export const logCopy: Command = {
     await migrateProcessManager(pool);
     await demandSameEnd(source, copied.upTo);
     await switchLog(pool, { from: source.identity, to: target.identity }, movedBetween(source, target));
-    await terminal.write(
-      'The database belongs to the copy now. Set EVENT_LOG_URL to the value of --to for all processes of Annals, and start them.',
-    );
+    await terminal.write(`The database belongs to the copy now. ${whatToSet(to)}`);
     await terminal.write(FORMER_LOG);
   },
 };
+
+/** The embedded database has a port of its own choice, so that no URL could name it. */
+const IN_THE_DATABASE = 'database';
+
+const whatToSet = (to: string): string =>
+  to === IN_THE_DATABASE
+    ? 'Remove EVENT_LOG_URL from the settings of all processes of Annals, and start them.'
+    : 'Set EVENT_LOG_URL to the value of --to for all processes of Annals, and start them.';
 
 const ENGINES = /^(?:postgres(?:ql)?|esdb(?:\+discover)?):/;
 

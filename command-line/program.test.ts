@@ -76,6 +76,8 @@ test.each([
   [['client', 'create', 'x', '--service', '--id', '?'], '--id: '],
   [['log', 'tail', '--from', 'x'], '--from must be a whole number from 0 to 9007199254740991, but is “x”'],
   [['log', 'tail', '--type', 'article.eaten'], '--type: there is no event type “article.eaten”'],
+  [['log', 'copy', '--to', 'x'], '--to must be an esdb: or postgres: URL, or “database”'],
+  [['log', 'copy', '--to', 'database', '--streams', 'x'], '--to must be an esdb: or postgres: URL (more'],
   [['log', 'show'], '<stream> is missing'],
   [['log', 'show', 'a-1', 'b-2'], 'unexpected argument: b-2'],
   [['log', 'append', 'article-1', 'article.published', '{'], '<json> is not JSON'],

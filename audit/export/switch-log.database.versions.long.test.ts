@@ -82,13 +82,16 @@ const test = processes
     ...(log.url !== undefined && { EVENT_LOG_URL: log.url }),
   }))
   /** On a loaded machine, a stopped process may not have released its lease, which then expires. */
-  .extend('switchTo', { scope: 'file' }, ({ log, settingsNow }) => async (url: string) => {
+  .extend('switchTo', { scope: 'file' }, ({ database, log, settingsNow }) => async (url: string) => {
+    const isBack = url === database.settings.DATABASE_URL;
     const called = await until(
-      () => callLine(settingsNow(), ['log', 'copy', '--to', url, '--switch']),
+      () => callLine(settingsNow(), ['log', 'copy', '--to', isBack ? 'database' : url, '--switch']),
       ({ complaint }) => !complaint.includes('at work'),
     );
     expect(called, called.complaint).toMatchObject({ exit: 0, complaint: '' });
-    log.url = url;
+    const next = isBack ? 'Remove EVENT_LOG_URL' : 'Set EVENT_LOG_URL';
+    expect(called.lines).toContainEqual(expect.stringContaining(next));
+    log.url = isBack ? undefined : url;
   })
   /** The position of each event in the present log. */
   .extend('places', { scope: 'file' }, ({ database, log }) => async () => {
