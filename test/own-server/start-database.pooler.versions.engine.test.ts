@@ -95,7 +95,7 @@ test('a later refusal of the server is one sentence as well, from a role and fro
     client.query('create table public.persisted_document (page text)'),
   );
   const taken =
-    /^.*“relation "persisted_document" already exists”: another application uses a name that Annals needs, so create a .+\n$/;
+    /^\{.*The event log is in the database\..*\n.*“relation "persisted_document" already exists”: another application uses a name that Annals needs, so create a .+\n$/;
   expect(await runAnnals(['query/main.ts'], environment)).toEqual({
     exit: 1,
     output: expect.stringMatching(taken),
