@@ -172,6 +172,7 @@ const ofWrite = (operation: RestOperation, requireIfMatch: boolean): readonly Pr
   ...(isOperatorCommand(operation) ? [] : (['idempotency_key_in_use'] as const)),
   ...(isNew(operation) ? [] : (['version_mismatch'] as const)),
   ...(!isNew(operation) && requireIfMatch ? (['precondition_required'] as const) : []),
+  ...(absentOf(operation).length > 0 && !isOperatorCommand(operation) ? (['parked'] as const) : []),
 ];
 
 const isOperatorCommand = ({ answer }: RestOperation): boolean => answer.kind === 'order';
