@@ -12,8 +12,14 @@ export type Served = HttpServer & { readonly logged: () => string };
 
 export const captureLog = (): { readonly log: Log; readonly logged: () => string } => {
   const written: string[] = [];
+  // Each line is of another minute, so that none of an outage is left out.
+  let minutes = 0;
   const log = createLog({
     level: 'debug',
+    elapsedMs: () => {
+      minutes += 1;
+      return minutes * 60_000;
+    },
     destination: { write: (line: string) => void written.push(line) },
   });
   const text = () => written.join('');
