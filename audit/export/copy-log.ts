@@ -49,7 +49,8 @@ export async function* movedBetween(source: EventLog, target: EventLog): AsyncGe
   await using copies = new Copies(target, await target.head());
   for await (const page of readBetween(source, { after: START, upTo: await source.head() })) {
     const moved: Moved[] = [];
-    for (const event of page) moved.push({ from: event.position, to: (await copies.next(event)).position });
+    for (const event of page)
+      moved.push({ id: event.id, from: event.position, to: (await copies.next(event)).position });
     yield moved;
   }
 }

@@ -1,11 +1,11 @@
-import type { LogIdentity, Position } from '#shared/brands.ts';
+import type { EventId, LogIdentity, Position } from '#shared/brands.ts';
 import { isHeld } from '#shared/database/lease/lease.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 
 /** The positions of an event in two logs. */
-export type Moved = { readonly from: Position; readonly to: Position };
+export type Moved = { readonly id: EventId; readonly from: Position; readonly to: Position };
 
 /**
  * Tables with positions of the log, beside messages and blocks; a test finds missing ones. `exact` if each is
@@ -63,7 +63,7 @@ export const demandStopped = async (database: Pick<Pool | Connection, 'query'>):
 /**
  * Replaces every position of one log in the database with that of the same event in a copy, in one
  * transaction. Afterwards the database belongs to the copy, and processes with the former log refuse to
- * start.
+ * start. Refuses if the database knows events that the log has lost: it would fit neither log.
  */
 export const switchLog = (
   pool: Pool,
@@ -72,16 +72,34 @@ export const switchLog = (
 ): Promise<void> =>
   inTransaction(pool, async (connection) => {
     await connection.query(
-      'create temporary table moved (old bigint primary key, new bigint not null) on commit drop',
+      'create temporary table moved (old bigint primary key, new bigint not null, id uuid not null) on commit drop',
     );
     for await (const some of moved) await insertMoved(connection, some);
     await connection.query('analyze moved');
     await demandStopped(connection);
+    await demandKnown(connection);
     for (const held of POSITIONS) if (await exists(connection, held.table)) await move(connection, held);
     await moveMessages(connection);
     await moveBlocks(connection);
     await renameLog(connection, { from, to });
   });
+
+/** Each follower names the event that it has processed last, unless an earlier release has moved it. */
+const demandKnown = async (connection: Connection): Promise<void> => {
+  if (!(await exists(connection, 'public.follower_checkpoint'))) return;
+  const { rows } = await connection.query<{ follower: string; event: EventId; position: Position }>(
+    `select follower, event, position from public.follower_checkpoint
+     where event is not null and event_position = position
+       and not exists (select from moved where moved.old = position and moved.id = event)
+     order by follower`,
+  );
+  const [lost] = rows;
+  if (lost === undefined) return;
+  throw new StartRefused(
+    `The ${lost.follower} has followed event ${lost.event} at position ${lost.position}, which the log does not have: ` +
+      'restore the database to a moment before the log lost it (docs/runbooks.md, “The log went back”), and repeat the command.',
+  );
+};
 
 /** Assigns the data of one log to another, with the same positions. */
 export const renameLog = async (
@@ -94,10 +112,10 @@ export const renameLog = async (
 };
 
 const insertMoved = async (connection: Connection, moved: readonly Moved[]): Promise<void> => {
-  await connection.query('insert into moved (old, new) select * from unnest($1::bigint[], $2::bigint[])', [
-    moved.map(({ from }) => from),
-    moved.map(({ to }) => to),
-  ]);
+  await connection.query(
+    'insert into moved (old, new, id) select * from unnest($1::bigint[], $2::bigint[], $3::uuid[])',
+    [moved.map(({ from }) => from), moved.map(({ to }) => to), moved.map(({ id }) => id)],
+  );
 };
 
 const move = async (connection: Connection, { table, columns, how }: Held): Promise<void> => {
