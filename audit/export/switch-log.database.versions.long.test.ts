@@ -86,7 +86,7 @@ const test = processes
     const isBack = url === database.settings.DATABASE_URL;
     const called = await until(
       () => callLine(settingsNow(), ['log', 'copy', '--to', isBack ? 'database' : url, '--switch']),
-      ({ complaint }) => !complaint.includes('at work'),
+      ({ complaint }) => !complaint.includes('Annals runs'),
     );
     expect(called, called.complaint).toMatchObject({ exit: 0, complaint: '' });
     const next = isBack ? 'Remove EVENT_LOG_URL' : 'Set EVENT_LOG_URL';
