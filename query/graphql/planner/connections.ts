@@ -25,10 +25,9 @@ export const connectionJson = (connection: Connection): Sql => {
   const { rows, type, selected, collect } = connection;
   if (rows.args.has('first') && rows.args.has('last')) throw new OutOfPlan('first together with last');
   const page = pageOf(rows);
-  const members = collect(type, selectionSetsOf(selected)).map(
-    (member) => [member.key, memberJson(connection, page, member)] as const,
-  );
-  const asked = collect(type, selectionSetsOf(selected)).map(({ name }) => name);
+  const collected = collect(type, selectionSetsOf(selected));
+  const members = collected.map((member) => [member.key, memberJson(connection, page, member)] as const);
+  const asked = collected.map(({ name }) => name);
   // Without rows and without their number, nothing else would check whether the caller may filter and order.
   const isOfRows = asked.some((name) => READING.has(name)) || !asked.includes('totalCount');
   return sql`(select ${concatenated(objectJson(members))} ${isOfRows ? page.from : sql``})`;
