@@ -8,6 +8,7 @@ import { afterAll, expect, inject, test } from 'vitest';
 import { findServerUser } from '#shared/database/embedded/server-user.ts';
 import { connectEmbeddedPostgres } from '#shared/database/embedded.ts';
 import { inDatabase } from '../../testing/database/search-everywhere.ts';
+import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
 import { startAnnals } from '../annals-process.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
@@ -79,7 +80,7 @@ const resources = new AsyncDisposableStack();
 afterAll(() => resources.disposeAsync());
 
 test('a full disk has no lasting effect once it has space: until then, log and readiness give the reason', {
-  timeout: 300_000,
+  timeout: scaled(300_000),
 }, async ({ skip }) => {
   const dataDir = resources.use(await temporaryDataDir());
   const mounted = await mountSmallDisk(dataDir.path);
@@ -118,7 +119,7 @@ test('a full disk has no lasting effect once it has space: until then, log and r
 });
 
 test('while the disk is full but the database still reads, roles that write are not ready', {
-  timeout: 300_000,
+  timeout: scaled(300_000),
 }, async ({ skip }) => {
   const dataDir = resources.use(await temporaryDataDir());
   const place = resources.use(await temporaryDataDir());
