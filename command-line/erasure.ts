@@ -33,7 +33,7 @@ export const erasureReport: Command = {
   options: { json: { type: 'boolean', description: 'Prints everything as one line of JSON.' } },
   examples: ['erasure report 114959438452129'],
   run: ({ positionals: [text = ''], flags }, terminal) =>
-    withErasures(terminal, async (erasing) => {
+    withErasures(terminal, {}, async (erasing) => {
       const userId = pathId(text) as UserId | undefined;
       if (userId === undefined) throw new UsageError(`<user> must be the id of a user, but is “${text}”`);
       await using blobs = await openBlobs({ url: erasing.config.blobUrl, health: { add: () => {} } });
@@ -83,7 +83,7 @@ export const erasureList: Command = {
   options: { json: { type: 'boolean', description: 'Prints each as one line of JSON.' } },
   examples: ['erasure list'],
   run: ({ flags }, terminal) =>
-    withErasures(terminal, async ({ erasures }) => {
+    withErasures(terminal, {}, async ({ erasures }) => {
       for (const erasure of await erasures.read()) {
         const { userId, at, event } = erasure;
         await terminal.write(
@@ -102,7 +102,7 @@ export const erasureApply: Command = {
   options: {},
   examples: ['erasure apply'],
   run: (_given, terminal) =>
-    withErasures(terminal, async (erasing) => {
+    withErasures(terminal, {}, async (erasing) => {
       const restored = await eraseListed(erasing);
       const listed = await erasing.erasures.read();
       await terminal.write(
@@ -145,7 +145,8 @@ export const erasureLostKeys: Command = {
   },
   examples: ['erasure lost-keys', 'erasure lost-keys --erase'],
   run: ({ flags }, terminal) =>
-    withErasures(terminal, async (erasing) => {
+    // The operator has decided to continue with the log of a lost database.
+    withErasures(terminal, { takesOver: flags.has('erase') }, async (erasing) => {
       const lost = await findLostKeys(erasing, terminal.signal);
       if (!flags.has('erase')) for (const userId of lost) await terminal.write(`user ${userId}`);
       if (lost.length === 0)
@@ -174,8 +175,12 @@ type Erasing = Pick<Installation, 'config' | 'eventLog'> & {
 const CONNECTIONS_MAX = 4;
 
 /** Works on erasures of the installation, running or not. */
-const withErasures = async (terminal: Terminal, work: (erasing: Erasing) => Promise<void>): Promise<void> => {
-  await using installation = await openInstallation(terminal);
+const withErasures = async (
+  terminal: Terminal,
+  options: { readonly takesOver?: boolean },
+  work: (erasing: Erasing) => Promise<void>,
+): Promise<void> => {
+  await using installation = await openInstallation(terminal, options);
   const { config, databaseUrl, eventLog } = installation;
   await using pool = openPool({
     url: databaseUrl,
@@ -184,14 +189,9 @@ const withErasures = async (terminal: Terminal, work: (erasing: Erasing) => Prom
   });
   const masterKey = await openMasterKey(config);
   await using keys = await openPostgresKeyStore({ pool, masterKey });
+  const { domain, clock } = terminal;
   await work({
-    domain: terminal.domain,
-    clock: terminal.clock,
-    config,
-    eventLog,
-    pool,
-    masterKey,
-    keys,
+    ...{ domain, clock, config, eventLog, pool, masterKey, keys },
     erasures: openErasureList(config.audit.dir),
     log: pino({ level: 'silent' }),
   });

@@ -8,6 +8,7 @@ import {
 import { openPool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { isPostgres, openConfiguredEventLog } from '#shared/event-log/open.ts';
+import { keepLogOwner, type LogOwner, readLogOwner } from '#shared/event-log/owner/owner.ts';
 import { type Config, loadConfig } from '#shared/process/config.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { demandServedDomain } from '#shared/served-domain/served-domain.ts';
@@ -27,15 +28,17 @@ export type Installation = AsyncDisposable & {
  */
 export const openInstallation = async (
   { domain, environment, signal }: Terminal,
-  { mayMake = false, mayBeOfAnother = false } = {},
+  { mayMake = false, mayBeOfAnother = false, takesOver = false } = {},
 ): Promise<Installation> => {
   const config = loadConfig(environment);
   await using opening = new AsyncDisposableStack();
   const databaseUrl = await reachDatabase(config, opening, mayMake ? { signal } : undefined);
-  const { eventLogUrl } = config;
+  const { eventLogUrl, eventLogPrefix } = config;
+  const isShared = eventLogUrl !== undefined && !isPostgres(eventLogUrl);
   const eventLog = opening.use(
     await openConfiguredEventLog({
-      eventLogUrl,
+      ...{ eventLogUrl, eventLogPrefix },
+      owner: isShared ? await ownerIn(databaseUrl, { mayMake, takesOver }) : undefined,
       databaseUrl,
       directUrl: config.databaseDirectUrl,
       clock: REAL_TIME,
@@ -45,6 +48,14 @@ export const openInstallation = async (
   const isDense = isPostgres(eventLogUrl ?? databaseUrl);
   const resources = opening.move();
   return { config, databaseUrl, eventLog, isDense, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+};
+
+const ownerIn = async (
+  url: string,
+  { mayMake, takesOver }: { readonly mayMake: boolean; readonly takesOver: boolean },
+): Promise<LogOwner> => {
+  await using pool = openPool({ url, applicationName: 'annals', connectionsMax: 1 });
+  return { ...(await (mayMake || takesOver ? keepLogOwner : readLogOwner)(pool)), takesOver };
 };
 
 const demandDomain = async (url: string, domain: Terminal['domain']): Promise<void> => {

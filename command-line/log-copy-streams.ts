@@ -5,6 +5,7 @@ import type { HeldLeases } from '#shared/database/lease/lease.ts';
 import { openPool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { isPostgres, openConfiguredEventLog } from '#shared/event-log/open.ts';
+import { type LogOwner, readLogOwner } from '#shared/event-log/owner/owner.ts';
 import { streamReferencesOf } from '#shared/events/stream-references.ts';
 import { streamName } from '#shared/events/streams.ts';
 import { holdFollowers } from '#shared/follower/hold-followers.ts';
@@ -38,9 +39,11 @@ export const copySomeStreams = async (given: Given, url: string, terminal: Termi
   const { domain, clock, signal } = terminal;
   await using installation = await openInstallation(terminal);
   const { config, databaseUrl, eventLog: source, isDense } = installation;
-  await using target = await openTarget(url, { databaseUrl, source });
   await using pool = openPool({ url: databaseUrl, ...CONNECTIONS });
   await using other = openPool({ url: otherDatabase(given, url), ...CONNECTIONS });
+  const prefix = optionOf(given, 'to-prefix') ?? config.eventLogPrefix;
+  const owner = await readLogOwner(other);
+  await using target = await openTarget(url, { databaseUrl, source, prefix, owner });
   await demandServedDomain(other, domain);
   const masterKey = await openMasterKey(config);
   await using _keys = await openPostgresKeyStore({ pool, masterKey });
@@ -119,13 +122,24 @@ const explainKeys = (error: unknown): never => {
   throw error;
 };
 
-type Opening = { readonly databaseUrl: string; readonly source: EventLog };
+type Opening = {
+  readonly databaseUrl: string;
+  readonly source: EventLog;
+  /** Of the target, if its server is shared. */
+  readonly prefix: string;
+  readonly owner: LogOwner;
+};
 
 /** The log that `--to` names. */
-export const openTarget = async (url: string, { databaseUrl, source }: Opening): Promise<EventLog> => {
-  const target = await openConfiguredEventLog({ eventLogUrl: url, databaseUrl, clock: REAL_TIME }).catch(
-    nameOption,
-  );
+export const openTarget = async (
+  url: string,
+  { databaseUrl, source, prefix, owner: { id } }: Opening,
+): Promise<EventLog> => {
+  const target = await openConfiguredEventLog({
+    ...{ eventLogUrl: url, databaseUrl, clock: REAL_TIME, eventLogPrefix: prefix },
+    // The database follows another log until it is switched to this one.
+    ...(!isPostgres(url) && { owner: { id, follows: undefined, isOfCopy: true } }),
+  }).catch(nameOption);
   if (target.identity !== source.identity) return target;
   await target[Symbol.asyncDispose]();
   throw new StartRefused('--to is the log to copy from: give another one.');
@@ -134,7 +148,10 @@ export const openTarget = async (url: string, { databaseUrl, source }: Opening):
 /** Errors name the setting that the option will become; this names the option. */
 const nameOption = (error: unknown): never => {
   if (!(error instanceof StartRefused)) throw error;
-  throw new StartRefused(error.message.replaceAll('EVENT_LOG_URL', '--to'), { cause: error });
+  throw new StartRefused(
+    error.message.replaceAll('EVENT_LOG_URL', '--to').replaceAll('EVENT_LOG_PREFIX', '--to-prefix'),
+    { cause: error },
+  );
 };
 
 /** The exit code that shells give a program ended by Ctrl+C. */

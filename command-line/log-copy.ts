@@ -2,6 +2,7 @@ import { migrateAudit } from '#shared/audit/migrate.ts';
 import { openPool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { isPostgres } from '#shared/event-log/open.ts';
+import { keepLogOwner } from '#shared/event-log/owner/owner.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { copyLog, movedBetween } from '../audit/export/copy-log.ts';
 import { demandStopped, switchLog } from '../audit/export/switch-log.ts';
@@ -25,6 +26,12 @@ export const logCopy: Command = {
       placeholder: '<url>',
       description:
         'The target, written like EVENT_LOG_URL: an empty log, or an unfinished copy. “database” is the log in the database itself, also in the embedded one.',
+    },
+    'to-prefix': {
+      type: 'string',
+      placeholder: '<prefix>',
+      description:
+        'The EVENT_LOG_PREFIX of the target, if it is in EventStoreDB; without it, that of this log.',
     },
     switch: {
       type: 'boolean',
@@ -70,7 +77,7 @@ export const logCopy: Command = {
     );
     if (lonely !== undefined) throw new UsageError(`--${lonely} goes with --streams`);
     await using installation = await openInstallation(terminal);
-    const { databaseUrl, eventLog: source, isDense } = installation;
+    const { config, databaseUrl, eventLog: source, isDense } = installation;
     const url = to === IN_THE_DATABASE ? databaseUrl : to;
     await using pool = openPool({
       url: databaseUrl,
@@ -79,7 +86,9 @@ export const logCopy: Command = {
     });
     const isSwitching = flags.has('switch');
     if (isSwitching) await demandStopped(pool);
-    await using target = await openTarget(url, { databaseUrl, source });
+    const prefix = values.get('to-prefix')?.[0] ?? config.eventLogPrefix;
+    const owner = await keepLogOwner(pool);
+    await using target = await openTarget(url, { databaseUrl, source, prefix, owner });
     using shown = showProgress(terminal, 'Copying', isDense);
     const copying = {
       source,
@@ -104,7 +113,9 @@ export const logCopy: Command = {
     await migrateProcessManager(pool);
     await demandSameEnd(source, copied.upTo);
     await switchLog(pool, { from: source.identity, to: target.identity }, movedBetween(source, target));
-    await terminal.write(`The database belongs to the copy now. ${whatToSet(to)}`);
+    await terminal.write(
+      `The database belongs to the copy now. ${whatToSet(to, values.get('to-prefix')?.[0])}`,
+    );
     await terminal.write(FORMER_LOG);
   },
 };
@@ -112,10 +123,12 @@ export const logCopy: Command = {
 /** The embedded database has a port of its own choice, so that no URL could name it. */
 const IN_THE_DATABASE = 'database';
 
-const whatToSet = (to: string): string =>
-  to === IN_THE_DATABASE
-    ? 'Remove EVENT_LOG_URL from the settings of all processes of Annals, and start them.'
-    : 'Set EVENT_LOG_URL to the value of --to for all processes of Annals, and start them.';
+const whatToSet = (to: string, prefix: string | undefined): string => {
+  if (to === IN_THE_DATABASE)
+    return 'Remove EVENT_LOG_URL from the settings of all processes of Annals, and start them.';
+  const alsoPrefix = prefix === undefined ? '' : ` and EVENT_LOG_PREFIX to ${prefix}`;
+  return `Set EVENT_LOG_URL to the value of --to${alsoPrefix} for all processes of Annals, and start them.`;
+};
 
 const ENGINES = /^(?:postgres(?:ql)?|esdb(?:\+discover)?):/;
 

@@ -220,7 +220,27 @@ test('a log that is copied to EventStoreDB gives the same responses to everyone,
     '--keys',
   ]);
   expect(headIn(exported.lines)).toBe(headIn(switched.lines));
+  await moveToPrefix({ ...system.settings, EVENT_LOG_URL: log.url }, headIn(switched.lines));
   await using back = await createCommandDatabase({ masterKey: system.settings.MASTER_KEY });
   expect(await callLine(back.settings, ['log', 'import', path])).toMatchObject({ exit: 0 });
   expect(await answersOf(story, { on: back })).toEqual(answers);
 });
+
+/** Beside the former log, on the same server. */
+const moveToPrefix = async (settings: NodeJS.ProcessEnv, head: string | undefined): Promise<void> => {
+  const to = ['log', 'copy', '--to', settings.EVENT_LOG_URL ?? ''];
+  expect(await callLine(settings, to)).toMatchObject({
+    exit: 1,
+    complaint: expect.stringContaining('is the log to copy from'),
+  });
+  const switched = await callLine(settings, [...to, '--to-prefix', 'moved', '--switch']);
+  expect(switched).toMatchObject({ exit: 0, complaint: '' });
+  expect(switched.lines.join('\n')).toContain('EVENT_LOG_PREFIX to moved');
+  expect(headIn(switched.lines)).toBe(head);
+  expect(await callLine(settings, ['audit', 'verify'])).toMatchObject({
+    exit: 2,
+    complaint: expect.stringContaining('has followed the event log'),
+  });
+  const verified = await callLine({ ...settings, EVENT_LOG_PREFIX: 'moved' }, ['audit', 'verify']);
+  expect(verified, verified.lines.join('\n')).toMatchObject({ exit: 0 });
+};

@@ -14,7 +14,7 @@ const TIMEOUT_MS = 5_000;
 /** Checks the engines that the settings name beside the database. */
 export const engines = async ({ config }: Examined): Promise<readonly Diagnosis[]> => {
   const checks = [
-    ...(config.eventLogUrl === undefined ? [] : [eventLog(config.eventLogUrl)]),
+    ...(config.eventLogUrl === undefined ? [] : [eventLog(config.eventLogUrl, config.eventLogPrefix)]),
     ...(parseKafkaUrl(config.changeStreamUrl)?.brokers ?? []).map((broker) =>
       reach('the Kafka of CHANGE_STREAM_URL', broker, 'Changes are read from the log meanwhile.'),
     ),
@@ -43,9 +43,11 @@ export const engines = async ({ config }: Examined): Promise<readonly Diagnosis[
   return Promise.all(checks);
 };
 
-const eventLog = async (url: string): Promise<Diagnosis> => {
+const eventLog = async (url: string, eventLogPrefix: string): Promise<Diagnosis> => {
   try {
-    await using log = await openConfiguredEventLog({ eventLogUrl: url, databaseUrl: url, clock: REAL_TIME });
+    await using log = await openConfiguredEventLog({
+      ...{ eventLogUrl: url, eventLogPrefix, databaseUrl: url, clock: REAL_TIME },
+    });
     await log.head();
     return ok('The event log of EVENT_LOG_URL answers.');
   } catch (error) {

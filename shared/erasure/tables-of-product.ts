@@ -46,6 +46,7 @@ export const TABLES: Readonly<Record<string, Held>> = {
   'public.persisted_document': nothing('documents of GraphQL, which clients registered'),
   'public.rate_limit': nothing('counts of recent requests, by number or keyed hash'),
   'public.served_domain': nothing('the name of the domain'),
+  'public.event_log_owner': nothing('a random id'),
   'audit.block': nothing('hashes of events'),
   'audit.signing_key': nothing('the keys of the audit'),
   'audit.head': nothing('signed heads of the chain'),

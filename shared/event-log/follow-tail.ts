@@ -41,7 +41,7 @@ export async function* followTail(
   let backoffMs = BACKOFF_FIRST_MS;
   for (let isFirst = true; !signal.aborted; isFirst = false) {
     // The first read of each follower goes to the log, not to the window.
-    const looking = (isFirst ? tail.look(last) : tail.after(last, seen)).catch((error: unknown) => {
+    const looking = (isFirst ? tail.look(last, seen) : tail.after(last, seen)).catch((error: unknown) => {
       if (explain && !signal.aborted) return explain(seen, error);
       throw error;
     });

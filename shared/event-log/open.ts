@@ -7,12 +7,20 @@ import { StartRefused } from '#shared/process/start-refused.ts';
 import { LogUnavailable } from './errors.ts';
 import type { EventLog } from './event-log.ts';
 import { hostsIn } from './eventstoredb/address.ts';
+import type { LogOwner } from './owner/owner.ts';
 
 type Configured = {
   readonly eventLogUrl: string | undefined;
   readonly databaseUrl: string;
   readonly directUrl?: string | undefined;
   readonly clock: Clock;
+} & Owning;
+
+type Owning = {
+  /** The EVENT_LOG_PREFIX; one database has one log. */
+  readonly eventLogPrefix?: string | undefined;
+  /** Without one, a shared server is asked for no owner. */
+  readonly owner?: LogOwner | undefined;
 };
 
 /**
@@ -23,19 +31,20 @@ export const openConfiguredEventLog = async ({
   eventLogUrl,
   databaseUrl,
   directUrl,
-  clock,
+  ...others
 }: Configured): Promise<EventLog> => {
   const url = eventLogUrl ?? databaseUrl;
   if (eventLogUrl !== undefined && isPostgres(eventLogUrl))
     await demandPostgres({ url: eventLogUrl, setting: 'EVENT_LOG_URL' });
-  return openEventLog({ url, directUrl: eventLogUrl === undefined ? directUrl : undefined, clock }).catch(
-    async (cause: unknown) => {
-      if (isPostgres(url) || !(cause instanceof LogUnavailable)) throw cause;
-      const { explainRefusal } = await import('./eventstoredb/explain-refusal.ts');
-      const why = await explainRefusal(url, cause);
-      throw new StartRefused(why, { cause });
-    },
-  );
+  return openEventLog({
+    ...{ url, directUrl: eventLogUrl === undefined ? directUrl : undefined },
+    ...others,
+  }).catch(async (cause: unknown) => {
+    if (isPostgres(url) || !(cause instanceof LogUnavailable)) throw cause;
+    const { explainRefusal } = await import('./eventstoredb/explain-refusal.ts');
+    const why = await explainRefusal(url, cause);
+    throw new StartRefused(why, { cause });
+  });
 };
 
 /** Where the event log is, without user and password, for operators. */
@@ -53,10 +62,16 @@ type OpenedLog = {
   /** Of the same database without a pooler, if there is one at `url`. */
   readonly directUrl?: string | undefined;
   readonly clock: Clock;
-};
+} & Owning;
 
 /** Opens the event log at a URL: `postgres:…`, or `esdb:…` for EventStoreDB. Loads only the engine in use. */
-export const openEventLog = async ({ url, directUrl, clock }: OpenedLog): Promise<EventLog> => {
+export const openEventLog = async ({
+  url,
+  directUrl,
+  clock,
+  eventLogPrefix: prefix,
+  owner,
+}: OpenedLog): Promise<EventLog> => {
   const [scheme] = url.split(':', 1);
   switch (scheme) {
     case 'postgres':
@@ -70,7 +85,7 @@ export const openEventLog = async ({ url, directUrl, clock }: OpenedLog): Promis
         'EventStoreDB',
         () => import('./eventstoredb/eventstore-event-log.ts'),
       );
-      return openEventStoreEventLog({ url, clock });
+      return openEventStoreEventLog({ url, clock, prefix, owner });
     }
     default:
       throw new Error(`an event log cannot be opened at ${scheme}: – only at postgres: and esdb:`);

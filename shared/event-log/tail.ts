@@ -5,7 +5,7 @@ import { type RecordedEvent, type Seen, START } from './event-log.ts';
 
 /** The result of reading the log after a position. */
 export type LogPage = {
-  /** The event at that position, if one begins there. */
+  /** The event at that position, if one begins there; for a position between events, the last one before it. */
   readonly at: Seen | undefined;
   readonly events: readonly RecordedEvent[];
   /** In bytes, of each event. */
@@ -29,8 +29,8 @@ export type TailPage = Omit<LogPage, 'sizes'> & { readonly notified: number; rea
 
 type TailOptions = {
   readonly clock: Clock;
-  /** The next events after a position. */
-  read(after: Position): Promise<LogPage>;
+  /** The next events after a position, and after `seen`, if that is known as the last event before it. */
+  read(after: Position, seen: Seen | undefined): Promise<LogPage>;
   /** The number of notifications so far. */
   notified(): number;
   /** Whether there may be events after a position that were stored since notification number `notified`. */
@@ -54,7 +54,8 @@ const PAGE_EVENTS_MAX = 1_000;
  */
 export type LiveRecord = {
   readonly position: Position;
-  readonly id: string;
+  /** Undefined for a position up to which there are no further events. */
+  readonly id: string | undefined;
   readonly event: RecordedEvent | undefined;
 };
 
@@ -100,12 +101,13 @@ export class Tail {
    */
   after(last: Position, seen: Seen | undefined): Promise<TailPage> {
     const page = this.#known(last, seen);
-    return page === undefined ? this.look(last) : Promise.resolve(page);
+    return page === undefined ? this.look(last, seen) : Promise.resolve(page);
   }
 
   /** Reads the log. Followers that ask for the same position at the same time share one read. */
-  look(last: Position): Promise<TailPage> {
-    const reading = this.#reading.get(last) ?? this.read(last).finally(() => this.#reading.delete(last));
+  look(last: Position, seen?: Seen): Promise<TailPage> {
+    const reading =
+      this.#reading.get(last) ?? this.read(last, seen).finally(() => this.#reading.delete(last));
     this.#reading.set(last, reading);
     return reading;
   }
@@ -117,14 +119,14 @@ export class Tail {
     const over = () => {
       this.#isVerifying = false;
     };
-    this.read(end).then(over, over);
+    this.read(end, this.newest).then(over, over);
   }
 
   /** Reads the log from now on. */
-  async read(last: Position): Promise<TailPage> {
+  async read(last: Position, seen?: Seen): Promise<TailPage> {
     const looked = { notified: this.#options.notified(), lookedAtMs: this.#options.clock.elapsedMs() };
     const begun = this.#window && { window: this.#window, end: endOf(this.#window) };
-    const { sizes, ...page } = await this.#options.read(last);
+    const { sizes, ...page } = await this.#options.read(last, seen);
     this.#keep(last, { ...page, ...looked }, { sizes, begun });
     return { ...page, ...looked };
   }
@@ -132,6 +134,11 @@ export class Tail {
   /** The window has everything up to here; `START` if there is none. */
   get end(): Position {
     return this.#window?.end ?? START;
+  }
+
+  /** The last event of the window, or before it. */
+  get newest(): Seen | undefined {
+    return this.#window && endOf(this.#window).newest;
   }
 
   /**

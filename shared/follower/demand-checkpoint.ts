@@ -18,7 +18,7 @@ export const demandCheckpoint = async (
   if (log !== eventLog.identity) {
     throw new StartRefused(
       `The ${follower} has followed the event log ${log}, but EVENT_LOG_URL names ${eventLog.identity}: ` +
-        'set EVENT_LOG_URL back, or set DATABASE_URL to the database that belongs to this log.',
+        'set EVENT_LOG_URL and EVENT_LOG_PREFIX back, or set DATABASE_URL to the database that belongs to this log.',
     );
   }
   const head = await headReaching(eventLog, position);

@@ -129,6 +129,7 @@ const WRONG: Partial<Record<SettingName, string>> = {
   MAIL_URL: 'mail.example:587',
   MAIL_FROM: 'nobody',
   NODE_ENV: 'prod',
+  EVENT_LOG_PREFIX: 'Shop.one',
   READ_DATABASE_URL: 'postgres://hunter2@one,two',
   WORKERS: '0',
   CELL: '128',

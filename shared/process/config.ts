@@ -53,6 +53,7 @@ export type Config = {
   readonly readDatabaseUrls: readonly string[];
   /** Undefined means the database. */
   readonly eventLogUrl: string | undefined;
+  readonly eventLogPrefix: string;
   /** `postgres:` alone means following the log; otherwise a `kafka:` URL. */
   readonly changeStreamUrl: string;
   /** `postgres:` alone means the database. */
@@ -267,6 +268,7 @@ const assemble = (values: Values): Config => ({
   databaseDirectUrl: values.DATABASE_DIRECT_URL,
   readDatabaseUrls: values.READ_DATABASE_URL ?? [],
   eventLogUrl: values.EVENT_LOG_URL,
+  eventLogPrefix: values.EVENT_LOG_PREFIX,
   changeStreamUrl: values.CHANGE_STREAM_URL,
   jobQueueUrl: values.JOB_QUEUE_URL,
   blobUrl:

@@ -14,7 +14,9 @@ import { demandKeys } from '../erasure/lost-keys.ts';
 import { LogWentBack } from '../event-log/errors.ts';
 import type { EventLog } from '../event-log/event-log.ts';
 import type { GuardedLog } from '../event-log/guard-history.ts';
+import { isPostgres } from '../event-log/open.ts';
 import { openGuardedLog } from '../event-log/open-guarded.ts';
+import { keepLogOwner } from '../event-log/owner/owner.ts';
 import { demandMoving } from '../follower/observe-follower.ts';
 import { Health } from '../http/health.ts';
 import { demandFreePorts } from '../http/listen.ts';
@@ -96,30 +98,22 @@ export const openFoundation = async (
     }),
   );
   observePool(metrics, 'annals', pool);
-  const { databaseDirectUrl: directUrl } = config;
-  const guarded = resources.use(
-    await openGuardedLog({
-      eventLogUrl: config.eventLogUrl,
-      databaseUrl: database.url,
-      directUrl,
-      auditDir: config.audit.dir,
-      ...{ log, clock, isReader },
-    }),
-  );
   await keepServedDomain(pool, domain);
   const namesEvents = await startNamingEvents(pool, { clock, signal });
   await demandAuthorSql(pool, domain);
-  const eventLog = traceAppends({ ...guarded, namesEvents }, tracing);
   const masterKey = await openMasterKey(config);
   const keys = resources.use(await openPostgresKeyStore({ pool, masterKey }).catch(refuseStart));
   const auditDir = config.audit.dir;
   const rowProofs = openRowProofs({ auditDir, pool, masterKey, clock, log });
   const erasures = openErasureList(auditDir);
-  await demandKeys({ pool, eventLog, erasures }, signal);
-  await applyErasures({ domain, pool, keys, erasures, log });
+  // After all that may refuse the start without it: opening a log that does not exist creates it.
+  const guarded = resources.use(await openLog({ ...context, database, pool, isReader }));
+  const eventLog = traceAppends({ ...guarded, namesEvents }, tracing);
   const rateLimits = resources.use(
     await openLimits(context, { databaseUrl: database.url, installation: eventLog.identity }),
   );
+  await demandKeys({ pool, eventLog, erasures }, signal);
+  await applyErasures({ domain, pool, keys, erasures, log });
   watchFoundation(health, { database, pool, eventLog, history: guarded, metrics, isReader });
   return {
     domain,
@@ -127,7 +121,7 @@ export const openFoundation = async (
     metrics,
     health,
     databaseUrl: database.url,
-    directUrl,
+    directUrl: config.databaseDirectUrl,
     pool,
     eventLog,
     masterKey,
@@ -141,6 +135,21 @@ export const openFoundation = async (
 };
 
 type OfInstallation = { readonly databaseUrl: string; readonly installation: string };
+
+type Opening = Pick<ProcessContext, 'config' | 'log' | 'clock'> &
+  Pick<Watched, 'database' | 'pool' | 'isReader'>;
+
+const openLog = async ({ config, log, clock, database, pool, isReader }: Opening): Promise<GuardedLog> => {
+  const { eventLogUrl, eventLogPrefix, databaseDirectUrl: directUrl } = config;
+  // Others may use the server too.
+  const isShared = eventLogUrl !== undefined && !isPostgres(eventLogUrl);
+  return openGuardedLog({
+    ...{ eventLogUrl, eventLogPrefix, databaseUrl: database.url, directUrl },
+    owner: isShared ? await keepLogOwner(pool) : undefined,
+    auditDir: config.audit.dir,
+    ...{ log, clock, isReader },
+  });
+};
 
 /** The embedded database has an address that no setting can know. */
 const openLimits = (

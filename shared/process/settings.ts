@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { parseBlobUrl } from '../blobs/blob-url.ts';
 import { KAFKA_URL_FORM, parseKafkaUrl } from '../change-stream/kafka/kafka-url.ts';
+import { DEFAULT_LOG_PREFIX, LOG_PREFIX_FORM } from '../event-log/default-prefix.ts';
 import { hostsIn } from '../event-log/eventstoredb/address.ts';
 import { roleName } from '../events/fields.ts';
 import type { CorsOrigins } from '../http/cors.ts';
@@ -301,6 +302,13 @@ export const SETTINGS = {
     fallbackText: 'DATABASE_URL',
     description: 'Engine of the event log: PostgreSQL or EventStoreDB.',
     secret: true,
+  },
+  EVENT_LOG_PREFIX: {
+    schema: z.string().regex(new RegExp(`^${LOG_PREFIX_FORM}$`)),
+    expected: '1 to 40 lower-case letters, digits and underscores, beginning with a letter',
+    fallback: DEFAULT_LOG_PREFIX,
+    description:
+      'Beginning of the names of all streams in EventStoreDB. Installations that share a server need different ones.',
   },
   CHANGE_STREAM_URL: {
     schema: z.string().refine((text) => text === 'postgres:' || parseKafkaUrl(text) !== undefined, {

@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import type { StreamName, Version } from '#shared/brands.ts';
 import { StreamCut } from '#shared/event-log/errors.ts';
 import { type EventLog, NO_STREAM } from '#shared/event-log/event-log.ts';
+import { ours } from '../engines/eventstoredb/ours.ts';
 import { freshTest as test } from '../engines/eventstoredb-fixture.ts';
 import { anEvent, aStream, readAll, version } from './event-log-engine.ts';
 
@@ -28,7 +29,7 @@ const CUTS: readonly (readonly [how: string, cut: Cut, lacks: string])[] = [
 test.for(CUTS)('a stream that was cut by %s cannot be read', async ([, cut, lacks], { client, log }) => {
   const stream = await written(log);
   const other = await written(log);
-  await cut(client, stream);
+  await cut(client, ours(stream));
   const failure = await readAll(log, stream).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(StreamCut);
   expect(String(failure)).toContain(`stream_cut: stream ${stream} lacks ${lacks}:`);
@@ -38,20 +39,20 @@ test.for(CUTS)('a stream that was cut by %s cannot be read', async ([, cut, lack
 
 test('a stream that was cut can be read behind the cut', async ({ client, log }) => {
   const stream = await written(log);
-  await client.setStreamMetadata(stream, { $maxCount: 2 });
+  await client.setStreamMetadata(ours(stream), { $maxCount: 2 });
   expect(await readAll(log, stream, version(3))).toHaveLength(2);
 });
 
 test('a deleted stream takes no appends', async ({ client, log }) => {
   const stream = await written(log);
-  await client.tombstoneStream(stream);
+  await client.tombstoneStream(ours(stream));
   await expect(log.append(stream, 4 as Version, [anEvent()])).rejects.toThrow(StreamCut);
 });
 
 test('a stream that was never written is empty, whatever its limits', async ({ client, log }) => {
   const stream = aStream();
   expect(await readAll(log, stream)).toEqual([]);
-  await client.setStreamMetadata(stream, { $maxCount: 1, $maxAge: 60 });
+  await client.setStreamMetadata(ours(stream), { $maxCount: 1, $maxAge: 60 });
   expect(await readAll(log, stream)).toEqual([]);
   await log.append(stream, NO_STREAM, [anEvent()]);
   expect(await readAll(log, stream)).toHaveLength(1);

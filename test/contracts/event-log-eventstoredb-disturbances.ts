@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ANY, EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
+import { ANY, BACKWARDS, EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
+import { vi } from 'vitest';
 import type { EventStoreStandIn } from '../engines/eventstoredb/server.ts';
-import type { Disturbance } from './event-log-engine.ts';
+import type { Disturbance, LogEngine } from './event-log-engine.ts';
 
 const EVERY_MS = 30;
 /** A sixteenth of the streams in turn, so that each writer is hit now and then and none constantly. */
@@ -98,3 +99,11 @@ export const noiseOfTheSystem = (url: string): Disturbance => ({
     return [];
   },
 });
+
+/** Forward reads, as followers use. */
+export const countLooks: LogEngine['countLooks'] = () => {
+  const spy = vi.spyOn(EventStoreDBClient.prototype, 'readAll');
+  const isLook = ([options]: Parameters<EventStoreDBClient['readAll']>) =>
+    options?.direction !== BACKWARDS && options?.maxCount !== 1;
+  return { count: () => spy.mock.calls.filter(isLook).length, [Symbol.dispose]: () => spy.mockRestore() };
+};

@@ -10,6 +10,7 @@ import { NO_STREAM, START } from '#shared/event-log/event-log.ts';
 import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
+import { ours } from '../engines/eventstoredb/ours.ts';
 import { startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
 import { test as base } from '../engines/eventstoredb-fixture.ts';
 import { anEvent, aStream, readAll, version } from './event-log-engine.ts';
@@ -48,7 +49,7 @@ const test = base
         const client = EventStoreDBClient.connectionString(standIn.address);
         const stream = aStream();
         await log.append(stream, NO_STREAM, [anEvent(), anEvent()]);
-        await client[how](stream);
+        await client[how](ours(stream));
         await client.dispose();
         return stream;
       },

@@ -5,6 +5,7 @@ import type { StreamName } from '#shared/brands.ts';
 import { NO_STREAM, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { hashOf } from '#shared/events/canonical.ts';
 import { until } from '../../testing/until.ts';
+import { ours } from '../engines/eventstoredb/ours.ts';
 import { freshTest as test } from '../engines/eventstoredb-fixture.ts';
 import { anEvent, aStream } from './event-log-engine.ts';
 
@@ -30,7 +31,7 @@ test.for(Object.entries(FOREIGN))(
     const stream = aStream();
     const own = [anEvent(), anEvent()] as const;
     await log.append(stream, NO_STREAM, [own[0]]);
-    await client.appendToStream(stream, { ...record, id: randomUUID() } as EventData);
+    await client.appendToStream(ours(stream), { ...record, id: randomUUID() } as EventData);
     const { position } = await log.append(aStream(), NO_STREAM, [own[1]]);
     const [first, foreign, last] = await followed(log.follow(START, AbortSignal.timeout(10_000)), 3);
     expect([first?.id, last?.id]).toEqual([own[0].id, own[1].id]);
@@ -50,7 +51,7 @@ test('the proof covers the content of a foreign record, without storing it', asy
   const streams = [aStream(), aStream()] as const;
   for (const [index, stream] of streams.entries())
     await client.appendToStream(
-      stream,
+      ours(stream),
       jsonEvent({ type: 'order.placed', data: { secret: `value ${index}` } }),
     );
   const [one, other] = await followed(log.follow(START, AbortSignal.timeout(10_000)), 2);
@@ -71,7 +72,7 @@ test('a follower at the end of the log hears a foreign record, and goes on', asy
     () => seen.length,
     (count) => count === 1,
   );
-  await client.appendToStream('order-1', jsonEvent({ type: 'order.placed', data: { total: 7 } }));
+  await client.appendToStream(ours('order-1'), jsonEvent({ type: 'order.placed', data: { total: 7 } }));
   await log.append(aStream(), NO_STREAM, [anEvent()]);
   await until(
     () => seen.length,
@@ -83,8 +84,8 @@ test('a follower at the end of the log hears a foreign record, and goes on', asy
 
 test('names that no index can hold are cut', async ({ client, log }) => {
   const stream = `order-${'x'.repeat(3_000)}`;
-  await client.appendToStream(stream, jsonEvent({ type: `placed${'y'.repeat(3_000)}`, data: {} }));
-  await client.appendToStream(`${stream}2`, jsonEvent({ type: 'placed', data: {} }));
+  await client.appendToStream(ours(stream), jsonEvent({ type: `placed${'y'.repeat(3_000)}`, data: {} }));
+  await client.appendToStream(ours(`${stream}2`), jsonEvent({ type: 'placed', data: {} }));
   const [one, other] = await followed(log.follow(START, AbortSignal.timeout(10_000)), 2);
   expect(one?.stream.length).toBeLessThan(1_000);
   expect(one?.type.length).toBeLessThan(1_000);

@@ -1,24 +1,14 @@
 // Takes minutes, so it starts first.
-import { BACKWARDS, EventStoreDBClient } from '@eventstore/db-client';
-import { vi } from 'vitest';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
 import { SERVER_VERSIONS, type ServerVersion } from '../engines/eventstoredb/product.ts';
 import { startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
 import { describeEventLog } from './event-log-contract.ts';
 import type { LogEngine } from './event-log-engine.ts';
-import { disturbancesOn, noiseOfTheSystem } from './event-log-eventstoredb-disturbances.ts';
+import { countLooks, disturbancesOn, noiseOfTheSystem } from './event-log-eventstoredb-disturbances.ts';
 
 /** As in production, but with a shorter wait for a lost answer. */
 const TIMING = { retryBudgetMs: 10_000, answerWithinMs: 250, silenceMaxMs: 500 };
-
-/** Forward reads, as followers use. */
-const countLooks: LogEngine['countLooks'] = () => {
-  const spy = vi.spyOn(EventStoreDBClient.prototype, 'readAll');
-  const isLook = ([options]: Parameters<EventStoreDBClient['readAll']>) =>
-    options?.direction !== BACKWARDS && options?.maxCount !== 1;
-  return { count: () => spy.mock.calls.filter(isLook).length, [Symbol.dispose]: () => spy.mockRestore() };
-};
 
 const startStandIn = (version: ServerVersion) => async (): Promise<LogEngine> => {
   const standIn = await startEventStoreStandIn({ version });

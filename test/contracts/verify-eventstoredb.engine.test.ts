@@ -5,6 +5,7 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import { problemOf } from '#shared/http/problem.ts';
 import { summaryOf } from '../../audit/verify/summary.ts';
 import { as, by, createCommandDatabase, draftArticle, registerUser } from '../engines/command-side.ts';
+import { ours } from '../engines/eventstoredb/ours.ts';
 import { type EventStoreStandIn, startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
 import { inEventStoreDB, type StartLog } from '../engines/log-engines.ts';
 import { untilProjected } from '../engines/projection.ts';
@@ -48,8 +49,8 @@ test('streams that an operator cut are findings, and everything else is verified
   const { article, authors } = readModel;
   const deleted = await readModel.writeSome(authors[0] as UserId);
   await untilProjected(readModel.side);
-  await server.client.setStreamMetadata(`article-${article}`, { $tb: 1 });
-  await server.client.tombstoneStream(`article-${deleted}`);
+  await server.client.setStreamMetadata(ours(`article-${article}`), { $tb: 1 });
+  await server.client.tombstoneStream(ours(`article-${deleted}`));
   // Of another application.
   await server.client.appendToStream('order-1', jsonEvent({ type: 'order.placed', data: {}, metadata: {} }));
   await server.client.setStreamMetadata('order-2', { $maxCount: 1 });
@@ -72,7 +73,7 @@ test('after a restart, a write to a stream that was cut says so, and others go o
     const author = await registerUser(before);
     return { author, cut: await draftArticle(before, author), other: await draftArticle(before, author) };
   })();
-  await server.client.setStreamMetadata(`article-${cut}`, { $maxCount: 1 });
+  await server.client.setStreamMetadata(ours(`article-${cut}`), { $maxCount: 1 });
   await using after = await database.open();
   const edit = (articleId: ArticleId) =>
     after.send({ type: 'EditArticle', articleId, title: 'Two' }, by(as(author)));

@@ -5,6 +5,7 @@ import { restClientOf } from '../../testing/http/rest-client.ts';
 import { until } from '../../testing/until.ts';
 import { callLine } from '../engines/call-line.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
+import { ours } from '../engines/eventstoredb/ours.ts';
 import { type StandInOptions, startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
 import { startInstallation } from '../engines/installation.ts';
 import { test as base } from '../engines/installation-fixture.ts';
@@ -51,8 +52,11 @@ const test = base
   /** An item with a foreign record, one of which nothing is ours, and another one. */
   .extend('items', { scope: 'file' }, async ({ neighbour, write }) => {
     const parked = await write('To be parked');
-    await neighbour.appendToStream(parked.stream, foreign());
-    await neighbour.appendToStream('article-77001', jsonEvent({ type: 'order.placed', data: [1] as never }));
+    await neighbour.appendToStream(ours(parked.stream), foreign());
+    await neighbour.appendToStream(
+      ours('article-77001'),
+      jsonEvent({ type: 'order.placed', data: [1] as never }),
+    );
     return { parked, other: await write('As ever') };
   });
 
@@ -133,7 +137,7 @@ test('a record outside of the read model is skipped by its version', async ({
   line,
   neighbour,
 }) => {
-  await neighbour.appendToStream('email-of-nobody', foreign());
+  await neighbour.appendToStream(ours('email-of-nobody'), foreign());
   const verified = await line('audit', 'verify');
   expect(verified.output).toContain('email-of-nobody');
   expect(verified.exit).toBe(1);
@@ -155,7 +159,7 @@ test('of an item whose stream was cut, the history and each past say so', async 
 }) => {
   const cut = await write('To be cut');
   const { headers } = await ask('PATCH', cut.path, { token: ada.token, body: { title: 'Cut' } });
-  await neighbour.setStreamMetadata(cut.stream, { $maxCount: 1 });
+  await neighbour.setStreamMetadata(ours(cut.stream), { $maxCount: 1 });
   const at = encodeURIComponent(headers.get('consistency-token') ?? '');
   for (const path of [`${cut.path}/history`, `${cut.path}?at=${at}`])
     expect(await get(path)).toMatchObject({
@@ -174,7 +178,7 @@ test('an installation starts on a log that begins with a foreign record', async 
   await using standIn = await startEventStoreStandIn();
   {
     const client = EventStoreDBClient.connectionString(standIn.address);
-    await client.appendToStream('article-1', foreign());
+    await client.appendToStream(ours('article-1'), foreign());
     await client.dispose();
   }
   await using installation = await startInstallation({ settings: { EVENT_LOG_URL: standIn.address } });

@@ -8,7 +8,12 @@ import { PassingFailure } from './failures.ts';
 
 test('an append without time left is not sent', async () => {
   const url = 'esdb://127.0.0.1:1?tls=false';
-  await using client = new AppendClient({ url, silenceMaxMs: 1_000, onNotReady: () => {} });
+  await using client = new AppendClient({
+    url,
+    prefix: 'annals.',
+    silenceMaxMs: 1_000,
+    onNotReady: () => {},
+  });
   const events = [
     checkEvent({ id: randomUUID() as EventId, type: 'thing.noted', data: {}, metadata: {} }),
   ] as const;

@@ -9,6 +9,7 @@ import { withoutHost } from './address.ts';
 import { type AppendRequest, encodeAppend } from './append-request.ts';
 import { type AppendCall, type Connection, connect } from './client.ts';
 import { isNotNow, mayLeaveStuck, PassingFailure } from './failures.ts';
+import type { StreamPrefix } from './own-streams.ts';
 import { positionAt, versionAt } from './server-positions.ts';
 import { EVENT_TOO_LARGE, eventTooLargeIn, isMessageTooLarge, MessageTooLarge } from './too-large.ts';
 
@@ -59,6 +60,8 @@ type Current = {
 
 type AppendClientOptions = {
   readonly url: string;
+  /** Of the log’s streams. */
+  readonly prefix: StreamPrefix;
   readonly silenceMaxMs: number;
   onNotReady(host: string | undefined): void;
 };
@@ -80,6 +83,7 @@ const NOT_READY_MAX_MS = 1_000;
  */
 export class AppendClient implements AsyncDisposable {
   readonly #url: string;
+  readonly #prefix: StreamPrefix;
   readonly #silenceMaxMs: number;
   readonly #onNotReady: (host: string | undefined) => void;
   readonly #closing = new Set<Promise<void>>();
@@ -87,8 +91,9 @@ export class AppendClient implements AsyncDisposable {
   #current: Current;
 
   /** Calls `onNotReady` when it leaves a node that cannot serve: reads there may be of a leader that is none. */
-  constructor({ url, silenceMaxMs, onNotReady }: AppendClientOptions) {
+  constructor({ url, prefix, silenceMaxMs, onNotReady }: AppendClientOptions) {
     this.#url = url;
+    this.#prefix = prefix;
     this.#silenceMaxMs = silenceMaxMs;
     this.#onNotReady = onNotReady;
     this.#current = open(url);
@@ -150,7 +155,9 @@ export class AppendClient implements AsyncDisposable {
       (call) => {
         if (!used.waiting.has(id)) return;
         const deadlineMs = used.connection.deadlineMs();
-        for (const message of encodeAppend({ ...waiting.request, id, deadlineMs })) call.write(message);
+        const { request } = waiting;
+        const stream = `${this.#prefix}${request.stream}`;
+        for (const message of encodeAppend({ ...request, stream, id, deadlineMs })) call.write(message);
       },
       (error: unknown) => this.#onRefusal(used, id, error),
     );

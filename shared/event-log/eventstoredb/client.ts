@@ -1,17 +1,12 @@
-import { EventStoreDBClient } from '@eventstore/db-client';
+import { EventStoreDBClient, type ReadAllOptions } from '@eventstore/db-client';
 import grpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
-import type { BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js';
-import {
-  Channel,
-  type ChannelCredentials,
-  type ChannelOptions,
-  experimental,
-  type Metadata,
-} from '@grpc/grpc-js';
+import type { BatchAppendResp, ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
+import type { Channel } from '@grpc/grpc-js';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { credentialsIn, optionsIn } from './address.ts';
 import { demandOptions } from './demand-options.ts';
-import { withoutAddressAsName } from './server-name.ts';
+import { ownChannel } from './own-channel.ts';
+import { filterStreams, NO_PREFIX, type StreamPrefix } from './own-streams.ts';
 
 /** The call that carries appends: encoded requests go in, `BatchAppendResp` come out. */
 export type AppendCall = ReturnType<
@@ -23,6 +18,8 @@ export type Connection = {
   /** The host and port that it has connected to last. */
   target(): string | undefined;
   openAppendCall(): Promise<AppendCall>;
+  /** Reads all streams that begin with a prefix. */
+  readAll(prefix: StreamPrefix, options: ReadAllOptions): ReturnType<EventStoreDBClient['readAll']>;
   /** Of a request sent now. */
   deadlineMs(): number;
   /** Cancels its calls, without an effect on other clients, and closes the connection. */
@@ -54,6 +51,13 @@ export const connect = (url: string): Connection => {
     channel = getChannel();
     return channel;
   };
+  const { GRPCStreamCreator } = internals;
+  let prefix = NO_PREFIX;
+  internals.GRPCStreamCreator = (service, name, create, cache) => {
+    if (prefix === NO_PREFIX) return GRPCStreamCreator(service, name, create, cache);
+    const wanted = prefix;
+    return GRPCStreamCreator(service, name, (streams) => create(filtering(streams, wanted)), cache);
+  };
   const close = async (): Promise<void> => {
     await client.dispose();
     // Disposing leaves the channel open, and its connection with it.
@@ -76,67 +80,37 @@ export const connect = (url: string): Connection => {
         options,
       );
     }),
+    readAll(wanted, options) {
+      // The client begins its call before it returns.
+      prefix = wanted;
+      try {
+        return client.readAll(options);
+      } finally {
+        prefix = NO_PREFIX;
+      }
+    },
     deadlineMs: () => internals.createDeadline().getTime(),
     close: () => within(CLOSE_WITHIN_MS, close()),
   };
 };
 
-/**
- * The same with a connection of its own: gRPC would give every client of the process the same one, so that a
- * client that replaces another would share its silence. And without compression, which newer servers apply to
- * each message however small, as gRPC offers it to every server.
- */
-const ownChannel = (shared: Channel, target = shared.getTarget()): Channel => {
-  const { credentials, options } = internalsOfChannel(shared);
-  shared.close();
-  const own = new Channel(target, withoutAddressAsName(credentials), {
-    ...options,
-    'grpc.use_local_subchannel_pool': 1,
+/** The same service, whose reads have a filter. */
+const filtering = (streams: grpc.StreamsClient, prefix: StreamPrefix): grpc.StreamsClient =>
+  Object.assign(Object.create(streams) as grpc.StreamsClient, {
+    read(request: ReadReq, ...given: []) {
+      filterStreams(request, prefix);
+      return streams.read(request, ...given);
+    },
   });
-  // `push` of the stack puts a filter first, where the next one overwrites what it has set.
-  internalsOfChannel(own).filterStackFactory.factories.push({ createFilter: () => new Uncompressed() });
-  return own;
-};
-
-class Uncompressed extends experimental.BaseFilter {
-  override async sendMetadata(sent: Promise<Metadata>): Promise<Metadata> {
-    const metadata = await sent;
-    metadata.set('grpc-accept-encoding', 'identity');
-    return metadata;
-  }
-}
-
-type ChannelInternals = {
-  readonly credentials: ChannelCredentials;
-  readonly options: ChannelOptions;
-  /** The last filter before the connection comes last. */
-  readonly filterStackFactory: { readonly factories: experimental.FilterFactory<experimental.Filter>[] };
-};
-
-const internalsOfChannel = (channel: Channel): ChannelInternals => {
-  const internals: unknown = Reflect.get(channel, 'internalChannel');
-  if (!isChannelInternals(internals))
-    throw new StartRefused(
-      'this version of @grpc/grpc-js differs from 1.14.7: adapt the channels of EventStoreDB',
-    );
-  return internals;
-};
-
-const isChannelInternals = (value: unknown): value is ChannelInternals =>
-  typeof value === 'object' &&
-  value !== null &&
-  ['credentials', 'options', 'filterStackFactory'].every(
-    (name) => typeof Reflect.get(value, name) === 'object',
-  ) &&
-  Array.isArray(Reflect.get(Reflect.get(value, 'filterStackFactory') as object, 'factories'));
 
 /** Overridden internals: the client’s own appends are slow, and its faults would reach the process. */
 type Internals = {
-  GRPCStreamCreator(
+  GRPCStreamCreator<Call>(
     service: unknown,
     name: string,
-    create: (streams: grpc.StreamsClient) => AppendCall,
-  ): () => Promise<AppendCall>;
+    create: (streams: grpc.StreamsClient) => Call,
+    cache?: unknown,
+  ): () => Promise<Call>;
   createChannel(): Promise<Channel>;
   resolveUri(): Promise<string>;
   getChannel(): Promise<Channel>;

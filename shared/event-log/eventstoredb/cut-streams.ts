@@ -36,7 +36,10 @@ export const findCuttable = async (reader: Reader): Promise<readonly StreamName[
     subscription.destroy();
     subscription.unsubscribe().catch(() => {});
   }
-  return [...found] as StreamName[];
+  const { prefix } = reader;
+  return [...found]
+    .filter((stream) => stream.startsWith(prefix))
+    .map((stream) => stream.slice(prefix.length) as StreamName);
 };
 
 const silent = (): LogUnavailable =>

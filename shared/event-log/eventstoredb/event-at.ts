@@ -3,7 +3,7 @@ import { START } from '../event-log.ts';
 import { isNoRecord } from './failures.ts';
 import { ask, type Reader, readingOf, refuseIfClosed } from './read.ts';
 import { takeAll } from './reading.ts';
-import { isOfSystem, positionOf, type StoredEvent } from './record.ts';
+import { isEventOf, positionOf, type StoredEvent } from './record.ts';
 import { serverPositionOf } from './server-positions.ts';
 
 /**
@@ -12,17 +12,21 @@ import { serverPositionOf } from './server-positions.ts';
  */
 export const readEventAt = async (reader: Reader, position: Position): Promise<EventId | undefined> => {
   if (position === START) return undefined;
-  return ask(reader, `a look at position ${position}`, async () => {
-    let found: EventId | undefined;
-    const read = reader.connection.client.readAll({ fromPosition: serverPositionOf(position), maxCount: 1 });
-    const onEvent = ({ event }: { readonly event?: StoredEvent }): boolean => {
-      if (event && positionOf(event) === position && !isOfSystem(event)) found = event.id as EventId;
-      return false;
-    };
-    await takeAll(read, { ...readingOf(reader), onEvent }).catch(orNoRecord);
-    refuseIfClosed(reader);
-    return found;
-  });
+  return ask(reader, `a look at position ${position}`, () => lookAt(reader, position));
+};
+
+/** The same in one attempt. It has no filter: with one, the server would search what is behind the position. */
+export const lookAt = async (reader: Reader, position: Position): Promise<EventId | undefined> => {
+  let found: EventId | undefined;
+  const read = reader.connection.client.readAll({ fromPosition: serverPositionOf(position), maxCount: 1 });
+  const onEvent = ({ event }: { readonly event?: StoredEvent }): boolean => {
+    if (event && isEventOf(reader.prefix, event) && positionOf(event) === position)
+      found = event.id as EventId;
+    return false;
+  };
+  await takeAll(read, { ...readingOf(reader), onEvent }).catch(orNoRecord);
+  refuseIfClosed(reader);
+  return found;
 };
 
 const orNoRecord = (error: unknown): void => {

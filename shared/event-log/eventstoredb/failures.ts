@@ -112,7 +112,8 @@ const STUCK_AFTER_CODES: ReadonlySet<unknown> = new Set([UNKNOWN, RESOURCE_EXHAU
 /**
  * The response to a read from a position where no record begins, or of no events; a retry would get it again.
  */
-const WRONGLY_ASKED = /Unexpected Read(All|Stream)Result/;
+const WRONGLY_ASKED = /Unexpected (Filtered)?Read(All|Stream)Result/;
+
 /** Whether a read began at a position inside the log where no record begins. */
 export const isNoRecord = (error: unknown): boolean =>
   error instanceof Error && WRONGLY_ASKED.test(error.message);

@@ -1,15 +1,15 @@
 import type { EventId, Position } from '#shared/brands.ts';
 import { LogUnavailable, LogWentBack } from '../errors.ts';
-import type { EventLog, RecordedEvent, Seen } from '../event-log.ts';
+import { type EventLog, type RecordedEvent, type Seen, START } from '../event-log.ts';
 import { followTail, type TailFollower } from '../follow-tail.ts';
 import type { LogPage, TailPage } from '../tail.ts';
-import { readEventAt } from './event-at.ts';
+import { lookAt, readEventAt } from './event-at.ts';
 import { failureOf, isNoRecord, refusalOf } from './failures.ts';
 import type { LiveTail } from './live-tail.ts';
-import { PAGE_BYTES_MAX, PAGE_EVENTS_MAX, type Reader, readingOf } from './read.ts';
-import { takeAll } from './reading.ts';
+import { readOwn } from './own-page.ts';
+import { NO_PREFIX } from './own-streams.ts';
+import { PAGE_BYTES_MAX, PAGE_EVENTS_MAX, type Reader } from './read.ts';
 import { isOfSystem, positionOf, type StoredEvent, toEvent } from './record.ts';
-import { serverPositionOf } from './server-positions.ts';
 
 /**
  * Returns a function that follows the whole log: by pages, and at its end by a live subscription that all
@@ -53,48 +53,64 @@ const explain = async (reader: Reader, seen: Seen | undefined, error: unknown): 
 const signalsNoRecord = (error: unknown): boolean =>
   error instanceof Error && (isNoRecord(error) || isNoRecord(error.cause));
 
-/** The next events after a position. */
-export const readAfter = async (reader: Reader, after: Position): Promise<LogPage> => {
+/**
+ * The next events after a position. That may be a record of somebody else, up to which the log is known to be
+ * complete, and which its owner may remove: `seen`, the last event before it, then takes its place.
+ */
+export const readAfter = async (reader: Reader, after: Position, seen?: Seen): Promise<LogPage> => {
+  if (reader.prefix === NO_PREFIX || seen === undefined || seen.position >= after)
+    return readPage(reader, { from: after, after });
+  try {
+    const found = await lookAt(reader, seen.position);
+    const page = await readPage(reader, { from: after, after }).catch((error: unknown) => {
+      if (signalsNoRecord(error) && found === seen.id)
+        return readPage(reader, { from: seen.position, after });
+      throw error;
+    });
+    return { ...page, at: found && { position: seen.position, id: found } };
+  } catch (error) {
+    if (failureOf(error) !== 'passing') throw error;
+    return { at: undefined, events: [], sizes: [], last: after, isCut: false, isAway: true };
+  }
+};
+
+type From = { readonly from: Position; readonly after: Position };
+
+const readPage = async (reader: Reader, { from, after }: From): Promise<LogPage> => {
   const events: RecordedEvent[] = [];
   const sizes: number[] = [];
   let at: Seen | undefined;
   let last = after;
   let atRecord: string | undefined;
   let lastRecord: string | undefined;
-  let first: Position | undefined;
   let records = 0;
   let bytes = 0;
   let isAway = false;
-  const onEvent = ({ event }: { readonly event?: StoredEvent }): boolean => {
-    if (!event) return true;
-    const position = positionOf(event);
+  const onRecord = (record: StoredEvent): boolean => {
+    const position = positionOf(record);
     records += 1;
+    if (position < after && from < after) return true;
     // Reading from a position is inclusive: the first record is the one that was read last.
-    if (position === after && records === 1) {
-      if (!isOfSystem(event)) at = { position, id: event.id as EventId };
-      atRecord = event.id;
-      lastRecord = event.id;
+    if (position === after && last === after) {
+      if (!isOfSystem(record, reader.prefix)) at = { position, id: record.id as EventId };
+      atRecord = record.id;
+      lastRecord = record.id;
       return true;
     }
     if (position <= last)
       throw new Error(`EventStoreDB returned position ${position} after position ${last}`);
-    // Positions count the bytes of the server’s log, so their difference bounds the size of a page.
-    first ??= position;
-    bytes = position - first;
-    if (!isOfSystem(event)) {
-      events.push(toEvent(event, position));
-      sizes.push(position - last);
+    if (!isOfSystem(record, reader.prefix)) {
+      events.push(toEvent(record, reader.prefix, position));
+      sizes.push(sizeOf(record, position - last));
+      bytes += sizes.at(-1) ?? 0;
     }
     last = position;
-    lastRecord = event.id;
+    lastRecord = record.id;
     return bytes < PAGE_BYTES_MAX;
   };
-  const read = reader.connection.client.readAll({
-    fromPosition: serverPositionOf(after),
-    maxCount: PAGE_EVENTS_MAX,
-  });
   try {
-    await takeAll(read, { ...readingOf(reader), onEvent });
+    const begin = from === START ? reader.begin : from;
+    await readOwn(reader, { from: begin, countMax: PAGE_EVENTS_MAX, onRecord });
   } catch (error) {
     if (failureOf(error) !== 'passing')
       throw refusalOf(error, `to read on from position ${after} (is it one of another log?)`);
@@ -103,3 +119,10 @@ export const readAfter = async (reader: Reader, after: Position): Promise<LogPag
   const isCut = records === PAGE_EVENTS_MAX || bytes >= PAGE_BYTES_MAX;
   return { at, atRecord, events, sizes, last, lastRecord, isCut, isAway };
 };
+
+/** Larger distances may be those of other records in between. */
+const DISTANCE_MAX = 4_096;
+
+/** Positions count the bytes of the server’s log, so their difference bounds the size of an event. */
+const sizeOf = ({ data, metadata }: StoredEvent, distance: number): number =>
+  distance <= DISTANCE_MAX ? distance : JSON.stringify([data, metadata]).length;

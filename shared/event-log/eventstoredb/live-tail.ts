@@ -1,14 +1,14 @@
-import type { AllStreamSubscription } from '@eventstore/db-client';
 import type { Position } from '#shared/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { Notifier } from '#shared/notifier.ts';
-import { START } from '../event-log.ts';
+import { type Seen, START } from '../event-log.ts';
 import { notifyLater } from '../notify-later.ts';
 import { type LogPage, Tail } from '../tail.ts';
+import { NO_PREFIX, type StreamPrefix } from './own-streams.ts';
+import { endSubscription, type ReceivedOwn, subscribeOwn } from './own-subscription.ts';
 import type { Reader } from './read.ts';
 import type { ReadConnection } from './read-connection.ts';
 import { isOfSystem, positionOf, type StoredEvent, toEvent } from './record.ts';
-import { serverPositionOf } from './server-positions.ts';
 
 const REOPEN_MS = 5;
 const REOPEN_MAX_MS = 1_000;
@@ -36,6 +36,7 @@ const UNAWAITED_MAX = 2_000;
 export class LiveTail extends Notifier implements AsyncDisposable {
   readonly tail: Tail;
   readonly #connection: ReadConnection;
+  readonly #prefix: StreamPrefix;
   readonly #clock: Clock;
   readonly #closed = new AbortController();
   readonly #notifyLater: () => void;
@@ -46,15 +47,18 @@ export class LiveTail extends Notifier implements AsyncDisposable {
   /** Counts the times when the window may have missed records. */
   #missed = 0;
   #isLive = false;
+  /** The server has refused a subscription to the end of the window: a record of others may be gone there. */
+  #isRefused = false;
   #reopenMs = REOPEN_MS;
   #listening: Promise<void> | undefined;
 
   constructor(
-    { connection, clock }: Pick<Reader, 'connection' | 'clock'>,
-    read: (after: Position) => Promise<LogPage>,
+    { connection, clock, prefix }: Pick<Reader, 'connection' | 'clock' | 'prefix'>,
+    read: (after: Position, seen: Seen | undefined) => Promise<LogPage>,
   ) {
     super(clock);
     this.#connection = connection;
+    this.#prefix = prefix;
     this.#clock = clock;
     this.#notifyLater = notifyLater(() => this.notify(), clock);
     this.#awaited = new Notifier(clock);
@@ -109,7 +113,9 @@ export class LiveTail extends Notifier implements AsyncDisposable {
   /** Listens until the subscription ends, for whatever reason, and returns whether it was live at all. */
   async #listenOnce(after: Position): Promise<boolean> {
     if (this.#closed.signal.aborted || after === START) return false;
-    const subscription = this.#connection.client.subscribeToAll({ fromPosition: serverPositionOf(after) });
+    const from = this.#isRefused ? (this.tail.newest?.position ?? after) : after;
+    this.#isRefused = this.#prefix !== NO_PREFIX;
+    const subscription = subscribeOwn(this.#connection.client, this.#prefix, from);
     const end = () => endSubscription(subscription);
     this.#closed.signal.addEventListener('abort', end);
     let isOver = false;
@@ -124,14 +130,23 @@ export class LiveTail extends Notifier implements AsyncDisposable {
       },
       () => end(),
     );
-    subscription.on('confirmation', () => void this.#join(after).then(resolve, reject));
+    subscription.on('confirmation', () => {
+      this.#isRefused = false;
+      void this.#join(after).then(resolve, reject);
+    });
     let last = after;
     try {
-      for await (const { event } of subscription) {
+      for await (const received of subscription as AsyncIterable<ReceivedOwn>) {
         this.#connection.onReceived();
         await joined;
+        const { event, checkpoint } = received;
+        if (event && from < after && positionOf(event) <= after) continue;
         if (event && !this.#take(last, event)) break;
         if (event) last = positionOf(event);
+        // Without an event, nothing would show that both sides of it are of one history.
+        if (checkpoint === undefined || checkpoint <= last || !this.tail.newest) continue;
+        this.tail.push(last, { position: checkpoint, id: undefined, event: undefined });
+        last = checkpoint;
       }
     } catch {
       // Too slow, or the server is unreachable, or closed, or followers will report the failure: they read a
@@ -145,7 +160,7 @@ export class LiveTail extends Notifier implements AsyncDisposable {
   }
 
   async #join(after: Position): Promise<void> {
-    const { isAway } = await this.tail.read(after);
+    const { isAway } = await this.tail.read(after, this.tail.newest);
     if (isAway) throw new Error('the page that joins the window and the subscription is incomplete');
   }
 
@@ -153,7 +168,7 @@ export class LiveTail extends Notifier implements AsyncDisposable {
   #take(last: Position, stored: StoredEvent): boolean {
     const position = positionOf(stored);
     if (position <= last || this.#unawaited >= UNAWAITED_MAX) return false;
-    const event = isOfSystem(stored) ? undefined : toEvent(stored, position);
+    const event = isOfSystem(stored, this.#prefix) ? undefined : toEvent(stored, this.#prefix, position);
     if (!this.tail.push(last, { position, id: stored.id, event })) return false;
     this.#unawaited += 1;
     if (event) this.#notifyLater();
@@ -165,9 +180,3 @@ export class LiveTail extends Notifier implements AsyncDisposable {
       await this.#awaited.wait(this.#awaited.notified, IDLE_LOOK_MS, this.#closed.signal);
   }
 }
-
-/** Leaving the loop over a subscription, or destroying it, would keep its call open on the server. */
-const endSubscription = (subscription: AllStreamSubscription): void => {
-  subscription.destroy();
-  subscription.unsubscribe().catch(() => {});
-};

@@ -21,6 +21,11 @@ export class ReadConnection implements AsyncDisposable {
     return this.#current.client;
   }
 
+  /** Reads all streams that begin with a prefix. */
+  readAll(...given: Parameters<Connection['readAll']>): ReturnType<Connection['readAll']> {
+    return this.#current.readAll(...given);
+  }
+
   /** Counts what has been received for any read. */
   get received(): number {
     return this.#received;

@@ -1,10 +1,11 @@
 import { BACKWARDS, END, FORWARDS } from '@eventstore/db-client';
-import type { StreamName, Version } from '#shared/brands.ts';
+import type { Position, StreamName, Version } from '#shared/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { LogUnavailable, StreamCut } from '../errors.ts';
 import { FIRST, type RecordedEvent } from '../event-log.ts';
 import { isInRequest } from '../request-deadline.ts';
 import { failureOf, PassingFailure, refusalOf } from './failures.ts';
+import { NO_PREFIX, type StreamPrefix } from './own-streams.ts';
 import type { ReadConnection } from './read-connection.ts';
 import { type Reading, takeAll } from './reading.ts';
 import { METADATA_STREAM_PREFIX, type StoredEvent, toEvent } from './record.ts';
@@ -18,6 +19,9 @@ export const PAGE_BYTES_MAX = 16 * 1_048_576;
 
 export type Reader = {
   readonly connection: ReadConnection;
+  readonly prefix: StreamPrefix;
+  /** Where the log begins: nothing of it is before. */
+  readonly begin: Position;
   readonly clock: Clock;
   /** The retry budget of a read while the server is unreachable. */
   readonly retryBudgetMs: number;
@@ -34,7 +38,7 @@ type Page = {
   readonly isMissing: boolean;
 };
 
-/** Reads a page of a stream from a revision on; a missing stream has no events. */
+/** Reads a page of a stream of the log from a revision on; a missing stream has no events. */
 export const readPage = async (
   reader: Reader,
   stream: string,
@@ -63,7 +67,7 @@ const readRevisions = async (
   const events: StoredEvent[] = [];
   let bytes = 0;
   let isMissing = false;
-  const read = reader.connection.client.readStream(stream, {
+  const read = reader.connection.client.readStream(`${reader.prefix}${stream}`, {
     fromRevision: from,
     maxCount: countMax,
     direction,
@@ -101,7 +105,7 @@ export async function* readStreamPages(
     if (isMissing) return await demandNeverWritten(reader, stream);
     // A stream that is there has its first event, unless that was cut.
     if (events.length === 0 && next === FIRST) throw new StreamCut(stream, { from: FIRST });
-    const page = events.map((event) => toEvent(event));
+    const page = events.map((event) => toEvent(event, reader.prefix));
     for (const { version } of page) next = following(stream, next, version);
     if (page.length > 0) yield page;
     if (!isCut) return;
@@ -119,7 +123,12 @@ const following = (stream: StreamName, expected: Version, version: Version): Ver
  */
 const demandNeverWritten = async (reader: Reader, stream: StreamName): Promise<void> => {
   const { events } = await ask(reader, `a read of the metadata of ${stream}`, () =>
-    readPageBack(reader, `${METADATA_STREAM_PREFIX}${stream}`, END, 1),
+    readPageBack(
+      { ...reader, prefix: NO_PREFIX },
+      `${METADATA_STREAM_PREFIX}${reader.prefix}${stream}`,
+      END,
+      1,
+    ),
   );
   const [metadata] = events;
   if (metadata && hasMark(metadata.data)) throw new StreamCut(stream, { from: FIRST });
@@ -136,13 +145,6 @@ const asCut =
     const isDeleted = causes.some((each) => failureOf(each) === 'deleted');
     throw isDeleted ? new StreamCut(stream, { from }, { cause: error }) : error;
   };
-
-export const readFirst = async (reader: Reader, stream: string): Promise<StoredEvent | undefined> => {
-  const { events } = await ask(reader, `a read of ${stream}`, () =>
-    readPage(reader, stream, { from: 0n, countMax: 1 }),
-  );
-  return events[0];
-};
 
 export const ask = <Answer>(
   { retryBudgetMs, clock }: Reader,

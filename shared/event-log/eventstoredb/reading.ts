@@ -8,6 +8,11 @@ export type Reading<Resolved> = {
   readonly connection: ReadConnection;
   /** A server that sends nothing for so long counts as unreachable, and its connection as silent. */
   readonly silenceMaxMs: number;
+  /**
+   * Asks how long the server may search before it sends anything; it answers only if the connection is not
+   * silent.
+   */
+  readonly searchMs?: (() => Promise<number>) | undefined;
   readonly signal: AbortSignal;
 };
 
@@ -19,14 +24,25 @@ const REPLACED = 'the client that reads from EventStoreDB was replaced';
  */
 export const takeAll = async <Resolved>(
   read: StreamingRead<Resolved>,
-  { onEvent, connection, silenceMaxMs, signal }: Reading<Resolved>,
+  { onEvent, connection, silenceMaxMs, searchMs, signal }: Reading<Resolved>,
 ): Promise<void> => {
   const { promise: over, resolve, reject } = Promise.withResolvers<'ended' | 'left'>();
   let isOver = false;
   let hasReceived = false;
   const { client } = connection;
   let receivedBefore = connection.received;
+  let searchesUntilMs = Number.NEGATIVE_INFINITY;
+  const asking = setTimeout(() => {
+    const allow = (ms: number) => {
+      searchesUntilMs = performance.now() + ms;
+    };
+    if (!hasReceived) searchMs?.().then(allow, () => {});
+  }, silenceMaxMs / 2);
   const onSilence = () => {
+    if (!hasReceived && performance.now() < searchesUntilMs) {
+      silence.refresh();
+      return;
+    }
     if (!hasReceived) reject(new PassingFailure(`EventStoreDB sent nothing for ${silenceMaxMs} ms`));
     // One slow read proves nothing while others are answered.
     if (connection.received === receivedBefore) connection.replace(client);
@@ -68,6 +84,7 @@ export const takeAll = async <Resolved>(
     throw error;
   } finally {
     isOver = true;
+    clearTimeout(asking);
     clearTimeout(silence);
     signal.removeEventListener('abort', onAbort);
     if (!ended) read.cancel().catch(() => {});

@@ -2,14 +2,15 @@ import type { AllStreamResolvedEvent, ResolvedEvent } from '@eventstore/db-clien
 import type { EventId, Position, StreamName } from '#shared/brands.ts';
 import type { RecordedEvent } from '../event-log.ts';
 import { contentOf, foreignContent, storableName } from '../foreign-record.ts';
+import { hasPrefix, NO_PREFIX, type StreamPrefix } from './own-streams.ts';
 import { positionAt, versionAt } from './server-positions.ts';
 
 /** An event as the client reads it, from a stream or from the whole log. */
 export type StoredEvent = NonNullable<(ResolvedEvent | AllStreamResolvedEvent)['event']>;
 
 /**
- * The stream that holds the log’s identity. No stream of an event can have this name: a kind has no
- * underscore.
+ * The stream that holds the log’s identity, after its prefix. No stream of an event can have this name: a kind
+ * has no underscore.
  */
 export const IDENTITY_STREAM = 'annals_log-identity';
 
@@ -17,10 +18,18 @@ export const IDENTITY_STREAM = 'annals_log-identity';
 export const METADATA_STREAM_PREFIX = '$$';
 
 /**
- * Records that the server wrote for itself (statistics, metadata, links, tombstones), and ours about the log.
+ * Records that the server wrote for itself (statistics, metadata, links, tombstones), ours about the log, and
+ * those of logs with a prefix beside one without.
  */
-export const isOfSystem = ({ streamId, type }: StoredEvent): boolean =>
-  streamId.startsWith('$') || type.startsWith('$') || streamId === IDENTITY_STREAM;
+export const isOfSystem = ({ streamId, type }: StoredEvent, prefix: StreamPrefix): boolean =>
+  streamId.startsWith('$') ||
+  type.startsWith('$') ||
+  streamId === `${prefix}${IDENTITY_STREAM}` ||
+  (prefix === NO_PREFIX && hasPrefix(streamId));
+
+/** Whether a record of any stream is an event of the log. */
+export const isEventOf = (prefix: StreamPrefix, stored: StoredEvent): boolean =>
+  stored.streamId.startsWith(prefix) && !isOfSystem(stored, prefix);
 
 export const positionOf = ({ id, position }: StoredEvent): Position => {
   if (!position)
@@ -30,13 +39,17 @@ export const positionOf = ({ id, position }: StoredEvent): Position => {
   return positionAt(position);
 };
 
-/** A record in binary form has no JSON, whatever its bytes say. */
-export const toEvent = (stored: StoredEvent, position = positionOf(stored)): RecordedEvent => {
+/** Decodes a record of a stream of the log’s own. A record in binary form has no JSON, whatever its bytes say. */
+export const toEvent = (
+  stored: StoredEvent,
+  prefix: StreamPrefix,
+  position = positionOf(stored),
+): RecordedEvent => {
   const { streamId, revision, id, type, data, metadata, created, isJson } = stored;
   const content = isJson ? contentOf({ data, metadata }) : foreignContent({ data, metadata });
   return {
     position,
-    stream: storableName(streamId) as StreamName,
+    stream: storableName(streamId.slice(prefix.length)) as StreamName,
     version: versionAt(revision),
     id: id as EventId,
     type: storableName(type),

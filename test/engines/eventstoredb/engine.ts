@@ -13,6 +13,8 @@ export type Engine = {
   readonly node: Node;
   readonly product: Product;
   readonly secure: Secure | undefined;
+  /** Where the last filtered page of `$all` began. */
+  readonly searched: { from: number };
   /** The number of calls with appends that were started. */
   readonly appendCalls: { count: number };
   readonly liveSubscriptions: Set<LiveSubscription>;

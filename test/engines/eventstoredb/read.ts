@@ -30,6 +30,8 @@ export const readOnce = async (engine: Engine, call: ReadCall, request: ReadRequ
   if (fault?.kind === 'access-denied') throw accessDenied();
   if (fault?.kind === 'delayed') await wait(fault.delayMs, undefined, { ref: false });
   const records = rangeOf(engine, request);
+  const { from } = request.target;
+  if (request.filter && typeof from === 'object') engine.searched.from = from.commit;
   if (records === 'missing') call.write(streamNotFoundBytes(request.target.stream));
   else await send(engine, call, { records, request, fault });
   call.end();

@@ -56,6 +56,8 @@ export type EventStoreStandIn = AsyncDisposable & {
   standAlone(events: number): void;
   /** Shows what the others have: it has caught up, and truncated its own events. */
   catchUp(): void;
+  /** Where the last filtered page of `$all` began. */
+  searched(): number;
   /** The number of calls with appends that were started: each client has one. */
   appendCalls(): number;
   liveSubscriptions(): number;
@@ -95,6 +97,7 @@ export const startNode = async (
       faults: newFaults(),
       gate: newGate(),
       appendCalls: { count: 0 },
+      searched: { from: 0 },
       liveSubscriptions: new Set(),
       liveLagMax,
       product: productOf(settings),
@@ -135,6 +138,7 @@ export const startNode = async (
     lag: view.lag,
     standAlone: view.standAlone,
     catchUp: view.catchUp,
+    searched: () => engine.searched.from,
     appendCalls: () => engine.appendCalls.count,
     liveSubscriptions: () => engine.liveSubscriptions.size,
     endSubscriptions(how) {

@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import type { LogIdentity, Position, StreamName, Version } from '#shared/brands.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
+import { DEFAULT_LOG_PREFIX } from '../default-prefix.ts';
+import { StaleVersion } from '../errors.ts';
+import { NO_STREAM, START } from '../event-log.ts';
+import type { LogOwner } from '../owner/owner.ts';
+import { type Appender, eventOfLog } from './append.ts';
+import { NO_PREFIX, type StreamPrefix, streamPrefixOf } from './own-streams.ts';
+import { ask, type Reader, readPage } from './read.ts';
+import { IDENTITY_STREAM, positionOf } from './record.ts';
+
+export type Owning = {
+  /** The EVENT_LOG_PREFIX. */
+  readonly prefix?: string | undefined;
+  /** Without one, the log is opened for whoever owns it. */
+  readonly owner?: LogOwner | undefined;
+};
+
+/** The identity of a log, as its stream has it. */
+type Identity = {
+  readonly identity: LogIdentity;
+  readonly position: Position;
+  /** Undefined for a log from before owners were recorded, or if no installation has started on it yet. */
+  readonly owner: string | undefined;
+  readonly version: Version;
+};
+
+type Found = { readonly prefix: StreamPrefix; readonly known: Identity | undefined };
+
+/**
+ * Finds the log of an installation on a server, and refuses that of another. Writes nothing. A log from before
+ * there were prefixes keeps its names.
+ */
+export const findIdentity = async (
+  whole: Reader,
+  { prefix: setting = DEFAULT_LOG_PREFIX, owner }: Owning,
+): Promise<Found> => {
+  const isDefault = setting === DEFAULT_LOG_PREFIX;
+  // A copy never has the names of such a log.
+  const former = owner?.isOfCopy ? undefined : await readIdentity(whole, NO_PREFIX);
+  // It may have been copied to a prefix.
+  if (former && isOf(former, owner) && (owner?.follows ?? former.identity) === former.identity) {
+    if (!isDefault) throw new StartRefused(keepsItsNames(setting));
+    return { prefix: NO_PREFIX, known: former };
+  }
+  const prefix = streamPrefixOf(setting);
+  const known = await readIdentity(whole, prefix);
+  if (known && (owner === undefined || owner.takesOver || known.owner === undefined || isOf(known, owner)))
+    return { prefix, known };
+  if (known) throw new StartRefused(isOfAnother(setting));
+  // Without a database that knows it, it may be the log of a lost one.
+  if (former && isDefault) {
+    if (owner !== undefined && !owner.takesOver) throw new StartRefused(isOfAnother(undefined));
+    return { prefix: NO_PREFIX, known: former };
+  }
+  if (owner?.follows !== undefined) throw new StartRefused(isElsewhere(owner.follows, setting));
+  return { prefix, known: undefined };
+};
+
+const isOf = ({ identity, owner }: Identity, asked: LogOwner | undefined): boolean =>
+  asked !== undefined && (owner === undefined ? asked.follows === identity : owner === asked.id);
+
+type Keeping = { readonly reader: Reader; readonly appender: Appender; readonly found: Found };
+
+/**
+ * Names the owner of a log that has none, and creates a log that does not exist. If several processes do so at
+ * the same time, one writes it and all read it; the owner of one of them remains.
+ */
+export const keepIdentity = async (
+  { reader, appender, found: { prefix, known } }: Keeping,
+  { prefix: setting = DEFAULT_LOG_PREFIX, owner }: Owning,
+): Promise<{ readonly identity: LogIdentity; readonly begin: Position }> => {
+  const isKept = known && (owner === undefined || owner.id === undefined || known.owner === owner.id);
+  let kept = known;
+  if (!isKept) {
+    const about: JsonObject = owner?.id === undefined ? {} : { owner: owner.id };
+    await write(
+      appender,
+      known?.version ?? NO_STREAM,
+      known
+        ? ['log.owned', about]
+        : ['log.identified', { identity: randomUUID(), prefix: setting, ...about }],
+    );
+    kept = await readIdentity({ ...reader, prefix: NO_PREFIX }, prefix);
+    if (!kept)
+      throw new Error(
+        `the log's identity was written to ${prefix}${IDENTITY_STREAM}, but cannot be read there`,
+      );
+    if (owner?.id !== undefined && kept.owner !== owner.id)
+      throw new StartRefused(isOfAnother(prefix === NO_PREFIX ? undefined : setting));
+  }
+  if (!kept) throw new Error('the event log has no identity');
+  return { identity: kept.identity, begin: prefix === NO_PREFIX ? START : kept.position };
+};
+
+const write = async (
+  appender: Appender,
+  expected: Version,
+  [type, data]: readonly [type: string, data: JsonObject],
+): Promise<void> => {
+  try {
+    const events = [eventOfLog(type, data)];
+    await appender.append({ stream: IDENTITY_STREAM as StreamName, expected, events });
+  } catch (error) {
+    if (!(error instanceof StaleVersion)) throw error;
+  }
+};
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+const readIdentity = async (whole: Reader, prefix: StreamPrefix): Promise<Identity | undefined> => {
+  const stream = `${prefix}${IDENTITY_STREAM}`;
+  const { events } = await ask(whole, `a read of ${stream}`, () => readPage(whole, stream, { from: 0n }));
+  const [first] = events;
+  if (!first) return undefined;
+  const identity = textIn(first.data, 'identity');
+  if (identity === undefined || !UUID.test(identity))
+    throw new Error(`the first event of ${stream} does not name the log: it was not written by Annals`);
+  return {
+    identity: identity as LogIdentity,
+    position: positionOf(first),
+    owner: events.map(({ data }) => textIn(data, 'owner')).findLast((owner) => owner !== undefined),
+    version: events.length as Version,
+  };
+};
+
+const textIn = (data: unknown, name: string): string | undefined => {
+  const value: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, name) : undefined;
+  return typeof value === 'string' ? value : undefined;
+};
+
+const TAKE_OVER =
+  'If the database of that installation is lost and this one replaces it, run `npm run annals -- erasure lost-keys --erase`.';
+
+const isOfAnother = (setting: string | undefined): string =>
+  `The event log at EVENT_LOG_URL ${setting === undefined ? 'without a prefix' : `with EVENT_LOG_PREFIX ${setting}`} belongs to another installation: set another EVENT_LOG_PREFIX, and the event log of this one begins beside it. ${TAKE_OVER}`;
+
+const keepsItsNames = (setting: string): string =>
+  `The event log of this installation has no prefix, because it is from an earlier release, and EVENT_LOG_PREFIX is ${setting}: remove EVENT_LOG_PREFIX.`;
+
+const isElsewhere = (identity: LogIdentity, setting: string): string =>
+  `The database follows the event log ${identity}, but EVENT_LOG_URL has none with EVENT_LOG_PREFIX ${setting}: set both back, or set DATABASE_URL to the database that belongs to them.`;

@@ -1,0 +1,34 @@
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
+import streams from '@eventstore/db-client/generated/streams_pb.js';
+import { LOG_PREFIX_FORM } from '../default-prefix.ts';
+
+/**
+ * The beginning of all names of a log’s streams, so that it shares a server with others: events of other
+ * streams are neither read nor counted. A prefix of the settings has no full stop, so none is the beginning of
+ * another. Empty for a log from before there were prefixes: it takes every stream without one for its own.
+ */
+export type StreamPrefix = string;
+
+export const NO_PREFIX: StreamPrefix = '';
+
+export const streamPrefixOf = (setting: string): StreamPrefix => `${setting}.`;
+
+/** Whether a stream may be of a log with a prefix: the kind of an aggregate has no full stop. */
+export const hasPrefix = (stream: string): boolean => PREFIXED.test(stream);
+
+const PREFIXED = new RegExp(`^${LOG_PREFIX_FORM}[.]`);
+
+/** Restricts a read of all streams to those of a log, which `readAll` of the client does not offer. */
+export const filterStreams = (request: ReadReq, prefix: StreamPrefix): void => {
+  const { FilterOptions } = streams.ReadReq.Options;
+  const expression = new FilterOptions.Expression().setPrefixList([prefix]);
+  request
+    .getOptions()
+    ?.setFilter(
+      new FilterOptions()
+        .setStreamIdentifier(expression)
+        .setCount(new shared.Empty())
+        .setCheckpointintervalmultiplier(1),
+    );
+};
