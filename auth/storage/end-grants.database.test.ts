@@ -1,11 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { errors } from 'oidc-provider';
 import { describe, expect } from 'vitest';
+import type { UserId, Version } from '#shared/brands.ts';
+import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { migrateRevocations } from '#shared/http/authenticate/revocations.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { test as base } from '../../test/engines/pool.ts';
-import { migrateAccounts } from '../accounts/person-table.ts';
+import { until } from '../../testing/until.ts';
+import { deletePerson, migrateAccounts } from '../accounts/person-table.ts';
 import { createAdapterFactory } from './adapter.ts';
 import { cleanUp } from './clean-up.ts';
 import { createGrantEnder, endGrantsOfClient } from './end-grants.ts';
@@ -36,7 +39,9 @@ test.beforeAll(async ({ pool }) => {
   await migrateAccounts(pool);
 });
 test.beforeEach(async ({ pool }) => {
-  await pool.query('truncate auth.record, auth.device_poll, auth.used_once, auth.revoked');
+  await pool.query(
+    'truncate auth.record, auth.device_poll, auth.used_once, auth.revoked, auth.person cascade',
+  );
 });
 
 describe('a request that loaded a record before its end cannot restore it:', () => {
@@ -78,6 +83,62 @@ describe('a request that loaded a record before its end cannot restore it:', () 
     expect(await adapterOf('Session').find('s')).toBeUndefined();
   });
 });
+
+describe('a request that began before the deletion of its person leaves nothing:', () => {
+  const recordsOf = async (pool: Pool) =>
+    (await pool.query("select kind from auth.record where account_id = '7'")).rows;
+
+  test('a sign-in that ends after the deletion', async ({ ender, pool, save }) => {
+    await deletePerson(pool, PERSON, 2 as Version);
+    await ender.endGrantsOfUser(PERSON);
+    await save('Session');
+    await expect(save('Grant')).rejects.toThrow(errors.AccessDenied);
+    expect(await recordsOf(pool)).toEqual([]);
+  });
+
+  test('a sign-in during the deletion', async ({ adapterOf, ender, pool, save }) => {
+    await insertPerson(pool);
+    await adapterOf('Session').upsert('s', { ...session, accountId: undefined }, LIFETIME_S);
+    const connection = await pool.connect();
+    try {
+      await connection.query('begin');
+      await deletePerson(connection, PERSON, 2 as Version);
+      const saving = Promise.allSettled([save('Session'), save('Grant')]);
+      await until(
+        async () =>
+          (
+            await pool.query(
+              `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+            )
+          ).rowCount,
+        (waiting) => waiting === 2,
+      );
+      await connection.query('commit');
+      await saving;
+    } finally {
+      connection.release();
+    }
+    await ender.endGrantsOfUser(PERSON);
+    expect(await recordsOf(pool)).toEqual([]);
+  });
+
+  test('a sign-in before it is ended with all others', async ({ ender, pool, save }) => {
+    await insertPerson(pool);
+    await save('Session');
+    await save('Grant');
+    expect(await recordsOf(pool)).toHaveLength(2);
+    await deletePerson(pool, PERSON, 2 as Version);
+    await ender.endGrantsOfUser(PERSON);
+    expect(await recordsOf(pool)).toEqual([]);
+  });
+});
+
+const PERSON = 7 as UserId;
+
+const insertPerson = (pool: Pool) =>
+  pool.query(`insert into auth.person (user_id, role, status, version) values ($1, 'reader', 'active', 1)`, [
+    PERSON,
+  ]);
 
 test('a session that gets a new secret keeps its public id', async ({ adapterOf, save }) => {
   await save('Session');

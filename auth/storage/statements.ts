@@ -40,20 +40,30 @@ export const upsertRecord = async (pool: Pool, row: RecordRow): Promise<boolean>
   return replaced.rowCount === 1;
 };
 
+/**
+ * A request that began before the deletion of its person leaves nothing: either the lock waits for the
+ * deletion, or that waits for the lock, and then deletes the record.
+ */
+const OF_NOBODY_DELETED = `with person as materialized (
+    select status from auth.person where user_id = case when $6 ~ '^[0-9]{1,16}$' then $6::bigint end for share)`;
+const NOBODY_IS_DELETED = `not exists (select from person where status = 'deleted')`;
+
 const insertOf = (row: RecordRow) => ({
   name: 'auth-insert-record',
-  text: `insert into auth.record (kind, id_hash, sealed, other_hash, grant_id, account_id, client_id, stage, expires_at)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, now() + $9 * interval '1 second')
+  text: `${OF_NOBODY_DELETED}
+         insert into auth.record (kind, id_hash, sealed, other_hash, grant_id, account_id, client_id, stage, expires_at)
+         select $1, $2, $3, $4, $5, $6, $7, $8, now() + $9 * interval '1 second' where ${NOBODY_IS_DELETED}
          on conflict do nothing`,
   values: columnsOf(row),
 });
 
 const replacementOf = (row: RecordRow) => ({
   name: 'auth-replace-record',
-  text: `update auth.record
+  text: `${OF_NOBODY_DELETED}
+         update auth.record
          set sealed = $3, other_hash = coalesce($4, other_hash), grant_id = $5, account_id = $6, client_id = $7, stage = $8,
              expires_at = now() + $9 * interval '1 second'
-         where kind = $1 and id_hash = $2 and stage = $10 and ended_at is null`,
+         where kind = $1 and id_hash = $2 and stage = $10 and ended_at is null and ${NOBODY_IS_DELETED}`,
   values: [...columnsOf(row), row.stageBefore],
 });
 

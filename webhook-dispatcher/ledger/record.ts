@@ -43,12 +43,26 @@ const [SEPARATOR, NULL] = ['\u001e', '\u001f'];
 const [SEPARATOR_SQL, NULL_SQL] = ["e'\\x1e'", "e'\\x1f'"];
 const THRESHOLD = COLUMNS.length;
 
+/**
+ * A response may repeat what it answers. If the person of the event is erased while the attempt is under way,
+ * nothing of the response is stored: their key stays locked until the commit, so that an erasure comes before
+ * this statement, or finds its response.
+ */
 const RECORD = `
-  with result as materialized (
+  with sent as materialized (
     select webhook_id::bigint, epoch::bigint, event_id::uuid, at::timestamptz, state, retry_ms::float8, shape, is_failure::boolean,
       is_sent::boolean, duration_ms::integer, status::integer, error, request_headers::jsonb, response_headers::jsonb, body
     from rows from (${COLUMNS.map((_, index) => `string_to_table($${index + 1}, ${SEPARATOR_SQL}, ${NULL_SQL})`).join(', ')})
       as given (${COLUMNS.join(', ')})
+  ), person as materialized (
+    select message.event_id, destroyed_at is not null as is_erased
+    from webhook_ledger.message join public.person_key on subject = person_id
+    where message.event_id in (select event_id from sent where is_sent) order by subject for share of person_key
+  ), result as materialized (
+    select webhook_id, epoch, event_id, at, state, retry_ms, shape, is_failure, is_sent, duration_ms, status, request_headers,
+      case when is_erased then null else error end as error, case when is_erased then null else body end as body,
+      case when is_erased then '{}' else response_headers end as response_headers
+    from sent left join person using (event_id)
   ), held as materialized (
     select webhook_id, run_epoch as epoch from webhook_ledger.endpoint
     where (webhook_id, run_epoch) in (select webhook_id, epoch from result) order by webhook_id for update

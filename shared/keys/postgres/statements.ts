@@ -36,7 +36,7 @@ export const obtainKey = async (
 };
 
 /** Also marks a person who has no key here, such as after the restore of an older backup. */
-export const destroyKey = async (pool: pg.Pool, subject: UserId): Promise<void> => {
+export const destroyKey = async (pool: Pick<pg.Pool, 'query'>, subject: UserId): Promise<void> => {
   await pool.query(
     `insert into public.person_key (subject, wrapped, destroyed_at) values ($1, null, now())
      on conflict (subject) do update set wrapped = null, destroyed_at = now() where person_key.destroyed_at is null`,
