@@ -4,6 +4,7 @@ import type { UserId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { userId } from '#shared/events/fields.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
 import { LinesFile } from './folder.ts';
 
 /** The keys that seal persons’ data, as in the database: wrapped under the master key. */
@@ -21,7 +22,37 @@ export type Person = z.output<typeof Person>;
 
 export const personFrom = (line: string): Person => Person.parse(JSON.parse(line));
 
-export const exportPersons = async (pool: Pool, folder: string): Promise<Manifest['persons']> => {
+/**
+ * The keys of all persons, without those that are destroyed meanwhile: an erasure looks for keys in finished
+ * files.
+ */
+export const exportPersons = async (
+  pool: Pick<Pool, 'query'>,
+  folder: string,
+): Promise<Manifest['persons']> => {
+  let destroyed = await countDestroyed(pool);
+  for (let times = 0; times < TIMES_MAX; times += 1) {
+    const persons = await writePersons(pool, folder);
+    const before = destroyed;
+    destroyed = await countDestroyed(pool);
+    if (destroyed === before) return persons;
+  }
+  throw new StartRefused('People are being erased without a pause: export again later.');
+};
+
+const TIMES_MAX = 20;
+
+const countDestroyed = async (pool: Pick<Pool, 'query'>): Promise<number> => {
+  const { rows } = await pool.query<{ count: number }>(
+    'select count(*) from public.person_key where destroyed_at is not null',
+  );
+  return rows[0]?.count ?? 0;
+};
+
+const writePersons = async (
+  pool: Pick<Pool, 'query'>,
+  folder: string,
+): Promise<NonNullable<Manifest['persons']>> => {
   await using file = await LinesFile.create(folder, PERSONS);
   let keys = 0;
   for (let after = 0; ; ) {
