@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one subject: every way in which grants end, with the races of each.
 import { randomBytes } from 'node:crypto';
 import { errors } from 'oidc-provider';
 import { describe, expect } from 'vitest';
