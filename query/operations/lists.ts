@@ -9,15 +9,20 @@ import type { Stretch } from '#shared/webhooks/deliveries.ts';
 /** Without the reports, which may be large. */
 export type OperatorCommandRow = OperatorCommand & { readonly report?: string | null };
 
+export type KeyedParked = Listed & { readonly key: string };
+
+/** Several may be parked at one position: those whose streams were cut. */
+const KEY_OF_PARKED = `(lpad(position::text, 16, '0') || ' ' || stream) collate "C"`;
+
 /** Parked aggregates, the latest event first. */
 export const readParked = async (
   pool: Pool,
-  { after, before, isBackward, rowsMax }: Stretch<number>,
-): Promise<readonly Listed[]> => {
-  const { rows } = await pool.query<Listed>(
-    `select ${PARKED_COLUMNS} from ${LIVE_SCHEMA}.parked
-     where ($1::bigint is null or position < $1) and ($2::bigint is null or position > $2)
-     order by position ${isBackward ? 'asc' : 'desc'} limit $3`,
+  { after, before, isBackward, rowsMax }: Stretch<string>,
+): Promise<readonly KeyedParked[]> => {
+  const { rows } = await pool.query<KeyedParked>(
+    `select ${PARKED_COLUMNS}, ${KEY_OF_PARKED} as key from ${LIVE_SCHEMA}.parked
+     where ($1::text is null or ${KEY_OF_PARKED} < $1) and ($2::text is null or ${KEY_OF_PARKED} > $2)
+     order by key ${isBackward ? 'asc' : 'desc'} limit $3`,
     [after, before, rowsMax],
   );
   return rows;

@@ -4,6 +4,7 @@ import { expect } from 'vitest';
 import type { StreamName } from '#shared/brands.ts';
 import { readConsequences } from '#shared/operations/consequences.ts';
 import { readTimers } from '#shared/operations/timers.ts';
+import { listParked } from '#shared/read-model/parked.ts';
 import type { OperationsStatus, OperatorCommand, ParkedItem } from '#shared/rest/operator.ts';
 import { formatKey } from '#shared/webhooks/pages.ts';
 import { test as base } from '../../test/engines/backend.ts';
@@ -62,6 +63,26 @@ test('parked aggregates come in pages, the latest first, with the possible actio
     status: 200,
     body: { readModel: { parked: 3, rebuild: null } },
   });
+});
+
+test('of items that were parked at one position, as those of cut streams are, none is missing in the pages', async ({
+  admin,
+  backend: { ask, side },
+  walk,
+}) => {
+  const cut = ['article-8101', 'article-8102', 'article-8103'];
+  await side.pool.query(
+    `insert into read_model.parked (stream, version, position, type, reason)
+     select stream, 1, 0, '', 'stream_cut: stream ' || stream || ' lacks version 1' from unnest($1::text[]) stream`,
+    [cut],
+  );
+  const pages = await walk('next', '/operations/parked?limit=1');
+  expect(pages.flat()).toEqual([...STREAMS.toReversed(), ...cut.toReversed()]);
+  const { body } = await ask('/operations/parked', { by: admin });
+  expect((body as ParkedItem[]).at(-1)?._links).not.toHaveProperty('release');
+  const listed = await Array.fromAsync(listParked(side.pool, 2));
+  expect(listed.flat().map(({ stream }) => stream)).toEqual([...cut, ...STREAMS]);
+  await side.pool.query('delete from read_model.parked where stream = any($1)', [cut]);
 });
 
 test('failed consequences of deletions come in pages, the last parked first', async ({

@@ -9,7 +9,6 @@ import { findOperatorCommand } from '#shared/operations/operator-commands.ts';
 import { readSamples } from '#shared/operations/samples.ts';
 import { type ListedTimer, readTimers } from '#shared/operations/timers.ts';
 import { type Caller, may } from '#shared/policy.ts';
-import type { Listed } from '#shared/read-model/parked.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { OperationsSamples } from '#shared/rest/operator.ts';
 import { pathEventId } from '#shared/rest/path-id.ts';
@@ -17,7 +16,7 @@ import type { ListAnswer } from '#shared/rest/reads/answer.ts';
 import { readKeyedList } from '#shared/webhooks/pages.ts';
 import type { Reads } from '../read-routes.ts';
 import { readFailureOf } from '../statement.ts';
-import { type OperatorCommandRow, readOperatorCommands, readParked } from './lists.ts';
+import { type KeyedParked, type OperatorCommandRow, readOperatorCommands, readParked } from './lists.ts';
 import {
   representConsequence,
   representOperatorCommand,
@@ -75,12 +74,12 @@ export const operationsReads = ({
   },
 
   listParkedItems({ caller }, asked): Promise<ListAnswer> {
-    return readKeyedList<Listed, number>({
+    return readKeyedList<KeyedParked, string>({
       path: '/operations/parked',
       asked,
-      kindOfKey: 'number',
+      kindOfKey: 'string',
       read: (stretch) => readParked(pool, stretch).catch(throwReadFailure),
-      keyOf: ({ position }) => position,
+      keyOf: ({ key }) => key,
       represent: (row) => representParked(row, { domain, eventLog, mayManage: mayManage(caller) }),
     });
   },

@@ -4,7 +4,7 @@ import { cursorAt, type SeeingLog } from '#shared/event-log/own-cursor.ts';
 import type { ParkedTask } from '#shared/operations/consequences.ts';
 import type { InstallationState } from '#shared/operations/installation-state.ts';
 import type { RunningTimer as Timer } from '#shared/operations/timers.ts';
-import type { Listed } from '#shared/read-model/parked.ts';
+import { isCut, type Listed } from '#shared/read-model/parked.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import type {
   OperationsStatus,
@@ -69,7 +69,9 @@ export const representParked = (
       ...itemLinks(domain, stream),
       ...(mayManage && {
         retry: { href: `/operations/parked/${stream}/retry`, method: 'POST' },
-        release: { href: `/operations/parked/${stream}/release`, method: 'POST' },
+        ...(!isCut({ reason }) && {
+          release: { href: `/operations/parked/${stream}/release`, method: 'POST' },
+        }),
       }),
     },
   };

@@ -15,21 +15,30 @@ export type Parked = {
   readonly reason: string;
 };
 
+/** Whether an operator has cut its stream (`StreamCut`): then no event of it can be skipped. */
+export const isCut = ({ reason }: Pick<Parked, 'reason'>): boolean => reason.startsWith(CUT);
+export const CUT = 'stream_cut: ';
+
 export type Listed = Parked & { readonly since: Date };
 
 const PAGE = 1_000;
 export const PARKED_COLUMNS = 'stream, version, position, type, reason, parked_at as since';
 
-/** All aggregates that are parked in the live read model, in the order of the events that park them. */
-export async function* listParked(pool: Pool): AsyncGenerator<readonly Listed[]> {
-  for (let after = START; ; ) {
+/**
+ * All aggregates that are parked in the live read model, in the order of the events that park them. Those
+ * whose streams were cut share the position at which that was noticed.
+ */
+export async function* listParked(pool: Pool, rowsMax = PAGE): AsyncGenerator<readonly Listed[]> {
+  let after: readonly [Position, string] = [START, ''];
+  for (;;) {
     const { rows } = await pool.query<Listed>(
-      `select ${PARKED_COLUMNS} from ${LIVE_SCHEMA}.parked where position > $1 order by position limit ${PAGE}`,
-      [after],
+      `select ${PARKED_COLUMNS} from ${LIVE_SCHEMA}.parked where (position, stream) > ($1, $2) order by position, stream limit $3`,
+      [...after, rowsMax],
     );
     if (rows.length > 0) yield rows;
-    if (rows.length < PAGE) return;
-    after = rows.at(-1)?.position ?? after;
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < rowsMax) return;
+    after = [last.position, last.stream];
   }
 }
 
