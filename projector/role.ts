@@ -4,6 +4,7 @@ import type { ProcessContext } from '#shared/process/run.ts';
 import { openReadModelNotifier, type ReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { watchParked } from '#shared/read-model/watch-parked.ts';
 import { startAudit } from '../audit/service.ts';
+import { startParkingCutStreams } from './cut-streams.ts';
 import { startEventIndex } from './index-events.ts';
 import { startProjectionCommands } from './operator-commands.ts';
 import { startConfiguredPublisher } from './publish.ts';
@@ -29,6 +30,7 @@ export const startProjection = async (
   watchParked(foundation);
   resources.use(await startProjector({ ...foundation, notifier, log }));
   resources.use(await startProjectionCommands({ ...foundation, log }));
+  resources.use(await startParkingCutStreams({ ...foundation, log }));
   resources.use(await startSampling({ ...foundation, log }));
   resources.use(await startEventIndex({ ...foundation, log }));
   resources.use(await startAudit({ ...foundation, log, settings: config.audit }));

@@ -1,5 +1,6 @@
 import { StreamCut } from '#shared/event-log/errors.ts';
-import { type EventLog, FIRST } from '#shared/event-log/event-log.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import { findCut } from '#shared/event-log/find-cut.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { Findings } from './findings.ts';
 import type { Verification } from './plan.ts';
@@ -28,17 +29,4 @@ export const reportCutStreams = async (
     const cut = await findCut(eventLog, stream);
     if (cut) findings.add({ kind: 'stream_cut', stream, from: cut.lacks.from, to: cut.lacks.to ?? null });
   }
-};
-
-const findCut = async (
-  eventLog: Pick<EventLog, 'read'>,
-  stream: StreamCut['stream'],
-): Promise<StreamCut | undefined> => {
-  try {
-    for await (const _ of eventLog.read(stream, FIRST, FIRST)) return undefined;
-  } catch (error) {
-    if (error instanceof StreamCut) return error;
-    throw error;
-  }
-  return undefined;
 };

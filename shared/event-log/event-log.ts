@@ -83,8 +83,11 @@ export type EventLog = AsyncDisposable & {
    */
   follow(after: Position, signal: AbortSignal, id?: EventId): AsyncIterable<readonly RecordedEvent[]>;
 
-  /** Streams that an operator may have cut or deleted, in an engine that lets them. Reads the whole log. */
-  cutStreams?(): Promise<readonly StreamName[]>;
+  /**
+   * Streams that an operator may have cut or deleted after the event at a position, in an engine that lets
+   * them. Reads the log from there.
+   */
+  cutStreams?(after?: Position): Promise<readonly StreamName[]>;
 
   /** The id of the event that begins at a position, if one does. */
   eventAt(position: Position): Promise<EventId | undefined>;

@@ -1,3 +1,5 @@
+import type { Position } from '#shared/brands.ts';
+import type { StreamCut } from '#shared/event-log/errors.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { MalformedEvent, UnknownEventType } from '#shared/events/errors.ts';
 import { MasterKeyMismatch } from '#shared/keys/key-store.ts';
@@ -37,6 +39,11 @@ export const unwritable = (event: Pick<RecordedEvent, NamedField>, { code, const
     event,
     `The database refuses the values of the event: SQLSTATE ${code}${constraint === undefined ? '' : `, constraint ${constraint}`}`,
   );
+
+/** The event that the stream lacks first; nobody knows its type any more. */
+export const cutAt = ({ stream, lacks, message: reason }: StreamCut, position: Position): Parked => ({
+  ...{ stream, version: lacks.from, position, type: '', reason },
+});
 
 type NamedField = 'stream' | 'version' | 'position' | 'type';
 

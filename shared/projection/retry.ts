@@ -10,6 +10,7 @@ import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
 import { park, unpark } from './parked.ts';
 import type { Projection } from './prepared.ts';
 import { project } from './project.ts';
+import { cutAt } from './refused.ts';
 import { holdNames, useReadModel } from './schema.ts';
 import { restartViewStreams } from './views.ts';
 
@@ -84,7 +85,7 @@ export const applyAgain = async (
   const parked = await applyAll(connection, { eventLog, ...projection }, { stream, upTo }).catch(
     async (error: unknown) => {
       if (!(error instanceof StreamCut)) throw error;
-      const cut = { stream, version: error.lacks.from, position: upTo, type: '', reason: error.message };
+      const cut = cutAt(error, upTo);
       await park(connection, projection.tables, [cut]);
       return cut;
     },

@@ -1,3 +1,4 @@
+import { findCut } from '#shared/event-log/find-cut.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { findParked, type Parked } from '#shared/read-model/parked.ts';
 import { applyAgain, type Mending, notParked, type RecordMended, whileProjectorStands } from './retry.ts';
@@ -20,6 +21,7 @@ export const skipParked = (
         `${stream} is now parked at version ${parked.version}, no longer at ${version}: check it again.`,
       );
     }
+    await demandWhole(mending, stream);
     await connection.query(
       'insert into public.projection_skip (stream, version, position, reason) values ($1, $2, $3, $4) on conflict do nothing',
       [stream, version, parked.position, parked.reason],
@@ -28,3 +30,15 @@ export const skipParked = (
     await record?.(connection, next);
     return next;
   });
+
+/** Of a stream that was cut, nobody knows the events that are left to apply. */
+const demandWhole = async (
+  { eventLog }: Pick<Mending, 'eventLog'>,
+  stream: Parked['stream'],
+): Promise<void> => {
+  const cut = await findCut(eventLog, stream);
+  if (cut)
+    throw new StartRefused(
+      `No event of ${stream} can be skipped (${cut.message}): restore the stream, then run “projection retry ${stream}”.`,
+    );
+};

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { expect } from 'vitest';
+import { follow } from '../../testing/http/event-source.ts';
 import { restClientOf } from '../../testing/http/rest-client.ts';
 import { until } from '../../testing/until.ts';
 import { callLine } from '../engines/call-line.ts';
@@ -149,7 +150,38 @@ test('a record outside of the read model is skipped by its version', async ({
   expect(sound.complaint).toContain('can be read');
 });
 
-test('of an item whose stream was cut, the history and each past say so', async ({
+test('subscribers and webhooks get what comes behind a foreign record', async ({
+  ask,
+  installation,
+  items: { parked: _behind },
+  neighbour,
+  people,
+  sink,
+  write,
+}) => {
+  const { token } = people.administrator;
+  const body = { url: `${sink.url}/drafts`, eventTypes: ['article.drafted'] };
+  expect((await ask('POST', '/webhooks', { token, body })).status).toBe(201);
+  await using all = await follow(`${installation.origin}/events`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  const before = await write('Just before');
+  await neighbour.appendToStream(ours(before.stream), foreign());
+  const behind = await write('Just behind');
+  const [, id] = behind.stream.split('-');
+  await until(
+    () => sink.received.map(({ body: text }) => text),
+    (bodies) => bodies.some((text) => text.includes(String(id))),
+    60_000,
+  );
+  await until(
+    () => all.messages.map(({ data }) => data),
+    (seen) => seen.some((data) => data.includes(behind.stream)),
+    60_000,
+  );
+});
+
+test('an item whose stream was cut is parked with this reason, until the stream is restored', async ({
   ada,
   ask,
   get,
@@ -172,6 +204,22 @@ test('of an item whose stream was cut, the history and each past say so', async 
   expect((await line('log', 'show', cut.stream)).complaint).toContain('stream_cut: stream');
   const other = await write('As ever');
   expect(await get(other.path, { 'consistency-token': other.at })).toMatchObject({ status: 200 });
+  await until(
+    () => get(cut.path),
+    ({ status, body }) => status === 503 && (body as { code: string }).code === 'parked',
+    60_000,
+  );
+  const parked = () => get<readonly Parked[]>('/operations/parked');
+  expect((await parked()).body).toContainEqual(
+    expect.objectContaining({ stream: cut.stream, reason: expect.stringMatching(/^stream_cut: /) }),
+  );
+  expect((await get<Readiness>('/readyz')).body.reasons?.['parked items']).toContain('parked');
+  const released = await line('projection', 'release', cut.stream, '--yes');
+  expect(released.exit).toBe(1);
+  expect(released.complaint).toContain('restore the stream');
+  await neighbour.setStreamMetadata(ours(cut.stream), {});
+  expect((await line('projection', 'retry', cut.stream)).exit).toBe(0);
+  expect(await get(cut.path)).toMatchObject({ status: 200, body: { title: 'Cut' } });
 });
 
 test('an installation starts on a log that begins with a foreign record', async () => {

@@ -1,25 +1,30 @@
-import { eventTypeFilter, START as FROM_START } from '@eventstore/db-client';
-import type { StreamName } from '#shared/brands.ts';
+import { eventTypeFilter } from '@eventstore/db-client';
+import type { Position, StreamName } from '#shared/brands.ts';
 import { LogUnavailable } from '../errors.ts';
+import { START } from '../event-log.ts';
 import type { Reader } from './read.ts';
-import { METADATA_STREAM_PREFIX, type StoredEvent } from './record.ts';
+import { METADATA_STREAM_PREFIX, type StoredEvent, TOMBSTONE } from './record.ts';
+import { serverPositionOf } from './server-positions.ts';
 
 const METADATA = '$metadata';
-const TOMBSTONE = '$streamDeleted';
 /** Only a scan of the whole log tells which streams have metadata, and its filter is the server’s. */
 const WINDOW = 10_000;
 
 /**
  * The streams whose events may be cut: an operator has limited their number or age, or has deleted the stream.
  */
-export const findCuttable = async (reader: Reader): Promise<readonly StreamName[]> => {
+export const findCuttable = async (reader: Reader, after: Position): Promise<readonly StreamName[]> => {
   const found = new Set<string>();
-  const subscription = reader.connection.client.subscribeToAll({
-    fromPosition: FROM_START,
-    filter: eventTypeFilter({ prefixes: [METADATA, TOMBSTONE], maxSearchWindow: WINDOW }),
-  });
   const { promise: over, resolve, reject } = Promise.withResolvers<void>();
   const silence = setTimeout(() => reject(silent()), reader.silenceMaxMs);
+  const subscription = reader.connection.client.subscribeToAll({
+    fromPosition: serverPositionOf(after === START ? reader.begin : after),
+    filter: eventTypeFilter({
+      prefixes: [METADATA, TOMBSTONE],
+      maxSearchWindow: WINDOW,
+      checkpointReached: () => void silence.refresh(),
+    }),
+  });
   subscription.on('data', ({ event }) => {
     silence.refresh();
     const stream = event && streamCutBy(event);

@@ -91,7 +91,7 @@ export const openEventStoreEventLog = async ({
     read: (stream, from = FIRST, to = LAST) => readStreamPages(reader, stream, { from, to }),
     find: (stream, id, after) => findBack(reader, stream, { id, after }),
     follow: createFollow(reader, live),
-    cutStreams: () => findCuttable(reader),
+    cutStreams: (after = START) => findCuttable(reader, after),
     eventAt: (position) => readEventAt(reader, position),
     head,
     late: { ms: LATE_MS, clock },

@@ -17,6 +17,9 @@ export const IDENTITY_STREAM = 'annals_log-identity';
 /** The server keeps the metadata of a stream in a stream of its own. */
 export const METADATA_STREAM_PREFIX = '$$';
 
+/** The last record of a stream that was deleted permanently. */
+export const TOMBSTONE = '$streamDeleted';
+
 /**
  * Records that the server wrote for itself (statistics, metadata, links, tombstones), ours about the log, and
  * those of logs with a prefix beside one without.

@@ -1,0 +1,101 @@
+import type { Domain } from '#kernel/registry/registry.ts';
+import type { StreamName } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
+import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import type { StreamCut } from '#shared/event-log/errors.ts';
+import { type EventLog, START } from '#shared/event-log/event-log.ts';
+import { findCut } from '#shared/event-log/find-cut.ts';
+import { createCodec } from '#shared/events/codec.ts';
+import type { KeyStore } from '#shared/keys/key-store.ts';
+import type { Log } from '#shared/process/log.ts';
+import { parkCut } from '#shared/projection/park-cut.ts';
+import type { Mending } from '#shared/projection/retry.ts';
+import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
+import { tablesOf } from '#shared/read-model/tables.ts';
+
+type Dependencies = {
+  readonly domain: Domain;
+  readonly pool: Pool;
+  readonly eventLog: EventLog;
+  readonly keys: KeyStore;
+  readonly log: Log;
+  readonly clock: Clock;
+};
+
+type Looking = Mending & Pick<Dependencies, 'log' | 'clock'>;
+type CutStreams = NonNullable<EventLog['cutStreams']>;
+
+export const LOOK_EVERY_MS = 10_000;
+/** A limit of age cuts a stream later, so that it is read again and again. */
+const READ_AT_ONCE_MAX = 200;
+
+/**
+ * Parks aggregates whose streams an operator has cut or deleted in the engine, in one process at a time. No
+ * event says that, so that nobody else would notice before a read of the history.
+ */
+export const startParkingCutStreams = async (dependencies: Dependencies): Promise<AsyncDisposable> => {
+  const { domain, pool, eventLog, keys, log, clock } = dependencies;
+  const { cutStreams } = eventLog;
+  // PostgreSQL refuses to change or delete events.
+  if (cutStreams === undefined) return { [Symbol.asyncDispose]: async () => {} };
+  await migrateLeases(pool);
+  const looking: Looking = {
+    ...{ pool, eventLog, codec: createCodec({ keys, domain }), tables: tablesOf(domain) },
+    ...{ log, clock },
+  };
+  const stopping = new AbortController();
+  const onFailure = (err: unknown) =>
+    log.warn({ err }, 'Streams that were cut in the event log could not be looked for; this is retried.');
+  const running = runUnderLease(
+    { pool, name: 'cut-streams', clock, onFailure },
+    ({ signal }) => look(looking, cutStreams, signal),
+    stopping.signal,
+  );
+  return {
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      await running;
+    },
+  };
+};
+
+/** Reads the whole log once, and afterwards only what is new. */
+const look = async (looking: Looking, cutStreams: CutStreams, signal: AbortSignal): Promise<void> => {
+  const { eventLog, tables, clock } = looking;
+  // In the order of their last look.
+  const cuttable = new Set<StreamName>();
+  for (let after = START; !signal.aborted; await clock.sleep(LOOK_EVERY_MS, signal)) {
+    const upTo = await eventLog.head();
+    for (const stream of await cutStreams(after)) if (tables.isProjected({ stream })) cuttable.add(stream);
+    after = upTo;
+    await parkSome(looking, cuttable);
+  }
+};
+
+const parkSome = async (looking: Looking, cuttable: Set<StreamName>): Promise<void> => {
+  const some = [...cuttable].slice(0, READ_AT_ONCE_MAX);
+  const parked = await selectParked(looking, some);
+  const cuts: StreamCut[] = [];
+  for (const stream of some) {
+    cuttable.delete(stream);
+    cuttable.add(stream);
+    const cut = parked.has(stream) ? undefined : await findCut(looking.eventLog, stream);
+    if (cut) cuts.push(cut);
+  }
+  if (cuts.length === 0) return;
+  for (const { stream, reason } of await parkCut(looking, cuts))
+    looking.log.error({ stream, reason }, 'A stream was cut in the event log; its aggregate is parked.');
+};
+
+const selectParked = async (
+  { pool }: Pick<Looking, 'pool'>,
+  streams: readonly StreamName[],
+): Promise<ReadonlySet<StreamName>> => {
+  if (streams.length === 0) return new Set();
+  const { rows } = await pool.query<{ stream: StreamName }>(
+    `select stream from ${LIVE_SCHEMA}.parked where stream = any($1)`,
+    [streams],
+  );
+  return new Set(rows.map(({ stream }) => stream));
+};
