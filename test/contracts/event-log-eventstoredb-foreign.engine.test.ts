@@ -22,6 +22,8 @@ const FOREIGN: Readonly<Record<string, EventData>> = {
     metadata: Buffer.of(0),
   }),
   'no data at all': binaryEvent({ type: 'order.placed', data: new Uint8Array() }),
+  'a link to another record': binaryEvent({ type: '$>', data: Buffer.from('0@order-1') }),
+  'a type of the server': jsonEvent({ type: '$placed', data: { total: 7 } }),
   'a type with a zero byte': jsonEvent({ type: 'order\u0000placed', data: {}, metadata: {} }),
 };
 

@@ -21,12 +21,13 @@ export const METADATA_STREAM_PREFIX = '$$';
 export const TOMBSTONE = '$streamDeleted';
 
 /**
- * Records that the server wrote for itself (statistics, metadata, links, tombstones), ours about the log, and
- * those of logs with a prefix beside one without.
+ * Records that the server wrote for itself (statistics, metadata, tombstones), ours about the log, and those of
+ * logs with a prefix beside one without. A link in any other stream has a version of it, so that it counts as a
+ * foreign record there.
  */
 export const isOfSystem = ({ streamId, type }: StoredEvent, prefix: StreamPrefix): boolean =>
   streamId.startsWith('$') ||
-  type.startsWith('$') ||
+  type === TOMBSTONE ||
   streamId === `${prefix}${IDENTITY_STREAM}` ||
   (prefix === NO_PREFIX && hasPrefix(streamId));
 
