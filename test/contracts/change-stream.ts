@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { UserId } from '#shared/brands.ts';
+import type { EventId, StreamName, UserId, Version } from '#shared/brands.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import { scaled } from '../../testing/load.ts';
 import { as, by, draftArticle, registerUser } from '../engines/command-side.ts';
@@ -86,6 +87,20 @@ const describeOrder = (fixture: () => ChangeFixture): void => {
       'article.published',
       'comment.added',
     ]);
+  });
+
+  test('goes on past a record that Annals has not written', async () => {
+    const { side, stream, author } = fixture();
+    const articleId = await draftArticle(side, author);
+    const before = await side.eventLog.head();
+    await using subscriber = subscribe(stream, before);
+    const record = { id: randomUUID() as EventId, type: 'article.edited', data: { total: 7 }, metadata: {} };
+    await side.eventLog.append(`article-${articleId}` as StreamName, 2 as Version, [record]);
+    await write(fixture(), 1);
+    await subscriber.until(await side.eventLog.head());
+    const [foreign, ...behind] = subscriber.changes();
+    expect(foreign).toMatchObject({ id: record.id, data: {}, isParked: true });
+    expect(behind.map(({ type }) => type)).toEqual(['article.drafted', 'article.published', 'comment.added']);
   });
 
   test('skips internal events, and advances past them', async () => {
