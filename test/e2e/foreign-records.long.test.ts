@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one installation: everything that others do to its streams on a shared server.
 import { join } from 'node:path';
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { expect } from 'vitest';
