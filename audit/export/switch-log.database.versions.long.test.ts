@@ -9,6 +9,7 @@ import { START } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
+import { startNeighbour } from '../../test/contracts/eventstoredb-neighbour.ts';
 import { callLine } from '../../test/engines/call-line.ts';
 import { draftArticle } from '../../test/engines/command-side.ts';
 import { startEventStoreStandIn } from '../../test/engines/eventstoredb/server.ts';
@@ -163,6 +164,9 @@ test('the database belongs to the copy, and everything continues from there, fro
 }) => {
   await using former = await startEventStoreStandIn({ version: '23.10.6' });
   await using current = await startEventStoreStandIn({ version: '26.0.3' });
+  // Others use both servers meanwhile.
+  await using _ofFormer = startNeighbour(former);
+  await using _ofCurrent = startNeighbour(current);
   let planned = 3;
   for (const url of [former.address, current.address, database.settings.DATABASE_URL ?? '']) {
     await switchTo(url);
