@@ -8,7 +8,7 @@ import { isPublic } from '#shared/visibility/may-see.ts';
 import { until } from '../../testing/until.ts';
 import {
   addComment,
-  allEvents,
+  allRecorded,
   type CommandSide,
   createCommandDatabase,
   draftArticle,
@@ -97,7 +97,7 @@ export const receivedSoFar = async (
 
 /** The ids of all public events in the log, in order. */
 export const publicIds = async (side: CommandSide, after: Position = START): Promise<readonly string[]> =>
-  (await allEvents(side))
+  (await allRecorded(side))
     .filter((event) => event.position > after && isPublic(side.domain, event))
     .map(({ id }) => id);
 

@@ -12,7 +12,7 @@ import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { type ErasureList, openErasureList } from '#shared/erasure/erasure-list.ts';
-import type { EventLog } from '#shared/event-log/event-log.ts';
+import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import { type Codec, createCodec, type DecodedEvent } from '#shared/events/codec.ts';
 import type { Role } from '#shared/events/fields.ts';
@@ -180,12 +180,18 @@ export const mortal =
 export class Died extends Error {}
 
 /** The whole log so far, decoded. */
-export const allEvents = async ({ eventLog, codec }: CommandSide): Promise<readonly DecodedEvent[]> => {
+export const allEvents = async (side: CommandSide): Promise<readonly DecodedEvent[]> =>
+  side.codec.decodeAll(await allRecorded(side));
+
+/** The same as stored. */
+export const allRecorded = async ({
+  eventLog,
+}: Pick<CommandSide, 'eventLog'>): Promise<readonly RecordedEvent[]> => {
   const head = await eventLog.head();
-  const events: DecodedEvent[] = [];
+  const events: RecordedEvent[] = [];
   if (head === 0) return events;
   for await (const page of eventLog.follow(0 as never, new AbortController().signal)) {
-    events.push(...(await codec.decodeAll(page)));
+    events.push(...page);
     if ((events.at(-1)?.position ?? 0) >= head) break;
   }
   return events;
