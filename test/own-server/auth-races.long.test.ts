@@ -25,7 +25,7 @@ const AT_ONCE = 8;
 const USES_MAX = 1_000;
 const WAITING_TO_SAVE = `
   select from pg_stat_activity
-  where datname = current_database() and wait_event_type = 'Lock' and query like 'insert into auth.record%'`;
+  where datname = current_database() and wait_event_type = 'Lock' and query like '%insert into auth.record%'`;
 
 const demandOneSuccess = (answers: readonly Answer[], error: string): Record<string, unknown> => {
   const succeeded = answers.filter(({ status }) => status === 200);
