@@ -197,7 +197,7 @@ withStandby(
       (subjects) => doomed.every(({ id }) => subjects.includes(`article-${id}`)),
       30_000,
     );
-    const before = reader.subjects().length;
+    const before = reader.subjects();
     // A process without followers reads the end of the log for a request.
     await untilReady();
     way.cut();
@@ -224,7 +224,9 @@ withStandby(
     });
     expect(refused.status).toBe(503);
     expect(await newcomer.head()).toBe(head);
-    expect(reader.subjects()).toHaveLength(before);
+    // The last write may have been stored without an answer.
+    const late = reader.subjects().slice(before.length);
+    expect(late.filter((subject) => [...before, ...instead].includes(subject))).toEqual([]);
   },
   120_000,
 );
