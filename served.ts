@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import type { Served } from './start.ts';
 
 /** The publishing domain, or the domain that a file exports. */

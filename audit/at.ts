@@ -1,12 +1,12 @@
+import type { Position } from '#kernel/base/brands.ts';
+import { UnknownCursor } from '#kernel/base/cursor.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import { positionAt } from '#shared/audit/position-at.ts';
-import type { Position } from '#shared/brands.ts';
-import { UnknownCursor } from '#shared/cursor.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { headReaching } from '#shared/event-log/ask-again.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { positionOfOwnCursor } from '#shared/event-log/own-cursor.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 
 type Log = { readonly pool: Pool; readonly eventLog: EventLog };
 

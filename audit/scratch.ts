@@ -1,7 +1,7 @@
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { holdLock } from '#shared/database/held-lock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import { readDefinition } from '#shared/projection/definition.ts';
 import { createTables } from '#shared/projection/schema.ts';
 import { computeViewsOnRead } from '#shared/projection/views.ts';

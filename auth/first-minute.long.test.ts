@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
 import type { ClientSettings } from '#shared/clients/settings.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { firstMinutePath } from '#shared/process/first-minute-file.ts';

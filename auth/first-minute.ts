@@ -1,8 +1,9 @@
 // Over 200 lines, because it is one thing: the access of the first minute, from its creation to its removal.
 import { createSecretKey, type KeyObject, randomBytes, randomUUID } from 'node:crypto';
 import * as z from 'zod';
+import type { UserId } from '#kernel/base/brands.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { UserId } from '#shared/brands.ts';
 import { clientSettingsOf } from '#shared/clients/settings.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
@@ -19,7 +20,6 @@ import {
   removeDemoAccess,
   writeFirstMinute,
 } from '#shared/process/first-minute-file.ts';
-import { Rejection } from '#shared/rejection.ts';
 import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import type { Credentials } from './accounts/credentials.ts';
 import type { Persons } from './accounts/directory.ts';

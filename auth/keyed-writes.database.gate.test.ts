@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
+import type { RestOperation } from '#kernel/base/rest/operation.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import type { RestOperation } from '#shared/rest/operation.ts';
 import { operationsOf } from '#shared/rest/operations.ts';
 import { registerClient, registerPerson, webClient } from '../test/engines/auth-database.ts';
 import { test as base } from '../test/engines/auth-process.ts';

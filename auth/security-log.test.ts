@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
 import { recordAfterwards } from './security-log.ts';
 
 const event = { type: 'account.second_factor_added', data: { userId: 7001 as UserId } } as const;

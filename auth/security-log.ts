@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import type { EventId, StreamName } from '#kernel/base/brands.ts';
+import type { Actor } from '#kernel/base/events/metadata.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { EventId, StreamName } from '#shared/brands.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { catalogueOf, type EventOf } from '#shared/events/catalogue.ts';
 import type { Codec } from '#shared/events/codec.ts';
-import type { Actor } from '#shared/events/metadata.ts';
 import type { securityEventsOf } from '#shared/events/security.ts';
-import { streamName } from '#shared/events/streams.ts';
 import type { Log } from '#shared/process/log.ts';
 
 export type SecurityEvent = EventOf<keyof ReturnType<typeof securityEventsOf>>;

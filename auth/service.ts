@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { Router } from 'express';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import { createReleasedCodec } from '#shared/events/released-codec.ts';
@@ -12,7 +13,6 @@ import { policyOf } from '#shared/policy.ts';
 import type { Config } from '#shared/process/config.ts';
 import type { Foundation } from '#shared/process/foundation.ts';
 import type { Log } from '#shared/process/log.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import { createReadAttributes } from '#shared/read-attributes.ts';
 import { startGivingProofs } from '#shared/row-proofs/give-proofs.ts';
 import { signUpRoleOf } from '#shared/sign-up-role.ts';

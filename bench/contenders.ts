@@ -4,7 +4,7 @@ import { EventStoreDBClient, jsonEvent, NO_STREAM as NO_STREAM_YET } from '@even
 import pg from 'pg';
 import { v7 } from 'uuid';
 import { createIdMaker } from '../command/new-id.ts';
-import type { EventId, StreamName } from '../shared/brands.ts';
+import type { EventId, StreamName } from '../kernel/base/brands.ts';
 import { REAL_TIME } from '../shared/clock/real-time.ts';
 import { NO_STREAM } from '../shared/event-log/event-log.ts';
 import { openEventLog } from '../shared/event-log/open.ts';

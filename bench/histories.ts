@@ -4,8 +4,8 @@ import { claim } from '../examples/expenses/domain/claim.ts';
 import { expenses } from '../examples/expenses/domain/domain.ts';
 import { spending } from '../examples/expenses/domain/spending.ts';
 import { team } from '../examples/expenses/domain/team.ts';
+import type { UserId } from '../kernel/base/brands.ts';
 import { assemble, count, type Domain, instant, latest, ref, sum } from '../package/index.ts';
-import type { UserId } from '../shared/brands.ts';
 import type { AnnalsEvent } from '../shared/events/catalogue.ts';
 
 // The histories with which the benches fill logs: the same each time, because a seeded generator makes the

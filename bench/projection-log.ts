@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { v7 } from 'uuid';
-import type { EventId, StreamName } from '../shared/brands.ts';
+import type { EventId, StreamName } from '../kernel/base/brands.ts';
 import { REAL_TIME } from '../shared/clock/real-time.ts';
 import { openPool } from '../shared/database/pool.ts';
 import { openEventLog } from '../shared/event-log/open.ts';

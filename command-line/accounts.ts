@@ -1,16 +1,16 @@
 // Over 200 lines, because it is one thing: the commands for accounts at the machine.
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
-import { email as emailField } from '#kernel/declare/values.ts';
+import type { UserId } from '#kernel/base/brands.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
+import { email as emailField } from '#kernel/base/values.ts';
 import { rolesOf } from '#kernel/registry/roles.ts';
-import type { UserId } from '#shared/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import { openMasterKey } from '#shared/keys/master-key-file.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import type { Config } from '#shared/process/config.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import { openRowProofs } from '#shared/row-proofs/open.ts';
 import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { createEmailHash } from '../auth/accounts/email-hash.ts';

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { type AuditKey, auditKey } from '#shared/audit/signing-keys.ts';
 import { fileFailure } from '#shared/folder.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import { positionOf } from '../audit/at.ts';
 import { summaryOf } from '../audit/verify/summary.ts';
 import { verify } from '../audit/verify/verify.ts';

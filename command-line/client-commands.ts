@@ -1,5 +1,5 @@
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { policyOf } from '#shared/policy.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import type { StoredClient } from '../auth/clients/client.ts';
 import { findNewScopes, grantScopes } from '../auth/clients/new-scopes.ts';
 import { representationOf } from '../auth/clients/representation.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import type { StreamName } from '#shared/brands.ts';
+import type { StreamName } from '#kernel/base/brands.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { openEventLog } from '#shared/event-log/open.ts';

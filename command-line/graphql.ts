@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { fileFailure } from '#shared/folder.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import { createDocuments } from '../query/graphql/documents/documents.ts';
 import { readManifest } from '../query/graphql/documents/manifest.ts';
 import {

@@ -1,3 +1,4 @@
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { demandDatabase } from '#shared/database/demand-database.ts';
 import {
@@ -10,7 +11,6 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import { isPostgres, openConfiguredEventLog } from '#shared/event-log/open.ts';
 import { keepLogOwner, type LogOwner, readLogOwner } from '#shared/event-log/owner/owner.ts';
 import { type Config, loadConfig } from '#shared/process/config.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import { demandServedDomain } from '#shared/served-domain/served-domain.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -1,9 +1,9 @@
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import { openPool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { isPostgres } from '#shared/event-log/open.ts';
 import { keepLogOwner } from '#shared/event-log/owner/owner.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import { copyLog, movedBetween } from '../audit/export/copy-log.ts';
 import { demandStopped, switchLog } from '../audit/export/switch-log.ts';
 import { migrateProcessManager } from '../command/process-manager/process-manager.ts';

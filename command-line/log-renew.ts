@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { isPostgres } from '#shared/event-log/open.ts';
 import { renewIdentity } from '#shared/event-log/postgres/renew-identity.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import { demandStopped, renameLog } from '../audit/export/switch-log.ts';
 import type { Command } from './command.ts';
 import { FORMER_LOG } from './former-log.ts';

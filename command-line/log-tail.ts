@@ -1,8 +1,8 @@
+import type { Position, StreamName } from '#kernel/base/brands.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { Position, StreamName } from '#shared/brands.ts';
 import { type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import { type Command, type Given, numberOf } from './command.ts';
 import { type Installation, openInstallation } from './installation.ts';
 import { eventJson, eventLine } from './print-event.ts';

@@ -1,5 +1,5 @@
+import type { Position } from '#kernel/base/brands.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
-import type { Position } from '#shared/brands.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { isPostgres } from '#shared/event-log/open.ts';

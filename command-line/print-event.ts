@@ -1,5 +1,5 @@
+import type { JsonObject } from '#kernel/base/json.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
-import type { JsonObject } from '#shared/json.ts';
 
 const DATA_CHARACTERS_MAX = 300;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Position } from '#shared/brands.ts';
+import type { Position } from '#kernel/base/brands.ts';
 import type { Progress } from '#shared/projection/catch-up.ts';
 import { duration, progressText, showProgress } from './progress.ts';
 

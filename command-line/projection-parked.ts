@@ -1,5 +1,5 @@
-import type { StreamName, Version } from '#shared/brands.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
+import type { StreamName, Version } from '#kernel/base/brands.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { type Mending, notParked, retry } from '#shared/projection/retry.ts';
 import { skipParked } from '#shared/projection/skip-parked.ts';
 import { findUnprojected, skipUnprojected } from '#shared/projection/skip-unprojected.ts';

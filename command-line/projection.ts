@@ -1,9 +1,9 @@
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { isPassing } from '#shared/database/failures.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import { openMasterKey } from '#shared/keys/master-key-file.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import type { Mending } from '#shared/projection/retry.ts';
 import { type ProjectionStatus, readStatus } from '#shared/projection/status.ts';
 import type { Listed, Parked } from '#shared/read-model/parked.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { formatCursor } from '#shared/cursor.ts';
+import { formatCursor } from '#kernel/base/cursor.ts';
 import { callAt } from '../test/engines/call-line.ts';
 import { addComment, draftArticle } from '../test/engines/command-side.ts';
 import { test as base } from '../test/engines/processes.ts';

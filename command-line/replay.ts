@@ -1,6 +1,6 @@
-import type { Position } from '#shared/brands.ts';
+import type { Position } from '#kernel/base/brands.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import { dropScratch, type Found, listScratch } from '#shared/read-model/scratch-schemas.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
 import { positionOf } from '../audit/at.ts';

@@ -1,7 +1,8 @@
 // Over 200 lines, because it is one screen: what it reads, and the words for it.
+
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { bytesText, plural, spanText } from '#shared/format.ts';
 import { CHECK_NAMES, type Finding, findingsOf } from '#shared/installation-health.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import type { AuditStatus } from '#shared/rest/audit.ts';
 import type { OperationsStatus, ParkedItem } from '#shared/rest/operator.ts';
 import type { Command } from './command.ts';

@@ -1,12 +1,12 @@
 // Over 200 lines, because all cases decide on the articles of the command side that is set up here.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
+import type { Version } from '#kernel/base/brands.ts';
+import { parseCursor } from '#kernel/base/cursor.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
-import type { Version } from '#shared/brands.ts';
-import { parseCursor } from '#shared/cursor.ts';
 import { START } from '#shared/event-log/event-log.ts';
-import { streamName } from '#shared/events/streams.ts';
 import {
   addComment,
   allEvents,

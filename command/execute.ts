@@ -1,13 +1,13 @@
 // Over 200 lines, because it is one loop: load, decide, append, and handle each refusal of the log.
 import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { StreamName, Version } from '#shared/brands.ts';
+import type { StreamName, Version } from '#kernel/base/brands.ts';
+import { Rejection, type RejectionCode } from '#kernel/base/rejection.ts';
 import { StaleVersion } from '#shared/event-log/errors.ts';
 import { type Appended, type EventLog, FIRST, NO_STREAM, type ReadAt } from '#shared/event-log/event-log.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import { KeyDestroyed } from '#shared/keys/key-store.ts';
-import { Rejection, type RejectionCode } from '#shared/rejection.ts';
 import type { Folding } from './decider.ts';
 import type { ExecutionContext } from './execution-context.ts';
 import { createKeyedQueue } from './keyed-queue.ts';

@@ -1,7 +1,7 @@
 import { v5, v7 } from 'uuid';
-import type { EventId, Position } from '#shared/brands.ts';
+import type { EventId, Position } from '#kernel/base/brands.ts';
+import type { MetadataContext } from '#kernel/base/events/metadata.ts';
 import type { CommandContext } from '#shared/command-gateway/command-gateway.ts';
-import type { MetadataContext } from '#shared/events/metadata.ts';
 import type { Caller } from '#shared/policy.ts';
 
 /** The context of a command: metadata, ids and preconditions. */

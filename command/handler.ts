@@ -1,13 +1,14 @@
+import type { UserId } from '#kernel/base/brands.ts';
+import type { Operation } from '#kernel/base/operation.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { UserId } from '#shared/brands.ts';
 import type { CommandResult } from '#shared/command-gateway/command-gateway.ts';
 import type { Command, KernelCommand, KernelCommandType } from '#shared/commands/command.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Appended, EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
-import { admitByScope, authorize, type Caller, type Operation, type Resource } from '#shared/policy.ts';
+import { admitByScope, authorize, type Caller, type Resource } from '#shared/policy.ts';
 import type { WebhookSettings } from '#shared/process/config.ts';
-import { Rejection } from '#shared/rejection.ts';
 import type { AdministratorKeeper } from './administrators/keep-administrator.ts';
 import type { Limits } from './aggregates/limits.ts';
 import type { Executor } from './execute.ts';

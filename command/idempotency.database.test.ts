@@ -1,7 +1,7 @@
 // Over 200 lines, because all cases share the command side that is set up here.
 import { randomUUID } from 'node:crypto';
 import { afterEach, expect, vi } from 'vitest';
-import type { EventId, StreamName, UserId, Version, WebhookId } from '#shared/brands.ts';
+import type { EventId, StreamName, UserId, Version, WebhookId } from '#kernel/base/brands.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { allEvents, as, by, Died, draftArticle, mortal, registerUser } from '../test/engines/command-side.ts';
 import { later } from '../test/engines/later.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { LogIdentity, Position } from '#shared/brands.ts';
+import type { LogIdentity, Position } from '#kernel/base/brands.ts';
 import { answerAgain } from './idempotency.ts';
 
 const HERE = 'here' as LogIdentity;

@@ -1,8 +1,8 @@
 // Over 200 lines, because it is one table: the examples of RFC 6902, and each operation that is refused.
 import { describe, expect, test } from 'vitest';
-import { JsonPatch } from '#shared/commands/json-patch.ts';
-import type { Json } from '#shared/json.ts';
-import { Rejection } from '#shared/rejection.ts';
+import type { Json } from '#kernel/base/json.ts';
+import { JsonPatch } from '#kernel/base/json-patch.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import { applyJsonPatch } from './json-patch.ts';
 
 const apply = (document: Json, patch: unknown): Json => applyJsonPatch(document, JsonPatch.parse(patch));

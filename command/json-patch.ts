@@ -1,6 +1,6 @@
-import type { JsonPatch } from '#shared/commands/json-patch.ts';
-import type { Json, JsonObject } from '#shared/json.ts';
-import { Rejection } from '#shared/rejection.ts';
+import type { Json, JsonObject } from '#kernel/base/json.ts';
+import type { JsonPatch } from '#kernel/base/json-patch.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 
 /** Characters and values. A copy of the document into itself doubles it, and a patch can contain many. */
 const WEIGHT_MAX = 1_000_000;

@@ -1,4 +1,4 @@
-import { Rejection } from '#shared/rejection.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 
 /** Runs tasks of one key in order, one at a time; tasks of different keys in parallel. */
 export type KeyedQueue<Key> = { run<Result>(key: Key, work: () => Promise<Result>): Promise<Result> };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { JsonPatch } from '#shared/commands/json-patch.ts';
-import type { JsonObject } from '#shared/json.ts';
-import { Rejection } from '#shared/rejection.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
+import { JsonPatch } from '#kernel/base/json-patch.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import { changesByPatch, tellsContent } from './patch-content.ts';
 
 const schema = z.strictObject({

@@ -1,9 +1,9 @@
 import type * as z from 'zod';
-import type { JsonPatch } from '#shared/commands/json-patch.ts';
-import type { Json, JsonObject } from '#shared/json.ts';
+import type { Json, JsonObject } from '#kernel/base/json.ts';
+import type { JsonPatch } from '#kernel/base/json-patch.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import { fieldErrorsOf, pointerTo } from '#shared/json-pointers.ts';
 import { parsePlainly } from '#shared/plain-issues.ts';
-import { Rejection } from '#shared/rejection.ts';
 import { applyJsonPatch, areEqual } from './json-patch.ts';
 
 /** The aggregate as a patch sees it: in the form of a read, as far as the command side knows it. */

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
 import { addComment, as, by, draftArticle, registerUser } from '../test/engines/command-side.ts';
 import { POLICY } from '../test/engines/policy.ts';
 import { test } from '../test/engines/processes.ts';

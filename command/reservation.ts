@@ -1,8 +1,8 @@
-import type { StreamName } from '#shared/brands.ts';
+import type { StreamName } from '#kernel/base/brands.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import type { EventOf } from '#shared/events/catalogue.ts';
-import { streamName } from '#shared/events/streams.ts';
-import type { JsonObject } from '#shared/json.ts';
-import { Rejection } from '#shared/rejection.ts';
 import type { Decider } from './decider.ts';
 
 /**

@@ -1,9 +1,10 @@
 import { type Request, type RequestHandler, Router } from 'express';
+import type { ImageType } from '#kernel/base/image-type.ts';
+import { kebab } from '#kernel/base/names.ts';
+import { routeOf } from '#kernel/base/rest/operation.ts';
 import { typeOfCommand } from '#kernel/decide/decide.ts';
-import { kebab } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
-import type { ImageType } from '#shared/blobs/image-type.ts';
 import {
   demandPictureType,
   PICTURE_BYTES_MAX,
@@ -17,7 +18,6 @@ import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts'
 import { demandBodyRate } from '#shared/http/body-time.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { demandAdmission } from '#shared/rest/admission.ts';
-import { routeOf } from '#shared/rest/operation.ts';
 import { ofAggregates } from '#shared/rest/operations.ts';
 import { answerWritten } from '#shared/rest/writes/answer.ts';
 import { contextOf } from '#shared/rest/writes/context.ts';

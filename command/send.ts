@@ -1,4 +1,7 @@
 import { Histogram, type Registry } from 'prom-client';
+import type { MetadataContext } from '#kernel/base/events/metadata.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
+import { recordedOnly } from '#kernel/base/traceparent.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import {
@@ -13,10 +16,7 @@ import { LogUnavailable, LogWentBack } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { cursorAt } from '#shared/event-log/own-cursor.ts';
 import { shareRetryBudget } from '#shared/event-log/request-deadline.ts';
-import type { MetadataContext } from '#shared/events/metadata.ts';
 import { actorOf, type Caller } from '#shared/policy.ts';
-import { Rejection } from '#shared/rejection.ts';
-import { recordedOnly } from '#shared/tracing/traceparent.ts';
 import { errorTypeOf, type Tracing } from '#shared/tracing/tracing.ts';
 import { freshIds } from './execution-context.ts';
 import type { AnyHandler, Outcome } from './handler.ts';

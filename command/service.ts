@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { membershipsOf } from '#kernel/decide/memberships.ts';
 import { readingIn } from '#kernel/registry/demand-reads.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
@@ -16,7 +17,6 @@ import type { KeyStore } from '#shared/keys/key-store.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 import { admit as admitTo } from '#shared/policy.ts';
 import type { Log } from '#shared/process/log.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import { createSnapshots, migrateSnapshots, unsavedTo } from '#shared/snapshots/snapshots.ts';
 import type { Tracing } from '#shared/tracing/tracing.ts';
 import { createAdministratorKeeper } from './administrators/keep-administrator.ts';

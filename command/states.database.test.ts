@@ -1,10 +1,10 @@
 // Over 200 lines, because it is one list: the possible starting points of a process without a cached stream.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
+import type { EventId, LogIdentity, Position, StreamName, UserId, Version } from '#kernel/base/brands.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
 import { deciderOf, type KindDecider } from '#kernel/decide/decider.ts';
-import type { EventId, LogIdentity, Position, StreamName, UserId, Version } from '#shared/brands.ts';
 import type { Codec } from '#shared/events/codec.ts';
-import { streamName } from '#shared/events/streams.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { createSnapshots } from '#shared/snapshots/snapshots.ts';
 import {

@@ -1,6 +1,6 @@
 // Over 200 lines, because it is one cache: states of aggregates from the log, from memory and from snapshots.
 import { LRUCache } from 'lru-cache';
-import type { EventId, Position, StreamName, UserId, Version } from '#shared/brands.ts';
+import type { EventId, Position, StreamName, UserId, Version } from '#kernel/base/brands.ts';
 import {
   type Appended,
   type EventLog,

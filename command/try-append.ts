@@ -1,10 +1,10 @@
 import { v7 } from 'uuid';
-import type { EventId, StreamName } from '#shared/brands.ts';
+import type { EventId, StreamName } from '#kernel/base/brands.ts';
+import type { MetadataContext } from '#kernel/base/events/metadata.ts';
 import { StaleVersion } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import type { Codec } from '#shared/events/codec.ts';
-import type { MetadataContext } from '#shared/events/metadata.ts';
 import type { Folding } from './decider.ts';
 import type { Known, States } from './states.ts';
 

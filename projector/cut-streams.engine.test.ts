@@ -1,7 +1,7 @@
 import { EventStoreDBClient } from '@eventstore/db-client';
 import { pino } from 'pino';
 import { expect } from 'vitest';
-import type { StreamName, UserId, Version } from '#shared/brands.ts';
+import type { StreamName, UserId, Version } from '#kernel/base/brands.ts';
 import { rebuild } from '#shared/projection/rebuild.ts';
 import { retry } from '#shared/projection/retry.ts';
 import { skipParked } from '#shared/projection/skip-parked.ts';

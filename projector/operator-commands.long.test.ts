@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { expect } from 'vitest';
-import type { StreamName, UserId, Version } from '#shared/brands.ts';
+import type { StreamName, UserId, Version } from '#kernel/base/brands.ts';
 import { migrateOperations } from '#shared/operations/migrate.ts';
 import {
   findOperatorCommand,

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { digestOf } from '#shared/projection/digest.ts';
 import { holdNames } from '#shared/projection/schema.ts';

@@ -1,6 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Position } from '#kernel/base/brands.ts';
+import { traceIdOf } from '#kernel/base/traceparent.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { Position } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { createCodec } from '#shared/events/codec.ts';
@@ -19,7 +20,6 @@ import { LIVE_SCHEMA, PROJECTOR, type ReadModelNotifier } from '#shared/read-mod
 import { tablesOf } from '#shared/read-model/tables.ts';
 import { traceOf } from '#shared/tracing/trace-appends.ts';
 import { traceBatches } from '#shared/tracing/traced-batches.ts';
-import { traceIdOf } from '#shared/tracing/traceparent.ts';
 import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
 import { migrateProjector } from './migrate.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { UserId, WebhookId } from '#shared/brands.ts';
+import type { UserId, WebhookId } from '#kernel/base/brands.ts';
 import { digestOf } from '#shared/projection/digest.ts';
 import { as, by, type CommandSide, registerUser, system } from '../test/engines/command-side.ts';
 import { EVENT_SCOPES } from '../test/engines/policy.ts';

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { formatCursor } from '#shared/cursor.ts';
+import { formatCursor } from '#kernel/base/cursor.ts';
 import { type Asker, type Backend, test } from '../test/engines/backend.ts';
 import { addComment, draftArticle } from '../test/engines/command-side.ts';
 import { linkIn } from '../test/links.ts';

@@ -1,9 +1,9 @@
 import express from 'express';
 import { pino } from 'pino';
 import { expect } from 'vitest';
-import type { LogIdentity, Position } from '#shared/brands.ts';
+import type { LogIdentity, Position } from '#kernel/base/brands.ts';
+import { formatCursor } from '#kernel/base/cursor.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
-import { formatCursor } from '#shared/cursor.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { openReadModelNotifier, type ReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { openReadPosition, type ReadPosition } from '#shared/read-model/read-position.ts';

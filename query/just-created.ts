@@ -1,9 +1,9 @@
+import { Rejection } from '#kernel/base/rejection.ts';
 import { type Clock, dateElsewhereMs } from '#shared/clock/clock.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { timeOfId } from '#shared/id-time.ts';
 import type { Caller } from '#shared/policy.ts';
 import type { ReadPosition } from '#shared/read-model/read-position.ts';
-import { Rejection } from '#shared/rejection.ts';
 
 /**
  * Reads by id. A caller may ask for an item it has just created, at any process and without its

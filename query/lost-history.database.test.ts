@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatCursor } from '#shared/cursor.ts';
+import { formatCursor } from '#kernel/base/cursor.ts';
 import { spanOf } from '../command/webhooks/span.ts';
 import { type Asker, type Backend, openBackend } from '../test/engines/backend.ts';
 import { callLine } from '../test/engines/call-line.ts';

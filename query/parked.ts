@@ -1,4 +1,4 @@
-import type { StreamName } from '#shared/brands.ts';
+import type { StreamName } from '#kernel/base/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { parked } from '#shared/rest/reads/parked.ts';
 import { runPrepared } from './statement.ts';

@@ -1,5 +1,6 @@
 import type { Request, RequestHandler } from 'express';
 import type * as z from 'zod';
+import { type RestOperation, routeOf } from '#kernel/base/rest/operation.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { takeMore } from '#shared/http/limit-rate.ts';
@@ -7,7 +8,6 @@ import { parametersOf } from '#shared/http/parameters.ts';
 import { createRouteTable } from '#shared/http/route-table.ts';
 import type { Caller } from '#shared/policy.ts';
 import { demandAdmission } from '#shared/rest/admission.ts';
-import { type RestOperation, routeOf } from '#shared/rest/operation.ts';
 import { type KernelOperationId, type KernelOperations, operationsOf } from '#shared/rest/operations.ts';
 import { answerRead, type ReadAnswer } from '#shared/rest/reads/answer.ts';
 import type { ReadJustCreated } from './just-created.ts';

@@ -1,11 +1,11 @@
+import { parseCursor } from '#kernel/base/cursor.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { parseCursor } from '#shared/cursor.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { Log } from '#shared/process/log.ts';
 import type { ReadPosition } from '#shared/read-model/read-position.ts';
-import { Rejection } from '#shared/rejection.ts';
 import { demandRight } from '#shared/rest/admission.ts';
 import { operationsOf } from '#shared/rest/operations.ts';
 import { prepareItem } from '#shared/rest/reads/answer.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
+import type { UserId } from '#kernel/base/brands.ts';
 import { rolesOf } from '#kernel/registry/roles.ts';
-import type { UserId } from '#shared/brands.ts';
 import { type Caller, may } from '#shared/policy.ts';
 import { callerIn, POLICY } from '../test/engines/policy.ts';
 import { readableParts } from './rights.ts';

@@ -1,4 +1,9 @@
 // Over 200 lines, because it is one thing: what the reads of a kind need, compiled from its declaration.
+
+import { isoText } from '#kernel/base/instant.ts';
+import { column, sqlName, targetOf } from '#kernel/base/names.ts';
+import type { Operation } from '#kernel/base/operation.ts';
+import { notFound, type RejectionCode } from '#kernel/base/rejection.ts';
 import {
   type Expression,
   type FactAt,
@@ -15,14 +20,10 @@ import { oneOfList } from '#kernel/decide/items.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import { webhookOf } from '#kernel/declare/webhook.ts';
 import { stateFor } from '#kernel/registry/hatches.ts';
-import { column, sqlName, targetOf } from '#kernel/registry/names.ts';
 import type { CustomFilterInfo, Domain, Kind, ListInfo, SqlText } from '#kernel/registry/registry.ts';
 import { stateOf } from '#kernel/rows/definition.ts';
 import { itemTableOf } from '#kernel/rows/items.ts';
 import { columnsOf, partsOf, staysWhenEnded } from '#kernel/rows/table.ts';
-import { isoText } from '#shared/instant.ts';
-import type { Operation } from '#shared/policy.ts';
-import { notFound, type RejectionCode } from '#shared/rejection.ts';
 
 /** A field of an aggregate, and its column. */
 export type Member = {

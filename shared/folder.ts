@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, lstat, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { StartRefused } from './process/start-refused.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 
 /**
  * Creates a folder and its parents. Node’s own `recursive` never returns on a file system that answers ENOENT

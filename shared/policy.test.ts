@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import type { UserId } from '#kernel/base/brands.ts';
+import type { Operation } from '#kernel/base/operation.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
-import type { UserId } from '#shared/brands.ts';
-import { Rejection } from '#shared/rejection.ts';
 import { callerIn, POLICY, SCOPES } from '../test/engines/policy.ts';
 import { mayAs, mayReadPart } from '../testing/describe-domain/declared.ts';
-import { admit, admitByScope, authorize, type Caller, may, type Operation, type Resource } from './policy.ts';
+import { admit, admitByScope, authorize, type Caller, may, type Resource } from './policy.ts';
 
 const me = 1 as UserId;
 const somebody = 2 as UserId;

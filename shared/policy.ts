@@ -1,4 +1,10 @@
 // Over 200 lines, because it is one thing: the caller, and all questions about its rights.
+
+import type { UserId } from '#kernel/base/brands.ts';
+import type { Role } from '#kernel/base/events/fields.ts';
+import type { Actor } from '#kernel/base/events/metadata.ts';
+import type { Operation } from '#kernel/base/operation.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import { always, type Expression, never } from '#kernel/conditions/expression.ts';
 import { type Check, checkOf, type Facts } from '#kernel/conditions/facts.ts';
 import { type Attributes, anyHoldsOf, type Find, type State } from '#kernel/conditions/holds.ts';
@@ -13,10 +19,6 @@ import {
   rightsOf,
 } from '#kernel/conditions/rights.ts';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
-import type { UserId } from '#shared/brands.ts';
-import type { Role } from '#shared/events/fields.ts';
-import type { Actor } from '#shared/events/metadata.ts';
-import { Rejection } from '#shared/rejection.ts';
 
 /**
  * The sender of a request, with the policy that decides its rights. A service client is the user of its
@@ -90,9 +92,6 @@ export type Policy = {
   /** Every scope that a token can have, those of the domain first. */
   readonly scopes: readonly string[];
 };
-
-/** An operation of an aggregate, or of the kernel. */
-export type Operation = `${string}.${string}`;
 
 /** Operations on objects that are no aggregates. */
 const KERNEL: Readonly<Record<Operation, Row & { readonly scope: string }>> = {

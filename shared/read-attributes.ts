@@ -1,10 +1,10 @@
+import type { UserId } from '#kernel/base/brands.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
 import { attributesOf } from '#kernel/conditions/attributes.ts';
 import type { Attributes } from '#kernel/conditions/holds.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { UserId } from '#shared/brands.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
-import { streamName } from '#shared/events/streams.ts';
 
 /**
  * The fields of a person that rights compare, as of the log; undefined, without a read, in a domain without

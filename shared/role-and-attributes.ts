@@ -1,7 +1,7 @@
+import type { Role } from '#kernel/base/events/fields.ts';
 import { type Attribute, attributesOf } from '#kernel/conditions/attributes.ts';
 import type { Attributes } from '#kernel/conditions/holds.ts';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
-import type { Role } from './events/fields.ts';
 
 /** The properties of a user that rights compare. */
 export type RoleAndAttributes = { readonly role: Role; readonly attributes?: Attributes | null };

@@ -1,5 +1,5 @@
+import { capital, spaced } from '#kernel/base/names.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
-import { capital, spaced } from '#kernel/registry/names.ts';
 import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
 import { policyOf } from './policy.ts';
 

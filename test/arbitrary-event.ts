@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import * as values from '#kernel/declare/values.ts';
-import type { LogIdentity, Position, UserId, Version, WebhookId } from '#shared/brands.ts';
+import type { LogIdentity, Position, UserId, Version, WebhookId } from '#kernel/base/brands.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
+import * as values from '#kernel/base/values.ts';
+import { DISABLED_REASONS } from '#kernel/registry/webhook-fields.ts';
 import type { AnnalsEvent, EventOf, EventType } from '#shared/events/catalogue.ts';
-import { DISABLED_REASONS } from '#shared/events/webhook.ts';
-import type { JsonObject } from '#shared/json.ts';
 import type { ArticleId, CommentId } from './publishing-ids.ts';
 
 /** For tests that read events of publishing by name. */

@@ -41,6 +41,8 @@ test.each([
   ['the domain where a role begins', 'query/main.ts', `import { x } from '#domain/x.ts';`],
   ['all that is started from within a role', 'query/x.ts', `await import('../main.ts');`],
   ['the domain from the kernel', 'kernel/x.ts', `import { x } from '#domain/x.ts';`],
+  ['shared from the kernel', 'kernel/x.ts', `import { x } from '#shared/x.ts';`],
+  ['a type of shared from the kernel', 'kernel/x.ts', `import type { X } from '#shared/x.ts';`],
   ['I/O from a declaration', 'domain/x.ts', `import net from 'node:net';`],
   ['the tests', 'shared/x.ts', `import { x } from '../test/x.ts';`],
   ['the tests, from the command line', 'command-line/x.ts', `import { x } from '../test/x.ts';`],

@@ -1,8 +1,8 @@
 import { posix } from 'node:path';
-import { importsOf, localTarget } from './imports.ts';
+import { circlesAmong } from './circles.ts';
+import { importsOf, localTarget, type Sources } from './imports.ts';
 
 /** The rules about imports between folders, checked on the sources as a map from path to text. */
-export type Sources = ReadonlyMap<string, string>;
 
 const FOLDERS = [
   'command',
@@ -23,6 +23,15 @@ const OF_THE_REPOSITORY = 'test';
 const RUNNER = 'vitest';
 /** Authors of domains choose their test runner. */
 const KNOWS_RUNNER = 'package/testing/runner.ts';
+
+/**
+ * The rooms with an alias that only some may import: for each such folder, the aliases of what stands below it.
+ * The kernel is the ground floor.
+ */
+const BELOW: Readonly<Record<string, readonly string[]>> = {
+  kernel: ['kernel'],
+  shared: ['kernel', 'shared'],
+};
 
 /** Operator commands are composed of parts of the roles. */
 const COMPOSING = 'command-line';
@@ -116,6 +125,10 @@ const entryOf = (path: string): string => `${folderOf(path)}/main.ts`;
 const crossings = (path: string, specifier: string): string[] => {
   if (specifier.startsWith('#domain/') && folderOf(path) !== 'domain')
     return [`${path} imports ${specifier}: the domain is given to the roles, and no role knows it.`];
+  const below = BELOW[folderOf(path)];
+  const [, alias] = /^#([\w-]+)\//.exec(specifier) ?? [];
+  if (alias !== undefined && below !== undefined && !below.includes(alias))
+    return [`${path} imports ${specifier}: ${folderOf(path)} imports only ${below.join(', ')}.`];
   if (!specifier.startsWith('.') || folderOf(path) === COMPOSING) return [];
   const target = posix.join(posix.dirname(path), specifier);
   if (folderOf(target) === folderOf(path) || target === 'package.json') return [];
@@ -154,36 +167,4 @@ const impurities = (start: string, sources: Sources): string[] => {
     }
   }
   return [...found];
-};
-
-/** Types count as well: files with a cycle of types cannot be understood one by one. */
-const circlesAmong = (paths: readonly string[], sources: Sources): string[] => {
-  const targets = new Map(
-    paths.map((path) => [
-      path,
-      importsOf(sources.get(path) ?? '').flatMap(({ specifier }) => localTarget(path, specifier) ?? []),
-    ]),
-  );
-  const named = new Set<string>();
-  return paths.flatMap((path) => {
-    const circle = named.has(path) ? undefined : circleFrom(path, targets);
-    for (const each of circle ?? []) named.add(each);
-    return circle
-      ? [`${circle.join(' imports ')}: files import each other in no circle, not even for types.`]
-      : [];
-  });
-};
-
-/** The shortest path along imports from a file to itself. */
-const circleFrom = (
-  start: string,
-  targets: ReadonlyMap<string, readonly string[]>,
-): readonly string[] | undefined => {
-  const ways = new Map<string, readonly string[]>([[start, [start]]]);
-  for (const [path, way] of ways)
-    for (const target of targets.get(path) ?? []) {
-      if (target === start) return [...way, start];
-      if (!ways.has(target)) ways.set(target, [...way, target]);
-    }
-  return undefined;
 };

@@ -1,12 +1,12 @@
 import { v4 } from 'uuid';
 import { publishing } from '#domain/publishing.ts';
-import type { EventId, Position, StreamName, UserId, Version } from '#shared/brands.ts';
+import type { EventId, Position, StreamName, UserId, Version } from '#kernel/base/brands.ts';
+import type { EventDefinition } from '#kernel/base/events/define-event.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
 import type { NewEvent, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { type AnnalsEvent, catalogueOf } from '#shared/events/catalogue.ts';
 import { createCodec } from '#shared/events/codec.ts';
-import type { EventDefinition } from '#shared/events/define-event.ts';
-import { streamName } from '#shared/events/streams.ts';
-import type { JsonObject } from '#shared/json.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { memoryKeyStore } from '#shared/keys/memory/key-store.ts';
 

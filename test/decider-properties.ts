@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
+import type { EventDefinition } from '#kernel/base/events/define-event.ts';
+import { wire } from '#kernel/base/names.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import { type Command, typeOfCommand } from '#kernel/decide/decide.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
 import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
-import { wire } from '#kernel/registry/names.ts';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
 import { type AnnalsEvent, catalogueOf } from '#shared/events/catalogue.ts';
-import type { EventDefinition } from '#shared/events/define-event.ts';
-import { Rejection } from '#shared/rejection.ts';
 import type { Decider } from '../command/decider.ts';
 import { fold } from './given.ts';
 

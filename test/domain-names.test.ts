@@ -26,7 +26,7 @@ const EXCEPTIONS: readonly (readonly [path: RegExp, lines: RegExp, why: string])
   [/^webhook-dispatcher\/ledger\/000[13]-/, /./, 'Migrations are history.'],
   [/^kernel\/declare\/webhook\.ts$/, /article|comment/, 'Golden examples of events of webhooks.'],
   [/^query\/docs\/style\/code\.css$/, /\.hljs-comment/, 'A class of the highlighter.'],
-  [/^shared\/events\/webhook\.ts$/, /article/, 'A sentence of a refusal.'],
+  [/^kernel\/registry\/webhook-fields\.ts$/, /article/, 'A sentence of a refusal.'],
 ];
 
 const read = (paths: readonly string[]) =>

@@ -1,4 +1,4 @@
-import { wire } from '#kernel/registry/names.ts';
+import { wire } from '#kernel/base/names.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 
 type Mention = { readonly path: string; readonly line: number; readonly text: string };

@@ -1,4 +1,4 @@
-import type { Sources } from './boundaries.ts';
+import type { Sources } from './imports.ts';
 
 const LINES_MAX = 200;
 /** A longer file gives its reason within these lines. */

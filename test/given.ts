@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { Rejection, type RejectionCode } from '#shared/rejection.ts';
+import { Rejection, type RejectionCode } from '#kernel/base/rejection.ts';
 import type { Decider } from '../command/decider.ts';
 
 /**

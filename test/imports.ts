@@ -1,5 +1,8 @@
 import { posix } from 'node:path';
 
+/** The text of each file by its path. */
+export type Sources = ReadonlyMap<string, string>;
+
 type Import = { readonly specifier: string; readonly typeOnly: boolean };
 
 const STATEMENT = /^\s*(import|export)\s+(type\s)?(?:[^'";]*?\sfrom\s+)?['"]([^'"]+)['"]/gm;

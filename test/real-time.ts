@@ -1,4 +1,4 @@
-import type { Sources } from './boundaries.ts';
+import type { Sources } from './imports.ts';
 
 /** Files that may read the real time, by how their paths begin, with their number and the reason. */
 type Exception = { readonly files: number; readonly why: string };

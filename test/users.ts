@@ -1,8 +1,8 @@
 import { publishing } from '#domain/publishing.ts';
+import type { UserId } from '#kernel/base/brands.ts';
+import type { Role } from '#kernel/base/events/fields.ts';
 import type { AggregateState } from '#kernel/decide/state.ts';
-import type { UserId } from '#shared/brands.ts';
 import type { EventOf } from '#shared/events/catalogue.ts';
-import type { Role } from '#shared/events/fields.ts';
 import type { Decider } from '../command/decider.ts';
 import { abandonEmail, usersOf } from '../command/users/user.ts';
 

@@ -2,21 +2,21 @@
 // receives.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { EventId, Position, Version } from '#kernel/base/brands.ts';
+import { storeMetadata } from '#kernel/base/events/metadata.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
+import { wire } from '#kernel/base/names.ts';
 import type { Find, State } from '#kernel/conditions/holds.ts';
 import { rightsOf } from '#kernel/conditions/rights.ts';
 import { evolveOf } from '#kernel/decide/evolve.ts';
 import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
-import { wire } from '#kernel/registry/names.ts';
 import type { Domain, EventInfo, Kind, ListInfo } from '#kernel/registry/registry.ts';
 import { maySee as maySeeInMemory, type Occurrence } from '#kernel/visibility/may-see.ts';
-import type { EventId, Position, Version } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { createChangeReader } from '#shared/change-stream/changes.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
-import { storeMetadata } from '#shared/events/metadata.ts';
-import { streamName } from '#shared/events/streams.ts';
-import type { JsonObject } from '#shared/json.ts';
 import { memoryKeyStore } from '#shared/keys/memory/key-store.ts';
 import { maySee } from '#shared/visibility/may-see.ts';
 import { askersOf, callerOf, randomOf } from '../testing/describe-domain/readings.ts';

@@ -1,6 +1,6 @@
 // Over 200 lines, because it is one thing: the users and clients of a test, made over HTTP alone.
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import type { Role } from '#shared/events/fields.ts';
+import type { Role } from '#kernel/base/events/fields.ts';
 import { policyOf } from '#shared/policy.ts';
 import { openHandBrowser } from './http/browser-by-hand.ts';
 import { restClientOf } from './http/rest-client.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { WebhookId } from '#shared/brands.ts';
+import type { WebhookId } from '#kernel/base/brands.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
+import type { DisabledReason } from '#kernel/registry/webhook-fields.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
-import type { DisabledReason } from '#shared/events/webhook.ts';
 import type { Log } from '#shared/process/log.ts';
-import { Rejection } from '#shared/rejection.ts';
 
 type Dependencies = { readonly gateway: CommandGateway; readonly log: Log };
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { EventId, WebhookId } from '#shared/brands.ts';
+import type { EventId, WebhookId } from '#kernel/base/brands.ts';
 import { as, by as circumstances, registerUser } from '../test/engines/command-side.ts';
 import { quickTest as base } from '../test/engines/webhook-fixture.ts';
 import { until } from '../testing/until.ts';

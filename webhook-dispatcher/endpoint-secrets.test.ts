@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import type { EventId, Position, StreamName, UserId, Version, WebhookId } from '#shared/brands.ts';
+import type { EventId, Position, StreamName, UserId, Version, WebhookId } from '#kernel/base/brands.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { type AnnalsEvent, catalogueOf } from '#shared/events/catalogue.ts';
 import { createCodec } from '#shared/events/codec.ts';
-import { streamName } from '#shared/events/streams.ts';
 import { memoryKeyStore } from '#shared/keys/memory/key-store.ts';
 import { context } from '../test/codec-fixture.ts';
 import { EVENT_SCOPES } from '../test/engines/policy.ts';

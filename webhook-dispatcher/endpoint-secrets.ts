@@ -1,14 +1,14 @@
 import { LRUCache } from 'lru-cache';
+import type { Version, WebhookId } from '#kernel/base/brands.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
 import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
 import { evolveWebhook, presentIn, type Webhook } from '#kernel/declare/webhook.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { Version, WebhookId } from '#shared/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import { createReleasedCodec } from '#shared/events/released-codec.ts';
-import { streamName } from '#shared/events/streams.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { Endpoint, Secret } from './deliver/delivery.ts';
 

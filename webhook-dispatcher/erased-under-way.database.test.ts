@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { UserId, WebhookId } from '#shared/brands.ts';
+import type { UserId, WebhookId } from '#kernel/base/brands.ts';
 import { countLeft } from '#shared/erasure/report.ts';
 import { destroyKey } from '#shared/keys/postgres/statements.ts';
 import { as, by, draftArticle, registerUser } from '../test/engines/command-side.ts';

@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { expect, test } from 'vitest';
-import type { WebhookId } from '#shared/brands.ts';
+import type { WebhookId } from '#kernel/base/brands.ts';
 import { createTestClock } from '../test/engines/test-clock.ts';
 import { until } from '../testing/until.ts';
 import { createHandOver, type Own, WAIT_FOR_ROOM_MS } from './hand-over.ts';

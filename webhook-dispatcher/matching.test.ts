@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import type { StreamName, UserId, Version, WebhookId } from '#shared/brands.ts';
+import type { StreamName, UserId, Version, WebhookId } from '#kernel/base/brands.ts';
+import { filtersOf } from '#kernel/registry/event-references.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
-import { filtersOf } from '#shared/events/event-references.ts';
 import type { PlannedEndpoint } from '#shared/webhooks/planned-endpoint.ts';
 import { POLICY } from '../test/engines/policy.ts';
 import { EndpointBook, isVisibleTo } from './matching.ts';

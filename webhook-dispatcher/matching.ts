@@ -1,7 +1,7 @@
-import type { WebhookId } from '#shared/brands.ts';
+import type { WebhookId } from '#kernel/base/brands.ts';
+import { type Filters, refersTo } from '#kernel/registry/event-references.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { fitsPattern } from '#shared/events/event-patterns.ts';
-import { type Filters, refersTo } from '#shared/events/event-references.ts';
 import type { Policy } from '#shared/policy.ts';
 import { maySee } from '#shared/visibility/may-see.ts';
 import type { PlannedEndpoint } from '#shared/webhooks/planned-endpoint.ts';

@@ -1,9 +1,9 @@
+import type { UserId } from '#kernel/base/brands.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
 import { attributesOf } from '#kernel/conditions/attributes.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { rolesOf } from '#kernel/registry/roles.ts';
-import type { UserId } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
-import { streamName } from '#shared/events/streams.ts';
 import type { Policy } from '#shared/policy.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import { attributesSql, type RoleAndAttributes } from '#shared/role-and-attributes.ts';

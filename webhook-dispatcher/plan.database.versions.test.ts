@@ -1,6 +1,6 @@
 // Over 200 lines, because every planner runs on the one log and ledger that are set up here.
 import { expect } from 'vitest';
-import type { WebhookId } from '#shared/brands.ts';
+import type { WebhookId } from '#kernel/base/brands.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import { PLANNER } from '#shared/webhooks/planned-endpoint.ts';
 import { untilProjected } from '../test/engines/projection.ts';

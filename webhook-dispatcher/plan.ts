@@ -1,12 +1,13 @@
 // Over 200 lines, because it is one follower: how changes become deliveries of webhooks.
+
+import type { EventId, LogIdentity, Position } from '#kernel/base/brands.ts';
+import { positionHere } from '#kernel/base/events/log-positions.ts';
+import { filtersOf } from '#kernel/registry/event-references.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { EventId, LogIdentity, Position } from '#shared/brands.ts';
 import type { Change, ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { type Catalogue, catalogueOf } from '#shared/events/catalogue.ts';
-import { filtersOf } from '#shared/events/event-references.ts';
-import { positionHere } from '#shared/events/log-positions.ts';
 import { type FollowingOptions, startFollowing } from '#shared/follower/follower.ts';
 import { type Policy, policyOf } from '#shared/policy.ts';
 import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';

@@ -1,4 +1,4 @@
-import type { Version, WebhookId } from '#shared/brands.ts';
+import type { Version, WebhookId } from '#kernel/base/brands.ts';
 import type { RoleAndAttributes } from '#shared/role-and-attributes.ts';
 import type { Delivery } from './deliver/delivery.ts';
 import type { PlannedDelivery } from './ledger/plan-rows.ts';

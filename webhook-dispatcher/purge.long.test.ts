@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { WebhookId } from '#shared/brands.ts';
+import type { WebhookId } from '#kernel/base/brands.ts';
 import { as, by, draftArticle, registerUser } from '../test/engines/command-side.ts';
 import { createTestClock } from '../test/engines/test-clock.ts';
 import { test as base } from '../test/engines/webhook-fixture.ts';

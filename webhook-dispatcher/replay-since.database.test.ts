@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Position } from '#shared/brands.ts';
+import type { Position } from '#kernel/base/brands.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import { test } from '../test/engines/webhook-fixture.ts';
 import { until } from '../testing/until.ts';

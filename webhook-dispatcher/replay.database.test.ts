@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import type { WebhookId } from '#shared/brands.ts';
-import { storeMetadata } from '#shared/events/metadata.ts';
-import type { JsonObject } from '#shared/json.ts';
+import type { WebhookId } from '#kernel/base/brands.ts';
+import { storeMetadata } from '#kernel/base/events/metadata.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
 import { appendRaw } from '../test/engines/projection.ts';
 import { quickTest as base } from '../test/engines/webhook-fixture.ts';
 import { until } from '../testing/until.ts';

@@ -1,6 +1,6 @@
 // Over 200 lines, because all cases share the dispatcher that is set up here.
 import { expect } from 'vitest';
-import type { EventId, WebhookId } from '#shared/brands.ts';
+import type { EventId, WebhookId } from '#kernel/base/brands.ts';
 import { countWebhooks } from '#shared/webhooks/counts.ts';
 import { listDeliveries } from '#shared/webhooks/deliveries.ts';
 import { readHealthOfMany } from '#shared/webhooks/health.ts';

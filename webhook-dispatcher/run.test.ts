@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Version, WebhookId } from '#shared/brands.ts';
+import type { Version, WebhookId } from '#kernel/base/brands.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { Run, type RunSetting } from './run.ts';
 

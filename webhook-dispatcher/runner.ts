@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache';
-import type { WebhookId } from '#shared/brands.ts';
+import type { WebhookId } from '#kernel/base/brands.ts';
+import { traceIdOf } from '#kernel/base/traceparent.ts';
+import type { DisabledReason } from '#kernel/registry/webhook-fields.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { isPassing } from '#shared/database/failures.ts';
 import { LogUnavailable, LogWentBack } from '#shared/event-log/errors.ts';
-import type { DisabledReason } from '#shared/events/webhook.ts';
 import type { Policy } from '#shared/policy.ts';
 import type { Log } from '#shared/process/log.ts';
-import { traceIdOf } from '#shared/tracing/traceparent.ts';
 import { restored } from './deliver/breaker.ts';
 import type { AttemptResult, Breaker, Delivery, Sender } from './deliver/delivery.ts';
 import type { EndpointSecrets } from './endpoint-secrets.ts';

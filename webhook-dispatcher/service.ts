@@ -1,6 +1,6 @@
 import type { Router } from 'express';
+import type { WebhookId } from '#kernel/base/brands.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
-import type { WebhookId } from '#shared/brands.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { Pool } from '#shared/database/pool.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { WebhookId } from '#shared/brands.ts';
+import type { WebhookId } from '#kernel/base/brands.ts';
 import { test as base } from '../test/engines/webhook-fixture.ts';
 import { until } from '../testing/until.ts';
 import { startPlanner } from './plan.ts';

@@ -1,4 +1,4 @@
-import type { EventId } from '#shared/brands.ts';
+import type { EventId } from '#kernel/base/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Span, Tracing } from '#shared/tracing/tracing.ts';
 import type { PlannedDelivery } from './ledger/plan-rows.ts';

@@ -1,4 +1,4 @@
-import type { Position, StreamName, Version } from '#shared/brands.ts';
+import type { Position, StreamName, Version } from '#kernel/base/brands.ts';
 
 /** The source of heads: the database, `AUDIT_DIR/heads.jsonl`, or a file that an auditor has kept. */
 export type HeadSource = 'database' | 'file' | 'given';

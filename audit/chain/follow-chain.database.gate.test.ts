@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { EventId, StreamName } from '#kernel/base/brands.ts';
 import { headAt, readBlocks, readChainEnd } from '#shared/audit/blocks.ts';
 import { extendByAll, GENESIS } from '#shared/audit/chain.ts';
-import type { EventId, StreamName } from '#shared/brands.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';
 import { type AuditedLog, createAuditedLog } from '../../test/engines/audited-log.ts';
 import { LOG_ENGINES } from '../../test/engines/log-engines.ts';

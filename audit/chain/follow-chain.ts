@@ -1,7 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises';
+import type { Position } from '#kernel/base/brands.ts';
 import { insertBlock, readChainEnd } from '#shared/audit/blocks.ts';
 import { HASH_BYTES } from '#shared/audit/chain.ts';
-import type { Position } from '#shared/brands.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { type Batch, followAhead } from '#shared/follower/follow-ahead.ts';

@@ -1,9 +1,9 @@
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import { createKeyWrap } from '#shared/keys/postgres/key-wrap.ts';
 import { selectKeys } from '#shared/keys/postgres/statements.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import { type Person, takeInPersons } from '../export/persons.ts';
 
 /** Gives another database the keys of persons, before it gets what is sealed with them. */

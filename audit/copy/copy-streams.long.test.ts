@@ -2,8 +2,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import type { StreamName, UserId } from '#kernel/base/brands.ts';
 import { readBetween } from '#shared/audit/chain-at.ts';
-import type { StreamName, UserId } from '#shared/brands.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { canonicalForm } from '#shared/events/canonical.ts';

@@ -1,12 +1,13 @@
 // Over 200 lines, because it is one thing: what of a log another one lacks, and how it gets there.
+
+import type { Position, StreamName } from '#kernel/base/brands.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { readBetween } from '#shared/audit/chain-at.ts';
-import type { Position, StreamName } from '#shared/brands.ts';
 import { StaleVersion } from '#shared/event-log/errors.ts';
 import { type EventLog, FIRST, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { hashOf } from '#shared/events/canonical.ts';
 import { subjectOf } from '#shared/events/codec.ts';
 import type { StreamReferences } from '#shared/events/stream-references.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import { type Progress, Stopped } from '#shared/projection/catch-up.ts';
 import { appendExpecting, type Order } from '../export/append-in-order.ts';
 import type { CopyKeys } from './copy-keys.ts';

@@ -1,8 +1,8 @@
+import type { StreamName } from '#kernel/base/brands.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { StreamName } from '#shared/brands.ts';
 import { FIRST, type RecordedEvent } from '#shared/event-log/event-log.ts';
 import { streamReferencesOf } from '#shared/events/stream-references.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 
 /** Chooses from the events of a log, page after page in its order. */
 export type WantedStreams = {

@@ -1,6 +1,6 @@
+import type { Position } from '#kernel/base/brands.ts';
 import type { DerivedFinding } from '#shared/audit/verification-report.ts';
 import type { Difference } from '#shared/audit/watch.ts';
-import type { Position } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { FIRST } from '#shared/event-log/event-log.ts';
 import { compareEndpoint, WEBHOOKS } from './compare-endpoint.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Position } from '#kernel/base/brands.ts';
 import type { DerivedFinding } from '#shared/audit/verification-report.ts';
-import type { Position } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import {
   INDEX_COLUMNS,

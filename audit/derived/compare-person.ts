@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Position, StreamName, UserId, Version } from '#kernel/base/brands.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { DerivedFinding } from '#shared/audit/verification-report.ts';
-import type { Position, StreamName, UserId, Version } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';

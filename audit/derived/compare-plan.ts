@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { EventId, WebhookId } from '#kernel/base/brands.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { DerivedFinding } from '#shared/audit/verification-report.ts';
-import type { EventId, WebhookId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { type Catalogue, catalogueOf } from '#shared/events/catalogue.ts';

@@ -1,5 +1,5 @@
+import type { Position } from '#kernel/base/brands.ts';
 import type { DerivedFinding } from '#shared/audit/verification-report.ts';
-import type { Position } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { EVENT_INDEX } from '#shared/event-index/event-index.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';

@@ -1,4 +1,5 @@
-import type { Position, StreamName, Version } from '#shared/brands.ts';
+import type { Position, StreamName, Version } from '#kernel/base/brands.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import {
   APPEND_BYTES_MAX,
   APPEND_EVENTS_MAX,
@@ -6,7 +7,6 @@ import {
   type NewEvent,
 } from '#shared/event-log/event-log.ts';
 import type { Canonical } from '#shared/events/canonical.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 
 /** Consecutive events of one stream. */
 type Run = {

@@ -1,8 +1,8 @@
+import type { Position } from '#kernel/base/brands.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { CHAIN_START, type ChainState, extendBy, readBetween } from '#shared/audit/chain-at.ts';
-import type { Position } from '#shared/brands.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { hashOf } from '#shared/events/canonical.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import type { Progress } from '#shared/projection/catch-up.ts';
 import type { Order } from './append-in-order.ts';
 import { type Filled, fillLog } from './fill-log.ts';

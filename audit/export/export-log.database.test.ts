@@ -3,8 +3,8 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
+import type { Position } from '#kernel/base/brands.ts';
 import { fromLine } from '#shared/audit/export/cloud-event.ts';
-import type { Position } from '#shared/brands.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';

@@ -1,10 +1,10 @@
+import type { Position } from '#kernel/base/brands.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { agreesWithChain, type ChainState, chainAt, extendBy, readBetween } from '#shared/audit/chain-at.ts';
 import { toLine } from '#shared/audit/export/cloud-event.ts';
 import { readProof, type SignedManifest, signManifest } from '#shared/audit/export/manifest.ts';
 import { type AuditKeyDependencies, canonical, openSigner } from '#shared/audit/signing-keys.ts';
-import type { Position } from '#shared/brands.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import { type Progress, Stopped } from '#shared/projection/catch-up.ts';
 import { LinesFile, openFolder, removeFile, writeWhole } from './folder.ts';
 import { exportPersons } from './persons.ts';

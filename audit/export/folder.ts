@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { fileFailure, makeFolder } from '#shared/folder.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 
 /** The suffix of a file that is being written; a file without it is complete and on the disk. */
 const UNFINISHED = '.unfinished';

@@ -1,10 +1,10 @@
 import * as z from 'zod';
+import type { UserId } from '#kernel/base/brands.ts';
+import { userId } from '#kernel/base/events/fields.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Manifest } from '#shared/audit/export/manifest.ts';
-import type { UserId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
-import { userId } from '#shared/events/fields.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import { LinesFile } from './folder.ts';
 
 /** The keys that seal persons’ data, as in the database: wrapped under the master key. */

@@ -1,8 +1,8 @@
 import * as z from 'zod';
+import type { Position } from '#kernel/base/brands.ts';
+import { position } from '#kernel/base/events/fields.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { type FileEntry, Manifest } from '#shared/audit/export/manifest.ts';
-import type { Position } from '#shared/brands.ts';
-import { position } from '#shared/events/fields.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import { digestOf, readWhole, writeWhole } from './folder.ts';
 
 export const MANIFEST = 'manifest.json';

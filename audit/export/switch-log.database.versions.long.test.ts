@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect } from 'vitest';
+import type { Position } from '#kernel/base/brands.ts';
 import { readBetween } from '#shared/audit/chain-at.ts';
-import type { Position } from '#shared/brands.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';

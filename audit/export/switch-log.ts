@@ -1,8 +1,8 @@
-import type { EventId, LogIdentity, Position } from '#shared/brands.ts';
+import type { EventId, LogIdentity, Position } from '#kernel/base/brands.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { isHeld } from '#shared/database/lease/lease.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 
 /** The positions of an event in two logs. */
 export type Moved = { readonly id: EventId; readonly from: Position; readonly to: Position };

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { describe, expect } from 'vitest';
-import type { Position, UserId } from '#shared/brands.ts';
+import type { Position, UserId } from '#kernel/base/brands.ts';
 import type { Progress } from '#shared/projection/catch-up.ts';
 import { digestOf } from '#shared/projection/digest.ts';
 import { listScratch } from '#shared/read-model/scratch-schemas.ts';

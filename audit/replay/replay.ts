@@ -1,4 +1,4 @@
-import type { Position } from '#shared/brands.ts';
+import type { Position } from '#kernel/base/brands.ts';
 import { eraseIn } from '#shared/erasure/copies.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { selectDestroyed } from '#shared/keys/postgres/statements.ts';

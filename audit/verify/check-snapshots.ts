@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { EventId, Position, StreamName } from '#kernel/base/brands.ts';
 import { evolveOf } from '#kernel/decide/evolve.ts';
 import { foldDefinitionOf } from '#kernel/decide/fold-definition.ts';
 import { ABSENT } from '#kernel/decide/state.ts';
 import { watchesOf } from '#kernel/visibility/watches.ts';
-import type { EventId, Position, StreamName } from '#shared/brands.ts';
 import { isDamage } from '#shared/change-stream/damage.ts';
 import { type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';

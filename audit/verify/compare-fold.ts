@@ -1,4 +1,4 @@
-import type { Table } from '#shared/read-model/change.ts';
+import type { Table } from '#kernel/rows/change.ts';
 import {
   fieldOf,
   type ProjectedItems,

@@ -1,7 +1,7 @@
+import { wire } from '#kernel/base/names.ts';
 import { type Evolve, evolveOf } from '#kernel/decide/evolve.ts';
 import { type FoldShare, type Share, shareFoldOf } from '#kernel/decide/shares.ts';
 import { ABSENT, type AggregateState, type Happened } from '#kernel/decide/state.ts';
-import { wire } from '#kernel/registry/names.ts';
 import type { Kind, Row } from '#kernel/registry/registry.ts';
 import type { Positioned } from '#kernel/rows/shares.ts';
 import type { ProjectedTable } from '#shared/read-model/tables.ts';

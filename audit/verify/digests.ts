@@ -1,5 +1,5 @@
+import type { Position } from '#kernel/base/brands.ts';
 import { type HeadStatement, readStatement } from '#shared/audit/signed-head.ts';
-import type { Position } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { isOfThisRelease } from '#shared/projection/definition.ts';
 import { definitionIn } from '#shared/projection/fingerprint.ts';

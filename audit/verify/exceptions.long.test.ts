@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { expect } from 'vitest';
+import type { StreamName, UserId, Version } from '#kernel/base/brands.ts';
 import { report as reportSchema } from '#shared/audit/verification-report.ts';
-import type { StreamName, UserId, Version } from '#shared/brands.ts';
 import { rebuild } from '#shared/projection/rebuild.ts';
 import { skipParked } from '#shared/projection/skip-parked.ts';
 import { as, by, draftArticle } from '../../test/engines/command-side.ts';

@@ -1,5 +1,5 @@
+import type { Position, StreamName, Version } from '#kernel/base/brands.ts';
 import type { Finding, Report } from '#shared/audit/verification-report.ts';
-import type { Position, StreamName, Version } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import type { Findings } from './findings.ts';

@@ -1,4 +1,4 @@
-import type { StreamName } from '#shared/brands.ts';
+import type { StreamName } from '#kernel/base/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import type { ProjectedTable, Tables } from '#shared/read-model/tables.ts';
 import { expectedItems, expectedRow, expectedShares } from '../watch/expected-row.ts';

@@ -1,5 +1,5 @@
+import type { Position, StreamName, Version } from '#kernel/base/brands.ts';
 import type { DerivedFinding } from '#shared/audit/verification-report.ts';
-import type { Position, StreamName, Version } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { writeInParts } from '#shared/projection/fill.ts';

@@ -1,12 +1,12 @@
+import type { Position } from '#kernel/base/brands.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { readChainEnd } from '#shared/audit/blocks.ts';
 import type { Finding } from '#shared/audit/verification-report.ts';
-import type { Position } from '#shared/brands.ts';
 import { headReaching } from '#shared/event-log/ask-again.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { readCheckpoint } from '#shared/follower/checkpoint.ts';
 import { demandCheckpoint } from '#shared/follower/demand-checkpoint.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import type { Progress } from '#shared/projection/catch-up.ts';
 import { isOfThisRelease } from '#shared/projection/definition.ts';
 import type { Mending } from '#shared/projection/retry.ts';

@@ -1,4 +1,4 @@
-import type { EventId, Position, StreamName, Version } from '#shared/brands.ts';
+import type { EventId, Position, StreamName, Version } from '#kernel/base/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { Findings } from './findings.ts';

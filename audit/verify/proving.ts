@@ -1,4 +1,4 @@
-import type { Position } from '#shared/brands.ts';
+import type { Position } from '#kernel/base/brands.ts';
 import type { Findings } from './findings.ts';
 import type { Fold } from './fold.ts';
 import type { Passage } from './passage.ts';

@@ -1,7 +1,8 @@
 // Over 200 lines, because it is one check: how the live read model is compared with a rebuilt one while it
 // changes.
+
+import type { Position, StreamName } from '#kernel/base/brands.ts';
 import type { Report } from '#shared/audit/verification-report.ts';
-import type { Position, StreamName } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { readCheckpoint } from '#shared/follower/checkpoint.ts';

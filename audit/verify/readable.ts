@@ -1,4 +1,4 @@
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import { isDeletionRecorded } from '#shared/erasure/deletion.ts';
 import { openErasureList } from '#shared/erasure/erasure-list.ts';

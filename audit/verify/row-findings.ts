@@ -1,5 +1,5 @@
+import type { Position, StreamName } from '#kernel/base/brands.ts';
 import type { EventBehind, RowFinding } from '#shared/audit/verification-report.ts';
-import type { Position, StreamName } from '#shared/brands.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { Tables } from '#shared/read-model/tables.ts';

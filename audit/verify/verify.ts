@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { Position } from '#kernel/base/brands.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import type { Report } from '#shared/audit/verification-report.ts';
-import type { Position } from '#shared/brands.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { findStandstills } from '#shared/follower/standstill.ts';

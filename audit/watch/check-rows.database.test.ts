@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { StreamName, UserId } from '#shared/brands.ts';
+import type { StreamName, UserId } from '#kernel/base/brands.ts';
 import { draftArticle } from '../../test/engines/command-side.ts';
 import { test } from '../../test/engines/filled-read-model.ts';
 import { untilProjected } from '../../test/engines/projection.ts';

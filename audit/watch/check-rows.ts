@@ -1,15 +1,15 @@
 // Over 200 lines, because it is one comparison: the row of a stream with the deciders’ state, with all
 // exclusions and their reasons.
 import { isDeepStrictEqual } from 'node:util';
+import type { Position, StreamName, UserId, Version } from '#kernel/base/brands.ts';
+import type { Table } from '#kernel/rows/change.ts';
 import type { Difference } from '#shared/audit/watch.ts';
-import type { Position, StreamName, UserId, Version } from '#shared/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { isDeletionRecorded } from '#shared/erasure/deletion.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { decodeAround } from '#shared/projection/decode.ts';
 import type { Projection } from '#shared/projection/prepared.ts';
-import type { Table } from '#shared/read-model/change.ts';
 import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
 import {
   fieldOf,

@@ -1,10 +1,10 @@
+import type { Position } from '#kernel/base/brands.ts';
 import type { Block } from '#shared/audit/blocks.ts';
 import { extendByAll, HASH_BYTES } from '#shared/audit/chain.ts';
 import { timeOf } from '#shared/audit/position-at.ts';
 import { readStatement, type StoredHead } from '#shared/audit/signed-head.ts';
 import { type AuditKey, isSignedBy } from '#shared/audit/signing-keys.ts';
 import type { Difference } from '#shared/audit/watch.ts';
-import type { Position } from '#shared/brands.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { hashOf } from '#shared/events/canonical.ts';
 import { compareBlock } from '../chain/compare-block.ts';

@@ -1,4 +1,6 @@
 // Over 200 lines, because it is one step: a stretch of the chain with its rows, and the end of a round.
+
+import type { Position, StreamName, Version } from '#kernel/base/brands.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { headAt, readBlocks, readChainEnd } from '#shared/audit/blocks.ts';
 import { readHeadsAfter } from '#shared/audit/signed-head.ts';
@@ -11,7 +13,6 @@ import {
   readWatched,
   type Watched,
 } from '#shared/audit/watch.ts';
-import type { Position, StreamName, Version } from '#shared/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';

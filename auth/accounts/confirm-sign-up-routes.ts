@@ -1,6 +1,6 @@
 import { type Request, type Response, Router } from 'express';
 import * as z from 'zod';
-import type { Role } from '#shared/events/fields.ts';
+import type { Role } from '#kernel/base/events/fields.ts';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import { clientAddress } from '#shared/http/client-address.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';

@@ -1,8 +1,8 @@
 import { type Request, type Response, Router } from 'express';
 import type { Provider } from 'oidc-provider';
 import * as z from 'zod';
+import type { UserId } from '#kernel/base/brands.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { UserId } from '#shared/brands.ts';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
 import { answerPage } from '../pages/answer-page.ts';

@@ -1,6 +1,6 @@
 // Over 200 lines, because it is one thing: passwords, their hashes and where they are stored.
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import {
   type GrantingTable,

@@ -2,7 +2,7 @@
 
 import { randomInt, randomUUID } from 'node:crypto';
 import { afterEach, expect } from 'vitest';
-import type { EventId, StreamName, UserId } from '#shared/brands.ts';
+import type { EventId, StreamName, UserId } from '#kernel/base/brands.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';
 import { by, registerUser, system } from '../../test/engines/command-side.ts';
 import { test } from '../../test/engines/directory-fixture.ts';

@@ -1,9 +1,10 @@
 // Over 200 lines, because it is one thing: the persons who can sign in, and how they follow the log.
 import type { Registry } from 'prom-client';
+import type { UserId, Version } from '#kernel/base/brands.ts';
+import type { Role } from '#kernel/base/events/fields.ts';
 import { attributesOf } from '#kernel/conditions/attributes.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { leastRoleOf } from '#kernel/registry/roles.ts';
-import type { UserId, Version } from '#shared/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
@@ -11,7 +12,6 @@ import { inTransaction } from '#shared/database/transaction.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { type Codec, createCodec, type DecodedEvent } from '#shared/events/codec.ts';
 import { MalformedEvent } from '#shared/events/errors.ts';
-import type { Role } from '#shared/events/fields.ts';
 import { type LostKeys, reportLostKeys } from '#shared/events/report-lost-keys.ts';
 import { startFollower } from '#shared/follower/follower.ts';
 import { migrateRevocations, revoke } from '#shared/http/authenticate/revocations.ts';

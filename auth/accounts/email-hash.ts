@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
+import { sameAddress } from '#kernel/base/same-address.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
-import { sameAddress } from '#shared/same-address.ts';
 
 /**
  * The keyed hash that stands for an e-mail address that may not be kept in clear. It equals that of the

@@ -1,6 +1,6 @@
 import express, { type Request, type RequestHandler } from 'express';
 import * as z from 'zod';
-import { SCOPES_MAX } from '#shared/events/fields.ts';
+import { SCOPES_MAX } from '#kernel/base/events/fields.ts';
 import { FORGED, MALFORMED } from '../pages/message-page.ts';
 import { PageRefusal } from './page-refusal.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { UserId, Version } from '#shared/brands.ts';
+import type { UserId, Version } from '#kernel/base/brands.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';

@@ -1,7 +1,7 @@
-import type { UserId, Version } from '#shared/brands.ts';
+import type { UserId, Version } from '#kernel/base/brands.ts';
+import type { Role } from '#kernel/base/events/fields.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
-import type { Role } from '#shared/events/fields.ts';
 import type { PersonInLog } from '#shared/persons/read-person.ts';
 
 /** A person who can sign in, or could before their deletion. */

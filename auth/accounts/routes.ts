@@ -1,13 +1,13 @@
 import { Router } from 'express';
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
+import type { UserId } from '#kernel/base/brands.ts';
+import type { Role } from '#kernel/base/events/fields.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { UserId } from '#shared/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { ErasureList } from '#shared/erasure/erasure-list.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import type { Role } from '#shared/events/fields.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
 import { namesOf } from '#shared/http/request-span.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';

@@ -1,6 +1,6 @@
 import type { ZxcvbnFactory } from '@zxcvbn-ts/core';
 import * as z from 'zod';
-import { email } from '#kernel/declare/values.ts';
+import { email } from '#kernel/base/values.ts';
 import { name } from '#shared/commands/fields.ts';
 import { EMAIL_MAX, PASSWORD_MAX, PASSWORD_MIN } from '../pages/person-fields.ts';
 import type { SignUpView } from '../pages/sign-up-page.ts';

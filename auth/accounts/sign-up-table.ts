@@ -1,4 +1,4 @@
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import {
   type GrantingTable,

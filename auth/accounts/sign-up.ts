@@ -1,4 +1,6 @@
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
+import type { Role } from '#kernel/base/events/fields.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import {
   type CommandGateway,
@@ -6,8 +8,6 @@ import {
   CommandUnavailable,
 } from '#shared/command-gateway/command-gateway.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import type { Role } from '#shared/events/fields.ts';
-import { Rejection } from '#shared/rejection.ts';
 import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import type { Credentials } from './credentials.ts';
 import type { Persons } from './directory.ts';

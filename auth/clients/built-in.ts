@@ -1,7 +1,7 @@
+import { Rejection } from '#kernel/base/rejection.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { OIDC_SCOPES } from '#shared/clients/settings.ts';
 import { policyOf } from '#shared/policy.ts';
-import { Rejection } from '#shared/rejection.ts';
 import { CONSOLE, type StoredClient } from './client.ts';
 import type { Clients } from './clients.ts';
 

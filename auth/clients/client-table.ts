@@ -1,9 +1,9 @@
-import { token } from '#kernel/declare/values.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
+import { token } from '#kernel/base/values.ts';
 import type { ClientSettings } from '#shared/clients/settings.ts';
 import { isUniqueViolation } from '#shared/database/failures.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { Rejection } from '#shared/rejection.ts';
 import {
   type GrantingTable,
   type Proven,

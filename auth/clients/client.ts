@@ -1,4 +1,4 @@
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
 import type { AuthMethod, ClientSettings } from '#shared/clients/settings.ts';
 
 /** The id of our own console, which is part of every installation. */

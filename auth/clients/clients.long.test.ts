@@ -1,7 +1,7 @@
 // Over 200 lines, because every case uses the one set of clients that is made here.
 import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
-import type { StreamName } from '#shared/brands.ts';
+import type { StreamName } from '#kernel/base/brands.ts';
 import { type ClientApi, SERVICE, type Send, test, WEB } from '../../test/engines/client-api.ts';
 import { by as contextOf, system } from '../../test/engines/command-side.ts';
 import { readSeenRevocations } from '../../test/engines/read-seen-revocations.ts';

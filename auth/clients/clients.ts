@@ -1,10 +1,10 @@
 // Over 200 lines, because it is one thing: the changes of clients, with their locks.
 import { LRUCache } from 'lru-cache';
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import type { ClientSettings } from '#shared/clients/settings.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
-import { Rejection } from '#shared/rejection.ts';
 import type { EndedGrant } from '../storage/end-records.ts';
 import { type By, circumstancesOf, type SettledBy } from './by.ts';
 import { changedFields, type Ending, endingOf } from './changes.ts';

@@ -1,5 +1,6 @@
-import { authorize, type Caller, type Operation } from '#shared/policy.ts';
-import { Rejection } from '#shared/rejection.ts';
+import type { Operation } from '#kernel/base/operation.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
+import { authorize, type Caller } from '#shared/policy.ts';
 
 /**
  * A caller who configures a client can act as it. So nobody may give a client more scopes than they have:

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { Rejection } from '#kernel/base/rejection.ts';
 import type { ClientSettings } from '#shared/clients/settings.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
-import { Rejection } from '#shared/rejection.ts';
 import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import type { RecordSecurityEvent } from '../security-log.ts';
 import { type By, circumstancesOf, type SettledBy } from './by.ts';

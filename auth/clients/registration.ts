@@ -1,6 +1,7 @@
 import { type ErrorRequestHandler, type RequestHandler, type Response, Router } from 'express';
 import * as z from 'zod';
-import { visibleText } from '#kernel/declare/values.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
+import { visibleText } from '#kernel/base/values.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { clientSettingsOf, OIDC_SCOPES } from '#shared/clients/settings.ts';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
@@ -10,7 +11,6 @@ import { readJsonBody } from '#shared/http/json-body.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
 import { plainIssue } from '#shared/plain-issues.ts';
 import { policyOf } from '#shared/policy.ts';
-import { Rejection } from '#shared/rejection.ts';
 import type { Allowance, Attempts } from '../accounts/attempts.ts';
 import { waitSeconds, waitText } from '../accounts/sign-in-limits.ts';
 import type { Clients } from './clients.ts';

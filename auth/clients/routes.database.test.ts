@@ -1,9 +1,9 @@
 // Over 200 lines, because it is one list: the requests about clients, with each refusal.
 import { describe, expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import type { StreamName } from '#shared/brands.ts';
+import type { StreamName } from '#kernel/base/brands.ts';
+import { routeOf } from '#kernel/base/rest/operation.ts';
 import { clientOperations } from '#shared/rest/clients.ts';
-import { routeOf } from '#shared/rest/operation.ts';
 import { MANAGER, SERVICE, test, WEB } from '../../test/engines/client-api.ts';
 import { linkIn } from '../../test/links.ts';
 import { clientRoutes } from './routes.ts';

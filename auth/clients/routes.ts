@@ -1,5 +1,7 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import type * as z from 'zod';
+import { Rejection } from '#kernel/base/rejection.ts';
+import { routeOf } from '#kernel/base/rest/operation.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type ClientSettings, clientSettingsOf } from '#shared/clients/settings.ts';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
@@ -10,9 +12,7 @@ import { demandPreferredType } from '#shared/http/media-type.ts';
 import { parseInput } from '#shared/http/parse-input.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
 import { authorize } from '#shared/policy.ts';
-import { Rejection } from '#shared/rejection.ts';
 import { ClientPage, clientForms, clientOperations } from '#shared/rest/clients.ts';
-import { routeOf } from '#shared/rest/operation.ts';
 import { answerJson } from '../answer-json.ts';
 import {
   type KeyedWrites,

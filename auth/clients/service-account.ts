@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
+import type { UserId } from '#kernel/base/brands.ts';
+import type { Role } from '#kernel/base/events/fields.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { leastRoleOf } from '#kernel/registry/roles.ts';
-import type { UserId } from '#shared/brands.ts';
 import type { ClientSettings } from '#shared/clients/settings.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import { isDeletionRecorded } from '#shared/erasure/deletion.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import type { Role } from '#shared/events/fields.ts';
-import { Rejection } from '#shared/rejection.ts';
 import type { Persons } from '../accounts/directory.ts';
 import type { By } from './by.ts';
 import { demandAccountMaker } from './demand-rights.ts';

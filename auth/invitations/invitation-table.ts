@@ -1,5 +1,5 @@
+import type { Role } from '#kernel/base/events/fields.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import type { Role } from '#shared/events/fields.ts';
 import {
   type GrantingTable,
   type Proven,

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import type { Role } from '#kernel/base/events/fields.ts';
 import { type Clock, dateElsewhereMs } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
-import type { Role } from '#shared/events/fields.ts';
 import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { confirm } from '../accounts/confirmed.ts';
 import type { Persons } from '../accounts/directory.ts';

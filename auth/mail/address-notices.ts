@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client';
-import type { UserId, Version } from '#shared/brands.ts';
+import type { UserId, Version } from '#kernel/base/brands.ts';
+import { sameAddress } from '#kernel/base/same-address.ts';
 import { type Clock, dateElsewhereMs } from '#shared/clock/clock.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
@@ -7,7 +8,6 @@ import { beginWhere } from '#shared/follower/checkpoint.ts';
 import { startFollower } from '#shared/follower/follower.ts';
 import { DIRECTORY } from '#shared/persons/read-person.ts';
 import type { Log } from '#shared/process/log.ts';
-import { sameAddress } from '#shared/same-address.ts';
 import { migrateAccounts } from '../accounts/person-table.ts';
 import type { ReadProfile } from '../provider/profile.ts';
 import type { Mail, Message } from './mail.ts';

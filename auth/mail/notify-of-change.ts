@@ -1,4 +1,4 @@
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
 import { PATHS } from '../pages/account/account-page.ts';
 import type { ReadProfile } from '../provider/profile.ts';
 import { signInMessage } from './messages.ts';

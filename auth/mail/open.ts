@@ -1,6 +1,6 @@
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Config } from '#shared/process/config.ts';
 import type { Log } from '#shared/process/log.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import { demandPlain, type Mail } from './mail.ts';
 
 /**

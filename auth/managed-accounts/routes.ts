@@ -1,7 +1,10 @@
 // Over 200 lines, because it is one interface: the accounts of others, all for the same right.
 import { type Request, type RequestHandler, type Response, Router } from 'express';
+import type { UserId } from '#kernel/base/brands.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
+import { routeOf } from '#kernel/base/rest/operation.ts';
+import { pathId } from '#kernel/base/rest/path-id.ts';
 import { leastRoleOf } from '#kernel/registry/roles.ts';
-import type { UserId } from '#shared/brands.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
@@ -11,14 +14,11 @@ import { readJsonBody } from '#shared/http/json-body.ts';
 import { parseInput } from '#shared/http/parse-input.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
 import { ACCOUNT_CLIENT_ID, authorize } from '#shared/policy.ts';
-import { Rejection } from '#shared/rejection.ts';
 import {
   type EndedAccess,
   invitationForms,
   managedAccountOperations,
 } from '#shared/rest/managed-accounts.ts';
-import { routeOf } from '#shared/rest/operation.ts';
-import { pathId } from '#shared/rest/path-id.ts';
 import { deactivatePerson, type Person, reactivatePerson } from '../accounts/person-table.ts';
 import { waitSeconds } from '../accounts/sign-in-limits.ts';
 import { answerJson, forPrograms, isProgram } from '../answer-json.ts';

@@ -1,5 +1,5 @@
+import { Rejection } from '#kernel/base/rejection.ts';
 import { ACCOUNT_CLIENT_ID } from '#shared/policy.ts';
-import { Rejection } from '#shared/rejection.ts';
 import type { StoredClient } from '../clients/client.ts';
 import type { Clients } from '../clients/clients.ts';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { email as emailField } from '#kernel/declare/values.ts';
+import { email as emailField } from '#kernel/base/values.ts';
 import { rolesOf } from '#kernel/registry/roles.ts';
 import type { Allowance } from '../accounts/attempts.ts';
 import { fieldsOf } from '../accounts/form.ts';

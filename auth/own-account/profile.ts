@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { email } from '#kernel/declare/values.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
+import { sameAddress } from '#kernel/base/same-address.ts';
+import { email } from '#kernel/base/values.ts';
 import { CommandUnavailable } from '#shared/command-gateway/command-gateway.ts';
 import { name } from '#shared/commands/fields.ts';
 import { html } from '#shared/html.ts';
-import { Rejection } from '#shared/rejection.ts';
-import { sameAddress } from '#shared/same-address.ts';
 import type { Allowance } from '../accounts/attempts.ts';
 import { fieldsOf } from '../accounts/form.ts';
 import { waitSeconds, waitText } from '../accounts/sign-in-limits.ts';

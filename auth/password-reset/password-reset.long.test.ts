@@ -1,8 +1,8 @@
 // Over 200 lines, because every case uses the one authorization server that is set up here.
 
 import { describe, expect } from 'vitest';
-import type { StreamName } from '#shared/brands.ts';
-import { streamName } from '#shared/events/streams.ts';
+import type { StreamName } from '#kernel/base/brands.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
 import { giveProofs } from '#shared/row-proofs/give-proofs.ts';
 import { anAddress, from, password, titleOf } from '../../test/engines/account-visit.ts';
 import { test as base } from '../../test/engines/accounts-fixture.ts';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
+import type { Role } from '#kernel/base/events/fields.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
-import type { Role } from '#shared/events/fields.ts';
 import { digestOfToken, newPersonalToken } from '#shared/http/authenticate/personal-token.ts';
 import { PERSONAL_TOKENS } from '#shared/http/authenticate/personal-tokens.ts';
 import { revoke } from '#shared/http/authenticate/revocations.ts';

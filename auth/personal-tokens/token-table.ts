@@ -1,4 +1,4 @@
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type GrantingToken, PERSONAL_TOKENS } from '#shared/http/authenticate/personal-tokens.ts';
 import { type Proven, provenColumns } from '#shared/row-proofs/row-proofs.ts';

@@ -1,5 +1,5 @@
 import type { Account, FindAccount } from 'oidc-provider';
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
 import type { Person } from '../accounts/person-table.ts';
 import type { ReadProfile } from './profile.ts';
 

@@ -1,5 +1,5 @@
 import { Provider } from 'oidc-provider';
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
 import type { Log } from '#shared/process/log.ts';
 import type { RecordSecurityEvent, SecurityCircumstances, SecurityEvent } from '../security-log.ts';

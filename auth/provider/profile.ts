@@ -1,7 +1,7 @@
-import type { UserId, Version } from '#shared/brands.ts';
+import type { UserId, Version } from '#kernel/base/brands.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
-import { streamName } from '#shared/events/streams.ts';
 
 type Profile = { readonly name?: string; readonly email?: string };
 /** The current profile, or that at a version of the person's stream. */

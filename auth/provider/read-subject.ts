@@ -1,4 +1,4 @@
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { REVOKED_AT, type SeenRevocations } from '#shared/http/authenticate/revocations.ts';

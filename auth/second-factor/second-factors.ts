@@ -1,6 +1,6 @@
 // Over 200 lines, because it is one thing: the codes of a person, with their statements.
 import { randomInt } from 'node:crypto';
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';

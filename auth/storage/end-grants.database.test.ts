@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { errors } from 'oidc-provider';
 import { describe, expect } from 'vitest';
-import type { UserId, Version } from '#shared/brands.ts';
+import type { UserId, Version } from '#kernel/base/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { migrateRevocations } from '#shared/http/authenticate/revocations.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { Rejection } from '#kernel/base/rejection.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { REQUEST_RUNS_MAX_MS } from '#shared/events/reservation.ts';
-import { Rejection } from '#shared/rejection.ts';
 import type { RecordSeal } from './seal-record.ts';
 
 /** The response to a write, as it is repeated. */

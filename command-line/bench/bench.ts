@@ -1,4 +1,4 @@
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { OperationsStatus } from '#shared/rest/operator.ts';
 import { sessionOf } from '../../client/session.ts';
 import { type Command, type Given, numberOf } from '../command.ts';

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { fileFailure } from '#shared/folder.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import { ofAggregates } from '#shared/rest/operations.ts';
 import type { Given } from '../command.ts';
 import type { Remote } from '../remote/remote.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import type { UserId } from '#kernel/base/brands.ts';
 import { followingOf } from '#kernel/decide/reactions.ts';
 import type { PlannedDemo, Scene, StoryTime } from '#kernel/demo/demo.ts';
-import type { UserId } from '#shared/brands.ts';
 import { clientSettingsOf } from '#shared/clients/settings.ts';
 import type { DemoAccess } from '#shared/process/first-minute-file.ts';
 import { createCredentials } from '../../auth/accounts/credentials.ts';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import type { UserId } from '#kernel/base/brands.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { DemoCommand, DemoPerson, Stage } from '#kernel/demo/demo.ts';
 import { newBlobName, pathOfBlob } from '#shared/blobs/blob-name.ts';
-import type { UserId } from '#shared/brands.ts';
 import { type Caller, policyOf } from '#shared/policy.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
-import { Rejection } from '#shared/rejection.ts';
 import { CONSOLE } from '../../auth/clients/client.ts';
 import type { CommandSide } from '../command-side.ts';
 

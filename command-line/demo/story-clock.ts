@@ -1,7 +1,7 @@
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import { untilSettled } from '../../command/process-manager/settled.ts';
 
 /** The time of the story: it stands still during a scene, and never goes back. */

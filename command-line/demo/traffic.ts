@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Acting, PlannedDemo } from '#kernel/demo/demo.ts';
 import { randomFrom } from '#kernel/demo/random.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import { migrateAccounts, selectPersonByEmail } from '../../auth/accounts/person-table.ts';
 import type { CommandSide } from '../command-side.ts';
 import { type Cast, createStage } from './stage.ts';

@@ -1,3 +1,4 @@
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { demandDatabase } from '#shared/database/demand-database.ts';
 import {
   connectEmbeddedPostgres,
@@ -6,7 +7,6 @@ import {
 } from '#shared/database/embedded.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { spanText } from '#shared/format.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import { type Diagnosis, type Examined, fail, ok, refusal, warn } from './diagnosis.ts';
 import { keys } from './keys.ts';
 import { migrations } from './migrations.ts';

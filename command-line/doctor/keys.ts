@@ -1,10 +1,10 @@
 import { join } from 'node:path';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { spanText } from '#shared/format.ts';
 import { MasterKeyMismatch } from '#shared/keys/key-store.ts';
 import { openMasterKey } from '#shared/keys/master-key-file.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import { type Diagnosis, type Examined, fail, isThere, ok, refusal, warn } from './diagnosis.ts';
 
 /** Checks the master key, and the keys that sign tokens. */

@@ -1,5 +1,5 @@
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { demandFreePorts } from '#shared/http/listen.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import { readReadiness } from '../remote/roles.ts';
 import { type Diagnosis, type Examined, fail, ok, refusal } from './diagnosis.ts';
 

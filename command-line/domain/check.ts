@@ -1,4 +1,4 @@
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Command, Given } from '../command.ts';
 import type { Terminal } from '../terminal.ts';
 import { compareContracts } from './contract/compare.ts';

@@ -1,4 +1,4 @@
-import { targetOf } from '#kernel/registry/names.ts';
+import { targetOf } from '#kernel/base/names.ts';
 import type { Domain, ShareEffect, ShareSource, ViewInfo } from '#kernel/registry/registry.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import { viewQueriesOf, viewSubscriptionOf } from '../../query/graphql/sdl-views.ts';

@@ -1,8 +1,8 @@
 import { isObjectType } from 'graphql';
 import * as z from 'zod';
+import { column, targetOf, wire } from '#kernel/base/names.ts';
 import { conditionWords } from '#kernel/conditions/words.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
-import { column, targetOf, wire } from '#kernel/registry/names.ts';
 import type { Domain, EventInfo, Kind, TimerInfo, ViewInfo } from '#kernel/registry/registry.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { policyOf } from '#shared/policy.ts';

@@ -1,4 +1,4 @@
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Command, Given } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
 import { CONTRACT_OPTION, printFindings, readBoth, refusalOf } from './check.ts';

@@ -1,5 +1,5 @@
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { openPool } from '#shared/database/pool.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import { readServedDomain, renameServedDomain } from '#shared/served-domain/served-domain.ts';
 import type { Command } from '../command.ts';
 import { openInstallation } from '../installation.ts';

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
+import { capital } from '#kernel/base/names.ts';
 import { always } from '#kernel/conditions/expression.ts';
 import { partRightsOf } from '#kernel/conditions/parts-of.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import { conditionWords, deedOf, wordsOf } from '#kernel/conditions/words.ts';
-import { capital } from '#kernel/registry/names.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import { policyOf } from '#shared/policy.ts';
 import { type Alternatives, alternativesOf } from './alternatives.ts';

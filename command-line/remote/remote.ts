@@ -1,5 +1,5 @@
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import { createClient } from '../../client/client.ts';
 import { type Listing, listingOf, pageIn } from '../../client/pages.ts';
 import { jsonIn, NoAnswer, Problem } from '../../client/problem.ts';

@@ -1,5 +1,5 @@
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { plural } from '#shared/format.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import { cellOf, columns } from '../columns.ts';
 import type { Given } from '../command.ts';
 import type { Remote } from '../remote/remote.ts';

@@ -1,6 +1,7 @@
 // Over 200 lines, because it is one group of commands: those that find and show deliveries.
+
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { plural } from '#shared/format.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import type { Attempt, Delivery, FoundDelivery } from '#shared/rest/deliveries.ts';
 import { cellOf, columns } from '../columns.ts';
 import { type Command, type Given, numberOf } from '../command.ts';

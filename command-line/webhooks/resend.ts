@@ -1,5 +1,5 @@
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { plural } from '#shared/format.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import type { FailedDeliveries } from '#shared/rest/deliveries.ts';
 import { cellOf } from '../columns.ts';
 import type { Command, Given } from '../command.ts';

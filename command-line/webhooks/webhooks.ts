@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { plural } from '#shared/format.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import type { Delivery } from '#shared/rest/deliveries.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
 import { cellOf, columns } from '../columns.ts';

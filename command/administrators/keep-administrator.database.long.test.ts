@@ -1,6 +1,6 @@
 // Over 200 lines, because it is one rule: who stays the last administrator, also under concurrency.
 import { afterEach, describe, expect, vi } from 'vitest';
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
 import {
   as,
   by,

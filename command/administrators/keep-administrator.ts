@@ -1,15 +1,16 @@
 // Over 200 lines, because it is one protocol: how the last administrator stays one, with its stream.
+
+import type { StreamName, UserId, Version } from '#kernel/base/brands.ts';
+import type { MetadataContext } from '#kernel/base/events/metadata.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import type { AggregateState } from '#kernel/decide/state.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { StreamName, UserId, Version } from '#shared/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { isUndefinedTable } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventOf } from '#shared/events/catalogue.ts';
-import type { MetadataContext } from '#shared/events/metadata.ts';
-import { streamName } from '#shared/events/streams.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
-import { Rejection } from '#shared/rejection.ts';
 import type { Decider } from '../decider.ts';
 import { type AppendDependencies, tryAppend } from '../try-append.ts';
 import { abandonEmail, profileOf, userStream, usersOf } from '../users/user.ts';

@@ -1,13 +1,13 @@
+import { spaced, targetOf, wire } from '#kernel/base/names.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
 import { findBy } from '#kernel/decide/guards.ts';
 import type { AggregateState } from '#kernel/decide/state.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
-import { spaced, targetOf, wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import { isDamage } from '#shared/change-stream/damage.ts';
 import { type Caller, isInReach, mayAlways } from '#shared/policy.ts';
-import { Rejection } from '#shared/rejection.ts';
 import type { States } from '../states.ts';
 import type { ReadReferences } from './read-references.ts';
 import { streamOf } from './target.ts';

@@ -1,15 +1,15 @@
+import type { UserId } from '#kernel/base/brands.ts';
+import { targetOf, wire } from '#kernel/base/names.ts';
+import { deleted, notFound, Rejection } from '#kernel/base/rejection.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import { type Command, creationOf, typeOfCommand } from '#kernel/decide/decide.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
 import { editOf, patchType } from '#kernel/decide/forms.ts';
 import { findBy } from '#kernel/decide/guards.ts';
 import { readsOf } from '#kernel/decide/reads.ts';
-import { targetOf, wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Kind } from '#kernel/registry/registry.ts';
-import type { UserId } from '#shared/brands.ts';
 import { isDamage } from '#shared/change-stream/damage.ts';
 import { admit, type Caller, may } from '#shared/policy.ts';
-import { deleted, notFound, Rejection } from '#shared/rejection.ts';
 import { parked } from '#shared/rest/reads/parked.ts';
 import { type AnyHandler, demand, ownerOf } from '../handler.ts';
 import { demandOwner } from '../users/demand-owner.ts';

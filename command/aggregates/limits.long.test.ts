@@ -2,13 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { EventId, StreamName, UserId } from '#kernel/base/brands.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import type { Command } from '#kernel/decide/decide.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
 import type { AggregateState } from '#kernel/decide/state.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
-import type { EventId, StreamName, UserId } from '#shared/brands.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import { Rejection } from '#shared/rejection.ts';
 import {
   allEvents,
   by,

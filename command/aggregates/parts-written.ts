@@ -1,11 +1,11 @@
+import type { JsonPatch } from '#kernel/base/json-patch.ts';
+import { wire } from '#kernel/base/names.ts';
+import { notFound, Rejection } from '#kernel/base/rejection.ts';
 import { always } from '#kernel/conditions/expression.ts';
 import { holdsOf } from '#kernel/conditions/holds.ts';
 import { guardOfField, partOfItems, partRightsOf } from '#kernel/conditions/parts-of.ts';
 import { itemsOf, oneOfList } from '#kernel/decide/items.ts';
-import { wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Kind, Row } from '#kernel/registry/registry.ts';
-import type { JsonPatch } from '#shared/commands/json-patch.ts';
-import { notFound, Rejection } from '#shared/rejection.ts';
 
 /** Checks changes of guarded parts by a command. */
 type PartsWritten = {

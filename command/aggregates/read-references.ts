@@ -1,9 +1,9 @@
+import { targetOf } from '#kernel/base/names.ts';
 import { type Expression, resolve } from '#kernel/conditions/expression.ts';
 import { operationOf, rightsOf } from '#kernel/conditions/rights.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
 import { type Look, lookNowhere } from '#kernel/decide/guards.ts';
 import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
-import { targetOf } from '#kernel/registry/names.ts';
 import type { Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import type { States } from '../states.ts';
 import { type Fence, streamOf } from './target.ts';

@@ -1,9 +1,9 @@
+import type { StreamName, Version } from '#kernel/base/brands.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
 import type { Context, Look } from '#kernel/decide/guards.ts';
 import type { AggregateState, Happened } from '#kernel/decide/state.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
-import type { StreamName, Version } from '#shared/brands.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
-import { streamName } from '#shared/events/streams.ts';
 import { ownOf, userIdOf } from '#shared/policy.ts';
 import type { Target as AnyTarget } from '../execute.ts';
 import type { Sent } from '../execution-context.ts';

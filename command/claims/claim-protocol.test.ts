@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { StreamName, UserId, Version } from '#shared/brands.ts';
-import { Rejection } from '#shared/rejection.ts';
-import { sameAddress } from '#shared/same-address.ts';
+import type { StreamName, UserId, Version } from '#kernel/base/brands.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
+import { sameAddress } from '#kernel/base/same-address.ts';
 import { fold } from '../../test/given.ts';
 import { type UserCommand, user } from '../../test/users.ts';
 import type { Decider } from '../decider.ts';

@@ -1,4 +1,4 @@
-import type { Version } from '#shared/brands.ts';
+import type { Version } from '#kernel/base/brands.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import type { Decider } from '../decider.ts';
 

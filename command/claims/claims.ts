@@ -1,11 +1,11 @@
+import type { StreamName, Version } from '#kernel/base/brands.ts';
+import type { MetadataContext } from '#kernel/base/events/metadata.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import type { KindDecider } from '#kernel/decide/decider.ts';
 import type { AggregateState } from '#kernel/decide/state.ts';
-import type { StreamName, Version } from '#shared/brands.ts';
 import { isDamage } from '#shared/change-stream/damage.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
-import type { MetadataContext } from '#shared/events/metadata.ts';
-import { Rejection } from '#shared/rejection.ts';
 import { createKeyedQueue } from '../keyed-queue.ts';
 import type { Known } from '../states.ts';
 import { type AppendDependencies, tryAppend } from '../try-append.ts';

@@ -1,14 +1,14 @@
 import * as z from 'zod';
+import type { StreamName, Version } from '#kernel/base/brands.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
+import { traceIdOf } from '#kernel/base/traceparent.ts';
 import type { Defs, Domain, EventInfo, Kind, Row } from '#kernel/registry/registry.ts';
 import { blobOfUpload } from '#shared/blobs/blob-name.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
-import type { StreamName, Version } from '#shared/brands.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
-import { streamName } from '#shared/events/streams.ts';
 import { type FollowerOptions, startFollower } from '#shared/follower/follower.ts';
 import type { Log } from '#shared/process/log.ts';
 import { traceOf } from '#shared/tracing/trace-appends.ts';
-import { traceIdOf } from '#shared/tracing/traceparent.ts';
 
 export type CoverRemoverDependencies = LostUploadDependencies & { readonly domain: Domain } & Omit<
     FollowerOptions,

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { pino } from 'pino';
 import { expect } from 'vitest';
-import type { EventId, UserId } from '#shared/brands.ts';
+import type { EventId, UserId } from '#kernel/base/brands.ts';
 import { applyErasures } from '#shared/erasure/apply.ts';
 import { allEvents, as, by, type CommandSide, registerUser } from '../../test/engines/command-side.ts';
 import { freshTest as base } from '../../test/engines/processes.ts';

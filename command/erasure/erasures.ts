@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { EventId, UserId } from '#kernel/base/brands.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { EventId, UserId } from '#shared/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { Pool } from '#shared/database/pool.ts';
@@ -10,7 +11,6 @@ import type { KeyStore } from '#shared/keys/key-store.ts';
 import { selectDestroyed } from '#shared/keys/postgres/statements.ts';
 import type { Log } from '#shared/process/log.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
-import { Rejection } from '#shared/rejection.ts';
 import { deleteSnapshotsOf } from '#shared/snapshots/snapshots.ts';
 import { goneAmong } from '../process-manager/membership.ts';
 import { userStream } from '../users/user.ts';

@@ -1,15 +1,15 @@
 import { v5 } from 'uuid';
+import type { EventId, StreamName, UserId } from '#kernel/base/brands.ts';
+import type { MetadataContext } from '#kernel/base/events/metadata.ts';
+import { recordedOnly, traceIdOf } from '#kernel/base/traceparent.ts';
 import type { Membership } from '#kernel/decide/memberships.ts';
-import type { EventId, StreamName, UserId } from '#shared/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { isPassing } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
-import type { MetadataContext } from '#shared/events/metadata.ts';
 import type { Log } from '#shared/process/log.ts';
-import { recordedOnly, traceIdOf } from '#shared/tracing/traceparent.ts';
 import { errorTypeOf, NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
 import { type EraseDependencies, erase } from '../erasure/erasures.ts';
 import { endChild } from './end-child.ts';

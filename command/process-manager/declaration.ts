@@ -1,5 +1,5 @@
+import type { Position } from '#kernel/base/brands.ts';
 import type { Following } from '#kernel/decide/reactions.ts';
-import type { Position } from '#shared/brands.ts';
 import { migrateLeases } from '#shared/database/lease/lease.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';

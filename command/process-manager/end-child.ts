@@ -1,17 +1,17 @@
 import * as z from 'zod';
+import type { EventId, StreamName, Version } from '#kernel/base/brands.ts';
+import type { MetadataContext } from '#kernel/base/events/metadata.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
+import { wire } from '#kernel/base/names.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
 import type { Membership } from '#kernel/decide/memberships.ts';
 import type { AggregateState } from '#kernel/decide/state.ts';
-import { wire } from '#kernel/registry/names.ts';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
-import type { EventId, StreamName, Version } from '#shared/brands.ts';
 import { StaleVersion } from '#shared/event-log/errors.ts';
 import { type EventLog, FIRST, type RecordedEvent } from '#shared/event-log/event-log.ts';
 import { type AnnalsEvent, catalogueOf } from '#shared/events/catalogue.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import { decodeClear } from '#shared/events/decode-clear.ts';
-import type { MetadataContext } from '#shared/events/metadata.ts';
-import { streamName } from '#shared/events/streams.ts';
 
 type Dependencies = {
   readonly domain: Domain;

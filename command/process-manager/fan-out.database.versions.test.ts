@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { EventId, Position, StreamName } from '#shared/brands.ts';
+import type { EventId, Position, StreamName } from '#kernel/base/brands.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';

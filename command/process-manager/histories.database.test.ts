@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
+import type { StreamName } from '#kernel/base/brands.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
-import type { StreamName } from '#shared/brands.ts';
 import { as, by, draftArticle } from '../../test/engines/command-side.ts';
 import { test } from '../../test/engines/processes.ts';
 import { createHistories } from './histories.ts';

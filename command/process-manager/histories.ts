@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache';
+import type { EventId, Position, StreamName, Version } from '#kernel/base/brands.ts';
+import type { MetadataContext } from '#kernel/base/events/metadata.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
 import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
 import type { Moment } from '#kernel/decide/timers.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
-import type { EventId, Position, StreamName, Version } from '#shared/brands.ts';
 import { type EventLog, FIRST } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
-import type { MetadataContext } from '#shared/events/metadata.ts';
 import { weigh } from '#shared/weigh.ts';
 
 /** An event with the state after it. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { EventId, StreamName, UserId } from '#shared/brands.ts';
+import type { EventId, StreamName, UserId } from '#kernel/base/brands.ts';
 import { FIRST, NO_STREAM } from '#shared/event-log/event-log.ts';
 import { callAt } from '../../test/engines/call-line.ts';
 import {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import type { StreamName } from '#kernel/base/brands.ts';
 import type { Command } from '#kernel/decide/decide.ts';
-import type { StreamName } from '#shared/brands.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { gatewayKey } from '#shared/command-gateway/assertion.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';

@@ -1,6 +1,6 @@
-import type { StreamName } from '#shared/brands.ts';
+import type { StreamName } from '#kernel/base/brands.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { streamName } from '#shared/events/streams.ts';
 
 type Belonging = { readonly parent: StreamName; readonly child: StreamName };
 

@@ -1,11 +1,11 @@
+import type { Position, StreamName } from '#kernel/base/brands.ts';
+import { readMetadata } from '#kernel/base/events/metadata.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
 import type { Following } from '#kernel/decide/reactions.ts';
-import type { Position, StreamName } from '#shared/brands.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { Catalogue } from '#shared/events/catalogue.ts';
-import { readMetadata } from '#shared/events/metadata.ts';
 import { partStored } from '#shared/events/personal.ts';
-import { streamName } from '#shared/events/streams.ts';
 import { upcast } from '#shared/events/upcast.ts';
 import { nameOf, reactingTo } from './fan-out.ts';
 import type { Cause } from './steps.ts';

@@ -1,6 +1,6 @@
-import type { EventId, StreamName } from '#shared/brands.ts';
+import type { EventId, StreamName } from '#kernel/base/brands.ts';
+import type { MetadataContext } from '#kernel/base/events/metadata.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import type { MetadataContext } from '#shared/events/metadata.ts';
 import type { Cause } from './steps.ts';
 
 /** A single task: the end of a child, or the erasure of the user with this stream. */

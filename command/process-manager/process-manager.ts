@@ -1,12 +1,12 @@
+import type { Position, StreamName } from '#kernel/base/brands.ts';
+import { traceIdOf } from '#kernel/base/traceparent.ts';
 import { followingOf } from '#kernel/decide/reactions.ts';
-import type { Position, StreamName } from '#shared/brands.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { type FollowerOptions, startFollower } from '#shared/follower/follower.ts';
 import type { Log } from '#shared/process/log.ts';
 import { traceOf } from '#shared/tracing/trace-appends.ts';
-import { traceIdOf } from '#shared/tracing/traceparent.ts';
 import { carryOutOrPark, type TaskDependencies } from './carry-out.ts';
 import { declareReactions } from './declaration.ts';
 import { logWaiting } from './fence.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { EventId, StreamName } from '#shared/brands.ts';
+import type { EventId, StreamName } from '#kernel/base/brands.ts';
 import { budgets } from '../../test/toy/budgets.ts';
 import { isOfTimer, marked, timerTask } from './react.ts';
 import type { ReactionTask } from './tasks.ts';

@@ -2,6 +2,10 @@
 // sends.
 import canonicalize from 'canonicalize';
 import { v5 } from 'uuid';
+import type { EventId, Position } from '#kernel/base/brands.ts';
+import type { MetadataContext } from '#kernel/base/events/metadata.ts';
+import { wire } from '#kernel/base/names.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import { type Expression, resolve } from '#kernel/conditions/expression.ts';
 import { holdsOf } from '#kernel/conditions/holds.ts';
 import { creationOf, typeOfCommand } from '#kernel/decide/decide.ts';
@@ -13,16 +17,12 @@ import { readsOf, referencesAfter } from '#kernel/decide/reads.ts';
 import type { AggregateState } from '#kernel/decide/state.ts';
 import { conditionOf } from '#kernel/decide/timers.ts';
 import { type Commanded, run } from '#kernel/declare/run.ts';
-import { wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Domain, Kind, ListInfo, Row, TimerInfo } from '#kernel/registry/registry.ts';
 import { itemIdIn } from '#kernel/rest/lists.ts';
-import type { EventId, Position } from '#shared/brands.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import type { Codec, DecodedEvent } from '#shared/events/codec.ts';
-import type { MetadataContext } from '#shared/events/metadata.ts';
 import { EPOCH_MS, PER_MS } from '#shared/id-time.ts';
-import { Rejection } from '#shared/rejection.ts';
 import { createDemandReferences, type DemandReferences } from '../aggregates/demand-references.ts';
 import type { Limits } from '../aggregates/limits.ts';
 import { bothOf, createReferenceReader, type ReadReferences } from '../aggregates/read-references.ts';

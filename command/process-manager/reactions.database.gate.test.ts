@@ -1,10 +1,10 @@
 // Over 200 lines, because all cases share the command side that is set up here.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Position, StreamName, UserId } from '#kernel/base/brands.ts';
 import type { Command } from '#kernel/decide/decide.ts';
 import { followingOf } from '#kernel/decide/reactions.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { Position, StreamName, UserId } from '#shared/brands.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';

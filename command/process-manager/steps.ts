@@ -1,9 +1,9 @@
 import * as z from 'zod';
+import type { EventId, Position, StreamName, UserId } from '#kernel/base/brands.ts';
+import { type MetadataContext, readMetadata } from '#kernel/base/events/metadata.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
 import type { Membership } from '#kernel/decide/memberships.ts';
-import type { EventId, Position, StreamName, UserId } from '#shared/brands.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
-import { type MetadataContext, readMetadata } from '#shared/events/metadata.ts';
-import { streamName } from '#shared/events/streams.ts';
 import { userStream } from '../users/user.ts';
 
 /** The event that caused a task. */

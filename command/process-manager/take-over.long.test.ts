@@ -1,9 +1,9 @@
 // Over 200 lines, because it is one topic: declarations that replace each other across releases, each case in
 // its own environment.
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { StreamName, UserId } from '#kernel/base/brands.ts';
 import { followingOf } from '#kernel/decide/reactions.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { StreamName, UserId } from '#shared/brands.ts';
 import { REAL_TIME, realTimeAhead } from '#shared/clock/real-time.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';

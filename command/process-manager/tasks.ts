@@ -1,6 +1,6 @@
-import type { EventId, Position, StreamName } from '#shared/brands.ts';
+import type { EventId, Position, StreamName } from '#kernel/base/brands.ts';
+import type { MetadataContext } from '#kernel/base/events/metadata.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
-import type { MetadataContext } from '#shared/events/metadata.ts';
 import { type Fence, isFenced } from './fence.ts';
 import { PAUSE_MAX_MS, PAUSE_MS, pauseAfter, reasonOf } from './parked.ts';
 import type { Cause } from './steps.ts';

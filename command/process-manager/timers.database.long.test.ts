@@ -1,9 +1,9 @@
 // Over 200 lines, because all cases move the clock of the command side that is set up here.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { EventId, StreamName, UserId } from '#kernel/base/brands.ts';
 import type { Command } from '#kernel/decide/decide.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { EventId, StreamName, UserId } from '#shared/brands.ts';
 import { realTimeAhead } from '#shared/clock/real-time.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';
 import { callAt } from '../../test/engines/call-line.ts';

@@ -1,10 +1,10 @@
+import type { EventId, Position, StreamName } from '#kernel/base/brands.ts';
+import type { MetadataContext } from '#kernel/base/events/metadata.ts';
 import { holdsOf } from '#kernel/conditions/holds.ts';
 import { findBy } from '#kernel/decide/guards.ts';
 import { conditionOf, stateAt, type TimerState, timerStatesOf } from '#kernel/decide/timers.ts';
-import type { EventId, Position, StreamName } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
-import type { MetadataContext } from '#shared/events/metadata.ts';
 import { LASTING } from '#shared/follower/follower.ts';
 import { createReferenceReader } from '../aggregates/read-references.ts';
 import { allDone, doOrPark, type TaskDependencies } from './carry-out.ts';

@@ -1,6 +1,6 @@
+import type { UserId } from '#kernel/base/brands.ts';
+import { Rejection, type RejectionCode } from '#kernel/base/rejection.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { UserId } from '#shared/brands.ts';
-import { Rejection, type RejectionCode } from '#shared/rejection.ts';
 import type { States } from '../states.ts';
 import { userStream, usersOf } from './user.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { UserId, Version } from '#shared/brands.ts';
-import { lookAlikeAddress, sameAddress } from '#shared/same-address.ts';
+import type { UserId, Version } from '#kernel/base/brands.ts';
+import { lookAlikeAddress, sameAddress } from '#kernel/base/same-address.ts';
 import { describeDecider } from '../../test/decider-properties.ts';
 import { given } from '../../test/given.ts';
 import type { ClaimCommand } from '../claims/claim.ts';

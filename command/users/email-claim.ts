@@ -1,6 +1,6 @@
-import type { StreamName, UserId } from '#shared/brands.ts';
+import type { StreamName, UserId } from '#kernel/base/brands.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
 import type { EventOf } from '#shared/events/catalogue.ts';
-import { streamName } from '#shared/events/streams.ts';
 import { claimDecider } from '../claims/claim.ts';
 
 /** E-mail addresses have claim streams and events of their own, each named by a keyed hash of the address. */

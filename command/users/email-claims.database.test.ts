@@ -1,5 +1,5 @@
 import { afterEach, expect, vi } from 'vitest';
-import type { StreamName, UserId } from '#shared/brands.ts';
+import type { StreamName, UserId } from '#kernel/base/brands.ts';
 import {
   allEvents,
   as,

@@ -1,7 +1,7 @@
+import type { UserId } from '#kernel/base/brands.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import type { AggregateState } from '#kernel/decide/state.ts';
-import type { UserId } from '#shared/brands.ts';
 import { ACCOUNT_CLIENT_ID } from '#shared/policy.ts';
-import { Rejection } from '#shared/rejection.ts';
 import type { Rules } from '../aggregates/rules.ts';
 import type { HandlerDependencies } from '../handler.ts';
 import { profileOf, usersOf } from './user.ts';

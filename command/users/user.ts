@@ -1,10 +1,10 @@
+import type { StreamName, UserId } from '#kernel/base/brands.ts';
+import type { Role } from '#kernel/base/events/fields.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
 import { abandon, deciderOf, type KindDecider } from '#kernel/decide/decider.ts';
 import type { AggregateState } from '#kernel/decide/state.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
-import type { StreamName, UserId } from '#shared/brands.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
-import type { Role } from '#shared/events/fields.ts';
-import { streamName } from '#shared/events/streams.ts';
 import { toEvents } from '../aggregates/target.ts';
 
 export const userStream = (id: UserId): StreamName => streamName('user', id);

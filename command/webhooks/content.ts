@@ -1,9 +1,9 @@
+import type { Json } from '#kernel/base/json.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import type { Webhook } from '#kernel/declare/webhook.ts';
+import { HEADERS_MAX } from '#kernel/registry/webhook-fields.ts';
 import { type EditWebhook, HIDDEN_VALUE, type WebhookContent } from '#shared/commands/webhook.ts';
-import { HEADERS_MAX } from '#shared/events/webhook.ts';
-import type { Json } from '#shared/json.ts';
 import { pointerTo } from '#shared/json-pointers.ts';
-import { Rejection } from '#shared/rejection.ts';
 import { areEqual } from '../json-patch.ts';
 
 /** The content that the owner can change. Without the owner’s key, nothing can be sealed. */

@@ -1,8 +1,8 @@
 // Over 200 lines, because all cases share the command side that is set up here.
 import { describe, expect } from 'vitest';
-import type { StreamName, UserId, WebhookId } from '#shared/brands.ts';
+import type { StreamName, UserId, WebhookId } from '#kernel/base/brands.ts';
+import type { JsonPatch } from '#kernel/base/json-patch.ts';
 import type { Command } from '#shared/commands/command.ts';
-import type { JsonPatch } from '#shared/commands/json-patch.ts';
 import type { RegisterWebhook } from '#shared/commands/webhook.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 import { allEvents, as, by, Died, mortal, registerUser, system } from '../../test/engines/command-side.ts';

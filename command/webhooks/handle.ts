@@ -1,9 +1,10 @@
 // Over 200 lines, because it is one table: a handler for each command of webhooks.
 import { isDeepStrictEqual } from 'node:util';
+import type { WebhookId } from '#kernel/base/brands.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import type { AggregateState } from '#kernel/decide/state.ts';
 import { presentIn, type WebhookEvent } from '#kernel/declare/webhook.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { WebhookId } from '#shared/brands.ts';
 import type { KernelCommand } from '#shared/commands/command.ts';
 import type {
   DeleteWebhook,
@@ -13,7 +14,6 @@ import type {
   ReplaceWebhook,
 } from '#shared/commands/webhook.ts';
 import { type Caller, policyOf, scopesOfEvents } from '#shared/policy.ts';
-import { Rejection } from '#shared/rejection.ts';
 import { checkUrl, type GuardRules } from '#shared/webhooks/guard/check-url.ts';
 import { scopesLackedByAll } from '#shared/webhooks/withheld.ts';
 import type { Target } from '../execute.ts';

@@ -1,10 +1,10 @@
+import type { LogIdentity, Position } from '#kernel/base/brands.ts';
+import { positionHere } from '#kernel/base/events/log-positions.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import type { Missed, Webhook, WebhookEvent } from '#kernel/declare/webhook.ts';
-import type { LogIdentity, Position } from '#shared/brands.ts';
 import type { DisableWebhook } from '#shared/commands/webhook.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import type { EventOf } from '#shared/events/catalogue.ts';
-import { positionHere } from '#shared/events/log-positions.ts';
-import { Rejection } from '#shared/rejection.ts';
 
 type Mark = EventOf<'webhook.deleted'>['data'];
 /** The context for disabling; `head` is a position in our log before the event. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { UserId, WebhookId } from '#shared/brands.ts';
+import type { UserId, WebhookId } from '#kernel/base/brands.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import type { RegisterWebhook } from '#shared/commands/webhook.ts';
-import { Rejection } from '#shared/rejection.ts';
 import {
   as,
   by,

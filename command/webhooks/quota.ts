@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
-import type { Position, StreamName, UserId } from '#shared/brands.ts';
+import type { Position, StreamName, UserId } from '#kernel/base/brands.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { readCheckpoint } from '#shared/follower/checkpoint.ts';
-import { Rejection } from '#shared/rejection.ts';
 import { createKeyedQueue } from '../keyed-queue.ts';
 import { childrenOf } from '../process-manager/membership.ts';
 import { PROCESS_MANAGER } from '../process-manager/process-manager.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { Rejection } from '#kernel/base/rejection.ts';
 import { OLD_SECRETS_MAX, type Webhook, type WebhookEvent } from '#kernel/declare/webhook.ts';
 import type { EventOf } from '#shared/events/catalogue.ts';
-import { Rejection } from '#shared/rejection.ts';
 
 const SECRET_BYTES = 32;
 

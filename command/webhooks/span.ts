@@ -1,8 +1,8 @@
-import type { Position } from '#shared/brands.ts';
+import type { Position } from '#kernel/base/brands.ts';
+import { UnknownCursor } from '#kernel/base/cursor.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import type { ReplayWebhook } from '#shared/commands/webhook.ts';
-import { UnknownCursor } from '#shared/cursor.ts';
 import { type OwnLog, positionOfOwnCursor } from '#shared/event-log/own-cursor.ts';
-import { Rejection } from '#shared/rejection.ts';
 import type { Replay } from './missed.ts';
 
 /** The span of a replay in the log: positions, or a time in UTC. */

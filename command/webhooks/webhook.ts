@@ -1,6 +1,8 @@
+import type { StreamName, UserId, WebhookId } from '#kernel/base/brands.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
 import { evolveWebhook, presentIn, type Webhook, type WebhookEvent } from '#kernel/declare/webhook.ts';
-import type { StreamName, UserId, WebhookId } from '#shared/brands.ts';
 import type {
   DeleteWebhook,
   DisableWebhook,
@@ -14,8 +16,6 @@ import type {
   TestWebhook,
 } from '#shared/commands/webhook.ts';
 import type { EventOf } from '#shared/events/catalogue.ts';
-import { streamName } from '#shared/events/streams.ts';
-import { Rejection } from '#shared/rejection.ts';
 import type { Decider } from '../decider.ts';
 import { changesTo, contentOf, decidesWhatGoesWhere, merged, withValues } from './content.ts';
 import { type Disabled, disable, type Replay, replay } from './missed.ts';

@@ -1,6 +1,6 @@
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { column, spaced, wire } from '../base/names.ts';
+import { StartRefused } from '../base/start-refused.ts';
 import type { FieldDef } from '../declare/fields.ts';
-import { column, spaced, wire } from '../registry/names.ts';
 import type { Domain, Kind } from '../registry/registry.ts';
 import { type Expression, resolve } from './expression.ts';
 import { rightsOf } from './rights.ts';

@@ -1,6 +1,6 @@
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { targetOf } from '../base/names.ts';
+import { StartRefused } from '../base/start-refused.ts';
 import type { FieldDef } from '../declare/fields.ts';
-import { targetOf } from '../registry/names.ts';
 import type { Domain } from '../registry/registry.ts';
 
 const COMPARED: ReadonlySet<string> = new Set(['text', 'choice', 'states', 'integer', 'boolean', 'ref']);

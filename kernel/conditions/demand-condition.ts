@@ -1,7 +1,7 @@
-import { instant } from '#shared/instant.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { instant } from '../base/instant.ts';
+import { StartRefused } from '../base/start-refused.ts';
+import { day } from '../base/values.ts';
 import type { FieldDef } from '../declare/fields.ts';
-import { day } from '../declare/values.ts';
 import type { Defs, Kind, ListInfo, Row } from '../registry/registry.ts';
 
 /** Refuses conditions with words that would have no effect: the condition would be wider than it reads. */

@@ -1,6 +1,7 @@
 // Over 200 lines, because it is one idea: the resolved form of conditions, and how authors’ words get it.
-import { StartRefused } from '#shared/process/start-refused.ts';
-import { targetOf } from '../registry/names.ts';
+
+import { targetOf } from '../base/names.ts';
+import { StartRefused } from '../base/start-refused.ts';
 import type { Defs, Domain, Kind, ListInfo, Row } from '../registry/registry.ts';
 import { demandComparable } from './comparison.ts';
 import {

@@ -1,4 +1,4 @@
-import { capital, wire } from '../registry/names.ts';
+import { capital, wire } from '../base/names.ts';
 import type { Domain, Kind } from '../registry/registry.ts';
 import { always, and, type Expression, negate, never, or } from './expression.ts';
 import { type Attributes, compare, holdsOf, isSame, type State } from './holds.ts';

@@ -1,4 +1,4 @@
-import { column, snake } from '../registry/names.ts';
+import { column, snake } from '../base/names.ts';
 import type { Domain, Kind, ListInfo, Row } from '../registry/registry.ts';
 import { type Expression, fieldsOfItem, resolve } from './expression.ts';
 import { rightsOf } from './rights.ts';

@@ -1,5 +1,5 @@
+import { targetOf } from '../base/names.ts';
 import type { FieldDef } from '../declare/fields.ts';
-import { targetOf } from '../registry/names.ts';
 import type { Domain, Kind } from '../registry/registry.ts';
 import { staysWhenEnded } from '../rows/table.ts';
 import { isReadAs, rightOf } from './rights.ts';

@@ -1,6 +1,6 @@
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { snake, targetOf } from '../base/names.ts';
+import { StartRefused } from '../base/start-refused.ts';
 import { webhookOf } from '../declare/webhook.ts';
-import { snake, targetOf } from '../registry/names.ts';
 import type { Domain, Kind, Row } from '../registry/registry.ts';
 import { always, and, at, type Expression, never, resolve } from './expression.ts';
 import { isOfParts } from './parts-of.ts';

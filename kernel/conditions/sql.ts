@@ -1,4 +1,4 @@
-import { column, snake } from '../registry/names.ts';
+import { column, snake } from '../base/names.ts';
 import type { Domain, Kind } from '../registry/registry.ts';
 import { always, type Expression, fieldsOfItem } from './expression.ts';
 import type { Right } from './rights.ts';

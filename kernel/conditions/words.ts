@@ -1,4 +1,4 @@
-import { oneOf, spaced } from '../registry/names.ts';
+import { oneOf, spaced } from '../base/names.ts';
 import type { Domain, Kind, Row } from '../registry/registry.ts';
 import { type Expression, matching, resolve } from './expression.ts';
 

@@ -1,6 +1,7 @@
 // Over 200 lines, because it is one thing: how a command becomes events, in the order of the steps.
-import { deleted, notFound, Rejection } from '#shared/rejection.ts';
-import { capital, targetOf, wire } from '../registry/names.ts';
+
+import { capital, targetOf, wire } from '../base/names.ts';
+import { deleted, notFound, Rejection } from '../base/rejection.ts';
 import type { CommandInfo, Domain, EventInfo, Kind, Row } from '../registry/registry.ts';
 import { areEqual } from './are-equal.ts';
 import type { Evolve } from './evolve.ts';

@@ -1,5 +1,5 @@
-import type { Actor } from '#shared/events/metadata.ts';
-import { wire } from '../registry/names.ts';
+import type { Actor } from '../base/events/metadata.ts';
+import { wire } from '../base/names.ts';
 import type { EventInfo, Kind, Row } from '../registry/registry.ts';
 import { itemFoldOf, withoutItems } from './items.ts';
 import type { AggregateState, Happened } from './state.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { JsonPatch } from '#shared/commands/json-patch.ts';
+import { JsonPatch } from '../base/json-patch.ts';
+import { capital, wire } from '../base/names.ts';
 import type { FieldDef } from '../declare/fields.ts';
-import { capital, wire } from '../registry/names.ts';
 import type { CommandInfo, Domain, Kind, ListInfo } from '../registry/registry.ts';
 import { typeOfCommand } from './decide.ts';
 

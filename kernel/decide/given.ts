@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { Rejection } from '#shared/rejection.ts';
-import { wire } from '../registry/names.ts';
+import { wire } from '../base/names.ts';
+import { Rejection } from '../base/rejection.ts';
 import type { Domain, Row } from '../registry/registry.ts';
 import { typeOfCommand } from './decide.ts';
 import { deciderOf } from './decider.ts';

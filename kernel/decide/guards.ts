@@ -1,8 +1,8 @@
-import { deleted, isNot, notFound, Rejection } from '#shared/rejection.ts';
+import { targetOf } from '../base/names.ts';
+import { deleted, isNot, notFound, Rejection } from '../base/rejection.ts';
 import { resolve } from '../conditions/expression.ts';
 import { type Attributes, type Find, type Holds, holdsOf } from '../conditions/holds.ts';
 import type { FieldDef } from '../declare/fields.ts';
-import { targetOf } from '../registry/names.ts';
 import type { Domain, Kind, Refusal, Row } from '../registry/registry.ts';
 import { ABSENT, type AggregateState } from './state.ts';
 

@@ -1,7 +1,8 @@
 // Over 200 lines, because it is one thing: items of lists, how they are folded and how events about them are
 // drafted.
-import { exists, isFull, notFound, Rejection } from '#shared/rejection.ts';
-import { wire } from '../registry/names.ts';
+
+import { wire } from '../base/names.ts';
+import { exists, isFull, notFound, Rejection } from '../base/rejection.ts';
 import type { EventInfo, Kind, ListInfo, Row } from '../registry/registry.ts';
 import { areEqual } from './are-equal.ts';
 import { between, RANK_CHARACTERS_MAX, spread } from './rank.ts';

@@ -1,9 +1,9 @@
-import type { RejectionCode } from '#shared/rejection.ts';
-import { lookAlikeAddress, sameAddress } from '#shared/same-address.ts';
+import type { RejectionCode } from '../base/rejection.ts';
+import { lookAlikeAddress, sameAddress } from '../base/same-address.ts';
+import { email } from '../base/values.ts';
 import { always, type Expression, factsIn, knowing, resolve } from '../conditions/expression.ts';
 import { holdsOf } from '../conditions/holds.ts';
 import type { FieldDef } from '../declare/fields.ts';
-import { email } from '../declare/values.ts';
 import type { CommandInfo, Domain, EventInfo, Kind, LimitInfo } from '../registry/registry.ts';
 import type { AggregateState } from './state.ts';
 

@@ -1,7 +1,7 @@
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { targetOf, wire } from '../base/names.ts';
+import { StartRefused } from '../base/start-refused.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { webhookOf } from '../declare/webhook.ts';
-import { targetOf, wire } from '../registry/names.ts';
 import type { CommandInfo, Domain, EventInfo, Kind, ListInfo } from '../registry/registry.ts';
 
 /**

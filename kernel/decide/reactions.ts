@@ -1,5 +1,5 @@
-import type { Actor } from '#shared/events/metadata.ts';
-import { wire } from '../registry/names.ts';
+import type { Actor } from '../base/events/metadata.ts';
+import { wire } from '../base/names.ts';
 import type { Domain, EventInfo, Kind, ListInfo, Row } from '../registry/registry.ts';
 import { type Fact, fingerprintOf } from './fingerprint.ts';
 import { membershipOf, type Reaction, type Reference, reactionsIn } from './memberships.ts';

@@ -1,4 +1,4 @@
-import { targetOf, wire } from '../registry/names.ts';
+import { targetOf, wire } from '../base/names.ts';
 import type { CommandInfo, Domain, Kind, Row } from '../registry/registry.ts';
 import type { Look } from './guards.ts';
 

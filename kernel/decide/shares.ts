@@ -1,4 +1,4 @@
-import { column, wire } from '../registry/names.ts';
+import { column, wire } from '../base/names.ts';
 import type { Kind, Row, ShareInfo, ShareSource, ViewInfo } from '../registry/registry.ts';
 import { type Positioned, positionOf, shareTableOf } from '../rows/shares.ts';
 import type { AggregateState } from './state.ts';

@@ -1,4 +1,4 @@
-import type { Actor } from '#shared/events/metadata.ts';
+import type { Actor } from '../base/events/metadata.ts';
 import type { Row } from '../registry/registry.ts';
 
 /** The state of an aggregate, folded from its events. */

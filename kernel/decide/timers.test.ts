@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { EventId } from '#shared/brands.ts';
 import { requests } from '../../test/toy/requests.ts';
+import type { EventId } from '../base/brands.ts';
 import { deciderOf } from './decider.ts';
 import { ABSENT, type Happened } from './state.ts';
 import { type Moment, stateAt, timerStatesOf } from './timers.ts';

@@ -1,4 +1,4 @@
-import type { EventId } from '#shared/brands.ts';
+import type { EventId } from '../base/brands.ts';
 import { and, type Expression, negate, resolve } from '../conditions/expression.ts';
 import { type Holds, holdsOf } from '../conditions/holds.ts';
 import type { Domain, Kind, TimerInfo } from '../registry/registry.ts';

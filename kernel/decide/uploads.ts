@@ -1,5 +1,5 @@
-import { isUploadOf, isUploadPath } from '#shared/blobs/upload-name.ts';
-import { Rejection } from '#shared/rejection.ts';
+import { Rejection } from '../base/rejection.ts';
+import { isUploadOf, isUploadPath } from '../base/upload-name.ts';
 import type { Defs, EventInfo, Kind, Row } from '../registry/registry.ts';
 import { itemsOf } from './items.ts';
 import type { Present } from './state.ts';

@@ -1,4 +1,4 @@
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { StartRefused } from '../base/start-refused.ts';
 import { type Aggregate, type Declaration, declareFor, type Versions } from './aggregate.ts';
 import type { Condition } from './conditions.ts';
 import { type Choice, choice, email, type Field, type Fields, line } from './fields.ts';

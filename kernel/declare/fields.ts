@@ -1,6 +1,6 @@
 // Over 200 lines, because it is one list: the types of fields and their options.
 import * as z from 'zod';
-import * as values from './values.ts';
+import * as values from '../base/values.ts';
 
 /** One of several columns that store a value. */
 export type Part = {

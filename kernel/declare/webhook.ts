@@ -1,19 +1,19 @@
 // Over 200 lines, because it is one table: the fields and events of a webhook.
 import * as z from 'zod';
-import type { UserId, WebhookId } from '#shared/brands.ts';
-import { filtersOf } from '#shared/events/event-references.ts';
-import { beginning, end } from '#shared/events/fields.ts';
-import { asLogPosition } from '#shared/events/log-positions.ts';
-import * as forms from '#shared/events/webhook.ts';
-import type { Json } from '#shared/json.ts';
+import type { UserId, WebhookId } from '../base/brands.ts';
+import { beginning, end } from '../base/events/fields.ts';
+import { asLogPosition } from '../base/events/log-positions.ts';
+import type { Json } from '../base/json.ts';
+import { snake } from '../base/names.ts';
+import { timestamp } from '../base/values.ts';
 import { evolveOf } from '../decide/evolve.ts';
 import type { AggregateState } from '../decide/state.ts';
+import { filtersOf } from '../registry/event-references.ts';
 import { kindOf } from '../registry/kind-of.ts';
-import { snake } from '../registry/names.ts';
 import type { Domain, Kind, Row } from '../registry/registry.ts';
+import * as forms from '../registry/webhook-fields.ts';
 import { declareFor, type EventsOf } from './aggregate.ts';
 import { markdown, type Part, ref, type ValueOf, value } from './fields.ts';
-import { timestamp } from './values.ts';
 
 /**
  * The webhook, a destination of deliveries. Its commands have their own code, because they depend on who

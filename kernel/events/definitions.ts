@@ -1,14 +1,14 @@
 // Over 200 lines, because it is one derivation: schema, personal fields and example of each event type of a
 // domain.
 import * as z from 'zod';
-import { defineEvent, type EventDefinition } from '#shared/events/define-event.ts';
-import type { Json, JsonObject } from '#shared/json.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { defineEvent, type EventDefinition } from '../base/events/define-event.ts';
+import type { Json, JsonObject } from '../base/json.ts';
+import { targetOf, wire } from '../base/names.ts';
+import { StartRefused } from '../base/start-refused.ts';
 import { operationOf } from '../conditions/rights.ts';
 import { RANK } from '../decide/rank.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { webhookOf } from '../declare/webhook.ts';
-import { targetOf, wire } from '../registry/names.ts';
 import type { Domain, Effect, EventInfo, Kind, ListInfo } from '../registry/registry.ts';
 
 /** The definitions of all events of a declaration: those of a domain in its order, then those of webhooks. */

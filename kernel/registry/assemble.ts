@@ -1,3 +1,4 @@
+import { byName } from '../base/names.ts';
 import { demandAttributes } from '../conditions/attributes.ts';
 import { membershipsOf } from '../decide/memberships.ts';
 import type { AnyAggregate } from '../declare/aggregate.ts';
@@ -22,7 +23,6 @@ import { demandSupported } from './demand-supported.ts';
 import { demandVersions } from './demand-versions.ts';
 import { demandViews } from './demand-views.ts';
 import { kindOf } from './kind-of.ts';
-import { byName } from './names.ts';
 import type { Domain } from './registry.ts';
 import { demandRoutes, routeOf } from './route-of.ts';
 import { viewOf } from './view-of.ts';

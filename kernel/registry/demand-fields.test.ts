@@ -13,7 +13,7 @@ import {
   states,
   word,
 } from '#kernel/declare/fields.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { StartRefused } from '../base/start-refused.ts';
 import { assemble } from './assemble.ts';
 
 const base = domain({ name: 'tried', roles: ['clerk'] });

@@ -1,8 +1,8 @@
 import type { ZodNumber } from 'zod';
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { oneOf, targetOf } from '../base/names.ts';
+import { StartRefused } from '../base/start-refused.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { EFFECTS } from './kind-of.ts';
-import { oneOf, targetOf } from './names.ts';
 import type { Defs, EventInfo, Kind } from './registry.ts';
 
 /**

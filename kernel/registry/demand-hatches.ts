@@ -1,8 +1,8 @@
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { targetOf, wire } from '../base/names.ts';
+import { StartRefused } from '../base/start-refused.ts';
 import { type FactAt, factsIn, resolve } from '../conditions/expression.ts';
 import { rightsOf } from '../conditions/rights.ts';
 import { FIELDS_OF_THE_KERNEL, FORM } from './demand-names.ts';
-import { targetOf, wire } from './names.ts';
 import type { Domain, Kind } from './registry.ts';
 
 /** Refuses an author’s SQL or code if it conflicts with other parts of the declaration. */

@@ -1,4 +1,4 @@
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { StartRefused } from '../base/start-refused.ts';
 import type { Expression } from '../conditions/expression.ts';
 import { countingOf } from '../decide/limits.ts';
 import type { FieldDef } from '../declare/fields.ts';

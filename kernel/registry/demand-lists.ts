@@ -1,9 +1,9 @@
 import type { ZodNumber } from 'zod';
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { column, wire } from '../base/names.ts';
+import { StartRefused } from '../base/start-refused.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { isErasedToAnother, isNeverGiven } from './demand-supported.ts';
 import { wrongConditionsOnItems } from './list-conditions.ts';
-import { column, wire } from './names.ts';
 import type { CommandInfo, Domain, EventInfo, Kind, ListInfo } from './registry.ts';
 
 /** Refuses lists that cannot work, each with a message that names the place and a solution. */

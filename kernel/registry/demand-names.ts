@@ -1,8 +1,9 @@
 // Over 200 lines, because it is one table: the names of the kernel, and the messages about them.
-import { StartRefused } from '#shared/process/start-refused.ts';
-import { isAbsence, REJECTIONS } from '#shared/rejection.ts';
+
+import { capital, column, itemType, SQL_NAME_CHARACTERS_MAX, targetOf, wire } from '../base/names.ts';
+import { isAbsence, REJECTIONS } from '../base/rejection.ts';
+import { StartRefused } from '../base/start-refused.ts';
 import type { FieldDef } from '../declare/fields.ts';
-import { capital, column, itemType, SQL_NAME_CHARACTERS_MAX, targetOf, wire } from './names.ts';
 import type { Kind, ListInfo, Refusal } from './registry.ts';
 
 /** Refuses names that some interface cannot represent, each with a message that names the place. */

@@ -3,7 +3,7 @@ import { domain } from '#kernel/declare/domain.ts';
 import { choice, type Fields, integer, line, list, ref } from '#kernel/declare/fields.ts';
 import { route } from '#kernel/declare/route.ts';
 import { count } from '#kernel/declare/view.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { StartRefused } from '../base/start-refused.ts';
 import { assemble } from './assemble.ts';
 
 const base = domain({ name: 'tried', roles: ['clerk'] });

@@ -1,4 +1,4 @@
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { StartRefused } from '../base/start-refused.ts';
 import type { AnyAggregate } from '../declare/aggregate.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import type { AnyRoute } from '../declare/route.ts';

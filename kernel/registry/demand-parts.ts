@@ -1,4 +1,4 @@
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { StartRefused } from '../base/start-refused.ts';
 import { always } from '../conditions/expression.ts';
 import { guardOfField, type PartRight, partOfItems, partRightsOf } from '../conditions/parts-of.ts';
 import type { FieldDef } from '../declare/fields.ts';

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { targetOf } from '../base/names.ts';
+import { StartRefused } from '../base/start-refused.ts';
 import { callersIn, factsIn, resolve } from '../conditions/expression.ts';
 import { formShape } from '../decide/forms.ts';
 import { referenceAt } from '../decide/memberships.ts';
-import { targetOf } from './names.ts';
 import type { CommandInfo, Domain, EventInfo, Kind, ListInfo, TimerInfo } from './registry.ts';
 
 /** Refuses reactions that can never run, and reactions that would trigger each other for ever. */

@@ -1,4 +1,4 @@
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { StartRefused } from '../base/start-refused.ts';
 import { type Expression, factsIn, resolve } from '../conditions/expression.ts';
 import { operationOf, rightsOf } from '../conditions/rights.ts';
 import type { CommandInfo, Domain, Kind } from './registry.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { domain } from '#kernel/declare/domain.ts';
 import { type Fields, line, list, ref } from '#kernel/declare/fields.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { StartRefused } from '../base/start-refused.ts';
 import { assemble } from './assemble.ts';
 
 const base = domain({ name: 'tried', roles: ['clerk'] });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { StartRefused } from '../base/start-refused.ts';
 import { WORDS_OF_RIGHTS } from '../declare/aggregate.ts';
 import { domain } from '../declare/domain.ts';
 import { line } from '../declare/fields.ts';

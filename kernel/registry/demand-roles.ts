@@ -1,4 +1,4 @@
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { StartRefused } from '../base/start-refused.ts';
 import { WORDS_OF_RIGHTS } from '../declare/aggregate.ts';
 import type { Domain } from './registry.ts';
 

@@ -1,7 +1,7 @@
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { targetOf } from '../base/names.ts';
+import { StartRefused } from '../base/start-refused.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { readerOf } from '../rows/shares.ts';
-import { targetOf } from './names.ts';
 import type { Domain, EventInfo, Kind, ShareEffect, ShareInfo, ViewInfo } from './registry.ts';
 
 export const PERSONAL =

@@ -4,7 +4,7 @@ import { checkOf } from '#kernel/conditions/facts.ts';
 import { rulesOf } from '#kernel/decide/given.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { date, type Fields, instant, integer, line, ref, states, upload } from '#kernel/declare/fields.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { StartRefused } from '../base/start-refused.ts';
 import { assemble } from './assemble.ts';
 
 const base = domain({ name: 'tried', roles: ['clerk'] });

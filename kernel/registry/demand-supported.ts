@@ -1,7 +1,7 @@
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { oneOf, targetOf } from '../base/names.ts';
+import { StartRefused } from '../base/start-refused.ts';
 import { isOfParts } from '../conditions/parts-of.ts';
 import type { FieldDef } from '../declare/fields.ts';
-import { oneOf, targetOf } from './names.ts';
 import type { Kind } from './registry.ts';
 
 /** Refuses declarations that no part implements yet, by name, so that authors do not rely on them. */

@@ -1,4 +1,4 @@
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { StartRefused } from '../base/start-refused.ts';
 import type { EventInfo, Kind } from './registry.ts';
 
 /** Refuses an event with a former version that could not be read: its aggregates would be parked. */

@@ -1,4 +1,5 @@
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { capital, column, SQL_NAME_CHARACTERS_MAX } from '../base/names.ts';
+import { StartRefused } from '../base/start-refused.ts';
 import { keyColumnsOf, positionOf } from '../rows/shares.ts';
 import {
   FIELDS_OF_THE_KERNEL,
@@ -9,7 +10,6 @@ import {
   TYPES_OF_THE_KERNEL,
   typesOf,
 } from './demand-names.ts';
-import { capital, column, SQL_NAME_CHARACTERS_MAX } from './names.ts';
 import type { Domain, ViewInfo } from './registry.ts';
 
 /** Names of trigger functions contain that of the table, and PostgreSQL limits names to 63 characters. */

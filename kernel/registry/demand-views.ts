@@ -1,9 +1,9 @@
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { column, targetOf } from '../base/names.ts';
+import { StartRefused } from '../base/start-refused.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { CHANGED, SHARES } from '../rows/view-table.ts';
 import { demandShare, PERSONAL } from './demand-shares.ts';
 import { demandViewNames } from './demand-view-names.ts';
-import { column, targetOf } from './names.ts';
 import type { Domain, ViewInfo } from './registry.ts';
 
 /** Refuses views that cannot be maintained, each with a message that names the place and a solution. */

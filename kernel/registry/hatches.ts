@@ -1,6 +1,6 @@
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { column, wire } from '../base/names.ts';
+import { StartRefused } from '../base/start-refused.ts';
 import { type FieldDef, flag, integer, line } from '../declare/fields.ts';
-import { column, wire } from './names.ts';
 import type { CustomFilterInfo, Defs, ExpressionInfo, Projection, Row, SqlText } from './registry.ts';
 
 type Written = Pick<ExpressionInfo, 'name' | 'says' | 'text' | 'uses'>;

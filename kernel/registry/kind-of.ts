@@ -1,7 +1,8 @@
 // Over 200 lines, because it is one conversion: the declaration of an aggregate becomes a kind.
 import type * as z from 'zod';
-import { StartRefused } from '#shared/process/start-refused.ts';
-import { isFull, isNot, isTaken, type RejectionCode } from '#shared/rejection.ts';
+import { byName, capital, column, kebab, singular, snake, wire } from '../base/names.ts';
+import { isFull, isNot, isTaken, type RejectionCode } from '../base/rejection.ts';
+import { StartRefused } from '../base/start-refused.ts';
 import type { AnyAggregate } from '../declare/aggregate.ts';
 import { type FieldDef, integer } from '../declare/fields.ts';
 import {
@@ -11,7 +12,6 @@ import {
   projectionsOf,
   projectionVersionsOf,
 } from './hatches.ts';
-import { byName, capital, column, kebab, singular, snake, wire } from './names.ts';
 import { identityOf, withPersons } from './persons-of.ts';
 import type {
   CommandInfo,

@@ -3,8 +3,8 @@ import { rulesOf } from '#kernel/decide/given.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { type Fields, line, list, ref } from '#kernel/declare/fields.ts';
 import { definitionsOf } from '#kernel/events/definitions.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import { care, remark, report, visit } from '../../test/toy/care.ts';
+import { StartRefused } from '../base/start-refused.ts';
 import { assemble } from './assemble.ts';
 
 const CLIENT = 1;

@@ -1,6 +1,6 @@
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { capital, targetOf } from '../base/names.ts';
+import { StartRefused } from '../base/start-refused.ts';
 import { type FieldDef, ref } from '../declare/fields.ts';
-import { capital, targetOf } from './names.ts';
 import type { Kind } from './registry.ts';
 
 type Named = readonly [name: string, def: FieldDef];

@@ -1,6 +1,6 @@
 // Over 200 lines, because it is one type: the resolved declaration for interpreters.
-import type { JsonObject } from '#shared/json.ts';
-import type { RejectionCode } from '#shared/rejection.ts';
+import type { JsonObject } from '../base/json.ts';
+import type { RejectionCode } from '../base/rejection.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import type { Commanded, Run } from '../declare/run.ts';
 

@@ -1,4 +1,4 @@
-import { capital } from './names.ts';
+import { capital } from '../base/names.ts';
 import type { Domain } from './registry.ts';
 
 const roleOf = ({ kinds }: Domain) => kinds.user?.fields.role;

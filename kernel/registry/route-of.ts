@@ -1,4 +1,4 @@
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { StartRefused } from '../base/start-refused.ts';
 import { always } from '../conditions/expression.ts';
 import { rightsOf } from '../conditions/rights.ts';
 import type { FieldDef, Fields } from '../declare/fields.ts';

@@ -1,6 +1,6 @@
+import { byName, capital, kebab, snake } from '../base/names.ts';
 import { type FieldDef, integer } from '../declare/fields.ts';
 import type { AnyShare, AnyView, Count, Sum } from '../declare/view.ts';
-import { byName, capital, kebab, snake } from './names.ts';
 import type { Kind, ShareEffect, ShareInfo, ShareSource, ViewInfo, ViewValue } from './registry.ts';
 
 /** Derives the view from its declaration. */

@@ -1,9 +1,9 @@
-import { EXAMPLE_CURSOR } from '#shared/cursor.ts';
-import type { JsonObject } from '#shared/json.ts';
+import { EXAMPLE_CURSOR } from '../base/cursor.ts';
+import type { JsonObject } from '../base/json.ts';
+import { capital, kebab, targetOf, wire } from '../base/names.ts';
 import { editOf } from '../decide/forms.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { exampleId, exampleValue } from '../events/definitions.ts';
-import { capital, kebab, targetOf, wire } from '../registry/names.ts';
 import type { CommandInfo, CommandKind, Domain, Kind, ListInfo } from '../registry/registry.ts';
 import { nameOfItems } from './operation.ts';
 import { labelOf, shownName } from './schemas.ts';

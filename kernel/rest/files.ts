@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { IMAGE_TYPES } from '#shared/blobs/image-type.ts';
-import { written } from '#shared/rest/fields.ts';
+import { IMAGE_TYPES } from '../base/image-type.ts';
+import { capital, kebab, oneOf, spaced } from '../base/names.ts';
+import { written } from '../base/rest/fields.ts';
 import { oneOfList } from '../decide/items.ts';
 import { type UploadField, uploadFieldsOf } from '../decide/upload-fields.ts';
-import { capital, kebab, oneOf, spaced } from '../registry/names.ts';
 import type { Domain, Kind } from '../registry/registry.ts';
 import { onePath, parametersOf } from './lists.ts';
 import { type AggregateOperation, itemPath, type Named, nameOfItems } from './operation.ts';

@@ -1,6 +1,6 @@
-import type { RestOperation } from '#shared/rest/operation.ts';
+import { capital, targetOf } from '../base/names.ts';
+import type { RestOperation } from '../base/rest/operation.ts';
 import type { UploadField } from '../decide/upload-fields.ts';
-import { capital, targetOf } from '../registry/names.ts';
 import type { CommandInfo, Domain, Kind, ListInfo } from '../registry/registry.ts';
 
 /** The action of an operation on an aggregate, from which its route is made. */

@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { StartRefused } from '#shared/process/start-refused.ts';
-import { atOfList, ItemAt } from '#shared/rest/at.ts';
-import { HISTORY } from '#shared/rest/history.ts';
-import { idParameter, PAGE, search, sortBy } from '#shared/rest/lists.ts';
+import { capital, oneOf, spaced } from '../base/names.ts';
+import { atOfList, ItemAt } from '../base/rest/at.ts';
+import { HISTORY } from '../base/rest/history.ts';
+import { idParameter, PAGE, search, sortBy } from '../base/rest/lists.ts';
+import { StartRefused } from '../base/start-refused.ts';
 import { operationOf } from '../conditions/rights.ts';
 import type { FieldDef } from '../declare/fields.ts';
-import { capital, oneOf, spaced } from '../registry/names.ts';
 import type { Domain, Kind } from '../registry/registry.ts';
 import { filesOf } from './files.ts';
 import { listOperations } from './lists.ts';

@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { createdAt, id, Links, unheeded, updatedAt } from '#shared/rest/fields.ts';
+import { capital, targetOf, wire } from '../base/names.ts';
+import { createdAt, id, Links, unheeded, updatedAt } from '../base/rest/fields.ts';
 import { partRightsOf } from '../conditions/parts-of.ts';
 import { ABSENT_TARGET, isAlwaysShown } from '../conditions/references.ts';
 import { demandedOf, formShape } from '../decide/forms.ts';
 import type { FieldDef } from '../declare/fields.ts';
-import { capital, targetOf, wire } from '../registry/names.ts';
 import type { CommandInfo, Domain, Kind } from '../registry/registry.ts';
 
 /** The schema of an aggregate for everyone who may read it. */

@@ -1,10 +1,10 @@
-import { JsonPatch } from '#shared/commands/json-patch.ts';
-import type { RejectionCode } from '#shared/rejection.ts';
-import { Written, written } from '#shared/rest/fields.ts';
+import { JsonPatch } from '../base/json-patch.ts';
+import { capital, kebab, oneOf, spaced } from '../base/names.ts';
+import type { RejectionCode } from '../base/rejection.ts';
+import { Written, written } from '../base/rest/fields.ts';
 import { operationOf } from '../conditions/rights.ts';
 import { refusalOfInvariant, refusalsOf } from '../decide/guards.ts';
 import { limitRefusalsOf } from '../decide/limits.ts';
-import { capital, kebab, oneOf, spaced } from '../registry/names.ts';
 import type { CommandInfo, Domain, Kind } from '../registry/registry.ts';
 import { type AggregateOperation, collectionPath, itemPath, type Named } from './operation.ts';
 import { actionSchema, newSchema, patchSchema, replacementSchema } from './schemas.ts';

@@ -1,7 +1,7 @@
-import { type Change, sealOf } from '#shared/read-model/change.ts';
+import { wire } from '../base/names.ts';
 import type { Part } from '../declare/fields.ts';
-import { wire } from '../registry/names.ts';
 import type { EventInfo, Kind } from '../registry/registry.ts';
+import { type Change, sealOf } from './change.ts';
 import { columnsOf, partsOf, staysWhenEnded, tableOf } from './table.ts';
 
 /** An event as the projection reads it. */

@@ -1,5 +1,5 @@
+import { column } from '../base/names.ts';
 import type { FieldDef } from '../declare/fields.ts';
-import { column } from '../registry/names.ts';
 import type { Kind } from '../registry/registry.ts';
 import { columnsOf, partsOf, staysWhenEnded, tableOf } from './table.ts';
 

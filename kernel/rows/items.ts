@@ -1,8 +1,8 @@
-import { type ItemChange, sealOf, type Table } from '#shared/read-model/change.ts';
+import { column, snake, wire } from '../base/names.ts';
 import { fieldsOfItem } from '../conditions/expression.ts';
 import type { FieldDef } from '../declare/fields.ts';
-import { column, snake, wire } from '../registry/names.ts';
 import type { EventInfo, Kind, ListInfo } from '../registry/registry.ts';
+import { type ItemChange, sealOf, type Table } from './change.ts';
 import type { Projected } from './compile.ts';
 import type { TableDefinition } from './definition.ts';
 

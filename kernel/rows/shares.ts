@@ -1,7 +1,8 @@
 // Over 200 lines, because it is one compilation: from the declaration of a view to its tables of shares.
-import type { Table } from '#shared/read-model/change.ts';
-import { column, wire } from '../registry/names.ts';
+
+import { column, wire } from '../base/names.ts';
 import type { EventInfo, Kind, ShareEffect, ShareInfo, ShareSource, ViewInfo } from '../registry/registry.ts';
+import type { Table } from './change.ts';
 import { type Projected, valueIn } from './compile.ts';
 import type { TableDefinition } from './definition.ts';
 

@@ -1,8 +1,8 @@
-import { StartRefused } from '#shared/process/start-refused.ts';
-import type { Table } from '#shared/read-model/change.ts';
+import { column, targetOf } from '../base/names.ts';
+import { StartRefused } from '../base/start-refused.ts';
 import type { FieldDef, Part } from '../declare/fields.ts';
-import { column, targetOf } from '../registry/names.ts';
 import type { Kind } from '../registry/registry.ts';
+import type { Table } from './change.ts';
 
 /** The table with the states of one kind of aggregate. */
 export const tableOf = (kind: Kind): Table => {

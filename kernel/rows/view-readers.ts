@@ -1,7 +1,7 @@
+import { column, snake } from '../base/names.ts';
 import type { Expression } from '../conditions/expression.ts';
 import { fieldsOfItem } from '../conditions/expression.ts';
 import { operationOf, rightsOf } from '../conditions/rights.ts';
-import { column, snake } from '../registry/names.ts';
 import type { Domain, Kind, ViewInfo } from '../registry/registry.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { sqlName } from '../registry/names.ts';
+import { sqlName } from '../base/names.ts';
 import type { AskedTable } from './view-readers.ts';
 import { CHANGES, type ViewTable } from './view-table.ts';
 

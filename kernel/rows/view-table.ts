@@ -1,4 +1,4 @@
-import { column } from '../registry/names.ts';
+import { column } from '../base/names.ts';
 import type { ViewInfo } from '../registry/registry.ts';
 import { keyColumnsOf } from './shares.ts';
 

@@ -1,4 +1,4 @@
-import { column, sqlName } from '../registry/names.ts';
+import { column, sqlName } from '../base/names.ts';
 import type { ViewInfo } from '../registry/registry.ts';
 import { positionOf, type ShareTable } from './shares.ts';
 import { noteRemovedFrom, POSITION } from './view-streams.ts';

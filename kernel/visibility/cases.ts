@@ -1,3 +1,4 @@
+import { targetOf } from '../base/names.ts';
 import { attributesIn } from '../conditions/attributes.ts';
 import { callersIn, type Expression, fieldsOfItem, resolve } from '../conditions/expression.ts';
 import { checkOf, type Fact, type Facts, factOf, factsIn } from '../conditions/facts.ts';
@@ -5,7 +6,6 @@ import type { Attributes } from '../conditions/holds.ts';
 import { type AskedList, askedListOf, asksIn } from '../conditions/lists.ts';
 import { operationOf } from '../conditions/rights.ts';
 import type { FieldDef } from '../declare/fields.ts';
-import { targetOf } from '../registry/names.ts';
 import type { Domain, EventInfo, Kind } from '../registry/registry.ts';
 import { type TypeVisibility, visibilityOf } from './visibility.ts';
 import { questionsOf, readingRights } from './watches.ts';

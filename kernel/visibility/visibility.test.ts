@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { domain } from '#kernel/declare/domain.ts';
 import { instant, line, ref } from '#kernel/declare/fields.ts';
-import type { StreamName } from '#shared/brands.ts';
 import { idsIn } from '#shared/visibility/visible-data.ts';
+import type { StreamName } from '../base/brands.ts';
 import { assemble } from '../registry/assemble.ts';
 import { visibilityOf } from './visibility.ts';
 

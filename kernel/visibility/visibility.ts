@@ -1,11 +1,12 @@
 // Over 200 lines, because it is one compilation: from rights to the visibility of events.
-import { StartRefused } from '#shared/process/start-refused.ts';
+
+import { targetOf, wire } from '../base/names.ts';
+import { StartRefused } from '../base/start-refused.ts';
 import { always, type Expression, knowing } from '../conditions/expression.ts';
 import { type Fact, type Facts, factOf, factsIn, leftBy, questionsIn } from '../conditions/facts.ts';
 import { type Find, holdsOf, type State } from '../conditions/holds.ts';
 import { partOfItems, partRightsOf } from '../conditions/parts-of.ts';
 import { operationOf, type Right } from '../conditions/rights.ts';
-import { targetOf, wire } from '../registry/names.ts';
 import type { Domain, EventInfo, Kind, Row } from '../registry/registry.ts';
 import { type Clear, questionsOf, readingRights, type Watch, watchesOf } from './watches.ts';
 

@@ -1,7 +1,7 @@
+import { wire } from '../base/names.ts';
 import { fieldsOfItem } from '../conditions/expression.ts';
 import type { State } from '../conditions/holds.ts';
 import { type AskedList, askedListOf } from '../conditions/lists.ts';
-import { wire } from '../registry/names.ts';
 import type { Domain, EventInfo, Kind, Row } from '../registry/registry.ts';
 
 /** The effect of an event on a list that rights to read depend on; undefined if it has none. */

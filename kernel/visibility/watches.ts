@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
-import type { Actor } from '#shared/events/metadata.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
+import type { Actor } from '../base/events/metadata.ts';
+import { wire } from '../base/names.ts';
+import { StartRefused } from '../base/start-refused.ts';
 import { questionsIn } from '../conditions/facts.ts';
 import type { State } from '../conditions/holds.ts';
 import { askedListOf } from '../conditions/lists.ts';
 import { partRightsOf } from '../conditions/parts-of.ts';
 import { operationOf, type Right, rightsOf } from '../conditions/rights.ts';
 import { foldDefinitionOf } from '../decide/fold-definition.ts';
-import { wire } from '../registry/names.ts';
 import type { Domain, EventInfo, Kind, Row } from '../registry/registry.ts';
 import { watchedItemsOf } from './watched-items.ts';
 

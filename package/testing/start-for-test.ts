@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { waitOf } from '#kernel/registry/kind-of.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { rolesOf } from '#kernel/registry/roles.ts';
@@ -7,7 +8,6 @@ import { clientSettingsOf } from '#shared/clients/settings.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { realTimeAhead } from '#shared/clock/real-time.ts';
 import { policyOf } from '#shared/policy.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import { PROJECTOR } from '#shared/read-model/read-model.ts';
 import { startAll } from '../../all-roles.ts';
 import { createClient } from '../../client/client.ts';

@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { Router } from 'express';
 import { pino } from 'pino';
 import { expect } from 'vitest';
-import type { EventId, StreamName } from '#shared/brands.ts';
+import type { EventId, StreamName } from '#kernel/base/brands.ts';
 import { Health } from '#shared/http/health.ts';
 import { test as base } from '../../test/engines/audited-log.ts';
 import { openTokenVerification } from '../../test/engines/token-verification.ts';

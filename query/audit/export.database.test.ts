@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
+import { formatCursor } from '#kernel/base/cursor.ts';
 import { type ChainState, extendBy } from '#shared/audit/chain-at.ts';
 import { fromLine } from '#shared/audit/export/cloud-event.ts';
 import { type SignedManifest, signedText } from '#shared/audit/export/manifest.ts';
 import { isSignedBy } from '#shared/audit/signing-keys.ts';
-import { formatCursor } from '#shared/cursor.ts';
 import { type Asker, type Backend, test } from '../../test/engines/backend.ts';
 
 test.beforeAll(async ({ author, backend }) => {

@@ -1,11 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
+import type { Position } from '#kernel/base/brands.ts';
 import { agreesWithChain, chainAt, extendBy, readBetween } from '#shared/audit/chain-at.ts';
 import { toLine } from '#shared/audit/export/cloud-event.ts';
 import { readProof, signManifest, toManifestLine } from '#shared/audit/export/manifest.ts';
 import { type AuditKeyDependencies, openSigner } from '#shared/audit/signing-keys.ts';
-import type { Position } from '#shared/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import type { LastingAccess } from '#shared/http/authenticate/resource-server.ts';

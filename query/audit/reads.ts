@@ -1,9 +1,10 @@
+import type { Position } from '#kernel/base/brands.ts';
+import { LIMIT_DEFAULT } from '#kernel/base/rest/lists.ts';
 import { readChainEnd } from '#shared/audit/blocks.ts';
 import { readPublication } from '#shared/audit/publication.ts';
 import { readHeadsAfter, readStatement, type StoredHead } from '#shared/audit/signed-head.ts';
 import { type AuditKey, endorsementText, readAuditKeys } from '#shared/audit/signing-keys.ts';
 import { listDifferences, readWatched, type Watched } from '#shared/audit/watch.ts';
-import type { Position } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { cursorAt, type SeeingLog } from '#shared/event-log/own-cursor.ts';
@@ -11,7 +12,6 @@ import { readCheckpoint } from '#shared/follower/checkpoint.ts';
 import { type Caller, mayAlways } from '#shared/policy.ts';
 import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
 import type { AuditHead, AuditKeys, AuditStatus } from '#shared/rest/audit.ts';
-import { LIMIT_DEFAULT } from '#shared/rest/lists.ts';
 import type { Reads } from '../read-routes.ts';
 import { readFailureOf } from '../statement.ts';
 

@@ -1,4 +1,4 @@
-import type { EventId } from '#shared/brands.ts';
+import type { EventId } from '#kernel/base/brands.ts';
 import { nowMs, type Tracing } from '#shared/tracing/tracing.ts';
 import type { Lane, Rendered } from './lane.ts';
 import type { IndexedChange } from './ring.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { formatCursor } from '#shared/cursor.ts';
+import { formatCursor } from '#kernel/base/cursor.ts';
 import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
 import { nowS } from '../../test/token-mint.ts';
 import { streamOf } from '../../testing/graphql/graphql-stream.ts';

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import type { Position } from '#shared/brands.ts';
+import type { Position } from '#kernel/base/brands.ts';
 import type { Change, ChangePage } from '#shared/change-stream/change-stream.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { createMetrics } from '#shared/process/metrics.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Position } from '#shared/brands.ts';
+import type { Position } from '#kernel/base/brands.ts';
 import type { ChangePage } from '#shared/change-stream/change-stream.ts';
 import { createHistory } from './history.ts';
 

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Position } from '#shared/brands.ts';
+import type { Position } from '#kernel/base/brands.ts';
 import type { ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
 
 /** The number of concurrent reads of the log; further readers wait for their next page. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Position, UserId } from '#shared/brands.ts';
+import type { Position, UserId } from '#kernel/base/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { callerIn, POLICY } from '../../test/engines/policy.ts';
 import { Lane, type Rendered } from './lane.ts';

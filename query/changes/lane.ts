@@ -1,8 +1,8 @@
 // Over 200 lines, because it is one thing: the readers of a cohort at one position, and what is written to
 // them.
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Position, UserId } from '#kernel/base/brands.ts';
 import type { Facts } from '#kernel/conditions/facts.ts';
-import type { Position, UserId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Caller } from '#shared/policy.ts';
 import { userOf } from '#shared/visibility/visible-origin.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Position } from '#shared/brands.ts';
+import type { Position } from '#kernel/base/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Lane, Messages } from './lane.ts';
 import { createRenderAhead } from './render-ahead.ts';

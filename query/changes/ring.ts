@@ -1,4 +1,4 @@
-import type { Position } from '#shared/brands.ts';
+import type { Position } from '#kernel/base/brands.ts';
 import type { Change, ChangePage } from '#shared/change-stream/change-stream.ts';
 import type { Topic, TopicsOf } from './topics.ts';
 

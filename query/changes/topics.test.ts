@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import type { StreamName } from '#shared/brands.ts';
+import type { StreamName } from '#kernel/base/brands.ts';
 import { createTopicsOf } from './topics.ts';
 
 const topicsOf = createTopicsOf(publishing);

@@ -1,4 +1,4 @@
-import { wire } from '#kernel/registry/names.ts';
+import { wire } from '#kernel/base/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 

@@ -1,11 +1,12 @@
 // Over 200 lines, because it is one document: its types, and how each part of it follows from the
 // declaration.
 import * as z from 'zod';
+import { capital, kebab, spaced, targetOf, wire } from '#kernel/base/names.ts';
 import { operationOf, type Right, rightsOf } from '#kernel/conditions/rights.ts';
 import { formShape } from '#kernel/decide/forms.ts';
 import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
-import { capital, kebab, spaced, targetOf, wire } from '#kernel/registry/names.ts';
+import { filtersOf } from '#kernel/registry/event-references.ts';
 import type {
   CommandInfo,
   CommandKind,
@@ -17,7 +18,6 @@ import type {
 import { collectionPath, parentOf } from '#kernel/rest/operation.ts';
 import { labelOf, shownName } from '#kernel/rest/schemas.ts';
 import { fieldsOfView, sortsOfView } from '#kernel/rest/views.ts';
-import { filtersOf } from '#shared/events/event-references.ts';
 import { ofAggregates, operationsOf } from '#shared/rest/operations.ts';
 
 /**

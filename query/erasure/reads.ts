@@ -1,14 +1,14 @@
+import type { UserId } from '#kernel/base/brands.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
+import { pathId } from '#kernel/base/rest/path-id.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
-import type { UserId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { ErasureList } from '#shared/erasure/erasure-list.ts';
 import { reportErasure } from '#shared/erasure/report.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { may } from '#shared/policy.ts';
-import { Rejection } from '#shared/rejection.ts';
-import { pathId } from '#shared/rest/path-id.ts';
 import type { Reads } from '../read-routes.ts';
 
 type ErasureDependencies = {

@@ -1,11 +1,11 @@
 import * as z from 'zod';
+import type { LogIdentity } from '#kernel/base/brands.ts';
+import { CURSOR_PATTERN, formatCursor } from '#kernel/base/cursor.ts';
+import type { EventDefinition } from '#kernel/base/events/define-event.ts';
+import { isLogPosition, withCursors } from '#kernel/base/events/log-positions.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { LogIdentity } from '#shared/brands.ts';
-import { CURSOR_PATTERN, formatCursor } from '#shared/cursor.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import type { EventDefinition } from '#shared/events/define-event.ts';
-import { isLogPosition, withCursors } from '#shared/events/log-positions.ts';
-import type { JsonObject } from '#shared/json.ts';
 import type { EventType } from '#shared/rest/event-types.ts';
 import type { Reads } from '../read-routes.ts';
 

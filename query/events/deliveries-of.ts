@@ -1,10 +1,10 @@
+import type { EventId } from '#kernel/base/brands.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { EventId } from '#shared/brands.ts';
 import { isUndefinedTable } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { SeeingLog } from '#shared/event-log/own-cursor.ts';
 import { admit, type Caller, may } from '#shared/policy.ts';
-import { Rejection } from '#shared/rejection.ts';
 import type { Delivery } from '#shared/rest/deliveries.ts';
 import { listDeliveriesOfEvents } from '#shared/webhooks/deliveries.ts';
 import { representDelivery } from '#shared/webhooks/representation.ts';

@@ -1,6 +1,6 @@
 // Over 200 lines, because all tests share the history written at the beginning.
 import { expect } from 'vitest';
-import { formatCursor } from '#shared/cursor.ts';
+import { formatCursor } from '#kernel/base/cursor.ts';
 import { type Asker, test as base } from '../../test/engines/backend.ts';
 import { linkIn } from '../../test/links.ts';
 import { follow } from '../../testing/http/event-source.ts';

@@ -1,13 +1,13 @@
+import type { StreamName } from '#kernel/base/brands.ts';
+import type { Origin } from '#kernel/base/events/metadata.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
+import { type EventReference, refersTo } from '#kernel/registry/event-references.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { StreamName } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { IndexQuery } from '#shared/event-index/event-index.ts';
 import { type Catalogue, catalogueOf } from '#shared/events/catalogue.ts';
 import { fitsPattern, typesOf } from '#shared/events/event-patterns.ts';
-import { type EventReference, refersTo } from '#shared/events/event-references.ts';
-import type { Origin } from '#shared/events/metadata.ts';
-import { streamName } from '#shared/events/streams.ts';
-import type { JsonObject } from '#shared/json.ts';
 import type { Caller } from '#shared/policy.ts';
 import type { EventFilter } from '#shared/rest/events.ts';
 import { visibleOrigin } from '#shared/visibility/visible-origin.ts';

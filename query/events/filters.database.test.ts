@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import type { EventId, StreamName } from '#shared/brands.ts';
+import type { EventId, StreamName } from '#kernel/base/brands.ts';
 import { context } from '../../test/codec-fixture.ts';
 import { type Asker, type Backend, test as base } from '../../test/engines/backend.ts';
 import { follow } from '../../testing/http/event-source.ts';

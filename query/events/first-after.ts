@@ -1,4 +1,4 @@
-import type { Position, StreamName, Version } from '#shared/brands.ts';
+import type { Position, StreamName, Version } from '#kernel/base/brands.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 
 const LOOKED_AT_EVENTS = 100;

@@ -1,6 +1,7 @@
 // Over 200 lines, because it is one walk: events by the index, and by the log where the index lags.
+
+import type { Position, StreamName, Version } from '#kernel/base/brands.ts';
 import { readBetween } from '#shared/audit/chain-at.ts';
-import type { Position, StreamName, Version } from '#shared/brands.ts';
 import type { ChangePage } from '#shared/change-stream/change-stream.ts';
 import type { ChangeReader } from '#shared/change-stream/changes.ts';
 import type { Pool } from '#shared/database/pool.ts';

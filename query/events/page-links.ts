@@ -1,4 +1,4 @@
-import type { Position } from '#shared/brands.ts';
+import type { Position } from '#kernel/base/brands.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import type { ListAnswer } from '#shared/rest/reads/answer.ts';
 import type { ChangesPage, Order } from './page.ts';

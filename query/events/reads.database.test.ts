@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import type { EventId, StreamName } from '#shared/brands.ts';
+import type { EventId, StreamName } from '#kernel/base/brands.ts';
+import { formatCursor } from '#kernel/base/cursor.ts';
 import { createChangeReader } from '#shared/change-stream/changes.ts';
-import { formatCursor } from '#shared/cursor.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { context } from '../../test/codec-fixture.ts';
 import { test } from '../../test/engines/backend.ts';

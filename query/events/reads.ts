@@ -1,4 +1,5 @@
-import type { Position, StreamName } from '#shared/brands.ts';
+import type { Position, StreamName } from '#kernel/base/brands.ts';
+import { LIMIT_DEFAULT } from '#kernel/base/rest/lists.ts';
 import type { Change, ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
 import {
   type ChangeReader,
@@ -11,7 +12,6 @@ import { type Catalogue, catalogueOf } from '#shared/events/catalogue.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { Caller } from '#shared/policy.ts';
 import type { EventFilter } from '#shared/rest/events.ts';
-import { LIMIT_DEFAULT } from '#shared/rest/lists.ts';
 import { maySee } from '#shared/visibility/may-see.ts';
 import type { Reads } from '../read-routes.ts';
 import { type Charge, createMeter } from '../time-travel/meter.ts';

@@ -1,5 +1,9 @@
+import type { EventId } from '#kernel/base/brands.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
+import type { Link } from '#kernel/base/rest/fields.ts';
+import { pathEventId } from '#kernel/base/rest/path-id.ts';
 import { type PlaceInChain, placeInChain } from '#shared/audit/place-in-chain.ts';
-import type { EventId } from '#shared/brands.ts';
 import type { Change, ChangeStream } from '#shared/change-stream/change-stream.ts';
 import {
   type ChangeReader,
@@ -10,11 +14,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import { findIndexed } from '#shared/event-index/event-index.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import type { JsonObject } from '#shared/json.ts';
 import { type Caller, mayAlways } from '#shared/policy.ts';
-import { Rejection } from '#shared/rejection.ts';
-import type { Link } from '#shared/rest/fields.ts';
-import { pathEventId } from '#shared/rest/path-id.ts';
 import type { EventTrace, RecordedEvent as Shown } from '#shared/rest/recorded-event.ts';
 import { maySee } from '#shared/visibility/may-see.ts';
 import { visibleOrigin } from '#shared/visibility/visible-origin.ts';

@@ -1,10 +1,10 @@
+import type { Cursor } from '#kernel/base/cursor.ts';
+import type { Actor, Origin } from '#kernel/base/events/metadata.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { OpenChange } from '#shared/change-stream/open-change.ts';
-import type { Cursor } from '#shared/cursor.ts';
 import { cursorOf, type NamingLog } from '#shared/event-log/own-cursor.ts';
-import type { Actor, Origin } from '#shared/events/metadata.ts';
-import type { JsonObject } from '#shared/json.ts';
 import type { Caller } from '#shared/policy.ts';
 import type { IsReadable } from '#shared/visibility/present-rights.ts';
 import { idsIn, visibleTo } from '#shared/visibility/visible-data.ts';

@@ -1,9 +1,9 @@
 // Over 200 lines, because it is one endpoint: pages and streams of events, with what both share.
 import { type Request, type RequestHandler, Router } from 'express';
 import type { Registry } from 'prom-client';
+import type { Position } from '#kernel/base/brands.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
-import type { Position } from '#shared/brands.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import { createChangeOpener } from '#shared/change-stream/open-change.ts';
 import type { Clock } from '#shared/clock/clock.ts';

@@ -1,5 +1,5 @@
+import type { Position } from '#kernel/base/brands.ts';
 import type { AuditedLog } from '#shared/audit/position-at.ts';
-import type { Position } from '#shared/brands.ts';
 import { findTime } from '../time-travel/find-time.ts';
 import type { Charge } from '../time-travel/meter.ts';
 

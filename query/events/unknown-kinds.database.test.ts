@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import type { EventId, StreamName } from '#shared/brands.ts';
-import { formatCursor } from '#shared/cursor.ts';
-import { streamName } from '#shared/events/streams.ts';
-import type { JsonObject } from '#shared/json.ts';
+import type { EventId, StreamName } from '#kernel/base/brands.ts';
+import { formatCursor } from '#kernel/base/cursor.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
 import { context } from '../../test/codec-fixture.ts';
 import { type Asker, type Backend, test as base } from '../../test/engines/backend.ts';
 import { streamOf } from '../../testing/graphql/graphql-stream.ts';

@@ -1,9 +1,10 @@
 // Over 200 lines, because it is one derivation: the GraphQL types and queries of every aggregate.
+
+import { oneOf, spaced } from '#kernel/base/names.ts';
 import { isAlwaysShown } from '#kernel/conditions/references.ts';
 import { textOf } from '#kernel/declare/texts.ts';
-import { oneOf, spaced } from '#kernel/registry/names.ts';
+import { filtersOf } from '#kernel/registry/event-references.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { filtersOf } from '#shared/events/event-references.ts';
 import {
   type Child,
   demandSource,

@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 import { expect, it } from 'vitest';
-import { Rejection } from '#shared/rejection.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import { captureLog } from '../../test/serve.ts';
 import { createFormatError } from './errors.ts';
 

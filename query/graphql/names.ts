@@ -1,5 +1,5 @@
+import { capital, itemType, targetOf } from '#kernel/base/names.ts';
 import type { UploadField } from '#kernel/decide/upload-fields.ts';
-import { capital, itemType, targetOf } from '#kernel/registry/names.ts';
 import type { CommandInfo, CommandKind, EventInfo, Kind, ViewInfo } from '#kernel/registry/registry.ts';
 import type { ItemSource, Member, Sort } from '../sources.ts';
 

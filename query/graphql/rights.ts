@@ -10,12 +10,13 @@ import {
   OperationTypeNode,
   type SelectionSetNode,
 } from 'graphql';
+import { itemType } from '#kernel/base/names.ts';
+import type { Operation } from '#kernel/base/operation.ts';
+import type { Rejection } from '#kernel/base/rejection.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
-import { itemType } from '#kernel/registry/names.ts';
 import type { CommandInfo, Domain } from '#kernel/registry/registry.ts';
-import { admit, admitByScope, type Caller, type Operation, policyOf, scopeOf } from '#shared/policy.ts';
-import type { Rejection } from '#shared/rejection.ts';
+import { admit, admitByScope, type Caller, policyOf, scopeOf } from '#shared/policy.ts';
 import { sourcesOf } from '../sources.ts';
 import { viewSourcesOf } from '../views/source.ts';
 import { changeType, mutatingCommands, mutationName, uploadMutations } from './names.ts';

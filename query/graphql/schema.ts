@@ -8,10 +8,10 @@ import {
   Kind,
   parse,
 } from 'graphql';
-import { day } from '#kernel/declare/values.ts';
+import { instant } from '#kernel/base/instant.ts';
+import { day } from '#kernel/base/values.ts';
 import { inWordsOf } from '#kernel/registry/example-kind.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { instant } from '#shared/instant.ts';
 import { domainSdl, filterSdl } from './domain-sdl.ts';
 import { demandRepresentation } from './federation/representation.ts';
 import { demandUpload } from './uploads/upload.ts';

@@ -1,4 +1,4 @@
-import { oneOf } from '#kernel/registry/names.ts';
+import { oneOf } from '#kernel/base/names.ts';
 import type { Source } from '../sources.ts';
 import { changedName, changeType, eventName } from './names.ts';
 import { block, type Line, sentence } from './sdl-lines.ts';

@@ -1,5 +1,5 @@
+import { capital, itemType, oneOf, spaced } from '#kernel/base/names.ts';
 import { formTextOf, textOf } from '#kernel/declare/texts.ts';
-import { capital, itemType, oneOf, spaced } from '#kernel/registry/names.ts';
 import type { CommandInfo, CommandKind } from '#kernel/registry/registry.ts';
 import type { ItemSource, Member } from '../sources.ts';
 import { itemArgument, memberName, mutatingCommands, mutationName } from './names.ts';

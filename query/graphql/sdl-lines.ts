@@ -1,6 +1,6 @@
+import { oneOf } from '#kernel/base/names.ts';
 import { ABSENT_TARGET } from '#kernel/conditions/references.ts';
 import { textOf } from '#kernel/declare/texts.ts';
-import { oneOf } from '#kernel/registry/names.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
 import type { Member } from '../sources.ts';
 import { enumName, memberName } from './names.ts';

@@ -1,5 +1,5 @@
+import { spaced } from '#kernel/base/names.ts';
 import { textOf } from '#kernel/declare/texts.ts';
-import { spaced } from '#kernel/registry/names.ts';
 import type { ViewSource } from '../views/source.ts';
 import { memberName, orderName, viewChangedName } from './names.ts';
 import { block, enumsOf, type Line, PAGE, pagesOf, sentence, valueType } from './sdl-lines.ts';

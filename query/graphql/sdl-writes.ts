@@ -1,6 +1,6 @@
+import { itemType, oneOf } from '#kernel/base/names.ts';
 import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
 import { formTextOf } from '#kernel/declare/texts.ts';
-import { itemType, oneOf } from '#kernel/registry/names.ts';
 import type { CommandInfo } from '#kernel/registry/registry.ts';
 import { demandItems, type Member, type Source } from '../sources.ts';
 import { idArgument, mutatingCommands, mutationName, uploadMutations } from './names.ts';

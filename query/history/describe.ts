@@ -1,15 +1,16 @@
 // Over 200 lines, because it is one thing: the differences of a page of events, for which former values are
 // looked up.
-import { column, wire } from '#kernel/registry/names.ts';
-import type { Position, UserId } from '#shared/brands.ts';
+
+import type { Position, UserId } from '#kernel/base/brands.ts';
+import type { EventDefinition } from '#kernel/base/events/define-event.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
+import { column, wire } from '#kernel/base/names.ts';
+import type { ItemChange } from '#kernel/rows/change.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { Catalogue } from '#shared/events/catalogue.ts';
 import { type DecodedEvent, subjectOf } from '#shared/events/codec.ts';
-import type { EventDefinition } from '#shared/events/define-event.ts';
 import { eraseFields } from '#shared/events/personal.ts';
-import type { JsonObject } from '#shared/json.ts';
-import type { ItemChange } from '#shared/read-model/change.ts';
 import type { RowFold } from '#shared/read-model/row-fold.ts';
 import type { ProjectedItems, ProjectedTable } from '#shared/read-model/tables.ts';
 import { decodeEach } from '../time-travel/decode-each.ts';

@@ -1,20 +1,21 @@
 // Over 200 lines, because it is one answer: the history of a stream, as each reader may see it.
+
+import type { Position, UserId, Version } from '#kernel/base/brands.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
+import { notFound, Rejection } from '#kernel/base/rejection.ts';
+import type { HistoryEntry } from '#kernel/base/rest/history.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import { membershipsOf } from '#kernel/decide/memberships.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { visibilityOf } from '#kernel/visibility/visibility.ts';
-import type { Position, UserId, Version } from '#shared/brands.ts';
 import { createChangeReader } from '#shared/change-stream/changes.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { cursorOf, type NamingLog } from '#shared/event-log/own-cursor.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import { streamName } from '#shared/events/streams.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { type Caller, may, mayByFacts } from '#shared/policy.ts';
 import { readReached } from '#shared/read-model/read-position.ts';
 import { demandTable } from '#shared/read-model/tables.ts';
-import { notFound, Rejection } from '#shared/rejection.ts';
-import type { HistoryEntry } from '#shared/rest/history.ts';
 import { createPresentRights, type IsReadable } from '#shared/visibility/present-rights.ts';
 import { lackedBy, partsIn, rightToField } from '#shared/visibility/visible-data.ts';
 import { visibleOrigin } from '#shared/visibility/visible-origin.ts';

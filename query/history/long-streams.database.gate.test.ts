@@ -2,8 +2,8 @@
 // as without.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import type { EventId, Position, StreamName, Version } from '#shared/brands.ts';
-import { streamName } from '#shared/events/streams.ts';
+import type { EventId, Position, StreamName, Version } from '#kernel/base/brands.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
 import type { Caller } from '#shared/policy.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import type { Snapshots } from '#shared/snapshots/snapshots.ts';

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import type { WebhookId } from '#shared/brands.ts';
+import type { WebhookId } from '#kernel/base/brands.ts';
 import { type Asker, type Backend, test } from '../../test/engines/backend.ts';
 import { as, by, draftArticle, system } from '../../test/engines/command-side.ts';
 import type { CommentId } from '../../test/publishing-ids.ts';

@@ -1,7 +1,7 @@
-import { notFound, Rejection } from '#shared/rejection.ts';
-import { LIMIT_DEFAULT } from '#shared/rest/lists.ts';
+import { notFound, Rejection } from '#kernel/base/rejection.ts';
+import { LIMIT_DEFAULT } from '#kernel/base/rest/lists.ts';
+import { pathId } from '#kernel/base/rest/path-id.ts';
 import { ofAggregates } from '#shared/rest/operations.ts';
-import { pathId } from '#shared/rest/path-id.ts';
 import type { ListAnswer } from '#shared/rest/reads/answer.ts';
 import { formatKey, parseKey } from '#shared/webhooks/pages.ts';
 import type { KindReads } from '../kinds/reads.ts';

@@ -1,7 +1,7 @@
+import { streamName } from '#kernel/base/events/streams.ts';
+import { notFound, Rejection } from '#kernel/base/rejection.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { streamName } from '#shared/events/streams.ts';
-import { notFound, Rejection } from '#shared/rejection.ts';
 import { refuseParked } from '../parked.ts';
 import { presentSql, type Source } from '../sources.ts';
 import { createFinder } from '../statement.ts';

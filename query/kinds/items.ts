@@ -1,18 +1,19 @@
 // Over 200 lines, because it is one thing: how items of lists are found, shown and linked.
+
+import { isoText } from '#kernel/base/instant.ts';
+import { kebab, snake, sqlName, wire } from '#kernel/base/names.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
+import type { Link } from '#kernel/base/rest/fields.ts';
+import { LIMIT_DEFAULT } from '#kernel/base/rest/lists.ts';
+import { pathId } from '#kernel/base/rest/path-id.ts';
 import { askedItemsSql } from '#kernel/conditions/lists.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
-import { kebab, snake, sqlName, wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
 import { itemIdIn } from '#kernel/rest/lists.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { isoText } from '#shared/instant.ts';
 import { type Caller, may, type Resource } from '#shared/policy.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
-import { Rejection } from '#shared/rejection.ts';
-import type { Link } from '#shared/rest/fields.ts';
-import { LIMIT_DEFAULT } from '#shared/rest/lists.ts';
-import { pathId } from '#shared/rest/path-id.ts';
 import type { ItemAnswer, ListAnswer } from '#shared/rest/reads/answer.ts';
 import { type AskedItems, findItem, gapOf, type Joins, listItems } from '../item-rows.ts';
 import { listIdentity } from '../lists/cursor.ts';

@@ -1,24 +1,25 @@
 // Over 200 lines, because it is one answer: the links of an item, and the conditions of each.
+
+import { kebab, snake } from '#kernel/base/names.ts';
+import type { Operation } from '#kernel/base/operation.ts';
+import type { Link } from '#kernel/base/rest/fields.ts';
 import { always, or, resolve } from '#kernel/conditions/expression.ts';
 import { type Holds, holdsOf } from '#kernel/conditions/holds.ts';
 import { guardOfField, partOfItems, partsWrittenBy } from '#kernel/conditions/parts-of.ts';
 import { possiblyTrue } from '#kernel/conditions/possibly.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
-import { kebab, snake } from '#kernel/registry/names.ts';
 import type { CommandInfo, Domain, Kind, ListInfo } from '#kernel/registry/registry.ts';
 import {
   type Caller,
   type MayDo,
   may,
   mayOf,
-  type Operation,
   ownOf,
   type Resource,
   reachOf,
   userIdOf,
 } from '#shared/policy.ts';
-import type { Link } from '#shared/rest/fields.ts';
 import { isReadAsParent, resourceUnder } from '../rights.ts';
 import { type Member, type Row, type Source, sourcesOf } from '../sources.ts';
 import { type ItemRow, joinedAs, parentIn, resourceIn, roomOf } from './rows.ts';

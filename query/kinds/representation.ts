@@ -1,9 +1,10 @@
+import { isoText } from '#kernel/base/instant.ts';
+import { snake, wire } from '#kernel/base/names.ts';
+import type { Operation } from '#kernel/base/operation.ts';
+import type { Link } from '#kernel/base/rest/fields.ts';
 import { isAlwaysShown } from '#kernel/conditions/references.ts';
-import { snake, wire } from '#kernel/registry/names.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
-import { isoText } from '#shared/instant.ts';
-import { type Caller, mayOf, type Operation, type Resource } from '#shared/policy.ts';
-import type { Link } from '#shared/rest/fields.ts';
+import { type Caller, mayOf, type Resource } from '#shared/policy.ts';
 import type { Member, Source } from '../sources.ts';
 import { type CreationUnder, creationBy, linksOf } from './links.ts';
 import { type ItemRow, joinedAs, labelOf, resourceIn } from './rows.ts';

@@ -1,8 +1,9 @@
 // Over 200 lines, because it is one thing: the columns that a read selects, and the resource that is read
 // from them.
+
+import { snake, sqlName } from '#kernel/base/names.ts';
 import type { State } from '#kernel/conditions/holds.ts';
 import { type AskedList, askedColumn, askedItemsSql } from '#kernel/conditions/lists.ts';
-import { snake, sqlName } from '#kernel/registry/names.ts';
 import type { Kind, ListInfo } from '#kernel/registry/registry.ts';
 import { itemTableOf } from '#kernel/rows/items.ts';
 import type { Resource } from '#shared/policy.ts';

@@ -1,4 +1,4 @@
-import { LIMIT_DEFAULT } from '#shared/rest/lists.ts';
+import { LIMIT_DEFAULT } from '#kernel/base/rest/lists.ts';
 import type { Parameters } from '../statement.ts';
 
 /** The column of the order. Equal values are ordered by id, so that positions are unique. */

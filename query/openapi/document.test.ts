@@ -3,7 +3,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, test } from 'vitest';
 import type * as z from 'zod';
 import { publishing } from '#domain/publishing.ts';
-import type { RestOperation } from '#shared/rest/operation.ts';
+import type { RestOperation } from '#kernel/base/rest/operation.ts';
 import { DESCRIBED, operation as restOperation } from '../../test/engines/operations.ts';
 import { serveRoutes } from '../../test/serve.ts';
 import { EXAMPLE_LOG } from '../event-types/event-types.ts';

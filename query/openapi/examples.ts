@@ -1,11 +1,12 @@
 // Over 200 lines, because it is one table: an example of each named schema, which a test validates.
-import { capital } from '#kernel/registry/names.ts';
+
+import { EXAMPLE_CURSOR } from '#kernel/base/cursor.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
+import { capital } from '#kernel/base/names.ts';
+import { filtersOf } from '#kernel/registry/event-references.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { examplesOfKind } from '#kernel/rest/examples.ts';
 import { exampleOfView } from '#kernel/rest/views.ts';
-import { EXAMPLE_CURSOR } from '#shared/cursor.ts';
-import { filtersOf } from '#shared/events/event-references.ts';
-import type { JsonObject } from '#shared/json.ts';
 import { OPERATOR_EXAMPLES } from './operator-examples.ts';
 
 const written = { createdAt: '2026-11-21T09:30:00.000Z', updatedAt: '2026-11-21T10:15:00.000Z' };

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
-import type { JsonObject } from '#shared/json.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 
 /** Requests, before defaults and transformations, or responses. */
 type Direction = 'input' | 'output';

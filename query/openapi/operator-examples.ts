@@ -1,4 +1,4 @@
-import type { JsonObject } from '#shared/json.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
 
 const AT = '2026-11-21T10:15:00.000Z';
 const ORDER_ID = '0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b';

@@ -1,9 +1,9 @@
+import { deleted, notFound, REJECTIONS } from '#kernel/base/rejection.ts';
+import { hasEntityTag, isOfLog, type RestOperation } from '#kernel/base/rest/operation.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { HTTP_PROBLEMS } from '#shared/http/http-problem.ts';
 import { describeProblem, type ProblemCode } from '#shared/http/problem.ts';
 import type { Policy } from '#shared/policy.ts';
-import { deleted, notFound, REJECTIONS } from '#shared/rejection.ts';
-import { hasEntityTag, isOfLog, type RestOperation } from '#shared/rest/operation.ts';
 import { ofAggregates, ofViews } from '#shared/rest/operations.ts';
 import { allowsAnonymous } from './security.ts';
 

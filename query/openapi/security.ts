@@ -1,6 +1,7 @@
+import type { JsonObject } from '#kernel/base/json.ts';
+import type { Operation } from '#kernel/base/operation.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { JsonObject } from '#shared/json.ts';
-import { isPublic, type Operation, type Policy, scopeOf } from '#shared/policy.ts';
+import { isPublic, type Policy, scopeOf } from '#shared/policy.ts';
 import { scopeWordsOf } from '#shared/scope-words.ts';
 
 /**

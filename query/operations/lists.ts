@@ -1,9 +1,9 @@
+import { pathEventId } from '#kernel/base/rest/path-id.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { OPERATOR_COMMAND_COLUMNS, type OperatorCommand } from '#shared/operations/operator-commands.ts';
 import { type Listed, PARKED_COLUMNS } from '#shared/read-model/parked.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
-import { pathEventId } from '#shared/rest/path-id.ts';
 import type { Stretch } from '#shared/webhooks/deliveries.ts';
 
 /** Without the reports, which may be large. */

@@ -1,7 +1,7 @@
 // Over 200 lines, because all lists for operators read the one database filled here.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import type { StreamName } from '#shared/brands.ts';
+import type { StreamName } from '#kernel/base/brands.ts';
 import { readConsequences } from '#shared/operations/consequences.ts';
 import { readTimers } from '#shared/operations/timers.ts';
 import { listParked } from '#shared/read-model/parked.ts';

@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
 import { type Request, type Response, Router } from 'express';
-import type { Version } from '#shared/brands.ts';
+import type { Version } from '#kernel/base/brands.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
+import { routeOf } from '#kernel/base/rest/operation.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
@@ -15,10 +17,8 @@ import {
 } from '#shared/operations/operator-commands.ts';
 import { actorOf, authorize } from '#shared/policy.ts';
 import { findParked } from '#shared/read-model/parked.ts';
-import { Rejection } from '#shared/rejection.ts';
 import { demandAdmission } from '#shared/rest/admission.ts';
 import { mediaTypeFor } from '#shared/rest/media-type.ts';
-import { routeOf } from '#shared/rest/operation.ts';
 import { NewRelease, OPERATOR_OPERATIONS } from '#shared/rest/operator.ts';
 import { idempotencyKeyOf } from '#shared/rest/writes/context.ts';
 import { itemOf } from '#shared/rest/writes/item.ts';

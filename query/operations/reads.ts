@@ -1,3 +1,5 @@
+import { Rejection } from '#kernel/base/rejection.ts';
+import { pathEventId } from '#kernel/base/rest/path-id.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
@@ -9,9 +11,7 @@ import { findOperatorCommand } from '#shared/operations/operator-commands.ts';
 import { readSamples } from '#shared/operations/samples.ts';
 import { type ListedTimer, readTimers } from '#shared/operations/timers.ts';
 import { type Caller, may } from '#shared/policy.ts';
-import { Rejection } from '#shared/rejection.ts';
 import type { OperationsSamples } from '#shared/rest/operator.ts';
-import { pathEventId } from '#shared/rest/path-id.ts';
 import type { ListAnswer } from '#shared/rest/reads/answer.ts';
 import { readKeyedList } from '#shared/webhooks/pages.ts';
 import type { Reads } from '../read-routes.ts';

@@ -1,5 +1,5 @@
+import type { Position, StreamName } from '#kernel/base/brands.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { Position, StreamName } from '#shared/brands.ts';
 import { cursorAt, type SeeingLog } from '#shared/event-log/own-cursor.ts';
 import type { ParkedTask } from '#shared/operations/consequences.ts';
 import type { InstallationState } from '#shared/operations/installation-state.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Position } from '#shared/brands.ts';
+import type { Position } from '#kernel/base/brands.ts';
 import { createLag } from './lag.ts';
 
 test('the lag is the age of the first position that the replica lacks', () => {

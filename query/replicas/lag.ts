@@ -1,4 +1,4 @@
-import type { Position } from '#shared/brands.ts';
+import type { Position } from '#kernel/base/brands.ts';
 
 /** The time since the primary reached the first position that a replica lacks. */
 export type Lag = {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { LogIdentity } from '#shared/brands.ts';
+import type { LogIdentity } from '#kernel/base/brands.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import { START } from '#shared/event-log/event-log.ts';

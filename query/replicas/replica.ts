@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import type { Position } from '#shared/brands.ts';
+import type { Position } from '#kernel/base/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import { observePool } from '#shared/database/observe-pool.ts';

@@ -1,7 +1,7 @@
 // Over 200 lines, because it is one thing: which read replica serves a read, and what happens when it lags
 // or fails.
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { Position } from '#shared/brands.ts';
+import type { Position } from '#kernel/base/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';

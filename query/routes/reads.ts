@@ -1,9 +1,10 @@
+import { isoText } from '#kernel/base/instant.ts';
+import type { Operation } from '#kernel/base/operation.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import type { Domain, RouteInfo } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { isoText } from '#shared/instant.ts';
-import { type Caller, mayAlways, type Operation, userIdOf } from '#shared/policy.ts';
-import { Rejection } from '#shared/rejection.ts';
+import { type Caller, mayAlways, userIdOf } from '#shared/policy.ts';
 import type { ListAnswer } from '#shared/rest/reads/answer.ts';
 import type { Reader } from '../read-routes.ts';
 import { runPrepared } from '../statement.ts';

@@ -1,6 +1,6 @@
+import type { Operation } from '#kernel/base/operation.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { Operation } from '#shared/policy.ts';
-import type { Table } from '#shared/read-model/change.ts';
+import type { Table } from '#kernel/rows/change.ts';
 import { demandSource, sourcesOf } from '../sources.ts';
 
 /** A kind of aggregate: it has a stream per id and a row in the read model. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import type { UserId } from '#kernel/base/brands.ts';
 import type { Row } from '#kernel/registry/registry.ts';
-import type { UserId } from '#shared/brands.ts';
 import { type Caller, policyOf } from '#shared/policy.ts';
 import { publishing } from '../../domain/publishing.ts';
 import { isSeenNowBy } from './auditor.ts';

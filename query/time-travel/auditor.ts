@@ -1,8 +1,9 @@
+import { streamName } from '#kernel/base/events/streams.ts';
+import type { Operation } from '#kernel/base/operation.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
 import { staysWhenEnded } from '#kernel/rows/table.ts';
-import { streamName } from '#shared/events/streams.ts';
-import { admitByScope, type Caller, mayAlways, type Operation } from '#shared/policy.ts';
+import { admitByScope, type Caller, mayAlways } from '#shared/policy.ts';
 import type { Past } from './past.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { formatCursor } from '#shared/cursor.ts';
+import { formatCursor } from '#kernel/base/cursor.ts';
 import { type Asker, test as base } from '../../test/engines/backend.ts';
 import { draftArticle } from '../../test/engines/command-side.ts';
 import { linkIn } from '../../test/links.ts';

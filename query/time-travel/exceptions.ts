@@ -1,4 +1,4 @@
-import type { Position, StreamName, Version } from '#shared/brands.ts';
+import type { Position, StreamName, Version } from '#kernel/base/brands.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { runPrepared } from '../statement.ts';

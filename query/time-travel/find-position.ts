@@ -1,10 +1,10 @@
+import type { Position, StreamName, Version } from '#kernel/base/brands.ts';
+import { isMoment } from '#kernel/base/rest/at.ts';
 import type { AuditedLog } from '#shared/audit/position-at.ts';
-import type { Position, StreamName, Version } from '#shared/brands.ts';
 import { type Clock, dateElsewhereMs } from '#shared/clock/clock.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { ReadPosition } from '#shared/read-model/read-position.ts';
-import { isMoment } from '#shared/rest/at.ts';
 import { positionOfCursor } from '../events/cursor-position.ts';
 import { findTime } from './find-time.ts';
 import { type Charge, createMeter } from './meter.ts';

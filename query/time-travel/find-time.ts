@@ -1,5 +1,5 @@
+import type { Position } from '#kernel/base/brands.ts';
 import { type AuditedLog, positionAt } from '#shared/audit/position-at.ts';
-import type { Position } from '#shared/brands.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { type Charge, createMeter } from './meter.ts';
 

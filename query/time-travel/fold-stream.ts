@@ -1,9 +1,9 @@
 // Over 200 lines, because it is one fold: from a snapshot or the first event up to a position.
-import type { Position, StreamName, Version } from '#shared/brands.ts';
+import type { Position, StreamName, Version } from '#kernel/base/brands.ts';
+import type { Change } from '#kernel/rows/change.ts';
 import { StreamCut } from '#shared/event-log/errors.ts';
 import { type EventLog, NO_STREAM, type RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
-import type { Change } from '#shared/read-model/change.ts';
 import {
   after,
   noRow,

@@ -1,9 +1,9 @@
+import { streamName } from '#kernel/base/events/streams.ts';
+import { deleted, notFound, Rejection } from '#kernel/base/rejection.ts';
+import { pathId } from '#kernel/base/rest/path-id.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { streamName } from '#shared/events/streams.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { type Caller, may } from '#shared/policy.ts';
-import { deleted, notFound, Rejection } from '#shared/rejection.ts';
-import { pathId } from '#shared/rest/path-id.ts';
 import type { ItemAnswer } from '#shared/rest/reads/answer.ts';
 import { parked } from '#shared/rest/reads/parked.ts';
 import type { Reader } from '../read-routes.ts';

@@ -1,7 +1,7 @@
-import { kebab } from '#kernel/registry/names.ts';
+import type { Cursor } from '#kernel/base/cursor.ts';
+import { kebab } from '#kernel/base/names.ts';
+import type { Link } from '#kernel/base/rest/fields.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { Cursor } from '#shared/cursor.ts';
-import type { Link } from '#shared/rest/fields.ts';
 
 type Links = Readonly<Record<string, Link>>;
 

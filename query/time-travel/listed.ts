@@ -1,5 +1,6 @@
+import type { Operation } from '#kernel/base/operation.ts';
 import { tableOf } from '#kernel/rows/table.ts';
-import { type Caller, may, mayAlways, type Operation } from '#shared/policy.ts';
+import { type Caller, may, mayAlways } from '#shared/policy.ts';
 import { resourceOf } from '../kinds/rows.ts';
 import { demandSearchable, isReadAsParent, readableParts } from '../rights.ts';
 import { type Filter, fitsCustom, isPresent, type Row, type Source } from '../sources.ts';

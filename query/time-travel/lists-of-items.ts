@@ -1,9 +1,9 @@
+import { isoText } from '#kernel/base/instant.ts';
+import { kebab } from '#kernel/base/names.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import { holdsOf } from '#kernel/conditions/holds.ts';
-import { kebab } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { itemIdIn } from '#kernel/rest/lists.ts';
-import { isoText } from '#shared/instant.ts';
-import { Rejection } from '#shared/rejection.ts';
 import type { ItemAnswer, ListAnswer } from '#shared/rest/reads/answer.ts';
 import { type AskedItems, gapOf, valuesOf } from '../item-rows.ts';
 import { isWholeTo, pageOf, presentItems, type Stretch, withReferences } from '../kinds/items.ts';

@@ -1,8 +1,8 @@
+import { deleted, notFound, Rejection } from '#kernel/base/rejection.ts';
+import { pathId } from '#kernel/base/rest/path-id.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
-import { deleted, notFound, Rejection } from '#shared/rejection.ts';
-import { pathId } from '#shared/rest/path-id.ts';
 import type { ListAnswer } from '#shared/rest/reads/answer.ts';
 import { parked } from '#shared/rest/reads/parked.ts';
 import { mayListUnder } from '../kinds/reads.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import type { StreamName } from '#shared/brands.ts';
+import type { StreamName } from '#kernel/base/brands.ts';
 import { test } from '../../test/engines/backend.ts';
 import { addComment, as, draftArticle } from '../../test/engines/command-side.ts';
 import { createPastOpener } from './past.ts';

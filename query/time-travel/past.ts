@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache';
+import type { LogIdentity, Position, StreamName } from '#kernel/base/brands.ts';
+import type { Cursor } from '#kernel/base/cursor.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
+import { targetOf } from '#kernel/base/names.ts';
 import { askedColumn, askedItems, askedListsOf } from '#kernel/conditions/lists.ts';
-import { targetOf } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { LogIdentity, Position, StreamName } from '#shared/brands.ts';
-import type { Cursor } from '#shared/cursor.ts';
+import type { Table } from '#kernel/rows/change.ts';
 import { cursorOf } from '#shared/event-log/own-cursor.ts';
-import { streamName } from '#shared/events/streams.ts';
-import type { Table } from '#shared/read-model/change.ts';
 import { demandTable, type ProjectedTable, type Tables } from '#shared/read-model/tables.ts';
 import { parked } from '#shared/rest/reads/parked.ts';
 import { createPresentRights, type IsReadable } from '#shared/visibility/present-rights.ts';

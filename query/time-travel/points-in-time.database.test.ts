@@ -1,6 +1,6 @@
 // Over 200 lines, because all cases read the past of one backend.
 import { expect } from 'vitest';
-import { formatCursor } from '#shared/cursor.ts';
+import { formatCursor } from '#kernel/base/cursor.ts';
 import { type Asker, test as base } from '../../test/engines/backend.ts';
 import { addComment, draftArticle } from '../../test/engines/command-side.ts';
 import { SCOPES } from '../../test/engines/policy.ts';

@@ -1,6 +1,6 @@
+import type { Link } from '#kernel/base/rest/fields.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Caller, Resource } from '#shared/policy.ts';
-import type { Link } from '#shared/rest/fields.ts';
 import { representationOf } from '../kinds/representation.ts';
 import { resourceIn, withReferences } from '../kinds/rows.ts';
 import { withheldTargets } from '../kinds/targets.ts';

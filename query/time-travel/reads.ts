@@ -1,7 +1,7 @@
+import { notFound, Rejection } from '#kernel/base/rejection.ts';
+import { pathId } from '#kernel/base/rest/path-id.ts';
 import type { Domain, ListInfo } from '#kernel/registry/registry.ts';
-import { notFound, Rejection } from '#shared/rejection.ts';
 import { ofAggregates } from '#shared/rest/operations.ts';
-import { pathId } from '#shared/rest/path-id.ts';
 import type { ItemAnswer, ListAnswer, ReadAnswer } from '#shared/rest/reads/answer.ts';
 import type { Asked } from '../kinds/list.ts';
 import type { KindRead, KindReads } from '../kinds/reads.ts';

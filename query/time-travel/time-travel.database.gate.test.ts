@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { formatCursor } from '#shared/cursor.ts';
+import { formatCursor } from '#kernel/base/cursor.ts';
 import { cursorOf } from '#shared/event-log/own-cursor.ts';
 import { type Asker, type Backend, test } from '../../test/engines/backend.ts';
 import { type Made, randomFrom, takeRandomStep } from '../../test/engines/random-history.ts';

@@ -1,5 +1,6 @@
-import { streamName } from '#shared/events/streams.ts';
-import { type Caller, mayAlways, type Operation, type Policy } from '#shared/policy.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
+import type { Operation } from '#kernel/base/operation.ts';
+import { type Caller, mayAlways, type Policy } from '#shared/policy.ts';
 import type { Source } from '../sources.ts';
 import type { Past } from './past.ts';
 

@@ -1,13 +1,14 @@
 import type { Request } from 'express';
+import type { Operation } from '#kernel/base/operation.ts';
+import { notFound, Rejection } from '#kernel/base/rejection.ts';
+import { pathId } from '#kernel/base/rest/path-id.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type BlobName, pathOfBlob } from '#shared/blobs/blob-name.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
-import { type Caller, may, type Operation, withoutToken } from '#shared/policy.ts';
-import { notFound, Rejection } from '#shared/rejection.ts';
-import { pathId } from '#shared/rest/path-id.ts';
+import { type Caller, may, withoutToken } from '#shared/policy.ts';
 import { findUpload } from '../item-rows.ts';
 import type { FindItem } from '../kinds/find.ts';
 import type { KindReads } from '../kinds/reads.ts';

@@ -1,6 +1,6 @@
+import type { Position } from '#kernel/base/brands.ts';
 import { asksOthers } from '#kernel/rows/view-readers.ts';
 import { CHANGED } from '#kernel/rows/view-table.ts';
-import type { Position } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { type Caller, reachOf, userIdOf } from '#shared/policy.ts';

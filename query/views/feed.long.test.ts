@@ -1,8 +1,9 @@
 // Over 200 lines, because every case follows the views of one fixture.
 import { expect } from 'vitest';
+import type { Position, StreamName } from '#kernel/base/brands.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import { keyOfRow } from '#kernel/rest/views.ts';
 import { REMOVED_MAX } from '#kernel/rows/view-streams.ts';
-import type { Position, StreamName } from '#shared/brands.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { Command } from '#shared/commands/command.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
@@ -11,7 +12,6 @@ import { type Caller, policyOf } from '#shared/policy.ts';
 import { rebuild } from '#shared/projection/rebuild.ts';
 import { useReadModel } from '#shared/projection/schema.ts';
 import { skipParked } from '#shared/projection/skip-parked.ts';
-import { Rejection } from '#shared/rejection.ts';
 import { by, registerUser, system } from '../../test/engines/command-side.ts';
 import { callerIn } from '../../test/engines/policy.ts';
 import { test as base } from '../../test/engines/processes.ts';

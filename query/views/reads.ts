@@ -1,11 +1,11 @@
+import { notFound, Rejection } from '#kernel/base/rejection.ts';
+import type { Link } from '#kernel/base/rest/fields.ts';
+import { LIMIT_DEFAULT } from '#kernel/base/rest/lists.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { partIn, rowPath } from '#kernel/rest/views.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { Caller } from '#shared/policy.ts';
-import { notFound, Rejection } from '#shared/rejection.ts';
-import type { Link } from '#shared/rest/fields.ts';
-import { LIMIT_DEFAULT } from '#shared/rest/lists.ts';
 import type { ItemAnswer, ListAnswer } from '#shared/rest/reads/answer.ts';
 import { readerOf, referencesOf } from '../kinds/items.ts';
 import type { Asked } from '../kinds/list.ts';

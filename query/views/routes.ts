@@ -1,7 +1,7 @@
 import type { Request, RequestHandler } from 'express';
+import type { Position } from '#kernel/base/brands.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { followedView, keyOfRow } from '#kernel/rest/views.ts';
-import type { Position } from '#shared/brands.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { demandPreferredType } from '#shared/http/media-type.ts';

@@ -1,9 +1,9 @@
+import { column, targetOf } from '#kernel/base/names.ts';
+import type { Operation } from '#kernel/base/operation.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
-import { column, targetOf } from '#kernel/registry/names.ts';
 import type { Domain, ViewInfo } from '#kernel/registry/registry.ts';
 import { fieldsOfView, partIn, sortsOfView } from '#kernel/rest/views.ts';
-import type { Operation } from '#shared/policy.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import type { Member } from '../sources.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { Position } from '#kernel/base/brands.ts';
 import { always } from '#kernel/conditions/expression.ts';
-import type { Position } from '#shared/brands.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { cursorAt } from '#shared/event-log/own-cursor.ts';
 import { type Caller, reachOf, userIdOf } from '#shared/policy.ts';

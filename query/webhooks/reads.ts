@@ -1,9 +1,9 @@
+import type { LogIdentity, WebhookId } from '#kernel/base/brands.ts';
+import { pathId } from '#kernel/base/rest/path-id.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { LogIdentity, WebhookId } from '#shared/brands.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { may } from '#shared/policy.ts';
-import { pathId } from '#shared/rest/path-id.ts';
 import type { Webhook, WebhookHealth } from '#shared/rest/webhook.ts';
 import { attributesSql, type RoleAndAttributes } from '#shared/role-and-attributes.ts';
 import { readHealthOfMany } from '#shared/webhooks/health.ts';

@@ -1,12 +1,12 @@
+import type { LogIdentity, Position } from '#kernel/base/brands.ts';
+import { formatCursor } from '#kernel/base/cursor.ts';
+import { positionHere } from '#kernel/base/events/log-positions.ts';
+import type { Link } from '#kernel/base/rest/fields.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { LogIdentity, Position } from '#shared/brands.ts';
+import { type DisabledReason, filterColumnsOf, type WebhookFilter } from '#kernel/registry/webhook-fields.ts';
 import { HIDDEN_VALUE } from '#shared/commands/webhook.ts';
-import { formatCursor } from '#shared/cursor.ts';
 import { START } from '#shared/event-log/event-log.ts';
-import { positionHere } from '#shared/events/log-positions.ts';
-import { type DisabledReason, filterColumnsOf, type WebhookFilter } from '#shared/events/webhook.ts';
 import { type Caller, may } from '#shared/policy.ts';
-import type { Link } from '#shared/rest/fields.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
 
 export type WebhookRow = {

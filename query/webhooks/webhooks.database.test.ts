@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import type { Link } from '#shared/rest/fields.ts';
+import type { Link } from '#kernel/base/rest/fields.ts';
 import { webhookOf } from '#shared/rest/webhook.ts';
 import { type Asker, test as base } from '../../test/engines/backend.ts';
 import { EVENT_SCOPES, SCOPES } from '../../test/engines/policy.ts';

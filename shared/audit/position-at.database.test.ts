@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
-import type { EventId, Position } from '#shared/brands.ts';
+import type { EventId, Position } from '#kernel/base/brands.ts';
 import { NO_STREAM, START } from '#shared/event-log/event-log.ts';
 import { blockOf, hashesOf } from '../../audit/chain/block-of.ts';
 import { aStream, startFollowing } from '../../test/contracts/event-log-engine.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import type { LogIdentity, Position } from '#shared/brands.ts';
+import type { LogIdentity, Position } from '#kernel/base/brands.ts';
+import { position } from '#kernel/base/events/fields.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { position } from '#shared/events/fields.ts';
 import { canonical } from './signing-keys.ts';
 
 /** The signed statement about the chain, and about the read model if it has been projected that far. */

@@ -1,6 +1,6 @@
 import { v7 } from 'uuid';
-import { IMAGE_TYPES, type ImageType } from './image-type.ts';
-import { isUploadOf, UPLOAD_NAME, UPLOADS } from './upload-name.ts';
+import { IMAGE_TYPES, type ImageType } from '#kernel/base/image-type.ts';
+import { isUploadOf, UPLOAD_NAME, UPLOADS } from '#kernel/base/upload-name.ts';
 
 /**
  * The name states the id of the item that it belongs to, and the type, so that no store has to keep either

@@ -1,6 +1,6 @@
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Health } from '#shared/http/health.ts';
 import { loadEngine } from '#shared/process/load-engine.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import { type BlobAddress, parseBlobUrl } from './blob-url.ts';
 import type { Blobs } from './blobs.ts';
 

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
+import { Rejection } from '#kernel/base/rejection.ts';
 import type { CommandResult } from '#shared/command-gateway/command-gateway.ts';
-import { Rejection } from '#shared/rejection.ts';
 import { newBlobName, pathOfBlob } from './blob-name.ts';
 import type { Blobs } from './blobs.ts';
 import type { Picture } from './picture.ts';

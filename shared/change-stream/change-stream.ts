@@ -1,8 +1,8 @@
+import type { EventId, Position, StreamName, Version } from '#kernel/base/brands.ts';
+import type { Origin } from '#kernel/base/events/metadata.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
+import type { Operation } from '#kernel/base/operation.ts';
 import type { Facts } from '#kernel/conditions/facts.ts';
-import type { EventId, Position, StreamName, Version } from '#shared/brands.ts';
-import type { Origin } from '#shared/events/metadata.ts';
-import type { JsonObject } from '#shared/json.ts';
-import type { Operation } from '#shared/policy.ts';
 
 /**
  * Public events in the order of the log, never ahead of the read model: a subscriber can read the result of

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { EventId, Position, StreamName, UserId } from '#shared/brands.ts';
+import type { EventId, Position, StreamName, UserId } from '#kernel/base/brands.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
-import { streamName } from '#shared/events/streams.ts';
-import type { JsonObject } from '#shared/json.ts';
 import type { Caller } from '#shared/policy.ts';
 import { maySee } from '#shared/visibility/may-see.ts';
 import { context } from '../../test/codec-fixture.ts';

@@ -1,7 +1,7 @@
+import type { Position, StreamName } from '#kernel/base/brands.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { watchesOf } from '#kernel/visibility/watches.ts';
 import { timeOf } from '#shared/audit/position-at.ts';
-import type { Position, StreamName } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';

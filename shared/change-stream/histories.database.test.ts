@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Position, StreamName, UserId } from '#shared/brands.ts';
+import type { Position, StreamName, UserId } from '#kernel/base/brands.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
-import { streamName } from '#shared/events/streams.ts';
 import { type ChangeReading, openChangeReading } from '../../test/engines/change-reading.ts';
 import type { ArticleId, CommentId } from '../../test/publishing-ids.ts';
 import { scaled } from '../../testing/load.ts';

@@ -1,11 +1,11 @@
+import { formatCursor } from '#kernel/base/cursor.ts';
+import type { EventDefinition } from '#kernel/base/events/define-event.ts';
+import { positionHere, withCursors } from '#kernel/base/events/log-positions.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { formatCursor } from '#shared/cursor.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { createCodec } from '#shared/events/codec.ts';
-import type { EventDefinition } from '#shared/events/define-event.ts';
-import { positionHere, withCursors } from '#shared/events/log-positions.ts';
-import type { JsonObject } from '#shared/json.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { Change } from './change-stream.ts';
 import { isDamage } from './damage.ts';

@@ -1,4 +1,4 @@
-import type { Position } from '#shared/brands.ts';
+import type { Position } from '#kernel/base/brands.ts';
 import type { Change } from './change-stream.ts';
 
 /** A change for subscribers that do not follow the log. */

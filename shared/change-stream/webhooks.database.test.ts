@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { LogIdentity, Position, StreamName, UserId, WebhookId } from '#shared/brands.ts';
-import { formatCursor } from '#shared/cursor.ts';
+import type { LogIdentity, Position, StreamName, UserId, WebhookId } from '#kernel/base/brands.ts';
+import { formatCursor } from '#kernel/base/cursor.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import { maySee } from '#shared/visibility/may-see.ts';
 import { type ChangeReading, openChangeReading } from '../../test/engines/change-reading.ts';

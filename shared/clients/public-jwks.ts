@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { token } from '#kernel/declare/values.ts';
+import { token } from '#kernel/base/values.ts';
 
 const KEYS_MAX = 10;
 const KEY_CHARACTERS_MAX = 2_000;

@@ -1,6 +1,6 @@
 // Over 200 lines, because it is one form: the settings of a client, with the rules between them.
 import * as z from 'zod';
-import { visibleText } from '#kernel/declare/values.ts';
+import { visibleText } from '#kernel/base/values.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { leastRoleOf, rolesOf } from '#kernel/registry/roles.ts';
 import { policyOf } from '#shared/policy.ts';

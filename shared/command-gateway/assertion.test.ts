@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { expect, test } from 'vitest';
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
 import type { SpentProofs } from '#shared/http/authenticate/spent-proofs.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import type { Caller } from '#shared/policy.ts';

@@ -1,6 +1,6 @@
-import type { EventId, Version } from '#shared/brands.ts';
+import type { EventId, Version } from '#kernel/base/brands.ts';
+import type { Cursor } from '#kernel/base/cursor.ts';
 import type { Command } from '#shared/commands/command.ts';
-import type { Cursor } from '#shared/cursor.ts';
 import type { Caller } from '#shared/policy.ts';
 import type { Withheld } from '#shared/rest/webhook.ts';
 

@@ -4,13 +4,13 @@ import { promises as dns, type LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
 import { Agent, fetch, type RequestInit, type Response } from 'undici';
 import * as z from 'zod';
-import type { EventId, Version } from '#shared/brands.ts';
+import type { EventId, Version } from '#kernel/base/brands.ts';
+import type { Cursor } from '#kernel/base/cursor.ts';
+import { isRejectionCode, Rejection } from '#kernel/base/rejection.ts';
 import type { Clock } from '#shared/clock/clock.ts';
-import type { Cursor } from '#shared/cursor.ts';
 import { MAY_MOVE, MOVED } from '#shared/http/drain-redirect.ts';
 import { HTTP_PROBLEMS } from '#shared/http/http-problem.ts';
 import { statusOf } from '#shared/http/problem.ts';
-import { isRejectionCode, Rejection } from '#shared/rejection.ts';
 import { parked } from '#shared/rest/reads/parked.ts';
 import { signAssertion } from './assertion.ts';
 import {

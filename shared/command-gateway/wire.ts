@@ -1,14 +1,14 @@
 import * as z from 'zod';
+import type { EventId, UserId } from '#kernel/base/brands.ts';
+import { attributes, roleName, SCOPES_MAX, version } from '#kernel/base/events/fields.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
+import { token } from '#kernel/base/values.ts';
 import { attributesOf } from '#kernel/conditions/attributes.ts';
-import { token } from '#kernel/declare/values.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { EventId, UserId } from '#shared/brands.ts';
 import { type Command, commandsOf } from '#shared/commands/command.ts';
-import { attributes, roleName, SCOPES_MAX, version } from '#shared/events/fields.ts';
 import { fieldErrorsOf } from '#shared/json-pointers.ts';
 import { parsePlainly } from '#shared/plain-issues.ts';
 import type { Caller, Policy } from '#shared/policy.ts';
-import { Rejection } from '#shared/rejection.ts';
 import { Withheld } from '#shared/rest/webhook.ts';
 import type { CommandContext } from './command-gateway.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import * as values from '#kernel/declare/values.ts';
-import * as events from '#shared/events/fields.ts';
+import * as events from '#kernel/base/events/fields.ts';
+import * as values from '#kernel/base/values.ts';
 import * as fields from './fields.ts';
 
 const UPLOAD = '/uploads/8001-0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b.png';

@@ -1,3 +1,3 @@
-import { demandedLine } from '#kernel/declare/values.ts';
+import { demandedLine } from '#kernel/base/values.ts';
 
 export const name = demandedLine(100);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
 import type { Caller } from '#shared/policy.ts';
 import { POLICY } from '../../test/engines/policy.ts';
 import { unitsMoreOf } from './units.ts';

@@ -1,6 +1,6 @@
+import type { JsonPatch } from '#kernel/base/json-patch.ts';
 import type { Caller } from '#shared/policy.ts';
 import type { Command } from './command.ts';
-import type { JsonPatch } from './json-patch.ts';
 
 /**
  * A refusal reveals that the address is in use. At the usual rate, a list of addresses can be tested at one

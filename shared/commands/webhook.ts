@@ -1,13 +1,13 @@
 // Over 200 lines, because it is one list: the forms of the commands of webhooks.
 import * as z from 'zod';
+import { CURSOR_PATTERN } from '#kernel/base/cursor.ts';
+import { userId, webhookId } from '#kernel/base/events/fields.ts';
+import { instant } from '#kernel/base/instant.ts';
+import { JsonPatch } from '#kernel/base/json-patch.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { CURSOR_PATTERN } from '#shared/cursor.ts';
+import * as events from '#kernel/registry/webhook-fields.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { typesOf } from '#shared/events/event-patterns.ts';
-import { userId, webhookId } from '#shared/events/fields.ts';
-import * as events from '#shared/events/webhook.ts';
-import { instant } from '#shared/instant.ts';
-import { JsonPatch } from './json-patch.ts';
 
 /** Replaces the value of a header, which is never shown; sending it back keeps the value. */
 export const HIDDEN_VALUE = '********';

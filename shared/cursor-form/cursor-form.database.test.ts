@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { EventId, LogIdentity, Position } from '#shared/brands.ts';
+import type { EventId, LogIdentity, Position } from '#kernel/base/brands.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { cursorOf } from '#shared/event-log/own-cursor.ts';
 import { createDatabase } from '../../test/engines/database.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
 import { type PoolMode, pgBouncerMissing, startPgBouncer } from '../../test/engines/pgbouncer.ts';
-import { StartRefused } from '../process/start-refused.ts';
 import { demandDatabase } from './demand-database.ts';
 
 if (pgBouncerMissing) console.warn(`Poolers are left out: ${pgBouncerMissing}.`);

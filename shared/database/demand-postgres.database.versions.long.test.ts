@@ -1,5 +1,5 @@
 import { expect, inject, test } from 'vitest';
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { createDatabase, createRole } from '../../test/engines/database.ts';
 import { startSystemPostgres, systemPostgresMissing } from '../../test/engines/system-postgres.ts';
 import { inDatabase } from '../../testing/database/search-everywhere.ts';

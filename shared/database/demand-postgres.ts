@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { type Found, whyUnusable } from './usable.ts';
 
 /** The setting of an address, for the message if the address is useless. */

@@ -1,9 +1,9 @@
 // Over 200 lines, because finding the tables that hold personal data, in any schema and form, and erasing in
 // them is one thing.
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
+import type { Table } from '#kernel/rows/change.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
-import type { Table } from '#shared/read-model/change.ts';
 import { dropAbandoned } from '#shared/read-model/scratch-schemas.ts';
 import type { ProjectedItems, Tables } from '#shared/read-model/tables.ts';
 import { LIVE, NEXT } from '#shared/read-model/versions.ts';

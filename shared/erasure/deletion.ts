@@ -1,6 +1,6 @@
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import { streamName } from '#shared/events/streams.ts';
 
 /** Whether the log has the deletion of a user. The deletion precedes the destruction of their key. */
 export const isDeletionRecorded = async (

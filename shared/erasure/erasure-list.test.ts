@@ -2,7 +2,7 @@ import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { EventId, UserId } from '#shared/brands.ts';
+import type { EventId, UserId } from '#kernel/base/brands.ts';
 import { callWithLittleRoom } from '../../test/engines/little-room.ts';
 import { type Erasure, openErasureList } from './erasure-list.ts';
 

@@ -1,11 +1,11 @@
 import { open, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
-import { timestamp } from '#kernel/declare/values.ts';
-import type { EventId, UserId } from '#shared/brands.ts';
-import { userId } from '#shared/events/fields.ts';
+import type { EventId, UserId } from '#kernel/base/brands.ts';
+import { userId } from '#kernel/base/events/fields.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
+import { timestamp } from '#kernel/base/values.ts';
 import { makeFolder } from '#shared/folder.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 
 /** A person whose data was erased, by their number alone. */
 export type Erasure = {

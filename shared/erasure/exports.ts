@@ -1,6 +1,6 @@
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
 import type { ErasureReport } from '#shared/rest/erasure.ts';
 
 /** The file of an export made with `--keys`, beside its events (audit/export/persons.ts). */

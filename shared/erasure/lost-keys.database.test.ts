@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
 import { registerUser } from '../../test/engines/command-side.ts';
 import { freshTest as base } from '../../test/engines/processes.ts';
 import { demandKeys, findLostKeys } from './lost-keys.ts';

@@ -1,10 +1,10 @@
+import type { UserId } from '#kernel/base/brands.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { readBetween } from '#shared/audit/chain-at.ts';
-import type { UserId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { subjectOf } from '#shared/events/codec.ts';
 import { hasLivingKey, selectWithoutKey } from '#shared/keys/postgres/statements.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import type { ErasureList } from './erasure-list.ts';
 
 type Dependencies = {

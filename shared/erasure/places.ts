@@ -1,6 +1,6 @@
+import type { UserId } from '#kernel/base/brands.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
-import type { UserId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import type { ErasureReport } from '#shared/rest/erasure.ts';

@@ -1,6 +1,6 @@
+import { capital, column, spaced, targetOf } from '#kernel/base/names.ts';
 import { resolve } from '#kernel/conditions/expression.ts';
 import { conditionSql, type SqlWriter } from '#kernel/conditions/sql.ts';
-import { capital, column, spaced, targetOf } from '#kernel/registry/names.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 

@@ -1,11 +1,11 @@
 import { dirname } from 'node:path';
+import type { EventId, UserId } from '#kernel/base/brands.ts';
+import { readMetadata } from '#kernel/base/events/metadata.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
-import type { EventId, UserId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
-import { readMetadata } from '#shared/events/metadata.ts';
-import { streamName } from '#shared/events/streams.ts';
 import { selectKeyState } from '#shared/keys/postgres/statements.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';

@@ -1,8 +1,8 @@
-import { targetOf, wire } from '#kernel/registry/names.ts';
+import type { UserId } from '#kernel/base/brands.ts';
+import { targetOf, wire } from '#kernel/base/names.ts';
 import type { Defs, Domain, Effect, ListInfo, Row } from '#kernel/registry/registry.ts';
 import { blobOfUpload } from '#shared/blobs/blob-name.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
-import type { UserId } from '#shared/brands.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { ErasureReport } from '#shared/rest/erasure.ts';
 

@@ -1,4 +1,4 @@
-import type { EventId, Position, StreamName, Version } from '#shared/brands.ts';
+import type { EventId, Position, StreamName, Version } from '#kernel/base/brands.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';

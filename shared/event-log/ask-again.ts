@@ -1,4 +1,4 @@
-import type { Position } from '#shared/brands.ts';
+import type { Position } from '#kernel/base/brands.ts';
 import type { EventLog, Late } from './event-log.ts';
 
 const ASK_AGAIN_MS = 200;

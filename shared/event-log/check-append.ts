@@ -1,4 +1,4 @@
-import type { EventId, StreamName } from '#shared/brands.ts';
+import type { EventId, StreamName } from '#kernel/base/brands.ts';
 import { AppendTooLarge, InvalidAppend } from './errors.ts';
 import {
   APPEND_BYTES_MAX,

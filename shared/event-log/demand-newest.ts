@@ -1,5 +1,5 @@
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Clock } from '#shared/clock/clock.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import { askAgain } from './ask-again.ts';
 import { LogWentBack } from './errors.ts';
 import type { EventLog, LogServer } from './event-log.ts';

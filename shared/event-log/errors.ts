@@ -1,4 +1,4 @@
-import type { EventId, Position, StreamName, Version } from '#shared/brands.ts';
+import type { EventId, Position, StreamName, Version } from '#kernel/base/brands.ts';
 import type { ExpectedVersion } from './event-log.ts';
 
 /** The stream is not at the version that the append expected: read it again and decide again. */

@@ -1,6 +1,6 @@
-import type { EventId, LogIdentity, Position, StreamName, Version } from '#shared/brands.ts';
+import type { EventId, LogIdentity, Position, StreamName, Version } from '#kernel/base/brands.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
 import type { Clock } from '#shared/clock/clock.ts';
-import type { JsonObject } from '#shared/json.ts';
 
 /** How long a server may lag, by this clock. */
 export type Late = { readonly ms: number; readonly clock: Clock };

@@ -1,4 +1,4 @@
-import type { StreamName } from '#shared/brands.ts';
+import type { StreamName } from '#kernel/base/brands.ts';
 import { StreamCut } from './errors.ts';
 import { type EventLog, FIRST } from './event-log.ts';
 

@@ -1,4 +1,4 @@
-import type { EventId, Position } from '#shared/brands.ts';
+import type { EventId, Position } from '#kernel/base/brands.ts';
 import { type RecordedEvent, type Seen, START } from './event-log.ts';
 import { POLL_MS, type Tail, type TailPage } from './tail.ts';
 

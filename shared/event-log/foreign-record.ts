@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Json, JsonObject } from '#shared/json.ts';
+import type { Json, JsonObject } from '#kernel/base/json.ts';
 
 /** The content of a record, as its engine returns it. */
 type StoredContent = { readonly data: unknown; readonly metadata: unknown };

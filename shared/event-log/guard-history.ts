@@ -1,5 +1,5 @@
 // Over 200 lines, because it is one guard: how a log that has lost events is noticed.
-import type { EventId, Position } from '#shared/brands.ts';
+import type { EventId, Position } from '#kernel/base/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Log } from '#shared/process/log.ts';
 import { askAgain } from './ask-again.ts';

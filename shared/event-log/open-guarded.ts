@@ -1,6 +1,6 @@
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Log } from '#shared/process/log.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import { demandNewest } from './demand-newest.ts';
 import type { EventLog } from './event-log.ts';
 import { type GuardedLog, guardHistory } from './guard-history.ts';

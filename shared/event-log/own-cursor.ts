@@ -1,5 +1,11 @@
-import type { EventId, Position } from '#shared/brands.ts';
-import { type Cursor, type CursorPoint, formatCursor, parseOwnPoint, UnknownCursor } from '#shared/cursor.ts';
+import type { EventId, Position } from '#kernel/base/brands.ts';
+import {
+  type Cursor,
+  type CursorPoint,
+  formatCursor,
+  parseOwnPoint,
+  UnknownCursor,
+} from '#kernel/base/cursor.ts';
 import { askAgain } from './ask-again.ts';
 import type { EventLog } from './event-log.ts';
 

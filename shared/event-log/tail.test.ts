@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { EventId, Position, StreamName, Version } from '#shared/brands.ts';
+import type { EventId, Position, StreamName, Version } from '#kernel/base/brands.ts';
 import { createTestClock } from '../../test/engines/test-clock.ts';
 import type { RecordedEvent } from './event-log.ts';
 import { type LogPage, POLL_MS, Tail } from './tail.ts';

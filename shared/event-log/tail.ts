@@ -1,5 +1,5 @@
 // Over 200 lines, because the window, the reads from it and the proof that it has no gap are one thing.
-import type { Position } from '#shared/brands.ts';
+import type { Position } from '#kernel/base/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { type RecordedEvent, type Seen, START } from './event-log.ts';
 

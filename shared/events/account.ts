@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { timestamp, token } from '#kernel/declare/values.ts';
-import { defineEvent } from './define-event.ts';
-import { scopeNames, userId } from './fields.ts';
+import { defineEvent } from '#kernel/base/events/define-event.ts';
+import { scopeNames, userId } from '#kernel/base/events/fields.ts';
+import { timestamp, token } from '#kernel/base/values.ts';
 
 /** Changes of the ways in which a user signs in, apart from their profile. */
 const account = { kind: 'account', key: 'userId' } as const;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { EventId, Position, StreamName, Version } from '#shared/brands.ts';
+import type { EventId, Position, StreamName, Version } from '#kernel/base/brands.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { canonicalForm, hashOf } from './canonical.ts';
 

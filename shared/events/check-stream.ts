@@ -1,7 +1,7 @@
-import type { StreamName } from '#shared/brands.ts';
-import type { JsonObject } from '#shared/json.ts';
-import type { EventDefinition } from './define-event.ts';
-import { streamName } from './streams.ts';
+import type { StreamName } from '#kernel/base/brands.ts';
+import type { EventDefinition } from '#kernel/base/events/define-event.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
 
 /**
  * An event is valid only on the stream of its own aggregate, so that no recorded event can be moved to

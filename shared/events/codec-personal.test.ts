@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { StreamName, UserId } from '#shared/brands.ts';
+import type { StreamName, UserId } from '#kernel/base/brands.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { KeyDestroyed } from '#shared/keys/key-store.ts';
 import { ADA, newId, registered, SECRETS, setUp } from '../../test/codec-fixture.ts';

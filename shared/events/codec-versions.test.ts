@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import type { EventId, Position, UserId, Version } from '#kernel/base/brands.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { EventId, Position, UserId, Version } from '#shared/brands.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { memoryKeyStore } from '#shared/keys/memory/key-store.ts';
 import { context, newId } from '../../test/codec-fixture.ts';
@@ -8,7 +9,6 @@ import { after, before } from '../../test/toy/grown.ts';
 import { catalogueOf } from './catalogue.ts';
 import { createCodec } from './codec.ts';
 import { decodeClear } from './decode-clear.ts';
-import { streamName } from './streams.ts';
 
 /** A release reads the events of earlier releases, which have versions of their own. */
 const HOST = 7001 as UserId;

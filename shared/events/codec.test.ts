@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import type { StreamName, UserId } from '#shared/brands.ts';
+import type { StreamName, UserId } from '#kernel/base/brands.ts';
 import { foreignContent } from '#shared/event-log/foreign-record.ts';
 import { arbitraryEvent } from '../../test/arbitrary-event.ts';
 import { ADA, context, newId, registered, SECRETS, setUp } from '../../test/codec-fixture.ts';

@@ -1,11 +1,19 @@
 // Over 200 lines, because it is one thing: how events are sealed and opened; each half must match the other.
 import { hash } from 'node:crypto';
 import * as z from 'zod';
+import type { EventId, Position, StreamName, UserId, Version } from '#kernel/base/brands.ts';
+import type { EventDefinition } from '#kernel/base/events/define-event.ts';
+import {
+  type EventMetadata,
+  hasOurFields,
+  type MetadataContext,
+  readMetadata,
+  storeMetadata,
+} from '#kernel/base/events/metadata.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { EventId, Position, StreamName, UserId, Version } from '#shared/brands.ts';
 import type { NewEvent, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { foreignForm } from '#shared/event-log/foreign-record.ts';
-import type { JsonObject } from '#shared/json.ts';
 import type { KeyStore, PersonKey } from '#shared/keys/key-store.ts';
 import { SealBroken } from '#shared/keys/seal.ts';
 import {
@@ -17,15 +25,7 @@ import {
   type EventType,
 } from './catalogue.ts';
 import { checkStream } from './check-stream.ts';
-import type { EventDefinition } from './define-event.ts';
 import { ForeignRecord, KEY_LOST, MalformedEvent, UnknownEventType } from './errors.ts';
-import {
-  type EventMetadata,
-  hasOurFields,
-  type MetadataContext,
-  readMetadata,
-  storeMetadata,
-} from './metadata.ts';
 import { eraseFields, openFields, partClear, partStored, sealFields } from './personal.ts';
 import { upcast } from './upcast.ts';
 

@@ -1,5 +1,5 @@
-import type { UserId } from '#shared/brands.ts';
-import type { Role } from './fields.ts';
+import type { UserId } from '#kernel/base/brands.ts';
+import type { Role } from '#kernel/base/events/fields.ts';
 
 /**
  * For code that reads events of users by name: the shapes that follow from their declaration, with `null` for

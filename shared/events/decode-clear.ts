@@ -1,10 +1,10 @@
 import * as z from 'zod';
+import type { EventDefinition } from '#kernel/base/events/define-event.ts';
+import { type Origin, readMetadata } from '#kernel/base/events/metadata.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
-import type { JsonObject } from '#shared/json.ts';
 import type { Catalogue } from './catalogue.ts';
 import { checkStream } from './check-stream.ts';
-import type { EventDefinition } from './define-event.ts';
-import { type Origin, readMetadata } from './metadata.ts';
 import { eraseFields, partStored } from './personal.ts';
 import { upcast } from './upcast.ts';
 

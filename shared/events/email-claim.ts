@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { timestamp } from '#kernel/declare/values.ts';
-import { defineEvent } from './define-event.ts';
-import { userId, version } from './fields.ts';
+import { defineEvent } from '#kernel/base/events/define-event.ts';
+import { userId, version } from '#kernel/base/events/fields.ts';
+import { timestamp } from '#kernel/base/values.ts';
 
 const stream = { kind: 'email', key: null } as const;
 

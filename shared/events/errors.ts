@@ -1,4 +1,4 @@
-import type { EventId, Position } from '#shared/brands.ts';
+import type { EventId, Position } from '#kernel/base/brands.ts';
 
 /** For an event that cannot be opened, though its person was not erased. */
 export const KEY_LOST = 'the key of its person is missing';

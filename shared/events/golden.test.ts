@@ -3,14 +3,14 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { v5 } from 'uuid';
 import { describe, expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import type { EventId, Position, StreamName, UserId, Version } from '#shared/brands.ts';
+import type { EventId, Position, StreamName, UserId, Version } from '#kernel/base/brands.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
+import type { Json, JsonObject } from '#kernel/base/json.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
-import type { Json, JsonObject } from '#shared/json.ts';
 import { memoryKeyStore } from '#shared/keys/memory/key-store.ts';
 import { type Canonical, canonicalForm, hashOf } from './canonical.ts';
 import { catalogueOf } from './catalogue.ts';
 import { createCodec } from './codec.ts';
-import { streamName } from './streams.ts';
 
 /**
  * Every version of every type that was ever written, as it was stored. Lines are only ever added here, and

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { timestamp, token } from '#kernel/declare/values.ts';
+import { defineEvent, type EventDefinition } from '#kernel/base/events/define-event.ts';
+import { version } from '#kernel/base/events/fields.ts';
+import { timestamp, token } from '#kernel/base/values.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { defineEvent, type EventDefinition } from './define-event.ts';
-import { version } from './fields.ts';
 
 const stream = { kind: 'limit', key: null } as const;
 const id = z.int().positive();

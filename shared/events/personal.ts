@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import type { EventId, UserId } from '#shared/brands.ts';
-import type { JsonObject } from '#shared/json.ts';
+import type { EventId, UserId } from '#kernel/base/brands.ts';
+import type { EventDefinition } from '#kernel/base/events/define-event.ts';
+import { userId } from '#kernel/base/events/fields.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
 import type { PersonKey } from '#shared/keys/key-store.ts';
 import { seal, unseal } from '#shared/keys/seal.ts';
-import type { EventDefinition } from './define-event.ts';
-import { userId } from './fields.ts';
 
 /** The stored form of personal fields. Its first character identifies the format of the rest. */
 const FORMAT = '1.';

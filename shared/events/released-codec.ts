@@ -1,9 +1,9 @@
-import type { StreamName, Version } from '#shared/brands.ts';
+import type { StreamName, Version } from '#kernel/base/brands.ts';
+import { hasOurFields } from '#kernel/base/events/metadata.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { Codec } from './codec.ts';
 import { ForeignRecord } from './errors.ts';
-import { hasOurFields } from './metadata.ts';
 
 /**
  * A codec that omits foreign records which an operator has skipped (`projection release`): nobody has decided

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { timestamp, token } from '#kernel/declare/values.ts';
-import type { JsonObject } from '#shared/json.ts';
-import { defineEvent } from './define-event.ts';
+import { defineEvent } from '#kernel/base/events/define-event.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
+import { timestamp, token } from '#kernel/base/values.ts';
 
 /**
  * The time for which a request of another process counts as running. After a crash its idempotency key is in use

@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { token } from '#kernel/declare/values.ts';
+import { defineEvent } from '#kernel/base/events/define-event.ts';
+import { names, scopeNames, userId } from '#kernel/base/events/fields.ts';
+import { token } from '#kernel/base/values.ts';
 import { exampleKind } from '#kernel/registry/example-kind.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { rolesOf } from '#kernel/registry/roles.ts';
 import { ACCOUNT_EVENTS } from './account.ts';
-import { defineEvent } from './define-event.ts';
-import { names, scopeNames, userId } from './fields.ts';
 
 /**
  * Security events of the authorization server. They have streams of their own, never a user’s, and hold no

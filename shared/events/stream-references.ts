@@ -1,9 +1,9 @@
+import type { StreamName } from '#kernel/base/brands.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
+import type { Json, JsonObject } from '#kernel/base/json.ts';
+import { targetOf, wire } from '#kernel/base/names.ts';
 import { webhookOf } from '#kernel/declare/webhook.ts';
-import { targetOf, wire } from '#kernel/registry/names.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
-import type { StreamName } from '#shared/brands.ts';
-import type { Json, JsonObject } from '#shared/json.ts';
-import { streamName } from './streams.ts';
 
 /** The streams that an event names. */
 export type StreamReferences = {

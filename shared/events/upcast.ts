@@ -1,5 +1,5 @@
-import type { JsonObject } from '#shared/json.ts';
-import type { EventDefinition } from './define-event.ts';
+import type { EventDefinition } from '#kernel/base/events/define-event.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
 
 /**
  * Converts data of an earlier version, or of an earlier release, to the current one. Throws `RangeError` if a

@@ -1,4 +1,4 @@
-import type { EventId, LogIdentity, Position } from '#shared/brands.ts';
+import type { EventId, LogIdentity, Position } from '#kernel/base/brands.ts';
 import { recordCursorForm } from '#shared/cursor-form/cursor-form.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Statement } from '#shared/database/pipeline.ts';

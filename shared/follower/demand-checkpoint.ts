@@ -1,7 +1,7 @@
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { askAgain, headReaching } from '#shared/event-log/ask-again.ts';
 import { LogWentBack } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import type { Checkpoint } from './checkpoint.ts';
 
 /**

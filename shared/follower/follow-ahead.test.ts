@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Position } from '#shared/brands.ts';
+import type { Position } from '#kernel/base/brands.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { until } from '../../testing/until.ts';
 import { followAhead } from './follow-ahead.ts';

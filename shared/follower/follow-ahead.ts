@@ -1,4 +1,4 @@
-import type { EventId, Position } from '#shared/brands.ts';
+import type { EventId, Position } from '#kernel/base/brands.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 
 /** A batch of events, with the prepared result of each of its pages. */

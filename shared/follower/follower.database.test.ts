@@ -1,7 +1,7 @@
 // Over 200 lines, because every case follows the one log with the listener that is set up here.
 import { pino } from 'pino';
 import { expect } from 'vitest';
-import type { Position } from '#shared/brands.ts';
+import type { Position } from '#kernel/base/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { RETRY_MS } from '#shared/database/lease/lease.ts';

@@ -1,5 +1,5 @@
 // Over 200 lines, because a follower is one loop: pages, transaction, checkpoint, lease.
-import type { EventId, Position } from '#shared/brands.ts';
+import type { EventId, Position } from '#kernel/base/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
 import type { Answer, Statement } from '#shared/database/pipeline.ts';

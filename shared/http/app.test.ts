@@ -1,9 +1,9 @@
 import { type RequestHandler, Router } from 'express';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import type { StreamName } from '#shared/brands.ts';
+import type { StreamName } from '#kernel/base/brands.ts';
+import { REJECTIONS, Rejection } from '#kernel/base/rejection.ts';
 import { AppendTooLarge, LogUnavailable, StaleVersion } from '#shared/event-log/errors.ts';
-import { REJECTIONS, Rejection } from '#shared/rejection.ts';
 import { serveRoutes } from '../../test/serve.ts';
 import { refuseOtherMethods } from './answer-errors.ts';
 import { HttpProblem } from './http-problem.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Request } from 'express';
-import { Rejection } from '#shared/rejection.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import { HttpProblem } from './http-problem.ts';
 
 const DIGEST_CHARACTERS = 16;

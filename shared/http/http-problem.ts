@@ -1,4 +1,4 @@
-import type { Json } from '#shared/json.ts';
+import type { Json } from '#kernel/base/json.ts';
 
 /** Refusals that belong to HTTP itself; those of the domain are `Rejection`s. */
 export const HTTP_PROBLEMS = {

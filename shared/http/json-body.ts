@@ -1,7 +1,7 @@
 // Over 200 lines, because it is one parser: a body of JSON, with every limit and refusal.
 import type { IncomingMessage } from 'node:http';
 import express, { type RequestHandler } from 'express';
-import type { Json, JsonObject } from '#shared/json.ts';
+import type { Json, JsonObject } from '#kernel/base/json.ts';
 import { pointerTo } from '#shared/json-pointers.ts';
 import { HttpProblem } from './http-problem.ts';
 

@@ -2,12 +2,12 @@
 import type { IncomingMessage } from 'node:http';
 import { type Response as Answer, type Request, type RequestHandler, Router } from 'express';
 import { expect, test } from 'vitest';
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import type { Caller } from '#shared/policy.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { createRateLimit } from '#shared/rate-limit/gcra.ts';
 import { memoryArrivals } from '#shared/rate-limit/memory/arrivals.ts';
-import { Rejection } from '#shared/rejection.ts';
 import { POLICY } from '../../test/engines/policy.ts';
 import { captureLog, serve } from '../../test/serve.ts';
 import { createApp } from './app.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Listener } from '#shared/process/config.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 
 /**
  * Beyond this many waiting connections the system silently drops new ones. A pause of the garbage collector

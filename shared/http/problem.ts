@@ -1,10 +1,16 @@
+import type { Json } from '#kernel/base/json.ts';
+import {
+  isAbsence,
+  type REJECTIONS,
+  Rejection,
+  type RejectionCode,
+  sentenceOf,
+} from '#kernel/base/rejection.ts';
 import { BlobsUnavailable } from '#shared/blobs/blobs.ts';
 import { CommandUnavailable } from '#shared/command-gateway/command-gateway.ts';
 import { isPassing } from '#shared/database/failures.ts';
 import { AppendTooLarge, LogUnavailable, LogWentBack, StreamCut } from '#shared/event-log/errors.ts';
 import { MalformedEvent, UnknownEventType } from '#shared/events/errors.ts';
-import type { Json } from '#shared/json.ts';
-import { isAbsence, type REJECTIONS, Rejection, type RejectionCode, sentenceOf } from '#shared/rejection.ts';
 import { parked } from '#shared/rest/reads/parked.ts';
 import { HTTP_PROBLEMS, HttpProblem, type HttpProblemCode } from './http-problem.ts';
 

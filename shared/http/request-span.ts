@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { traceIdOf } from '#shared/tracing/traceparent.ts';
+import { traceIdOf } from '#kernel/base/traceparent.ts';
 import type { Span } from '#shared/tracing/tracing.ts';
 import { requestIdOf } from './request-context.ts';
 import { requestFact } from './request-fact.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { capital, spaced } from '#kernel/registry/names.ts';
+import { capital, spaced } from '#kernel/base/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type Html, html } from '#shared/html.ts';
 

@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
 
 /** The key of one person’s data. Logging a `KeyObject` reveals nothing. */
 export type PersonKey = KeyObject;

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { demandFolder, narrowDataFolder } from '#shared/folder.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import { type MasterKey, parseMasterKey } from './master-key.ts';
 
 const KEY_BYTES = 32;

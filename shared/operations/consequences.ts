@@ -1,4 +1,4 @@
-import type { EventId, StreamName } from '#shared/brands.ts';
+import type { EventId, StreamName } from '#kernel/base/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { Stretch } from '#shared/webhooks/deliveries.ts';

@@ -1,8 +1,8 @@
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Log } from '#shared/process/log.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import { migrateOperations } from './migrate.ts';
 import {
   dropOldOperatorCommands,

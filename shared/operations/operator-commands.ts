@@ -1,8 +1,8 @@
 import { v7 } from 'uuid';
-import type { StreamName, Version } from '#shared/brands.ts';
+import type { StreamName, Version } from '#kernel/base/brands.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
-import { Rejection } from '#shared/rejection.ts';
 
 export type OperatorCommandKind = 'retry' | 'release' | 'verify';
 type OperatorCommandState = 'waiting' | 'running' | 'done' | 'failed';

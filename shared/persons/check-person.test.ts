@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import type { UserId, Version } from '#shared/brands.ts';
+import type { UserId, Version } from '#kernel/base/brands.ts';
 import { createTestClock } from '../../test/engines/test-clock.ts';
 import { createCheckPerson } from './check-person.ts';
 import type { PersonInLog } from './read-person.ts';

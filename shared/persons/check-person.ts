@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
-import type { UserId, Version } from '#shared/brands.ts';
+import type { UserId, Version } from '#kernel/base/brands.ts';
+import type { Role } from '#kernel/base/events/fields.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
-import type { Role } from '#shared/events/fields.ts';
 import type { Log } from '#shared/process/log.ts';
 import type { PersonInLog, ReadPerson } from './read-person.ts';
 

@@ -1,11 +1,11 @@
+import type { UserId, Version } from '#kernel/base/brands.ts';
+import type { Role } from '#kernel/base/events/fields.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { leastRoleOf } from '#kernel/registry/roles.ts';
-import type { UserId, Version } from '#shared/brands.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import { MalformedEvent } from '#shared/events/errors.ts';
-import type { Role } from '#shared/events/fields.ts';
-import { streamName } from '#shared/events/streams.ts';
 
 /** A person as the log has them. The table of persons is a copy of this, with a lag. */
 export type PersonInLog = {

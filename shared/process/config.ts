@@ -2,6 +2,7 @@
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { z } from 'zod';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { CorsOrigins } from '../http/cors.ts';
 import type { LoadLimits } from '../http/shed-load.ts';
 import type { RatePolicy } from '../rate-limit/rate-limit.ts';
@@ -9,7 +10,6 @@ import { parseRange } from '../webhooks/guard/address.ts';
 import type { GuardRules } from '../webhooks/guard/check-url.ts';
 import { settingText } from './setting-text.ts';
 import { SETTINGS, type SettingName } from './settings.ts';
-import { StartRefused } from './start-refused.ts';
 
 export type Config = {
   readonly environment: 'development' | 'production' | 'test';

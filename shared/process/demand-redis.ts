@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { StartRefused } from './start-refused.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 
 const TIMEOUT_MS = 1_000;
 const PORT = 6379;

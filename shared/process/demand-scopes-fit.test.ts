@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import type { UserId } from '#kernel/base/brands.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { line } from '#kernel/declare/fields.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
-import type { UserId } from '#shared/brands.ts';
 import { gatewayKey, signAssertion } from '#shared/command-gateway/assertion.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { type Caller, policyOf } from '#shared/policy.ts';

@@ -1,10 +1,10 @@
+import { SCOPES_MAX } from '#kernel/base/events/fields.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { attributesOf } from '#kernel/conditions/attributes.ts';
 import { ATTRIBUTE_LENGTH_MAX } from '#kernel/conditions/comparison.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { SCOPES_MAX } from '#shared/events/fields.ts';
 import { policyOf } from '#shared/policy.ts';
-import { StartRefused } from './start-refused.ts';
 
 /** The request line, other headers, and a proof of possession. */
 const OTHER_BYTES = 2_048;

@@ -1,6 +1,7 @@
 // Over 200 lines, because it is one start: what every role needs, in the order in which it opens.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { startNamingEvents } from '../cursor-form/cursor-form.ts';
@@ -38,7 +39,6 @@ import { demandScopesFit } from './demand-scopes-fit.ts';
 import { createMetrics } from './metrics.ts';
 import { NotReady } from './not-ready.ts';
 import type { ProcessContext } from './run.ts';
-import { StartRefused } from './start-refused.ts';
 
 /** The resources that every role needs. */
 export type Foundation = {

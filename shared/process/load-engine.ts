@@ -1,5 +1,5 @@
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import packageJson from '../../package.json' with { type: 'json' };
-import { StartRefused } from './start-refused.ts';
 
 /**
  * Packages that only their users need, by the operator’s name for the engine: they are dependencies of the

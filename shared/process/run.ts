@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { constants } from 'node:os';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
@@ -11,7 +12,6 @@ import { openWorkerLink, type WorkerLink } from '../workers/link.ts';
 import { type Config, loadConfig } from './config.ts';
 import { createLog, type Log } from './log.ts';
 import { answerStartArguments, type StartArguments } from './start-arguments.ts';
-import { StartRefused } from './start-refused.ts';
 
 export type ProcessContext = {
   readonly config: Config;

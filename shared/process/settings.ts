@@ -1,11 +1,11 @@
 // Over 200 lines, because it is one table: a setting has one place.
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
+import { roleName } from '#kernel/base/events/fields.ts';
 import { parseBlobUrl } from '../blobs/blob-url.ts';
 import { KAFKA_URL_FORM, parseKafkaUrl } from '../change-stream/kafka/kafka-url.ts';
 import { DEFAULT_LOG_PREFIX, LOG_PREFIX_FORM } from '../event-log/default-prefix.ts';
 import { hostsIn } from '../event-log/eventstoredb/address.ts';
-import { roleName } from '../events/fields.ts';
 import type { CorsOrigins } from '../http/cors.ts';
 import { CELLS } from '../id-time.ts';
 import { parseRange } from '../webhooks/guard/address.ts';

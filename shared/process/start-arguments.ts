@@ -1,6 +1,6 @@
 import { join, relative } from 'node:path';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import packageJson from '../../package.json' with { type: 'json' };
-import { StartRefused } from './start-refused.ts';
 
 /** `EX_USAGE` of sysexits.h. */
 const EX_USAGE = 64;

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { sqlName } from '#kernel/registry/names.ts';
+import { sqlName } from '#kernel/base/names.ts';
 import type { TableDefinition } from '#kernel/rows/definition.ts';
 import { meaningOf } from '#kernel/rows/meaning.ts';
 import { STREAM_TABLES } from '#kernel/rows/view-streams.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { StreamName, UserId, Version } from '#shared/brands.ts';
+import type { StreamName, UserId, Version } from '#kernel/base/brands.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import type { Command } from '#shared/commands/command.ts';
-import { Rejection } from '#shared/rejection.ts';
 import { checkRow } from '../../audit/watch/check-rows.ts';
 import { createBatchComparison } from '../../test/engines/batches.ts';
 import {

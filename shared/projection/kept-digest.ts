@@ -1,5 +1,5 @@
-import { sqlName } from '#kernel/registry/names.ts';
-import type { Position } from '#shared/brands.ts';
+import type { Position } from '#kernel/base/brands.ts';
+import { sqlName } from '#kernel/base/names.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';

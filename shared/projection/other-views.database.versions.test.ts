@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import type { UserId } from '#kernel/base/brands.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { UserId } from '#shared/brands.ts';
 import type { Command } from '#shared/commands/command.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import { by, createCommandDatabase, registerUser, system } from '../../test/engines/command-side.ts';

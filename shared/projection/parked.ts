@@ -1,4 +1,4 @@
-import type { StreamName, Version } from '#shared/brands.ts';
+import type { StreamName, Version } from '#kernel/base/brands.ts';
 import { type Answer, type Statement, sendPipelined } from '#shared/database/pipeline.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import type { Parked } from '#shared/read-model/parked.ts';

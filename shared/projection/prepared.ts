@@ -1,4 +1,4 @@
-import type { Position, StreamName } from '#shared/brands.ts';
+import type { Position, StreamName } from '#kernel/base/brands.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import type { Tables } from '#shared/read-model/tables.ts';

@@ -1,4 +1,4 @@
-import type { StreamName } from '#shared/brands.ts';
+import type { StreamName } from '#kernel/base/brands.ts';
 import { prepared, type Statement } from '#shared/database/pipeline.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';

@@ -1,8 +1,8 @@
-import type { Position } from '#shared/brands.ts';
+import type { Position } from '#kernel/base/brands.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { moveCheckpoint } from '#shared/follower/checkpoint.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import { catchUp, demandLive, read, Stopped, type Work } from './catch-up.ts';
 import { readDefinition } from './definition.ts';
 import { addIndexes, inBackground, writeInParts } from './fill.ts';

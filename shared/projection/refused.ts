@@ -1,4 +1,4 @@
-import type { Position } from '#shared/brands.ts';
+import type { Position } from '#kernel/base/brands.ts';
 import type { StreamCut } from '#shared/event-log/errors.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { MalformedEvent, UnknownEventType } from '#shared/events/errors.ts';

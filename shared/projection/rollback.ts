@@ -1,5 +1,5 @@
-import type { Position } from '#shared/brands.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
+import type { Position } from '#kernel/base/brands.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { PREVIOUS } from '#shared/read-model/versions.ts';
 import { catchUp, demandLive, type Work } from './catch-up.ts';
 import { isOfThisRelease } from './definition.ts';

@@ -1,5 +1,5 @@
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { findCut } from '#shared/event-log/find-cut.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import { findParked, type Parked } from '#shared/read-model/parked.ts';
 import { applyAgain, type Mending, notParked, type RecordMended, whileProjectorStands } from './retry.ts';
 

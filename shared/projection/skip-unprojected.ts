@@ -1,4 +1,4 @@
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Parked } from '#shared/read-model/parked.ts';
 import { decodeAround } from './decode.ts';
 import { type Mending, notParked } from './retry.ts';

@@ -1,4 +1,4 @@
-import type { Position } from '#shared/brands.ts';
+import type { Position } from '#kernel/base/brands.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Position, StreamName } from '#shared/brands.ts';
+import type { Position, StreamName } from '#kernel/base/brands.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import { findCut } from '#shared/event-log/find-cut.ts';
 import { CUT, type Parked } from '#shared/read-model/parked.ts';

@@ -1,10 +1,10 @@
-import type { LogIdentity, Position } from '#shared/brands.ts';
+import type { LogIdentity, Position } from '#kernel/base/brands.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { isPassing } from '#shared/database/failures.ts';
 import { holdLock } from '#shared/database/held-lock.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { START } from '#shared/event-log/event-log.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
 import { NEXT, PREVIOUS, type ReadModelTarget, VERSIONS_LOCK } from '#shared/read-model/versions.ts';

@@ -1,9 +1,9 @@
 // Over 200 lines, because every case goes through the one toy domain that is set up here.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { StreamName, UserId, Version } from '#shared/brands.ts';
+import type { StreamName, UserId, Version } from '#kernel/base/brands.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import type { Command } from '#shared/commands/command.ts';
-import { Rejection } from '#shared/rejection.ts';
 import { replay } from '../../audit/replay/replay.ts';
 import { checkRow } from '../../audit/watch/check-rows.ts';
 import { createBatchComparison } from '../../test/engines/batches.ts';

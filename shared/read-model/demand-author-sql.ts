@@ -1,8 +1,8 @@
+import { column } from '#kernel/base/names.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { expressionType } from '#kernel/registry/hatches.ts';
-import { column } from '#kernel/registry/names.ts';
 import type { Domain, ExpressionInfo, Kind, RouteInfo, SqlText } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import { isOfThisRelease } from '#shared/projection/definition.ts';
 import { LIVE_SCHEMA } from './read-model.ts';
 import { tablesOf } from './tables.ts';

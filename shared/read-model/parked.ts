@@ -1,4 +1,4 @@
-import type { Position, StreamName, Version } from '#shared/brands.ts';
+import type { Position, StreamName, Version } from '#kernel/base/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { LIVE_SCHEMA } from './read-model.ts';

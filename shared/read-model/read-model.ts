@@ -1,4 +1,4 @@
-import type { LogIdentity, Position } from '#shared/brands.ts';
+import type { LogIdentity, Position } from '#kernel/base/brands.ts';
 import { type NotifierOptions, PostgresNotifier } from '#shared/database/notifier/postgres-notifier.ts';
 
 /** The schema that reads are served from. */

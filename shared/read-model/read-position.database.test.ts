@@ -1,7 +1,7 @@
 // Over 200 lines, because every wait is for the one checkpoint that is set up here.
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
-import type { LogIdentity, Position } from '#shared/brands.ts';
+import type { LogIdentity, Position } from '#kernel/base/brands.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import { openPool } from '#shared/database/pool.ts';

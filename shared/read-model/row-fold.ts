@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
+import type { Position } from '#kernel/base/brands.ts';
 import { foldDefinitionOf } from '#kernel/decide/fold-definition.ts';
+import { type Change, combine } from '#kernel/rows/change.ts';
 import { meaningOf } from '#kernel/rows/meaning.ts';
-import type { Position } from '#shared/brands.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 import type { Fold } from '#shared/snapshots/snapshots.ts';
-import { type Change, combine } from './change.ts';
 import type { ProjectedItems, ProjectedTable } from './tables.ts';
 
 /** The result of a stream’s events in the read model: its row, and those of its items. */

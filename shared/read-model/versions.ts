@@ -1,4 +1,4 @@
-import type { Position } from '#shared/brands.ts';
+import type { Position } from '#kernel/base/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { readCheckpoint } from '#shared/follower/checkpoint.ts';
 import { LIVE_SCHEMA, PROJECTOR } from './read-model.ts';

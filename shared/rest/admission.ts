@@ -1,11 +1,11 @@
 import type { Request, RequestHandler } from 'express';
 import * as z from 'zod';
+import { Rejection } from '#kernel/base/rejection.ts';
+import type { RestOperation } from '#kernel/base/rest/operation.ts';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { parametersOf } from '#shared/http/parameters.ts';
 import { admit, type Caller, reachOf } from '#shared/policy.ts';
-import { Rejection } from '#shared/rejection.ts';
 import { mediaTypeFor } from './media-type.ts';
-import type { RestOperation } from './operation.ts';
 
 /**
  * Refuses, before anything is read or done, a caller that may not do this whatever it sends, or could not

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { timestamp } from '#kernel/declare/values.ts';
+import { PAGE } from '#kernel/base/rest/lists.ts';
+import type { RestOperation } from '#kernel/base/rest/operation.ts';
+import { timestamp } from '#kernel/base/values.ts';
 import { ExportLine } from '#shared/audit/export/line.ts';
 import { SPAN } from './events.ts';
-import { PAGE } from './lists.ts';
-import type { RestOperation } from './operation.ts';
 
 const count = z.int().nonnegative();
 const hash = z.string().regex(/^[0-9a-f]{64}$/);

@@ -1,10 +1,10 @@
 // Over 200 lines, because it is one thing: the operations on clients.
 import * as z from 'zod';
-import { timestamp, token } from '#kernel/declare/values.ts';
+import { createdAt, id, Links, unheeded, updatedAt } from '#kernel/base/rest/fields.ts';
+import type { RestOperation } from '#kernel/base/rest/operation.ts';
+import { timestamp, token } from '#kernel/base/values.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { checkTogether, clientId, clientSettingsOf, withDefaultScopes } from '#shared/clients/settings.ts';
-import { createdAt, id, Links, unheeded, updatedAt } from './fields.ts';
-import type { RestOperation } from './operation.ts';
 
 /** A client that sends back a representation may leave read-only members in it. */
 const UNHEEDED = {

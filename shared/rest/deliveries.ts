@@ -1,12 +1,12 @@
 // Over 200 lines, because it is one table: the operations of owners on deliveries, with their schemas.
 import * as z from 'zod';
-import { timestamp } from '#kernel/declare/values.ts';
+import { EXAMPLE_CURSOR } from '#kernel/base/cursor.ts';
+import { instant } from '#kernel/base/instant.ts';
+import { createdAt, id, Links, Written } from '#kernel/base/rest/fields.ts';
+import { idParameter, PAGE } from '#kernel/base/rest/lists.ts';
+import type { Answer, RestOperation } from '#kernel/base/rest/operation.ts';
+import { timestamp } from '#kernel/base/values.ts';
 import { RedriveWebhook, ReplayWebhook } from '#shared/commands/webhook.ts';
-import { EXAMPLE_CURSOR } from '#shared/cursor.ts';
-import { instant } from '#shared/instant.ts';
-import { createdAt, id, Links, Written } from './fields.ts';
-import { idParameter, PAGE } from './lists.ts';
-import type { Answer, RestOperation } from './operation.ts';
 import { BACKLOG_COUNTED_MAX } from './webhook.ts';
 
 /** The outcome of a change for a webhook; deliveries of a deleted webhook are deleted with it. */

@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { timestamp } from '#kernel/declare/values.ts';
+import { actor } from '#kernel/base/events/metadata.ts';
+import { id } from '#kernel/base/rest/fields.ts';
+import type { RestOperation } from '#kernel/base/rest/operation.ts';
+import { timestamp } from '#kernel/base/values.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { stayingWithout } from '#shared/erasure/references.ts';
-import { actor } from '#shared/events/metadata.ts';
-import { id } from './fields.ts';
-import type { RestOperation } from './operation.ts';
 
 const count = z.int().nonnegative();
 const byType = z.array(

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { JsonObject } from '#shared/json.ts';
-import type { RestOperation } from './operation.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
+import type { RestOperation } from '#kernel/base/rest/operation.ts';
 
 const object = z.record(z.string(), z.json()) as unknown as z.ZodType<JsonObject>;
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import { streamName } from '#shared/events/streams.ts';
 import { followedEvents } from './events.ts';
 
 const FollowedEvents = followedEvents(catalogueOf(publishing));

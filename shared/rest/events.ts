@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { timestamp, token } from '#kernel/declare/values.ts';
+import { type Actor, actor } from '#kernel/base/events/metadata.ts';
+import { instant } from '#kernel/base/instant.ts';
+import { idParameter, PAGE, sortBy } from '#kernel/base/rest/lists.ts';
+import type { RestOperation } from '#kernel/base/rest/operation.ts';
+import { timestamp, token } from '#kernel/base/values.ts';
 import type { Catalogue } from '#shared/events/catalogue.ts';
 import { typesOf } from '#shared/events/event-patterns.ts';
-import { type Actor, actor } from '#shared/events/metadata.ts';
-import { instant } from '#shared/instant.ts';
-import { idParameter, PAGE, sortBy } from './lists.ts';
-import type { RestOperation } from './operation.ts';
 
 /** An event in its public form: in pages, in streams, and in webhooks. */
 export const Event = z

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { email, timestamp } from '#kernel/declare/values.ts';
+import { id } from '#kernel/base/rest/fields.ts';
+import type { RestOperation } from '#kernel/base/rest/operation.ts';
+import { email, timestamp } from '#kernel/base/values.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { rolesOf } from '#kernel/registry/roles.ts';
-import { id } from './fields.ts';
-import type { RestOperation } from './operation.ts';
 
 const moment = timestamp.nullable();
 const scopes = z.array(z.string());

@@ -1,13 +1,13 @@
 // Over 200 lines, because it is one table: the operations of operators, with their schemas.
 import * as z from 'zod';
-import { timestamp } from '#kernel/declare/values.ts';
+import { EXAMPLE_CURSOR } from '#kernel/base/cursor.ts';
+import { actor } from '#kernel/base/events/metadata.ts';
+import { instant } from '#kernel/base/instant.ts';
+import { Links } from '#kernel/base/rest/fields.ts';
+import { PAGE } from '#kernel/base/rest/lists.ts';
+import type { RestOperation } from '#kernel/base/rest/operation.ts';
+import { timestamp } from '#kernel/base/values.ts';
 import { report } from '#shared/audit/verification-report.ts';
-import { EXAMPLE_CURSOR } from '#shared/cursor.ts';
-import { actor } from '#shared/events/metadata.ts';
-import { instant } from '#shared/instant.ts';
-import { Links } from './fields.ts';
-import { PAGE } from './lists.ts';
-import type { RestOperation } from './operation.ts';
 
 /** The operations of operators (administrators), whatever roles and engines the installation has. */
 

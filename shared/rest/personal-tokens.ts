@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { timestamp } from '#kernel/declare/values.ts';
+import { instant } from '#kernel/base/instant.ts';
+import { createdAt, Links } from '#kernel/base/rest/fields.ts';
+import type { RestOperation } from '#kernel/base/rest/operation.ts';
+import { timestamp } from '#kernel/base/values.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { name } from '#shared/commands/fields.ts';
-import { instant } from '#shared/instant.ts';
 import { policyOf, scopeOf } from '#shared/policy.ts';
-import { createdAt, Links } from './fields.ts';
-import type { RestOperation } from './operation.ts';
 
 const EXPIRES = 'When it expires: within a year of its creation.';
 

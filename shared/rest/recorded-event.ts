@@ -1,8 +1,8 @@
 import * as z from 'zod';
+import { Links } from '#kernel/base/rest/fields.ts';
+import type { RestOperation } from '#kernel/base/rest/operation.ts';
 import { Delivery } from './deliveries.ts';
 import { Event } from './events.ts';
-import { Links } from './fields.ts';
-import type { RestOperation } from './operation.ts';
 
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
 const count = z.int().positive();

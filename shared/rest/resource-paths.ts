@@ -1,8 +1,8 @@
 import { type RequestHandler, Router } from 'express';
+import { type RestOperation, routeOf } from '#kernel/base/rest/operation.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { createRouteTable } from '#shared/http/route-table.ts';
-import { type RestOperation, routeOf } from './operation.ts';
 import { resourcesOf } from './operations.ts';
 
 /**

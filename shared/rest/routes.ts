@@ -1,8 +1,8 @@
 import * as z from 'zod';
+import type { Operation } from '#kernel/base/operation.ts';
+import type { RestOperation } from '#kernel/base/rest/operation.ts';
 import type { Defs, Domain } from '#kernel/registry/registry.ts';
 import { filterSchema } from '#kernel/rest/operations.ts';
-import type { Operation } from '#shared/policy.ts';
-import type { RestOperation } from './operation.ts';
 
 /** The custom reads of a domain, by name. */
 export const routeOperations = ({ routes }: Domain): Readonly<Record<string, RestOperation>> =>

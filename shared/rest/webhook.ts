@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { timestamp } from '#kernel/declare/values.ts';
-import { spaced } from '#kernel/registry/names.ts';
+import { spaced } from '#kernel/base/names.ts';
+import { createdAt, id, Links, updatedAt } from '#kernel/base/rest/fields.ts';
+import { timestamp } from '#kernel/base/values.ts';
+import { type EventReference, filtersOf } from '#kernel/registry/event-references.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { disabledReason, filterSchema } from '#kernel/registry/webhook-fields.ts';
 import { HIDDEN_VALUE } from '#shared/commands/webhook.ts';
-import { type EventReference, filtersOf } from '#shared/events/event-references.ts';
-import { disabledReason, filterSchema } from '#shared/events/webhook.ts';
-import { createdAt, id, Links, updatedAt } from './fields.ts';
 
 /** Counting stops here, so that it costs the same for any backlog. */
 export const BACKLOG_COUNTED_MAX = 10_000;

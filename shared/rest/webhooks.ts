@@ -1,11 +1,11 @@
 import * as z from 'zod';
+import { JsonPatch } from '#kernel/base/json-patch.ts';
+import { atOfList, ItemAt } from '#kernel/base/rest/at.ts';
+import { unheeded, Written, written } from '#kernel/base/rest/fields.ts';
+import { idParameter, PAGE, sortBy } from '#kernel/base/rest/lists.ts';
+import type { RestOperation } from '#kernel/base/rest/operation.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { JsonPatch } from '#shared/commands/json-patch.ts';
 import { webhookFormsOf } from '#shared/commands/webhook.ts';
-import { atOfList, ItemAt } from './at.ts';
-import { unheeded, Written, written } from './fields.ts';
-import { idParameter, PAGE, sortBy } from './lists.ts';
-import type { RestOperation } from './operation.ts';
 import { Withheld, webhookOf } from './webhook.ts';
 
 /** The one response that shows a secret; a repeated request with the same idempotency key shows it again. */

@@ -2,14 +2,14 @@ import { link, open, readFile, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { timestamp } from '#kernel/declare/values.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
+import { timestamp } from '#kernel/base/values.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { isUndefinedTable } from '#shared/database/failures.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { makeFolder } from '#shared/folder.ts';
 import type { Log } from '#shared/process/log.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 
 /** The way from a release without proofs. */
 export type Upgrade = {

@@ -1,8 +1,8 @@
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { isUndefinedTable } from '../database/failures.ts';
 import { migrate } from '../database/migrate.ts';
 import type { Pool } from '../database/pool.ts';
-import { StartRefused } from '../process/start-refused.ts';
 
 /**
  * Records the domain of a database, and refuses another one. A database without a record counts as this

@@ -1,4 +1,4 @@
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { subjectOf } from '#shared/events/codec.ts';
 import { PERSONS_MAX, type Snapshots } from './snapshots.ts';

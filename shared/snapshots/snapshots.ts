@@ -1,6 +1,6 @@
 // Over 200 lines, because it is one store: the content of snapshots, their retention, and who can open them.
 import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
-import type { EventId, Position, StreamName, UserId, Version } from '#shared/brands.ts';
+import type { EventId, Position, StreamName, UserId, Version } from '#kernel/base/brands.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';

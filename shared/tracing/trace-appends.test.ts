@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { EventId, LogIdentity, Position, StreamName, Version } from '#shared/brands.ts';
+import type { EventId, LogIdentity, Position, StreamName, Version } from '#kernel/base/brands.ts';
 import { StaleVersion } from '#shared/event-log/errors.ts';
 import type { Appended, EventLog, NewEvent } from '#shared/event-log/event-log.ts';
 import { createMemoryTracing } from './memory/memory-tracing.ts';

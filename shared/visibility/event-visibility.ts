@@ -1,14 +1,14 @@
+import type { EventId, Position, StreamName } from '#kernel/base/brands.ts';
+import type { EventDefinition } from '#kernel/base/events/define-event.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
+import type { Operation } from '#kernel/base/operation.ts';
 import type { Facts } from '#kernel/conditions/facts.ts';
 import type { Find, State } from '#kernel/conditions/holds.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type Parents, type TypeVisibility, visibilityOf } from '#kernel/visibility/visibility.ts';
-import type { EventId, Position, StreamName } from '#shared/brands.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { ClearEvent } from '#shared/events/decode-clear.ts';
-import type { EventDefinition } from '#shared/events/define-event.ts';
-import { streamName } from '#shared/events/streams.ts';
-import type { Operation } from '#shared/policy.ts';
 import type { FindOpened } from './changed-fields.ts';
 import { fixedIn, type Histories, type History, type Seen, type Span, stateBefore } from './histories.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
+import type { Position, StreamName, Version } from '#kernel/base/brands.ts';
 import { watchesOf } from '#kernel/visibility/watches.ts';
-import type { Position, StreamName, Version } from '#shared/brands.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { Histories, type Seen, stateBefore } from './histories.ts';

@@ -1,8 +1,8 @@
 // Over 200 lines, because it is one cache: the known part of each stream, and up to which position.
 import { LRUCache } from 'lru-cache';
+import type { Position, StreamName, Version } from '#kernel/base/brands.ts';
 import type { State } from '#kernel/conditions/holds.ts';
 import type { Watch } from '#kernel/visibility/watches.ts';
-import type { Position, StreamName, Version } from '#shared/brands.ts';
 import { StreamCut } from '#shared/event-log/errors.ts';
 import { type EventLog, NO_STREAM, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import type { Catalogue } from '#shared/events/catalogue.ts';

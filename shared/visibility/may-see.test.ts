@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import type { StreamName } from '#shared/brands.ts';
+import type { StreamName } from '#kernel/base/brands.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import { streamName } from '#shared/events/streams.ts';
 import { isPublic } from './may-see.ts';
 
 const { definitions: DEFINITIONS, kinds: KINDS } = catalogueOf(publishing);

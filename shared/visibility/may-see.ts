@@ -1,10 +1,11 @@
+import type { StreamName } from '#kernel/base/brands.ts';
+import type { EventDefinition } from '#kernel/base/events/define-event.ts';
+import type { Operation } from '#kernel/base/operation.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { visibilityOf } from '#kernel/visibility/visibility.ts';
-import type { StreamName } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import type { EventDefinition } from '#shared/events/define-event.ts';
-import { type Caller, mayByFacts, type Operation } from '#shared/policy.ts';
+import { type Caller, mayByFacts } from '#shared/policy.ts';
 
 /**
  * Whether a caller may see that an event happened; the visibility of its data is decided separately. A change

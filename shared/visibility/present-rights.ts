@@ -1,15 +1,16 @@
+import type { StreamName } from '#kernel/base/brands.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
+import { column, sqlName } from '#kernel/base/names.ts';
+import type { Operation } from '#kernel/base/operation.ts';
 import type { Facts } from '#kernel/conditions/facts.ts';
 import { askedItemsSql, askedListOf } from '#kernel/conditions/lists.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
-import { column, sqlName } from '#kernel/registry/names.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import { staysWhenEnded } from '#kernel/rows/table.ts';
 import { type Parents, visibilityOf } from '#kernel/visibility/visibility.ts';
-import type { StreamName } from '#shared/brands.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import { streamName } from '#shared/events/streams.ts';
-import { type Caller, mayByFacts, type Operation } from '#shared/policy.ts';
+import { type Caller, mayByFacts } from '#shared/policy.ts';
 
 /** Whether a caller may read the aggregate of an event now, or the part of it that a right guards. */
 export type IsReadable = (caller: Caller, stream: StreamName, right?: Operation) => Promise<boolean>;

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import type { EventId, Position, StreamName, UserId, Version } from '#shared/brands.ts';
+import type { EventId, Position, StreamName, UserId, Version } from '#kernel/base/brands.ts';
+import type { Role } from '#kernel/base/events/fields.ts';
+import type { Operation } from '#kernel/base/operation.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
-import type { Role } from '#shared/events/fields.ts';
-import { type Caller, may, type Operation } from '#shared/policy.ts';
+import { type Caller, may } from '#shared/policy.ts';
 import { POLICY, SCOPES } from '../../test/engines/policy.ts';
 import { maySee } from './may-see.ts';
 import { createPresentRights } from './present-rights.ts';

@@ -1,12 +1,13 @@
+import type { JsonObject } from '#kernel/base/json.ts';
+import { wire } from '#kernel/base/names.ts';
+import type { Operation } from '#kernel/base/operation.ts';
 import { guardOfField } from '#kernel/conditions/parts-of.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
-import { wire } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type GuardedContent, visibilityOf } from '#kernel/visibility/visibility.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import type { JsonObject } from '#shared/json.ts';
-import { type Caller, mayAlways, mayByFacts, type Operation } from '#shared/policy.ts';
+import { type Caller, mayAlways, mayByFacts } from '#shared/policy.ts';
 import type { IsReadable } from './present-rights.ts';
 
 type Changed = Pick<Change, 'type' | 'stream' | 'resource' | 'former'>;

@@ -1,5 +1,5 @@
-import type { UserId } from '#shared/brands.ts';
-import type { Actor, Origin } from '#shared/events/metadata.ts';
+import type { UserId } from '#kernel/base/brands.ts';
+import type { Actor, Origin } from '#kernel/base/events/metadata.ts';
 import { type Caller, may, type Resource } from '#shared/policy.ts';
 
 /**

@@ -1,7 +1,7 @@
 // Over 200 lines, because it is one list: the reads of deliveries, attempts and replays.
-import type { EventId, Position, WebhookId } from '#shared/brands.ts';
+import type { EventId, Position, WebhookId } from '#kernel/base/brands.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { Rejection } from '#shared/rejection.ts';
 import type { DeliveryFilter, ShownDeliveryState } from '#shared/rest/deliveries.ts';
 
 /** The public part of the ledger; callers check that the webhook is visible. */

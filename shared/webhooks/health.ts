@@ -1,4 +1,4 @@
-import type { WebhookId } from '#shared/brands.ts';
+import type { WebhookId } from '#kernel/base/brands.ts';
 import { isUndefined } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { BACKLOG_COUNTED_MAX, type WebhookHealth } from '#shared/rest/webhook.ts';

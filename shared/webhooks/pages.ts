@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod';
+import { LIMIT_DEFAULT } from '#kernel/base/rest/lists.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
-import { LIMIT_DEFAULT } from '#shared/rest/lists.ts';
 import type { ListAnswer } from '#shared/rest/reads/answer.ts';
 import type { Stretch } from './deliveries.ts';
 

@@ -1,8 +1,8 @@
+import type { Position, UserId, Version, WebhookId } from '#kernel/base/brands.ts';
 import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
 import { evolveWebhook, isOfWebhook, presentIn, type WebhookEvent } from '#kernel/declare/webhook.ts';
-import type { Position, UserId, Version, WebhookId } from '#shared/brands.ts';
+import type { WebhookFilter } from '#kernel/registry/webhook-fields.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
-import type { WebhookFilter } from '#shared/events/webhook.ts';
 
 /** The name of the lease and the checkpoint of the planner. */
 export const PLANNER = 'webhook-planner';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { EventId } from '#shared/brands.ts';
+import type { EventId } from '#kernel/base/brands.ts';
 import type { AttemptRow } from './deliveries.ts';
 import { ANSWER_BYTES_MAX, representAttempt } from './representation.ts';
 

@@ -1,4 +1,4 @@
-import type { WebhookId } from '#shared/brands.ts';
+import type { WebhookId } from '#kernel/base/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { WebhookStatistics } from '#shared/rest/deliveries.ts';
 

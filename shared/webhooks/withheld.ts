@@ -1,10 +1,10 @@
+import type { UserId } from '#kernel/base/brands.ts';
+import { spaced } from '#kernel/base/names.ts';
 import { attributesOf } from '#kernel/conditions/attributes.ts';
 import type { Attributes } from '#kernel/conditions/holds.ts';
-import { spaced } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type Case, casesOf } from '#kernel/visibility/cases.ts';
 import { visibilityOf } from '#kernel/visibility/visibility.ts';
-import type { UserId } from '#shared/brands.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { typesOf } from '#shared/events/event-patterns.ts';
 import { mayByFacts, policyOf, scopesOfEvents } from '#shared/policy.ts';

@@ -1,6 +1,6 @@
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Log } from '../process/log.ts';
-import { StartRefused } from '../process/start-refused.ts';
 import type { Ended, Ready, Running } from './running.ts';
 
 /** A worker that is restarted whenever it ends, until it receives a stop signal. */

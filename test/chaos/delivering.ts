@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { UserId, WebhookId } from '#shared/brands.ts';
+import type { UserId, WebhookId } from '#kernel/base/brands.ts';
+import type { Cursor } from '#kernel/base/cursor.ts';
 import type { RegisterWebhook } from '#shared/commands/webhook.ts';
-import type { Cursor } from '#shared/cursor.ts';
 import { until } from '../../testing/until.ts';
 import { as, by, registerUser, system } from '../engines/command-side.ts';
 import type { EndpointKind } from './endpoint-kinds.ts';

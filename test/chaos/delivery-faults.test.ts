@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import type { LogIdentity } from '#shared/brands.ts';
-import { formatCursor } from '#shared/cursor.ts';
+import type { LogIdentity } from '#kernel/base/brands.ts';
+import { formatCursor } from '#kernel/base/cursor.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 import { type Delivered, deliveryFaults } from './delivery-faults.ts';
 import type { Arrival } from './receivers.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { LogIdentity } from '#shared/brands.ts';
-import { formatCursor } from '#shared/cursor.ts';
+import type { LogIdentity } from '#kernel/base/brands.ts';
+import { formatCursor } from '#kernel/base/cursor.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 import { type Arrival, isSigned } from './receivers.ts';
 import { faultsOf } from './sequence.ts';

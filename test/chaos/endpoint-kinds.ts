@@ -1,4 +1,4 @@
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
 import type { RegisterWebhook } from '#shared/commands/webhook.ts';
 import type { ArticleId } from '../publishing-ids.ts';
 import type { Manner } from './receivers.ts';

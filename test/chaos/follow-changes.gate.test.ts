@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseCursor } from '#shared/cursor.ts';
+import { parseCursor } from '#kernel/base/cursor.ts';
 import { scaled } from '../../testing/load.ts';
 import { createRandom, shuffled } from '../../testing/random.ts';
 import { SEED } from '../../testing/seed.ts';

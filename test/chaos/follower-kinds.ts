@@ -1,4 +1,4 @@
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
 import { streamOf } from '../../testing/graphql/graphql-stream.ts';
 import { type Followed, follow } from '../../testing/http/event-source.ts';
 import type { ArticleId } from '../publishing-ids.ts';

@@ -2,7 +2,8 @@
 // Over 200 lines, because it is one run: commands, kills, and the comparison of all answers with the log.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { gatewayKey } from '#shared/command-gateway/assertion.ts';
 import {
@@ -16,7 +17,6 @@ import type { Command } from '#shared/commands/command.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
-import { Rejection } from '#shared/rejection.ts';
 import { scaled } from '../../testing/load.ts';
 import { createRandom } from '../../testing/random.ts';
 import { SEED } from '../../testing/seed.ts';

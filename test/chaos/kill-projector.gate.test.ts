@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { gatewayKey } from '#shared/command-gateway/assertion.ts';
 import {
@@ -15,7 +16,6 @@ import type { Command } from '#shared/commands/command.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { digestOf } from '#shared/projection/digest.ts';
-import { Rejection } from '#shared/rejection.ts';
 import { scaled } from '../../testing/load.ts';
 import { createRandom } from '../../testing/random.ts';
 import { SEED } from '../../testing/seed.ts';

@@ -1,5 +1,5 @@
-import type { LogIdentity } from '#shared/brands.ts';
-import { formatCursor } from '#shared/cursor.ts';
+import type { LogIdentity } from '#kernel/base/brands.ts';
+import { formatCursor } from '#kernel/base/cursor.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 
 /** A subscriber; anonymous without an id. */

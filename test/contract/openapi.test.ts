@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, test } from 'vitest';
-import { EXAMPLE_CURSOR } from '#shared/cursor.ts';
+import { EXAMPLE_CURSOR } from '#kernel/base/cursor.ts';
 import { printedJson } from '../../command-line/domain/contract/printed-json.ts';
 import { restClientOf } from '../../testing/http/rest-client.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';

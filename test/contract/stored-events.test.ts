@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
+import type { EventDefinition } from '#kernel/base/events/define-event.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import type { EventDefinition } from '#shared/events/define-event.ts';
 import { printedJson } from '../../command-line/domain/contract/printed-json.ts';
 import { expectRecorded } from './expect-recorded.ts';
 

@@ -1,4 +1,4 @@
-import type { Position, UserId } from '#shared/brands.ts';
+import type { Position, UserId } from '#kernel/base/brands.ts';
 import type { Change, ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
 import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
@@ -6,13 +6,7 @@ import { START } from '#shared/event-log/event-log.ts';
 import { Notifier } from '#shared/notifier.ts';
 import { isPublic } from '#shared/visibility/may-see.ts';
 import { until } from '../../testing/until.ts';
-import {
-  addComment,
-  allRecorded,
-  type CommandSide,
-  createCommandDatabase,
-  draftArticle,
-} from '../engines/command-side.ts';
+import { addComment, type CommandSide, createCommandDatabase, draftArticle, allRecorded } from '../engines/command-side.ts';
 import type { StartLog } from '../engines/log-engines.ts';
 import { startProjecting, untilProjected } from '../engines/projection.ts';
 

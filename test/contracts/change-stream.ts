@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { EventId, StreamName, UserId, Version } from '#shared/brands.ts';
+import type { EventId, StreamName, UserId, Version } from '#kernel/base/brands.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import { scaled } from '../../testing/load.ts';
 import { as, by, draftArticle, registerUser } from '../engines/command-side.ts';

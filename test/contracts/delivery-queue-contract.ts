@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { WebhookId } from '#shared/brands.ts';
+import type { WebhookId } from '#kernel/base/brands.ts';
 import { until } from '../../testing/until.ts';
 import type { DeliveryQueue } from '../../webhook-dispatcher/queue/delivery-queue.ts';
 

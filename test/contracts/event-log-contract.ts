@@ -1,5 +1,6 @@
 // Over 200 lines, because it is one contract, which every event log passes completely.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { JsonObject } from '#kernel/base/json.ts';
 import { AppendTooLarge, InvalidAppend, StaleVersion } from '#shared/event-log/errors.ts';
 import {
   APPEND_BYTES_MAX,
@@ -8,7 +9,6 @@ import {
   NO_STREAM,
   START,
 } from '#shared/event-log/event-log.ts';
-import type { JsonObject } from '#shared/json.ts';
 import { scaled } from '../../testing/load.ts';
 import { anEvent, aStream, type LogEngine, readAll, startFollowing, version } from './event-log-engine.ts';
 import { describeOrder } from './event-log-order.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { EventId, StreamName, Version } from '#shared/brands.ts';
+import type { EventId, StreamName, Version } from '#kernel/base/brands.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
 import type { EventLog, NewEvent, RecordedEvent } from '#shared/event-log/event-log.ts';
-import type { JsonObject } from '#shared/json.ts';
 import { startDeadline } from '../../testing/load.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { binaryEvent, type EventData, jsonEvent } from '@eventstore/db-client';
 import { expect } from 'vitest';
-import type { StreamName } from '#shared/brands.ts';
+import type { StreamName } from '#kernel/base/brands.ts';
 import { NO_STREAM, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { hashOf } from '#shared/events/canonical.ts';
 import { until } from '../../testing/until.ts';

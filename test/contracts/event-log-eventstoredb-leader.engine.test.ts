@@ -1,6 +1,6 @@
 import { test as base, expect } from 'vitest';
+import { formatCursor } from '#kernel/base/cursor.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
-import { formatCursor } from '#shared/cursor.ts';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
 import { type EventLog, NO_STREAM, START } from '#shared/event-log/event-log.ts';
 import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { StreamName } from '#shared/brands.ts';
+import type { StreamName } from '#kernel/base/brands.ts';
 import { LogUnavailable, StaleVersion } from '#shared/event-log/errors.ts';
 import { type Appended, type EventLog, NO_STREAM, type RecordedEvent } from '#shared/event-log/event-log.ts';
 import { scaled } from '../../testing/load.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
+import type { Role } from '#kernel/base/events/fields.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
-import type { Role } from '#shared/events/fields.ts';
 import { digestOf } from '#shared/projection/digest.ts';
 import { rebuild } from '#shared/projection/rebuild.ts';
 import { runCommandLine } from '../../command-line/program.ts';

@@ -1,7 +1,7 @@
 // Over 200 lines, because both key stores pass this one suite, and the one in PostgreSQL a part of its own.
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { describe, expect, vi } from 'vitest';
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { KeyDestroyed, type KeyStore, MasterKeyMismatch } from '#shared/keys/key-store.ts';
 import { memoryKeyStore } from '#shared/keys/memory/key-store.ts';

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import { createRateLimit } from '#shared/rate-limit/gcra.ts';
 import { openRateLimits } from '#shared/rate-limit/open.ts';
 import { openRedisArrivals } from '#shared/rate-limit/redis/arrivals.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { formatTraceparent, parseTraceparent, type TraceContext } from '#kernel/base/traceparent.ts';
 import type { EndedSpan } from '#shared/tracing/memory/memory-tracing.ts';
-import { formatTraceparent, parseTraceparent, type TraceContext } from '#shared/tracing/traceparent.ts';
 import { nowMs, type Span, type Tracing } from '#shared/tracing/tracing.ts';
 
 export type TracingEngine = AsyncDisposable & {

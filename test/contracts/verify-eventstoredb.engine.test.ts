@@ -1,6 +1,6 @@
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { expect, test } from 'vitest';
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { problemOf } from '#shared/http/problem.ts';
 import { summaryOf } from '../../audit/verify/summary.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import type { EventId, StreamName } from '#shared/brands.ts';
+import type { EventId, StreamName } from '#kernel/base/brands.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openConfiguredEventLog } from '#shared/event-log/open.ts';
 import type { OperatorCommand } from '#shared/rest/operator.ts';

@@ -1,6 +1,6 @@
 // Over 200 lines, because every trace is read from the one collector that is set up here.
 import { expect, inject } from 'vitest';
-import { formatTraceparent } from '#shared/tracing/traceparent.ts';
+import { formatTraceparent } from '#kernel/base/traceparent.ts';
 import { follow } from '../../testing/http/event-source.ts';
 import { until } from '../../testing/until.ts';
 import { test as base } from '../engines/installation-fixture.ts';

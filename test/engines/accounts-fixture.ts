@@ -1,5 +1,5 @@
 import { test as base } from 'vitest';
-import type { Role } from '#shared/events/fields.ts';
+import type { Role } from '#kernel/base/events/fields.ts';
 import { openAccountsSite } from './accounts-site.ts';
 import { somebodyAt } from './own-account.ts';
 import { startSmtpReceiver } from './smtp-receiver.ts';

@@ -1,4 +1,4 @@
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
 import type { People } from '../../testing/people.ts';
 import { ISSUER, serviceClient, type TestPerson, webClient } from './auth-database.ts';
 import type { Installation } from './installation.ts';

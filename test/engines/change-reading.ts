@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { publishing } from '#domain/publishing.ts';
+import type { EventId, Position, StreamName } from '#kernel/base/brands.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { EventId, Position, StreamName } from '#shared/brands.ts';
 import { type ChangeReader, createChangeReader } from '#shared/change-stream/changes.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';

@@ -3,7 +3,7 @@ import { type Request, Router } from 'express';
 import { pino } from 'pino';
 import { test as base, expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import type { StreamName } from '#shared/brands.ts';
+import type { StreamName } from '#kernel/base/brands.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { createRowProofs, type RowProofs } from '#shared/row-proofs/row-proofs.ts';

@@ -6,7 +6,7 @@ import { publishing } from '#domain/publishing.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
 import { openFolderBlobs } from '#shared/blobs/folder/folder-blobs.ts';
-import type { StreamName, UserId } from '#shared/brands.ts';
+import type { StreamName, UserId } from '#kernel/base/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
@@ -15,7 +15,7 @@ import { type ErasureList, openErasureList } from '#shared/erasure/erasure-list.
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import { type Codec, createCodec, type DecodedEvent } from '#shared/events/codec.ts';
-import type { Role } from '#shared/events/fields.ts';
+import type { Role } from '#kernel/base/events/fields.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { type MasterKey, parseMasterKey } from '#shared/keys/master-key.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';

@@ -1,5 +1,5 @@
 import { test as base, expect } from 'vitest';
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
 import type { Work } from '#shared/projection/catch-up.ts';
 import { digestOf } from '#shared/projection/digest.ts';
 import type { ArticleId } from '../publishing-ids.ts';

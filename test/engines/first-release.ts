@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { LogIdentity, Version } from '#shared/brands.ts';
+import type { LogIdentity, Version } from '#kernel/base/brands.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';

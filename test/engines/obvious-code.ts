@@ -1,4 +1,4 @@
-import type { JsonObject } from '#shared/json.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
 import { expenses } from '../../examples/expenses/domain/domain.ts';
 import { openApiDocument } from '../../query/openapi/document.ts';
 

@@ -1,5 +1,5 @@
 import { publishing } from '#domain/publishing.ts';
-import { isOfLog, type RestOperation } from '#shared/rest/operation.ts';
+import { isOfLog, type RestOperation } from '#kernel/base/rest/operation.ts';
 import { operationsOf } from '#shared/rest/operations.ts';
 
 /** All described operations of publishing, by operation id. */

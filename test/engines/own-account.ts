@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, vi } from 'vitest';
-import type { UserId } from '#shared/brands.ts';
-import type { Role } from '#shared/events/fields.ts';
+import type { UserId } from '#kernel/base/brands.ts';
+import type { Role } from '#kernel/base/events/fields.ts';
 import { type HandBrowser, openHandBrowser, type Seen } from '../../testing/http/browser-by-hand.ts';
 import { type AccountVisit, anAddress, from, openAccountVisit, password, titleOf } from './account-visit.ts';
 import type { AccountsSite } from './accounts-site.ts';

@@ -1,6 +1,6 @@
 import { publishing } from '#domain/publishing.ts';
-import type { UserId } from '#shared/brands.ts';
-import type { Role } from '#shared/events/fields.ts';
+import type { UserId } from '#kernel/base/brands.ts';
+import type { Role } from '#kernel/base/events/fields.ts';
 import { type Caller, type Policy, policyOf, scopesOfEvents } from '#shared/policy.ts';
 
 /** The policy of publishing, for all callers in tests. */

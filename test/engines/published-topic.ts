@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { test as base, expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import type { Position, UserId } from '#shared/brands.ts';
+import type { Position, UserId } from '#kernel/base/brands.ts';
 import type { Change, ChangeStream } from '#shared/change-stream/change-stream.ts';
 import { openKafkaChangeStream } from '#shared/change-stream/kafka/kafka-change-stream.ts';
 import { parseKafkaUrl } from '#shared/change-stream/kafka/kafka-url.ts';

@@ -1,6 +1,6 @@
-import type { UserId, WebhookId } from '#shared/brands.ts';
+import type { UserId, WebhookId } from '#kernel/base/brands.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import type { Command } from '#shared/commands/command.ts';
-import { Rejection } from '#shared/rejection.ts';
 import type { ArticleId, CommentId } from '../publishing-ids.ts';
 import type { Asker, Backend } from './backend.ts';
 import { by, system } from './command-side.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import type { EventId, StreamName } from '#shared/brands.ts';
+import type { EventId, StreamName } from '#kernel/base/brands.ts';
 import { until } from '../../testing/until.ts';
 import { type Asker, type Backend, openBackend } from './backend.ts';
 

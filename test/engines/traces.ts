@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { formatTraceparent, type TraceContext } from '#shared/tracing/traceparent.ts';
+import { formatTraceparent, type TraceContext } from '#kernel/base/traceparent.ts';
 import { until } from '../../testing/until.ts';
 import type { OtlpReceiver, ReceivedSpan } from './otlp-receiver.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
+import type { UserId, WebhookId } from '#kernel/base/brands.ts';
 import type { Report } from '#shared/audit/verification-report.ts';
-import type { UserId, WebhookId } from '#shared/brands.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { startAudit } from '../../audit/service.ts';

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import type { EventId, UserId, WebhookId } from '#shared/brands.ts';
+import type { EventId, UserId, WebhookId } from '#kernel/base/brands.ts';
 import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';

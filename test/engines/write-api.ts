@@ -2,7 +2,7 @@ import { type RequestHandler, Router } from 'express';
 import { pino } from 'pino';
 import { test as base } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { createApp } from '#shared/http/app.ts';
 import type { Authentication } from '#shared/http/limit-rate.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { RestOperation } from '#shared/rest/operation.ts';
+import type { RestOperation } from '#kernel/base/rest/operation.ts';
 import { WEBHOOK_FORM } from '../webhook-form.ts';
 import { OPERATIONS, operation as operationOf } from './operations.ts';
 import { ARTICLE, test as base, make, type WriteAnswer, type WriteApi } from './write-api.ts';

@@ -1,4 +1,4 @@
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
 import type { Caller } from '#shared/policy.ts';
 import type { Random } from '../../testing/random.ts';
 import { POLICY, SCOPES } from '../engines/policy.ts';

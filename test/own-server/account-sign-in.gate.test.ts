@@ -1,6 +1,6 @@
 // Over 200 lines, because every case uses the one installation that is set up here.
 import { describe, expect } from 'vitest';
-import { SCOPES_MAX } from '#shared/events/fields.ts';
+import { SCOPES_MAX } from '#kernel/base/events/fields.ts';
 import { openHandBrowser, type Seen } from '../../testing/http/browser-by-hand.ts';
 import {
   email,

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { Rejection } from '#kernel/base/rejection.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
 import type { AggregateState } from '#kernel/decide/state.ts';
 import type { Kind, Row } from '#kernel/registry/registry.ts';
@@ -10,7 +11,6 @@ import { createHttpGateway } from '#shared/command-gateway/http-gateway.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
-import { Rejection } from '#shared/rejection.ts';
 import { restClientOf } from '../../testing/http/rest-client.ts';
 import { restSessionOver } from '../../testing/http/rest-session.ts';
 import { openPeople } from '../../testing/people.ts';

@@ -1,4 +1,4 @@
-import { kebab, targetOf, wire } from '#kernel/registry/names.ts';
+import { kebab, targetOf, wire } from '#kernel/base/names.ts';
 import type { CommandInfo, Kind, ListInfo, Row } from '#kernel/registry/registry.ts';
 import { PIXEL } from '../pixel.ts';
 import { formOf, isToUser, referencesIn } from './forms.ts';

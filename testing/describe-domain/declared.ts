@@ -1,5 +1,5 @@
+import { targetOf } from '#kernel/base/names.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
-import { targetOf } from '#kernel/registry/names.ts';
 import type { Domain, Kind, ListInfo, Row } from '#kernel/registry/registry.ts';
 
 /**

@@ -1,7 +1,8 @@
 // Over 200 lines, because it is one check: a person’s data is written to every personal field, erased and
 // searched for.
+
+import { kebab, targetOf, wire } from '#kernel/base/names.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
-import { kebab, targetOf, wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Kind, Row } from '#kernel/registry/registry.ts';
 import { type Found, searchDatabase, searchFolder } from '../database/search-everywhere.ts';
 import { operate } from '../installation.ts';

@@ -1,5 +1,5 @@
+import { targetOf, wire } from '#kernel/base/names.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
-import { targetOf, wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Kind, ListInfo, Row } from '#kernel/registry/registry.ts';
 import { fieldValue } from './values.ts';
 

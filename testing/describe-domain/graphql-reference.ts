@@ -1,6 +1,6 @@
 // Over 200 lines, because it is one oracle: an independent computation of the expected results of queries.
 import { type ExecutionResult, execute, GraphQLError, type GraphQLFieldResolver, parse } from 'graphql';
-import { itemType } from '#kernel/registry/names.ts';
+import { itemType } from '#kernel/base/names.ts';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
 import { listsOf, memberName, orderName } from '../../query/graphql/names.ts';
 import { type ItemSource, type Sort, type Source, sourcesOf } from '../../query/sources.ts';

@@ -1,5 +1,5 @@
+import { kebab, wire } from '#kernel/base/names.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
-import { kebab, wire } from '#kernel/registry/names.ts';
 import type { Kind, Row } from '#kernel/registry/registry.ts';
 import { isOfInterest } from './actors-of-interest.ts';
 import type { Checks } from './checks.ts';

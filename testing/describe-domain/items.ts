@@ -1,4 +1,4 @@
-import { kebab, targetOf, wire } from '#kernel/registry/names.ts';
+import { kebab, targetOf, wire } from '#kernel/base/names.ts';
 import type { CommandInfo, Kind, ListInfo, Row } from '#kernel/registry/registry.ts';
 import { memberName } from '../../query/graphql/names.ts';
 import { type ItemSource, sourcesOf } from '../../query/sources.ts';

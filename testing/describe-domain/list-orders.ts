@@ -1,5 +1,5 @@
+import { isFull } from '#kernel/base/rejection.ts';
 import type { CommandInfo, Kind, ListInfo } from '#kernel/registry/registry.ts';
-import { isFull } from '#shared/rejection.ts';
 import { itemArgument, mutationName } from '../../query/graphql/names.ts';
 import { graphqlClientOf } from '../graphql/graphql-client.ts';
 import type { Checks } from './checks.ts';

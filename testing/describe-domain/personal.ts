@@ -1,5 +1,5 @@
+import { targetOf } from '#kernel/base/names.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
-import { targetOf } from '#kernel/registry/names.ts';
 import type { CommandInfo, Kind } from '#kernel/registry/registry.ts';
 import { fieldsOfForm } from './forms.ts';
 import { hasRoom } from './values.ts';

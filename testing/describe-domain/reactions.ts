@@ -1,5 +1,5 @@
+import { kebab, wire } from '#kernel/base/names.ts';
 import { type Reaction, reactionsIn } from '#kernel/decide/memberships.ts';
-import { kebab, wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import { until } from '../until.ts';
 import { freshBody } from './attempts.ts';

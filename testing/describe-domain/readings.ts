@@ -1,5 +1,9 @@
 // Over 200 lines, because it is one oracle: an independent computation of who may read what.
 import fc from 'fast-check';
+import type { UserId } from '#kernel/base/brands.ts';
+import type { Role } from '#kernel/base/events/fields.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
+import { column, snake, targetOf } from '#kernel/base/names.ts';
 import { attributeOf, attributesOf } from '#kernel/conditions/attributes.ts';
 import { type Expression, fieldsOfItem } from '#kernel/conditions/expression.ts';
 import { type Attributes, anyHoldsOf, type Find, holdsOf, type State } from '#kernel/conditions/holds.ts';
@@ -9,15 +13,11 @@ import { NOTHING, operationOf, type Reach, type Right, rightsOf } from '#kernel/
 import { conditionSql, type Granted, joinedBy, rightSql, type SqlWriter } from '#kernel/conditions/sql.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import { webhookOf } from '#kernel/declare/webhook.ts';
-import { column, snake, targetOf } from '#kernel/registry/names.ts';
 import type { Domain, Kind, ListInfo } from '#kernel/registry/registry.ts';
 import { staysWhenEnded } from '#kernel/rows/table.ts';
 import { maySee } from '#kernel/visibility/may-see.ts';
 import { visibilityOf } from '#kernel/visibility/visibility.ts';
-import type { UserId } from '#shared/brands.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
-import type { Role } from '#shared/events/fields.ts';
-import { streamName } from '#shared/events/streams.ts';
 import { type Caller, policyOf } from '#shared/policy.ts';
 import { createPresentRights } from '#shared/visibility/present-rights.ts';
 import { demandEqual } from '../equal.ts';

@@ -1,5 +1,5 @@
+import { kebab } from '#kernel/base/names.ts';
 import { editOf } from '#kernel/decide/forms.ts';
-import { kebab } from '#kernel/registry/names.ts';
 import type { CommandInfo, Kind, ListInfo, Row } from '#kernel/registry/registry.ts';
 import { PIXEL } from '../pixel.ts';
 import type { Checks } from './checks.ts';

@@ -1,4 +1,4 @@
-import { kebab, wire } from '#kernel/registry/names.ts';
+import { kebab, wire } from '#kernel/base/names.ts';
 import type { CommandInfo, Kind, Row } from '#kernel/registry/registry.ts';
 import { freshBody } from './attempts.ts';
 import { type Before, beforeCommand } from './before.ts';

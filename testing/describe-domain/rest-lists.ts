@@ -1,4 +1,4 @@
-import { targetOf } from '#kernel/registry/names.ts';
+import { targetOf } from '#kernel/base/names.ts';
 import type { Kind, Row } from '#kernel/registry/registry.ts';
 import type { Checks } from './checks.ts';
 import { mayAs, UnknownCondition } from './declared.ts';

@@ -1,4 +1,4 @@
-import { wire } from '#kernel/registry/names.ts';
+import { wire } from '#kernel/base/names.ts';
 import type { CommandInfo, Kind, Row } from '#kernel/registry/registry.ts';
 import type { Attempt } from './attempts.ts';
 import type { Checks } from './checks.ts';

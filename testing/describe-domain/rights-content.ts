@@ -1,4 +1,4 @@
-import { kebab, targetOf, wire } from '#kernel/registry/names.ts';
+import { kebab, targetOf, wire } from '#kernel/base/names.ts';
 import type { Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import type { Checks } from './checks.ts';
 import { isHidden, partsOf } from './declared.ts';

@@ -1,7 +1,7 @@
 import { getNamedType } from 'graphql';
+import { isOfLog } from '#kernel/base/rest/operation.ts';
 import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
-import { isOfLog } from '#shared/rest/operation.ts';
 import { operationsOf } from '#shared/rest/operations.ts';
 import { routeOperations } from '#shared/rest/routes.ts';
 import { listsOf, mutatingCommands, mutationName, uploadMutations } from '../../query/graphql/names.ts';

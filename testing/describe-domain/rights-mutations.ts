@@ -6,8 +6,8 @@ import {
   isLeafType,
   isNonNullType,
 } from 'graphql';
+import { kebab, wire } from '#kernel/base/names.ts';
 import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
-import { kebab, wire } from '#kernel/registry/names.ts';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
 import {
   idArgument,

@@ -1,4 +1,4 @@
-import { wire } from '#kernel/registry/names.ts';
+import { wire } from '#kernel/base/names.ts';
 import type { Kind, Row } from '#kernel/registry/registry.ts';
 import { isOfInterest } from './actors-of-interest.ts';
 import type { Checks } from './checks.ts';

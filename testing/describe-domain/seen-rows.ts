@@ -1,4 +1,4 @@
-import { kebab, targetOf, wire } from '#kernel/registry/names.ts';
+import { kebab, targetOf, wire } from '#kernel/base/names.ts';
 import type { Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import { type Asking, mayAs, UnknownCondition } from './declared.ts';
 import type { Actor, Made, Stage } from './stage.ts';

@@ -1,16 +1,18 @@
 // Over 200 lines, because it is one search: for the commands that lead an aggregate to each of its states.
+
+import type { UserId } from '#kernel/base/brands.ts';
+import type { Role } from '#kernel/base/events/fields.ts';
+import { targetOf, wire } from '#kernel/base/names.ts';
+import type { Operation } from '#kernel/base/operation.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import type { State } from '#kernel/conditions/holds.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import { typeOfCommand } from '#kernel/decide/decide.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
 import type { Context } from '#kernel/decide/guards.ts';
 import { ABSENT, type AggregateState, type Present } from '#kernel/decide/state.ts';
-import { targetOf, wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Defs, Domain, Kind, ListInfo, Row } from '#kernel/registry/registry.ts';
-import type { UserId } from '#shared/brands.ts';
-import type { Role } from '#shared/events/fields.ts';
-import { type Caller, may, type Operation, policyOf } from '#shared/policy.ts';
-import { Rejection } from '#shared/rejection.ts';
+import { type Caller, may, policyOf } from '#shared/policy.ts';
 import { pathOf, rolesAskedAt } from './asked-persons.ts';
 import { comparedFields } from './compared-fields.ts';
 import { type Examples, isToUser, itemsIn, referencesIn, variantsOf } from './forms.ts';

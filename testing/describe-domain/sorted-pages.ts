@@ -1,4 +1,4 @@
-import { targetOf } from '#kernel/registry/names.ts';
+import { targetOf } from '#kernel/base/names.ts';
 import type { Kind, Row } from '#kernel/registry/registry.ts';
 import { listsOf, orderName } from '../../query/graphql/names.ts';
 import { type Sort, type Source, sourcesOf } from '../../query/sources.ts';

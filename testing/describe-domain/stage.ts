@@ -1,11 +1,11 @@
 // Over 200 lines, because it is one thing: a running installation, its users, and the fixtures that a test
 // needs in it.
 
-import { wire } from '#kernel/registry/names.ts';
+import type { Role } from '#kernel/base/events/fields.ts';
+import { wire } from '#kernel/base/names.ts';
 import type { CommandInfo, Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import type { AggregateOperation } from '#kernel/rest/operation.ts';
 import { aggregateOperations } from '#kernel/rest/operations.ts';
-import type { Role } from '#shared/events/fields.ts';
 import { type Reply, type RestClient, restClientOf } from '../http/rest-client.ts';
 import { type RestSession, restSessionOver } from '../http/rest-session.ts';
 import { startWebhookSink, type WebhookSink } from '../http/webhook-sink.ts';

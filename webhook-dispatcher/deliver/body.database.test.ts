@@ -1,7 +1,7 @@
 // Over 200 lines, because all cases deliver from the log that is set up here.
 import { expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import type { WebhookId } from '#shared/brands.ts';
+import type { WebhookId } from '#kernel/base/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { createChangeReader } from '#shared/change-stream/changes.ts';
 import { createChangeOpener } from '#shared/change-stream/open-change.ts';

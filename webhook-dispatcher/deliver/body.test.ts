@@ -8,10 +8,10 @@ import type {
   UserId,
   Version,
   WebhookId,
-} from '#shared/brands.ts';
+} from '#kernel/base/brands.ts';
+import type { Role } from '#kernel/base/events/fields.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
-import type { Role } from '#shared/events/fields.ts';
-import type { JsonObject } from '#shared/json.ts';
 import { EVENT_SCOPES, POLICY } from '../../test/engines/policy.ts';
 import { createComposer } from './body.ts';
 import type { Endpoint, Outgoing, Owner, Shape } from './delivery.ts';

@@ -1,4 +1,4 @@
-import type { EventId, UserId, WebhookId } from '#shared/brands.ts';
+import type { EventId, UserId, WebhookId } from '#kernel/base/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Caller } from '#shared/policy.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
-import type { EventId, Position, StreamName, UserId, Version, WebhookId } from '#shared/brands.ts';
+import type { EventId, Position, StreamName, UserId, Version, WebhookId } from '#kernel/base/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { loadConfig } from '#shared/process/config.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { EventId, WebhookId } from '#shared/brands.ts';
+import type { EventId, WebhookId } from '#kernel/base/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { createMemoryTracing } from '#shared/tracing/memory/memory-tracing.ts';
 import { NO_TRACING } from '#shared/tracing/tracing.ts';

@@ -1,7 +1,7 @@
+import type { WebhookId } from '#kernel/base/brands.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { WebhookId } from '#shared/brands.ts';
+import { filterColumnsOf } from '#kernel/registry/webhook-fields.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
-import { filterColumnsOf } from '#shared/events/webhook.ts';
 import type { PlannedEndpoint } from '#shared/webhooks/planned-endpoint.ts';
 
 type Row = Omit<PlannedEndpoint, 'limits' | 'scopes'> & {

@@ -1,4 +1,4 @@
-import type { EventId, Position, WebhookId } from '#shared/brands.ts';
+import type { EventId, Position, WebhookId } from '#kernel/base/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import type { Catalogue, EventOf } from '#shared/events/catalogue.ts';

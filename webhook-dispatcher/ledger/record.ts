@@ -1,4 +1,4 @@
-import type { EventId, WebhookId } from '#shared/brands.ts';
+import type { EventId, WebhookId } from '#kernel/base/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { TALLY_SECONDS } from '#shared/webhooks/statistics.ts';
 import type { AttemptResult } from '../deliver/delivery.ts';

@@ -1,4 +1,4 @@
-import type { EventId, Position, WebhookId } from '#shared/brands.ts';
+import type { EventId, Position, WebhookId } from '#kernel/base/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { Catalogue } from '#shared/events/catalogue.ts';

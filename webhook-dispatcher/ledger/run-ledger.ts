@@ -1,5 +1,5 @@
+import type { EventId, WebhookId } from '#kernel/base/brands.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { EventId, WebhookId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Delivery, Shape } from '../deliver/delivery.ts';

@@ -1,8 +1,8 @@
+import type { Version, WebhookId } from '#kernel/base/brands.ts';
+import type { Role } from '#kernel/base/events/fields.ts';
 import type { Attributes } from '#kernel/conditions/holds.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { Version, WebhookId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import type { Role } from '#shared/events/fields.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import { attributesSql } from '#shared/role-and-attributes.ts';
 import type { Unattended } from '../queue/delivery-queue.ts';

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { WebhookId } from '#shared/brands.ts';
+import type { WebhookId } from '#kernel/base/brands.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { createDatabase } from '../../test/engines/database.ts';
 import { createTestClock } from '../../test/engines/test-clock.ts';

@@ -1,9 +1,9 @@
-import type { UserId, WebhookId } from '#shared/brands.ts';
+import type { UserId, WebhookId } from '#kernel/base/brands.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { streamName } from '#shared/events/streams.ts';
 import { type Caller, may } from '#shared/policy.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
-import { Rejection } from '#shared/rejection.ts';
 import { parked } from '#shared/rest/reads/parked.ts';
 
 /**

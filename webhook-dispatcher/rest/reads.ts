@@ -1,14 +1,14 @@
 // Over 200 lines, because it is one list: the reads of deliveries over REST.
 
 import { type Request, type RequestHandler, Router } from 'express';
+import { Rejection } from '#kernel/base/rejection.ts';
+import { type RestOperation, routeOf } from '#kernel/base/rest/operation.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { SeeingLog } from '#shared/event-log/own-cursor.ts';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { parametersOf } from '#shared/http/parameters.ts';
-import { Rejection } from '#shared/rejection.ts';
 import { demandAdmission } from '#shared/rest/admission.ts';
 import { DELIVERY_OPERATIONS } from '#shared/rest/deliveries.ts';
-import { type RestOperation, routeOf } from '#shared/rest/operation.ts';
 import { answerRead, type ReadAnswer } from '#shared/rest/reads/answer.ts';
 import { itemOf } from '#shared/rest/writes/item.ts';
 import {

@@ -1,4 +1,4 @@
-import { capital, spaced } from '#kernel/registry/names.ts';
+import { capital, spaced } from '#kernel/base/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { endingWith, erasedIn, stayingWithout } from '#shared/erasure/references.ts';
 import { html } from '#shared/html.ts';

@@ -1,6 +1,6 @@
+import type { Role } from '#kernel/base/events/fields.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { rolesOf, roleTextOf } from '#kernel/registry/roles.ts';
-import type { Role } from '#shared/events/fields.ts';
 import { type Html, html } from '#shared/html.ts';
 import { choices, hidden, type Problems, summaryOf, titleOf } from '../field.ts';
 import type { Page } from '../page.ts';

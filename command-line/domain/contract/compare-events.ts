@@ -1,6 +1,6 @@
 // Over 200 lines, because it is one comparison: an event type before and after a change.
 import { isDeepStrictEqual } from 'node:util';
-import type { JsonObject } from '#shared/json.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
 import { breaksReaders, compareSchemas, type SchemaChange } from './compare-schemas.ts';
 import type { Contract, EventContract } from './contract.ts';
 import { adds, breaks, byName, type Finding, warns } from './finding.ts';

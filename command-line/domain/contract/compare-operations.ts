@@ -1,4 +1,4 @@
-import type { JsonObject } from '#shared/json.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
 import { breaksReaders, compareSchemas, type SchemaChange } from './compare-schemas.ts';
 import type { Contract, OperationContract } from './contract.ts';
 import { adds, breaks, byName, type Finding, warns } from './finding.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import type { JsonObject } from '#shared/json.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
 import { compareSchemas } from './compare-schemas.ts';
 
 const json = (schema: z.ZodType) => z.toJSONSchema(schema) as JsonObject;

@@ -1,6 +1,6 @@
 // Over 200 lines, because it is one comparison: every difference between two schemas.
 import { isDeepStrictEqual } from 'node:util';
-import type { JsonObject } from '#shared/json.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
 import { type Alternative, pairAlternatives } from './pair-alternatives.ts';
 
 /**

@@ -1,10 +1,10 @@
 import * as z from 'zod';
+import type { EventDefinition } from '#kernel/base/events/define-event.ts';
+import type { Json, JsonObject } from '#kernel/base/json.ts';
+import type { RestOperation } from '#kernel/base/rest/operation.ts';
 import type { Domain, EventInfo, Kind } from '#kernel/registry/registry.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import type { EventDefinition } from '#shared/events/define-event.ts';
-import type { Json, JsonObject } from '#shared/json.ts';
 import { policyOf } from '#shared/policy.ts';
-import type { RestOperation } from '#shared/rest/operation.ts';
 import { operationsOf } from '#shared/rest/operations.ts';
 import { subgraphSdlOf } from '../../../query/graphql/federation/sdl.ts';
 import { createJsonSchemas, type JsonSchemas } from '../../../query/openapi/json-schemas.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { JsonObject } from '#shared/json.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
 
 /** One alternative of a union; `followed` has references resolved and no descriptions. */
 export type Alternative = {

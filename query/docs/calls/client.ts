@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import type { JsonObject } from '#shared/json.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
 import { type Call, pathOf } from './filling.ts';
 import { isOfItem, type Use } from './use.ts';
 

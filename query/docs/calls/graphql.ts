@@ -1,8 +1,8 @@
 import { type GraphQLInputType, isObjectType, parse, print, valueToLiteral } from 'graphql';
+import type { JsonObject } from '#kernel/base/json.ts';
+import { targetOf, wire } from '#kernel/base/names.ts';
 import { shownFields } from '#kernel/registry/example-kind.ts';
-import { targetOf, wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
-import type { JsonObject } from '#shared/json.ts';
 import { listsOf, memberName, mutationName } from '../../graphql/names.ts';
 import { schemaOf } from '../../graphql/schema.ts';
 import { demandSource, sourcesOf } from '../../sources.ts';

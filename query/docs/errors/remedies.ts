@@ -1,7 +1,8 @@
 // Over 200 lines, because it is one table: what each code means to a developer.
+
+import { isAbsence, type REJECTIONS } from '#kernel/base/rejection.ts';
 import type { HTTP_PROBLEMS } from '#shared/http/http-problem.ts';
 import type { ProblemCode } from '#shared/http/problem.ts';
-import { isAbsence, type REJECTIONS } from '#shared/rejection.ts';
 
 /** In Markdown. */
 type Remedy = { readonly cause: string; readonly remedy: string };

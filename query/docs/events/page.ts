@@ -1,10 +1,10 @@
+import type { EventDefinition } from '#kernel/base/events/define-event.ts';
 import { always } from '#kernel/conditions/expression.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import { exampleKind } from '#kernel/registry/example-kind.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type TypeVisibility, visibilityOf } from '#kernel/visibility/visibility.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import type { EventDefinition } from '#shared/events/define-event.ts';
 import { type Html, html } from '#shared/html.ts';
 import { type Policy, policyOf, scopeOf } from '#shared/policy.ts';
 import { describeEventType } from '../../event-types/event-types.ts';

@@ -1,11 +1,11 @@
+import type { EventId, Position, UserId, Version } from '#kernel/base/brands.ts';
+import type { EventDefinition } from '#kernel/base/events/define-event.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
 import { exampleValue } from '#kernel/events/definitions.ts';
 import { shownFields } from '#kernel/registry/example-kind.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { EventId, Position, UserId, Version } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
-import type { EventDefinition } from '#shared/events/define-event.ts';
-import { streamName } from '#shared/events/streams.ts';
-import type { JsonObject } from '#shared/json.ts';
 import type { Caller, Policy } from '#shared/policy.ts';
 import { idsIn } from '#shared/visibility/visible-data.ts';
 import { describeEventType, EXAMPLE_LOG } from '../../event-types/event-types.ts';

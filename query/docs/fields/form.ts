@@ -1,6 +1,6 @@
-import { CURSOR_PATTERN } from '#shared/cursor.ts';
+import { CURSOR_PATTERN } from '#kernel/base/cursor.ts';
+import type { Json, JsonObject } from '#kernel/base/json.ts';
 import { type Html, html } from '#shared/html.ts';
-import type { Json, JsonObject } from '#shared/json.ts';
 
 /** Longer patterns do not help a reader. */
 const PATTERN_CHARACTERS_MAX = 24;

@@ -1,5 +1,5 @@
+import type { JsonObject } from '#kernel/base/json.ts';
 import { type Html, html } from '#shared/html.ts';
-import type { JsonObject } from '#shared/json.ts';
 import { renderLine } from '../guides/markdown.ts';
 import { asObject, formOf } from './form.ts';
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '#shared/json.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
 import { type OpenApiOptions, openApiDocument } from '../../openapi/document.ts';
 
 /** The parts of the OpenAPI document that the page shows. The document is our own, and its form is tested. */

@@ -1,6 +1,6 @@
+import type { JsonObject } from '#kernel/base/json.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type Html, html } from '#shared/html.ts';
-import type { JsonObject } from '#shared/json.ts';
 import { callTabs } from '../calls/calls.ts';
 import { codeBlock } from '../code/block.ts';
 import { formOf } from '../fields/form.ts';

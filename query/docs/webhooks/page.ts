@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { extname } from 'node:path';
+import type { EventDefinition } from '#kernel/base/events/define-event.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import type { EventDefinition } from '#shared/events/define-event.ts';
 import { html } from '#shared/html.ts';
 import { type Policy, policyOf } from '#shared/policy.ts';
 import { codeBlock } from '../code/block.ts';

@@ -9,8 +9,8 @@ import {
   parse,
   printSchema,
 } from 'graphql';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { makeFolder } from '#shared/folder.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import type { AskService } from './ask-service.ts';
 import type { Service } from './services.ts';
 

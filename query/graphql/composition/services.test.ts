@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { readServices } from './services.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'annals-services-'));

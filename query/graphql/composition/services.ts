@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import * as z from 'zod';
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 
 /** Another GraphQL service, as configured by GRAPHQL_COMPOSE. */
 export type Service = {

@@ -15,8 +15,8 @@ import {
   visit,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import type { Operation } from '#kernel/base/operation.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { Operation } from '#shared/policy.ts';
 import { rightsOf } from '../rights.ts';
 import { bytesOfDocument } from './document-size.ts';
 import { beyondLimit, type DocumentLimits } from './limits.ts';

@@ -9,7 +9,7 @@ import {
   type OperationDefinitionNode,
   OperationTypeNode,
 } from 'graphql';
-import { pathId } from '#shared/rest/path-id.ts';
+import { pathId } from '#kernel/base/rest/path-id.ts';
 import { ANSWER_BYTES_MAX } from '../documents/limits.ts';
 import { type FieldWithArguments, keepArguments } from './arguments.ts';
 import { concatenated, objectJson, type Pieces } from './json.ts';

@@ -1,4 +1,4 @@
-import { itemType } from '#kernel/registry/names.ts';
+import { itemType } from '#kernel/base/names.ts';
 import { valuesOf } from '../../item-rows.ts';
 import { formatListCursor, listIdentity, parseListCursor } from '../../lists/cursor.ts';
 import { formatItemCursor, type ItemGap, parseItemCursor } from '../../lists/item-cursor.ts';

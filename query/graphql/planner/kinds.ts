@@ -1,8 +1,9 @@
 // Over 200 lines, because it is one thing: what the planner knows of a kind, compiled from its declaration.
+
+import { pathId } from '#kernel/base/rest/path-id.ts';
 import { RESERVED } from '#kernel/registry/demand-names.ts';
 import { expressionType } from '#kernel/registry/hatches.ts';
 import type { Domain, ExpressionInfo, SqlText } from '#kernel/registry/registry.ts';
-import { pathId } from '#shared/rest/path-id.ts';
 import type { Filter, Member, Source, Sources } from '../../sources.ts';
 import { demandSource, givenType, rightsToField } from '../../sources.ts';
 import { listsOf, memberName, orderName } from '../names.ts';

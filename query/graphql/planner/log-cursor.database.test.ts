@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
-import type { EventId, LogIdentity, Position } from '#shared/brands.ts';
-import { formatCursor } from '#shared/cursor.ts';
+import type { EventId, LogIdentity, Position } from '#kernel/base/brands.ts';
+import { formatCursor } from '#kernel/base/cursor.ts';
 import { POLICY } from '../../../test/engines/policy.ts';
 import { schema } from '../../../test/engines/schema.ts';
 import { ANONYMOUS, test as it, operationOf } from '../../../test/graphql/planned.ts';

@@ -1,4 +1,4 @@
-import { itemType } from '#kernel/registry/names.ts';
+import { itemType } from '#kernel/base/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { sourcesOf } from '../../sources.ts';
 import { viewSourcesOf } from '../../views/source.ts';

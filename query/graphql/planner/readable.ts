@@ -1,10 +1,11 @@
+import type { Operation } from '#kernel/base/operation.ts';
 import { attributesOf } from '#kernel/conditions/attributes.ts';
 import type { Expression } from '#kernel/conditions/expression.ts';
 import { partsSql, type SqlPart } from '#kernel/conditions/parts.ts';
 import type { Right } from '#kernel/conditions/rights.ts';
 import { conditionSql, type Granted, rightSql, type SqlWriter } from '#kernel/conditions/sql.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
-import { type Operation, ownOf, type Policy, reachOf, userIdOf } from '#shared/policy.ts';
+import { ownOf, type Policy, reachOf, userIdOf } from '#shared/policy.ts';
 import type { Row } from './mapping.ts';
 import { OutOfPlan } from './out-of-plan.ts';
 import type { Parameter } from './parameter.ts';

@@ -1,6 +1,6 @@
 import type { GraphQLFormattedError } from 'graphql';
+import { Rejection } from '#kernel/base/rejection.ts';
 import type { CommandResult } from '#shared/command-gateway/command-gateway.ts';
-import { Rejection } from '#shared/rejection.ts';
 
 /** The outcome of a root field’s command; `null` means unknown. */
 type Fate = { readonly committed: false | null } | Committed;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import { parseCursor } from '#shared/cursor.ts';
+import { parseCursor } from '#kernel/base/cursor.ts';
 import { test as base } from '../../../test/engines/backend.ts';
 
 type Committed = {

@@ -1,6 +1,6 @@
+import type { Cursor } from '#kernel/base/cursor.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
-import type { Cursor } from '#shared/cursor.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { SeeingLog } from '#shared/event-log/own-cursor.ts';

@@ -1,5 +1,5 @@
 import { type FragmentDefinitionNode, Kind, type SelectionSetNode } from 'graphql';
-import type { Cursor } from '#shared/cursor.ts';
+import type { Cursor } from '#kernel/base/cursor.ts';
 import { isUndefinedTable } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';

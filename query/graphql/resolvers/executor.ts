@@ -1,5 +1,5 @@
 import { execute, type GraphQLFieldResolver, type GraphQLSchema, type GraphQLTypeResolver } from 'graphql';
-import { itemType } from '#kernel/registry/names.ts';
+import { itemType } from '#kernel/base/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { createCodec } from '#shared/events/codec.ts';

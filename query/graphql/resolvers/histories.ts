@@ -1,6 +1,6 @@
+import { notFound, Rejection } from '#kernel/base/rejection.ts';
+import type { FieldChange, HistoryEntry } from '#kernel/base/rest/history.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
-import { notFound, Rejection } from '#shared/rejection.ts';
-import type { FieldChange, HistoryEntry } from '#shared/rest/history.ts';
 import { formatKey, parseKey } from '#shared/webhooks/pages.ts';
 import { isAuditor } from '../../time-travel/auditor.ts';
 import type { Context, Resolver } from './context.ts';

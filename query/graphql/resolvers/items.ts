@@ -1,6 +1,6 @@
+import { isoText } from '#kernel/base/instant.ts';
 import { isReadableWithItems } from '#kernel/conditions/references.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { isoText } from '#shared/instant.ts';
 import { gapOf } from '../../item-rows.ts';
 import type { ItemGap } from '../../lists/item-cursor.ts';
 import type { ItemSource, Member, Source } from '../../sources.ts';

@@ -1,7 +1,7 @@
+import { isoText } from '#kernel/base/instant.ts';
 import { isAlwaysShown, isReadableWith } from '#kernel/conditions/references.ts';
 import { stateFor } from '#kernel/registry/hatches.ts';
 import type { Domain, ExpressionInfo, Kind } from '#kernel/registry/registry.ts';
-import { isoText } from '#shared/instant.ts';
 import { may } from '#shared/policy.ts';
 import { isReadAsParent, resourceUnder } from '../../rights.ts';
 import {

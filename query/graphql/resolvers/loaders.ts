@@ -1,7 +1,8 @@
+import type { Operation } from '#kernel/base/operation.ts';
+import { notFound, Rejection } from '#kernel/base/rejection.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
-import { type Caller, may, type Operation, type Resource } from '#shared/policy.ts';
-import { notFound, Rejection } from '#shared/rejection.ts';
+import { type Caller, may, type Resource } from '#shared/policy.ts';
 import { type AskedItems, countItems, listItems } from '../../item-rows.ts';
 import { resourceOf } from '../../kinds/rows.ts';
 import type { ReadConnections } from '../../searches.ts';

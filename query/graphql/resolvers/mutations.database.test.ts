@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { parseCursor } from '#shared/cursor.ts';
+import { parseCursor } from '#kernel/base/cursor.ts';
 import { test as base } from '../../../test/engines/backend.ts';
 import { until } from '../../../testing/until.ts';
 

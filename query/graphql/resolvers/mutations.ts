@@ -1,14 +1,14 @@
 import * as z from 'zod';
+import { wire } from '#kernel/base/names.ts';
+import { notFound, Rejection } from '#kernel/base/rejection.ts';
+import { pathId } from '#kernel/base/rest/path-id.ts';
 import { typeOfCommand } from '#kernel/decide/decide.ts';
 import { formShape } from '#kernel/decide/forms.ts';
 import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
-import { wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Domain } from '#kernel/registry/registry.ts';
 import type { CommandResult } from '#shared/command-gateway/command-gateway.ts';
 import type { Command } from '#shared/commands/command.ts';
 import { parseInput } from '#shared/http/parse-input.ts';
-import { notFound, Rejection } from '#shared/rejection.ts';
-import { pathId } from '#shared/rest/path-id.ts';
 import { throwFormErrors } from '#shared/rest/writes/write-routes.ts';
 import { type Member, type Source, sourcesOf } from '../../sources.ts';
 import { idArgument, memberName, mutatingCommands, mutationName, uploadMutations } from '../names.ts';

@@ -1,10 +1,10 @@
+import { streamName } from '#kernel/base/events/streams.ts';
+import { isoText } from '#kernel/base/instant.ts';
+import { notFound, Rejection } from '#kernel/base/rejection.ts';
+import { pathId } from '#kernel/base/rest/path-id.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
 import { staysWhenEnded } from '#kernel/rows/table.ts';
-import { streamName } from '#shared/events/streams.ts';
-import { isoText } from '#shared/instant.ts';
-import { notFound, Rejection } from '#shared/rejection.ts';
-import { pathId } from '#shared/rest/path-id.ts';
 import { eventTypesOf } from '../../event-types/event-types.ts';
 import { refuseParked } from '../../parked.ts';
 import { sourcesOf } from '../../sources.ts';

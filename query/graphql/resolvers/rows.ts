@@ -1,8 +1,10 @@
 // Over 200 lines, because it is one thing: how rows, lists of them and their counts become SQL.
+
+import type { Operation } from '#kernel/base/operation.ts';
 import { askedColumn, askedItemsSql, askedListsOf } from '#kernel/conditions/lists.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import type { Caller, Operation } from '#shared/policy.ts';
+import type { Caller } from '#shared/policy.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import { readableRows, rowsWith } from '../../rights.ts';
 import {

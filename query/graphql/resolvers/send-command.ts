@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { Version } from '#shared/brands.ts';
+import type { Version } from '#kernel/base/brands.ts';
+import { parseCursor } from '#kernel/base/cursor.ts';
 import type { CommandGateway, CommandResult } from '#shared/command-gateway/command-gateway.ts';
 import type { Command } from '#shared/commands/command.ts';
 import { unitsMoreOf } from '#shared/commands/units.ts';
-import { parseCursor } from '#shared/cursor.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { Caller } from '#shared/policy.ts';

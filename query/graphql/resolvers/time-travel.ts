@@ -1,5 +1,5 @@
-import { streamName } from '#shared/events/streams.ts';
-import { pathId } from '#shared/rest/path-id.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
+import { pathId } from '#kernel/base/rest/path-id.ts';
 import { createPositionFinder } from '../../time-travel/find-position.ts';
 import type { PastOptions } from '../../time-travel/options.ts';
 import { createPastOpener } from '../../time-travel/past.ts';

@@ -1,8 +1,8 @@
+import type { EventId, WebhookId } from '#kernel/base/brands.ts';
+import { pathEventId } from '#kernel/base/rest/path-id.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { EventId, WebhookId } from '#shared/brands.ts';
-import { filterColumnsOf } from '#shared/events/webhook.ts';
+import { filterColumnsOf } from '#kernel/registry/webhook-fields.ts';
 import type { Attempt, Delivery, DeliveryFilter } from '#shared/rest/deliveries.ts';
-import { pathEventId } from '#shared/rest/path-id.ts';
 import { roleAndAttributesOf } from '#shared/role-and-attributes.ts';
 import {
   type AttemptRow,

@@ -6,11 +6,11 @@ import {
   Kind as NodeKind,
   type SelectionSetNode,
 } from 'graphql';
+import { pathId } from '#kernel/base/rest/path-id.ts';
 import type { Domain, EventInfo, Kind } from '#kernel/registry/registry.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { type Catalogue, catalogueOf } from '#shared/events/catalogue.ts';
 import { typesOf } from '#shared/events/event-patterns.ts';
-import { pathId } from '#shared/rest/path-id.ts';
 import type { Topic } from '../../changes/topics.ts';
 import { topicsOfTypes } from '../../events/filter.ts';
 import { sourcesOf } from '../../sources.ts';

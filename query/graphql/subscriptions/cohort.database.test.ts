@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import type { EventId, LogIdentity, Position, StreamName, UserId, Version } from '#shared/brands.ts';
+import type { EventId, LogIdentity, Position, StreamName, UserId, Version } from '#kernel/base/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Caller } from '#shared/policy.ts';
 import { createReadModel } from '#shared/projection/schema.ts';

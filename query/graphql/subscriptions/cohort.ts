@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { GraphQLError } from 'graphql';
+import { traceIdOf } from '#kernel/base/traceparent.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { cursorOf, type NamingLog } from '#shared/event-log/own-cursor.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { Log } from '#shared/process/log.ts';
-import { traceIdOf } from '#shared/tracing/traceparent.ts';
 import { maySee } from '#shared/visibility/may-see.ts';
 import type { Cohort } from '../../changes/renderings.ts';
 import { createSharedCohorts } from '../../changes/shared-cohorts.ts';

@@ -13,12 +13,12 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
+import { itemType, targetOf } from '#kernel/base/names.ts';
 import { callersIn } from '#kernel/conditions/expression.ts';
 import { isReadableWith } from '#kernel/conditions/references.ts';
 import { rightsOf } from '#kernel/conditions/rights.ts';
-import { itemType, targetOf } from '#kernel/registry/names.ts';
+import { filtersOf } from '#kernel/registry/event-references.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { filtersOf } from '#shared/events/event-references.ts';
 import type { Caller } from '#shared/policy.ts';
 import {
   type Child,

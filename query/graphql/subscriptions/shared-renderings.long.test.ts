@@ -3,7 +3,7 @@ import { validate } from 'graphql';
 import pino from 'pino';
 import { expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import type { EventId, LogIdentity, Position, StreamName, UserId, Version } from '#shared/brands.ts';
+import type { EventId, LogIdentity, Position, StreamName, UserId, Version } from '#kernel/base/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Caller } from '#shared/policy.ts';
 import { POLICY, SCOPES } from '../../../test/engines/policy.ts';

@@ -1,6 +1,6 @@
+import type { Cursor } from '#kernel/base/cursor.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
-import type { Cursor } from '#shared/cursor.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 
 /** A change, as payloads of subscriptions show it. */

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import type { EventId, LogIdentity, Position, StreamName, Version } from '#shared/brands.ts';
+import type { EventId, LogIdentity, Position, StreamName, Version } from '#kernel/base/brands.ts';
+import { position, version } from '#kernel/base/events/fields.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { Canonical } from '#shared/events/canonical.ts';
-import { position, version } from '#shared/events/fields.ts';
-import type { JsonObject } from '#shared/json.ts';
 import { timeOf } from '../position-at.ts';
 import { canonical } from '../signing-keys.ts';
 

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { timestamp } from '#kernel/declare/values.ts';
-import type { LogIdentity } from '#shared/brands.ts';
+import type { LogIdentity } from '#kernel/base/brands.ts';
+import { position } from '#kernel/base/events/fields.ts';
+import { timestamp } from '#kernel/base/values.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { position } from '#shared/events/fields.ts';
 import { readNewestHeads, type SignedHead, signedHead } from '../signed-head.ts';
 import { type AuditKey, auditKey, canonical, readAuditKeys, type Signer } from '../signing-keys.ts';
 import { sourceOf } from './cloud-event.ts';

@@ -1,4 +1,4 @@
-import type { LogIdentity, Position } from '#shared/brands.ts';
+import type { LogIdentity, Position } from '#kernel/base/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import type { Catalogue } from '#shared/events/catalogue.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import type { EventId, LogIdentity, Position, StreamName, UserId, Version } from '#shared/brands.ts';
+import type { EventId, LogIdentity, Position, StreamName, UserId, Version } from '#kernel/base/brands.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { Change } from '../change-stream.ts';
 import { fromMessage, toMessage } from './message.ts';

@@ -1,6 +1,6 @@
 import type { IHeaders, Message } from 'kafkajs';
-import type { LogIdentity, Position } from '#shared/brands.ts';
-import { formatCursor, parseCursor } from '#shared/cursor.ts';
+import type { LogIdentity, Position } from '#kernel/base/brands.ts';
+import { formatCursor, parseCursor } from '#kernel/base/cursor.ts';
 import { cursorOf, type NamingLog } from '#shared/event-log/own-cursor.ts';
 import type { Catalogue } from '#shared/events/catalogue.ts';
 import type { Change } from '../change-stream.ts';

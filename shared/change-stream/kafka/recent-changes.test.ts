@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Position } from '#shared/brands.ts';
+import type { Position } from '#kernel/base/brands.ts';
 import type { Change } from '../change-stream.ts';
 import { RecentChanges } from './recent-changes.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
-import type { LogIdentity } from '#shared/brands.ts';
+import type { LogIdentity } from '#kernel/base/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Catalogue } from '#shared/events/catalogue.ts';
 import { Notifier } from '#shared/notifier.ts';

@@ -1,4 +1,4 @@
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 
 /** Another process owns the data folder. */
 export class DataDirInUse extends StartRefused {

@@ -2,7 +2,7 @@ import { type ChildProcess, type ExecFileException, execFile, spawn } from 'node
 import { once } from 'node:events';
 import { open, rename, stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { StartInterrupted } from '#shared/process/start-refused.ts';
+import { StartInterrupted } from '#kernel/base/start-refused.ts';
 import { EmbeddedPostgresFailed } from './errors.ts';
 import type { ServerUser } from './server-user.ts';
 

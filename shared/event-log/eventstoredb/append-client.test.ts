@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import type { EventId } from '#shared/brands.ts';
+import type { EventId } from '#kernel/base/brands.ts';
 import { checkEvent } from '../check-append.ts';
 import { NO_STREAM } from '../event-log.ts';
 import { AppendClient } from './append-client.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { convertToCommandError } from '@eventstore/db-client';
 import { unpackToCommandError } from '@eventstore/db-client/dist/streams/appendToStream/unpackError.js';
 import type { BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js';
-import type { Position, Version } from '#shared/brands.ts';
+import type { Position, Version } from '#kernel/base/brands.ts';
 import type { Appended } from '../event-log.ts';
 import { withoutHost } from './address.ts';
 import { type AppendRequest, encodeAppend } from './append-request.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { expect, test } from 'vitest';
-import type { EventId, Version } from '#shared/brands.ts';
-import type { JsonObject } from '#shared/json.ts';
+import type { EventId, Version } from '#kernel/base/brands.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
 import { checkEvent } from '../check-append.ts';
 import { type ExpectedVersion, NO_STREAM } from '../event-log.ts';
 import { encodeAppend } from './append-request.ts';

@@ -1,7 +1,7 @@
 // Over 200 lines, because it is one class: an append with its timeouts, retries and failures.
 import { randomUUID } from 'node:crypto';
-import type { EventId, StreamName, Version } from '#shared/brands.ts';
-import type { JsonObject } from '#shared/json.ts';
+import type { EventId, StreamName, Version } from '#kernel/base/brands.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
 import { type CheckedEvent, checkEvent } from '../check-append.ts';
 import { AppendTooLarge, LogUnavailable, StaleVersion, StreamCut } from '../errors.ts';
 import { APPEND_BYTES_MAX, type ExpectedVersion, FIRST } from '../event-log.ts';

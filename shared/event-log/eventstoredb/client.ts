@@ -2,7 +2,7 @@ import { EventStoreDBClient, type ReadAllOptions } from '@eventstore/db-client';
 import grpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import type { BatchAppendResp, ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import type { Channel } from '@grpc/grpc-js';
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { credentialsIn, optionsIn } from './address.ts';
 import { demandOptions } from './demand-options.ts';
 import { ownChannel } from './own-channel.ts';

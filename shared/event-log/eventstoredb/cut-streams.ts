@@ -1,5 +1,5 @@
 import { eventTypeFilter } from '@eventstore/db-client';
-import type { Position, StreamName } from '#shared/brands.ts';
+import type { Position, StreamName } from '#kernel/base/brands.ts';
 import { LogUnavailable } from '../errors.ts';
 import { START } from '../event-log.ts';
 import type { Reader } from './read.ts';

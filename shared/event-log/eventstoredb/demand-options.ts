@@ -1,6 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { resolve } from 'node:path';
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { optionsIn } from './address.ts';
 
 /** The client names the whole address, with the password, in a warning of its own about any other. */

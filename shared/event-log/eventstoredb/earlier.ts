@@ -1,5 +1,5 @@
 import { END } from '@eventstore/db-client';
-import type { StreamName, Version } from '#shared/brands.ts';
+import type { StreamName, Version } from '#kernel/base/brands.ts';
 import { askAgain } from '../ask-again.ts';
 import { NO_STREAM } from '../event-log.ts';
 import type { Stored } from './append-client.ts';

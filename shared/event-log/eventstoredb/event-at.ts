@@ -1,4 +1,4 @@
-import type { EventId, Position } from '#shared/brands.ts';
+import type { EventId, Position } from '#kernel/base/brands.ts';
 import { START } from '../event-log.ts';
 import { isNoRecord } from './failures.ts';
 import { ask, type Reader, readingOf, refuseIfClosed } from './read.ts';

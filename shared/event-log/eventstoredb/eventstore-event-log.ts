@@ -1,4 +1,4 @@
-import type { Version } from '#shared/brands.ts';
+import type { Version } from '#kernel/base/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { askAgain } from '../ask-again.ts';
 import { checkAppend } from '../check-append.ts';

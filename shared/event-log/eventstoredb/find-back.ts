@@ -1,5 +1,5 @@
 import { END } from '@eventstore/db-client';
-import type { EventId, Position, StreamName } from '#shared/brands.ts';
+import type { EventId, Position, StreamName } from '#kernel/base/brands.ts';
 import type { Appended } from '../event-log.ts';
 import { ask, type Reader, readPageBack } from './read.ts';
 import { positionOf } from './record.ts';

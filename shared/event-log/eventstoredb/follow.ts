@@ -1,4 +1,4 @@
-import type { EventId, Position } from '#shared/brands.ts';
+import type { EventId, Position } from '#kernel/base/brands.ts';
 import { LogUnavailable, LogWentBack } from '../errors.ts';
 import { type EventLog, type RecordedEvent, type Seen, START } from '../event-log.ts';
 import { followTail, type TailFollower } from '../follow-tail.ts';

@@ -1,5 +1,5 @@
 import { BACKWARDS, END, type ReadAllOptions } from '@eventstore/db-client';
-import type { Position } from '#shared/brands.ts';
+import type { Position } from '#kernel/base/brands.ts';
 import { START } from '../event-log.ts';
 import { isNoRecord } from './failures.ts';
 import { readLast, readOwn } from './own-page.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { LogIdentity, Position, StreamName, Version } from '#shared/brands.ts';
-import type { JsonObject } from '#shared/json.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
+import type { LogIdentity, Position, StreamName, Version } from '#kernel/base/brands.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { DEFAULT_LOG_PREFIX } from '../default-prefix.ts';
 import { StaleVersion } from '../errors.ts';
 import { NO_STREAM, START } from '../event-log.ts';

@@ -5,7 +5,7 @@ import {
   experimental,
   type Metadata,
 } from '@grpc/grpc-js';
-import { StartRefused } from '#shared/process/start-refused.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { withoutAddressAsName } from './server-name.ts';
 
 /**

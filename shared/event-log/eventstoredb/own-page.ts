@@ -1,5 +1,5 @@
 import { BACKWARDS, END, FORWARDS } from '@eventstore/db-client';
-import type { Position } from '#shared/brands.ts';
+import type { Position } from '#kernel/base/brands.ts';
 import { START } from '../event-log.ts';
 import { NO_PREFIX } from './own-streams.ts';
 import { type Reader, readingOf } from './read.ts';

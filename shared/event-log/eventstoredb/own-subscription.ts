@@ -1,5 +1,5 @@
 import { type AllStreamSubscription, type EventStoreDBClient, streamNameFilter } from '@eventstore/db-client';
-import type { Position } from '#shared/brands.ts';
+import type { Position } from '#kernel/base/brands.ts';
 import { NO_PREFIX, type StreamPrefix } from './own-streams.ts';
 import type { StoredEvent } from './record.ts';
 import { serverPositionOf } from './server-positions.ts';

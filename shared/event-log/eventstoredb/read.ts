@@ -1,5 +1,5 @@
 import { BACKWARDS, END, FORWARDS } from '@eventstore/db-client';
-import type { Position, StreamName, Version } from '#shared/brands.ts';
+import type { Position, StreamName, Version } from '#kernel/base/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { LogUnavailable, StreamCut } from '../errors.ts';
 import { FIRST, type RecordedEvent } from '../event-log.ts';

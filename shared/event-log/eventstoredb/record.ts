@@ -1,5 +1,5 @@
 import type { AllStreamResolvedEvent, ResolvedEvent } from '@eventstore/db-client';
-import type { EventId, Position, StreamName } from '#shared/brands.ts';
+import type { EventId, Position, StreamName } from '#kernel/base/brands.ts';
 import type { RecordedEvent } from '../event-log.ts';
 import { contentOf, foreignContent, storableName } from '../foreign-record.ts';
 import { hasPrefix, NO_PREFIX, type StreamPrefix } from './own-streams.ts';

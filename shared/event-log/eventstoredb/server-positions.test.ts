@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Position, Version } from '#shared/brands.ts';
+import type { Position, Version } from '#kernel/base/brands.ts';
 import { START } from '../event-log.ts';
 import { positionAt, revisionOf, serverPositionOf, versionAt } from './server-positions.ts';
 

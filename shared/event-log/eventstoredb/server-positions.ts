@@ -1,4 +1,4 @@
-import type { Position, Version } from '#shared/brands.ts';
+import type { Position, Version } from '#kernel/base/brands.ts';
 import { START } from '../event-log.ts';
 
 /** The position of a record in the server’s log. */

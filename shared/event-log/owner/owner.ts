@@ -1,4 +1,4 @@
-import type { LogIdentity } from '#shared/brands.ts';
+import type { LogIdentity } from '#kernel/base/brands.ts';
 import { isUndefinedTable } from '#shared/database/failures.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';

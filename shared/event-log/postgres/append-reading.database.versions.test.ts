@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { StreamName, Version } from '#shared/brands.ts';
+import type { StreamName, Version } from '#kernel/base/brands.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { anEvent, aStream } from '../../../test/contracts/event-log-engine.ts';
 import { test as base } from '../../../test/engines/pool.ts';

@@ -2,7 +2,7 @@
 // fails.
 import { randomUUID } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
-import type { EventId, Position, StreamName, Version } from '#shared/brands.ts';
+import type { EventId, Position, StreamName, Version } from '#kernel/base/brands.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { LogUnavailable, StaleVersion } from '../errors.ts';
 import { type ExpectedVersion, NO_STREAM } from '../event-log.ts';

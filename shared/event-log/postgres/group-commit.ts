@@ -1,5 +1,5 @@
 // Over 200 lines, because it is one class: how concurrent appends share a transaction.
-import type { StreamName } from '#shared/brands.ts';
+import type { StreamName } from '#kernel/base/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { CheckedEvent } from '../check-append.ts';
 import { LogUnavailable, StaleVersion } from '../errors.ts';

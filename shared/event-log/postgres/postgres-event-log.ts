@@ -1,6 +1,6 @@
 // Over 200 lines, because it is one port: the event log, on the tables that it owns.
 import pg from 'pg';
-import type { EventId, LogIdentity, Position, StreamName, Version } from '#shared/brands.ts';
+import type { EventId, LogIdentity, Position, StreamName, Version } from '#kernel/base/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { demandWritable } from '#shared/database/demand-writable.ts';
 import { isPassing, isUniqueViolation } from '#shared/database/failures.ts';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { EventId, LogIdentity, Position, StreamName, Version } from '#shared/brands.ts';
+import type { EventId, LogIdentity, Position, StreamName, Version } from '#kernel/base/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { isPassing } from '#shared/database/failures.ts';
 import { type Appended, type RecordedEvent, START } from '../event-log.ts';

@@ -1,4 +1,4 @@
-import type { LogIdentity } from '#shared/brands.ts';
+import type { LogIdentity } from '#kernel/base/brands.ts';
 import type { Connection } from '#shared/database/pool.ts';
 
 /**

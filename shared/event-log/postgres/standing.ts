@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { LogIdentity } from '#shared/brands.ts';
+import type { LogIdentity } from '#kernel/base/brands.ts';
 import type { EventLog } from '../event-log.ts';
 
 const MARKED = `exists (select from event_log.lost_history where log = $1) as "isMarkedLost"`;

@@ -1,12 +1,12 @@
 import { jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import * as z from 'zod';
+import type { UserId } from '#kernel/base/brands.ts';
+import { attributes, roleName, SCOPES_MAX, userId, version } from '#kernel/base/events/fields.ts';
+import { token } from '#kernel/base/values.ts';
 import { attributesOf } from '#kernel/conditions/attributes.ts';
 import type { Attributes } from '#kernel/conditions/holds.ts';
-import { token } from '#kernel/declare/values.ts';
 import { rolesOf } from '#kernel/registry/roles.ts';
-import type { UserId } from '#shared/brands.ts';
-import { attributes, roleName, SCOPES_MAX, userId, version } from '#shared/events/fields.ts';
 import type { Caller, Policy } from '#shared/policy.ts';
 import { HttpProblem } from '../http-problem.ts';
 import type { VerificationKeys } from './keys.ts';

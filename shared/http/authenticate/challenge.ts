@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { Rejection } from '#shared/rejection.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
 import { requestFact } from '../request-fact.ts';
 import { DPOP_ALGORITHMS } from './dpop-algorithms.ts';
 import { type Scheme, TokenRefusal } from './token-refusal.ts';

@@ -1,11 +1,11 @@
 // Over 200 lines, because it is one thing: how a personal access token is found, checked and remembered.
 import { LRUCache } from 'lru-cache';
+import type { UserId, Version } from '#kernel/base/brands.ts';
+import type { Role } from '#kernel/base/events/fields.ts';
 import { rolesOf } from '#kernel/registry/roles.ts';
-import type { UserId, Version } from '#shared/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import type { Role } from '#shared/events/fields.ts';
 import type { CheckPerson } from '#shared/persons/check-person.ts';
 import { type Policy, personalTokenClient } from '#shared/policy.ts';
 import type { Log } from '#shared/process/log.ts';

@@ -1,5 +1,5 @@
 // Over 200 lines, because it is one thing: how revocations are recorded, read and checked.
-import type { Version } from '#shared/brands.ts';
+import type { Version } from '#kernel/base/brands.ts';
 import { type Clock, dateElsewhereMs } from '#shared/clock/clock.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';

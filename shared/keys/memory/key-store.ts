@@ -1,5 +1,5 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
 import { KeyDestroyed, type KeyStore, type PersonKey } from '../key-store.ts';
 
 const KEY_BYTES = 32;

@@ -1,5 +1,5 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
 import { MasterKeyMismatch, type PersonKey } from '../key-store.ts';
 import { deriveKey, type MasterKey } from '../master-key.ts';
 import { SealBroken, seal, unseal } from '../seal.ts';

@@ -1,7 +1,7 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import { KeyDestroyed, type KeyStore, MasterKeyMismatch, type PersonKey } from '../key-store.ts';
 import type { MasterKey } from '../master-key.ts';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { UserId } from '#shared/brands.ts';
+import type { UserId } from '#kernel/base/brands.ts';
 
 export type KeyRow = { readonly subject: UserId; readonly wrapped: Buffer | null };
 

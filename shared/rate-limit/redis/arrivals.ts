@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis, ReplyError } from 'ioredis';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Log } from '#shared/process/log.ts';
 import { REDIS_CONNECTION, SILENCE_MAX_MS } from '#shared/process/redis-connection.ts';
-import { StartRefused } from '#shared/process/start-refused.ts';
 import type { Arrivals, Charge, Charged } from '../gcra.ts';
 import { storedKey } from '../stored-key.ts';
 

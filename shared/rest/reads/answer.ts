@@ -1,9 +1,9 @@
 import type { Request, Response } from 'express';
+import type { Link } from '#kernel/base/rest/fields.ts';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { answerIn } from '#shared/http/content-coding.ts';
 import { demandMatch, entityTagOf, isKnownToReader } from '#shared/http/entity-tag.ts';
 import { demandRoom } from '#shared/http/shed-load.ts';
-import type { Link } from '../fields.ts';
 import { type MediaType, mediaTypeFor } from '../media-type.ts';
 
 /** The result of a read, before its media type is chosen. */

@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
-import type { Position } from '#shared/brands.ts';
-import { type CursorPoint, parseOwnPoint, UnknownCursor } from '#shared/cursor.ts';
+import type { Position } from '#kernel/base/brands.ts';
+import { type CursorPoint, parseOwnPoint, UnknownCursor } from '#kernel/base/cursor.ts';
 import { headReaching } from '#shared/event-log/ask-again.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { demandEventOf, type OwnLog } from '#shared/event-log/own-cursor.ts';

@@ -1,8 +1,8 @@
 import type { Request, Response } from 'express';
+import type { RestOperation } from '#kernel/base/rest/operation.ts';
 import type { CommandResult } from '#shared/command-gateway/command-gateway.ts';
 import { versionTagOf } from '#shared/http/entity-tag.ts';
 import { mediaTypeFor } from '../media-type.ts';
-import type { RestOperation } from '../operation.ts';
 import type { SendItem } from '../reads/answer.ts';
 import { preferenceOf, takesPreference } from './preference.ts';
 

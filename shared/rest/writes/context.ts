@@ -1,12 +1,12 @@
 import type { Request } from 'express';
-import type { Version } from '#shared/brands.ts';
+import type { Version } from '#kernel/base/brands.ts';
+import type { RestOperation } from '#kernel/base/rest/operation.ts';
 import type { CommandContext } from '#shared/command-gateway/command-gateway.ts';
 import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { versionsDemandedBy, versionsForbiddenBy } from '#shared/http/entity-tag.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
 import { traceparentOf } from '#shared/http/request-span.ts';
-import type { RestOperation } from '../operation.ts';
 
 /** The sender and the request of a command, with the preconditions in its headers. */
 export const contextOf = (

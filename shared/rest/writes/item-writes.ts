@@ -1,10 +1,10 @@
 import { type RequestHandler, Router } from 'express';
+import { kebab } from '#kernel/base/names.ts';
+import { routeOf } from '#kernel/base/rest/operation.ts';
 import { typeOfCommand } from '#kernel/decide/decide.ts';
 import { patchType } from '#kernel/decide/forms.ts';
-import { kebab } from '#kernel/registry/names.ts';
 import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
 import { createRouteTable } from '#shared/http/route-table.ts';
-import { routeOf } from '../operation.ts';
 import { ofAggregates } from '../operations.ts';
 import { mountWrite, type Write, type WriteDependencies, writeRoutes } from './write-routes.ts';
 

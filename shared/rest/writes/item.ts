@@ -1,8 +1,8 @@
 import type { Request } from 'express';
-import type { EventId, StreamName, UserId, WebhookId } from '#shared/brands.ts';
-import { notFound, Rejection, type RejectionCode } from '#shared/rejection.ts';
-import type { RestOperation } from '../operation.ts';
-import { pathEventId, pathId, pathStream } from '../path-id.ts';
+import type { EventId, StreamName, UserId, WebhookId } from '#kernel/base/brands.ts';
+import { notFound, Rejection, type RejectionCode } from '#kernel/base/rejection.ts';
+import type { RestOperation } from '#kernel/base/rest/operation.ts';
+import { pathEventId, pathId, pathStream } from '#kernel/base/rest/path-id.ts';
 
 type Ids = {
   readonly userId: UserId;

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import * as z from 'zod';
-import type { Answer } from '../operation.ts';
+import type { Answer } from '#kernel/base/rest/operation.ts';
 
 /** The response that a write requests by `Prefer` (RFC 7240, section 4.2). */
 export type Preference = 'minimal' | 'representation';

@@ -1,5 +1,7 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import type * as z from 'zod';
+import { Rejection } from '#kernel/base/rejection.ts';
+import { type RestOperation, routeOf } from '#kernel/base/rest/operation.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { CommandGateway, CommandResult } from '#shared/command-gateway/command-gateway.ts';
 import type { Command } from '#shared/commands/command.ts';
@@ -8,9 +10,7 @@ import { HttpProblem } from '#shared/http/http-problem.ts';
 import { readJsonBody } from '#shared/http/json-body.ts';
 import { takeMore } from '#shared/http/limit-rate.ts';
 import { parseInput } from '#shared/http/parse-input.ts';
-import { Rejection } from '#shared/rejection.ts';
 import { demandAdmission } from '../admission.ts';
-import { type RestOperation, routeOf } from '../operation.ts';
 import { type KernelOperations, operationsOf } from '../operations.ts';
 import type { SendItem } from '../reads/answer.ts';
 import { answerWritten } from './answer.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { formatTraceparent, parseTraceparent } from '../traceparent.ts';
+import { formatTraceparent, parseTraceparent } from '#kernel/base/traceparent.ts';
 import { type Attributes, nowMs, type Span, type SpanKind, type Tracing } from '../tracing.ts';
 
 /** A span that has ended. */

@@ -20,7 +20,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import { formatTraceparent, parseTraceparent } from '../traceparent.ts';
+import { formatTraceparent, parseTraceparent } from '#kernel/base/traceparent.ts';
 import { type Attributes, nowMs, type Span, type SpanKind, type Tracing } from '../tracing.ts';
 
 export type OtlpTracingOptions = {

@@ -1,7 +1,7 @@
 import { publishing } from '#domain/publishing.ts';
+import { type Cursor, formatCursor } from '#kernel/base/cursor.ts';
 import { readChainEnd } from '#shared/audit/blocks.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
-import { type Cursor, formatCursor } from '#shared/cursor.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';

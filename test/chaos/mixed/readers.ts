@@ -1,4 +1,4 @@
-import type { Cursor } from '#shared/cursor.ts';
+import type { Cursor } from '#kernel/base/cursor.ts';
 import { streamOf } from '../../../testing/graphql/graphql-stream.ts';
 import { follow } from '../../../testing/http/event-source.ts';
 import { type Happened, isVisibleTo, type Viewer } from '../visible-events.ts';

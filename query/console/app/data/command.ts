@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { HistoryEntry } from '#shared/rest/history.ts';
+import type { HistoryEntry } from '#kernel/base/rest/history.ts';
 import type { CommandFacts, KindFacts } from '../../domain-facts.ts';
 import type { Api } from '../api.ts';
 import { useApi, useAsked } from '../asking.ts';

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { HistoryEntry } from '#shared/rest/history.ts';
+import type { HistoryEntry } from '#kernel/base/rest/history.ts';
 import type { CommandFacts, DomainFacts, FieldFacts, KindFacts } from '../../domain-facts.ts';
 import { useActions } from '../actions.ts';
 import { useApi, useAsked } from '../asking.ts';

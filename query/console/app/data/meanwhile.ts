@@ -1,4 +1,4 @@
-import type { HistoryEntry } from '#shared/rest/history.ts';
+import type { HistoryEntry } from '#kernel/base/rest/history.ts';
 import type { KindFacts } from '../../domain-facts.ts';
 import { html } from '../html.ts';
 import { Changes } from '../item/changes.ts';

@@ -1,4 +1,4 @@
-import type { FieldChange } from '#shared/rest/history.ts';
+import type { FieldChange } from '#kernel/base/rest/history.ts';
 import type { FieldFacts, KindFacts } from '../../domain-facts.ts';
 import { Named } from '../data/names.ts';
 import { Value } from '../data/value.ts';

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { HistoryEntry } from '#shared/rest/history.ts';
+import type { HistoryEntry } from '#kernel/base/rest/history.ts';
 import type { KindFacts } from '../../domain-facts.ts';
 import { useActions } from '../actions.ts';
 import { useAsked, usePages } from '../asking.ts';

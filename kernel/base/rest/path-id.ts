@@ -1,4 +1,4 @@
-import type { EventId, StreamName } from '#shared/brands.ts';
+import type { EventId, StreamName } from '../brands.ts';
 
 /** The id in a path; undefined if the text is no id. */
 export const pathId = (text: string): number | undefined => {

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { token, visibleText } from '#kernel/declare/values.ts';
-import type { LogIdentity, Position, UserId, Version, WebhookId } from '#shared/brands.ts';
+import type { LogIdentity, Position, UserId, Version, WebhookId } from '../brands.ts';
+import { token, visibleText } from '../values.ts';
 
 /** The brand is given here, where the number has just been checked. */
 export const userId = z.int().positive() as unknown as z.ZodType<UserId, number>;

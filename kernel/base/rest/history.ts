@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { timestamp } from '#kernel/declare/values.ts';
-import { actor } from '#shared/events/metadata.ts';
+import { actor } from '../events/metadata.ts';
+import { timestamp } from '../values.ts';
 import { Links } from './fields.ts';
 import { PAGE } from './lists.ts';
 import type { RestOperation } from './operation.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { isUploadPath, UPLOAD_NAME, UPLOADS } from '#shared/blobs/upload-name.ts';
+import { isUploadPath, UPLOAD_NAME, UPLOADS } from './upload-name.ts';
 
 /**
  * The rules of values, shared by events and commands. The rule of an event may be loosened later but never

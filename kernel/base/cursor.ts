@@ -1,4 +1,4 @@
-import type { EventId, LogIdentity, Position } from '#shared/brands.ts';
+import type { EventId, LogIdentity, Position } from './brands.ts';
 
 /**
  * A position in one log, and the event there, as clients see it: opaque to them, the same in REST, GraphQL,

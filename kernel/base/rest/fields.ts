@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { timestamp } from '#kernel/declare/values.ts';
+import { timestamp } from '../values.ts';
 
 /** The fields that all representations share. */
 

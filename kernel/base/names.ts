@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { FieldDef } from '../declare/fields.ts';
+
+/** The part of a declared field that its names follow from. */
+type FieldDef = { readonly kind: string; readonly target?: { readonly kind: string } | string };
 
 /** A record without prototype, because keys come from outside: inherited names find nothing. */
 export const byName = <T>(entries: Iterable<readonly [name: string, T]>): Record<string, T> =>

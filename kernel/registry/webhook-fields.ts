@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { text } from '#kernel/declare/values.ts';
-import { snake } from '#kernel/registry/names.ts';
-import type { Domain } from '#kernel/registry/registry.ts';
+import { SCOPES_MAX } from '../base/events/fields.ts';
+import { snake } from '../base/names.ts';
+import { text } from '../base/values.ts';
 import { filtersOf } from './event-references.ts';
-import { SCOPES_MAX } from './fields.ts';
+import type { Domain } from './registry.ts';
 
 /** The fields of a webhook, and their limits. */
 

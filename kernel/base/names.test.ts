@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import type { EventId, StreamName } from '#shared/brands.ts';
 import { checkAppend } from '#shared/event-log/check-append.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import { streamName } from '#shared/events/streams.ts';
-import { eventTypes } from '#shared/events/webhook.ts';
-import { pathStream } from '#shared/rest/path-id.ts';
 import { rightsOf } from '../conditions/rights.ts';
 import { typeOfCommand } from '../decide/decide.ts';
 import { domain } from '../declare/domain.ts';
 import { line, ref } from '../declare/fields.ts';
+import { assemble } from '../registry/assemble.ts';
+import type { Kind } from '../registry/registry.ts';
+import { eventTypes } from '../registry/webhook-fields.ts';
 import { definitionOf } from '../rows/definition.ts';
 import { tableOf } from '../rows/table.ts';
-import { assemble } from './assemble.ts';
-import type { Kind } from './registry.ts';
+import type { EventId, StreamName } from './brands.ts';
+import { streamName } from './events/streams.ts';
+import { pathStream } from './rest/path-id.ts';
 
 const base = domain({ name: 'orders', roles: ['buyer'] });
 const { aggregate, user } = base;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { EXAMPLE_CURSOR } from '#shared/cursor.ts';
-import { instant } from '#shared/instant.ts';
+import { EXAMPLE_CURSOR } from '../cursor.ts';
+import { instant } from '../instant.ts';
 
 /** The format of `at`, the moment that a response shows. */
 

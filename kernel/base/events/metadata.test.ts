@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import type { JsonObject } from '#shared/json.ts';
+import type { JsonObject } from '../json.ts';
 import { type MetadataContext, readMetadata, storeMetadata } from './metadata.ts';
 
 const CONTEXT: MetadataContext = {

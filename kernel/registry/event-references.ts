@@ -1,8 +1,8 @@
-import { spaced, wire } from '#kernel/registry/names.ts';
-import type { Domain, Kind } from '#kernel/registry/registry.ts';
-import type { StreamName } from '#shared/brands.ts';
-import type { JsonObject } from '#shared/json.ts';
-import { streamName } from './streams.ts';
+import type { StreamName } from '../base/brands.ts';
+import { streamName } from '../base/events/streams.ts';
+import type { JsonObject } from '../base/json.ts';
+import { spaced, wire } from '../base/names.ts';
+import type { Domain, Kind } from './registry.ts';
 
 /**
  * A filter of events by a reference: an aggregate with all of its children, everything that belongs to a

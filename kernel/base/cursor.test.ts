@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { EventId, LogIdentity, Position } from '#shared/brands.ts';
+import type { EventId, LogIdentity, Position } from './brands.ts';
 import { formatCursor, parseCursor, parseOwnPoint, UnknownCursor } from './cursor.ts';
 
 const log = '0b9f4e1c-1111-4222-8333-444455556666' as LogIdentity;

@@ -1,6 +1,6 @@
 import type * as z from 'zod';
-import type { Operation } from '#shared/policy.ts';
-import type { RejectionCode } from '#shared/rejection.ts';
+import type { Operation } from '../operation.ts';
+import type { RejectionCode } from '../rejection.ts';
 
 /**
  * One operation of the REST interface. From this follow the check of its requests, the `Allow` header, the

@@ -1,5 +1,5 @@
-import { snake, spaced } from '#kernel/registry/names.ts';
-import type { Json } from '#shared/json.ts';
+import type { Json } from './json.ts';
+import { snake, spaced } from './names.ts';
 
 /**
  * Every expected refusal of a command, by a stable code. Each transport has one table with its meaning

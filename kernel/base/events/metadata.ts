@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { TOKEN, timestamp, token } from '#kernel/declare/values.ts';
-import type { JsonObject } from '#shared/json.ts';
-import { RECORDED_TRACE } from '#shared/tracing/traceparent.ts';
+import type { JsonObject } from '../json.ts';
+import { RECORDED_TRACE } from '../traceparent.ts';
+import { TOKEN, timestamp, token } from '../values.ts';
 
 /** The author of a change: a user, a part of the system by its name, or somebody unknown. */
 export type Actor = `user:${number}` | `system:${string}` | 'anonymous';

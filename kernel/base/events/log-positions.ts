@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { LogIdentity, Position } from '#shared/brands.ts';
-import type { Json, JsonObject } from '#shared/json.ts';
+import type { LogIdentity, Position } from '../brands.ts';
+import type { Json, JsonObject } from '../json.ts';
 import { beginning, end } from './fields.ts';
 
 /** A position in a log; without a log, in that of its event. */

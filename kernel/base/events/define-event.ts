@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { JsonObject } from '#shared/json.ts';
+import type { JsonObject } from '../json.ts';
 
 /**
  * Everything about one type of event. A definition is the storage format: fields and types are only ever
