@@ -1,22 +1,22 @@
+import { resourcePaths } from '#edge/rest/resource-paths.ts';
 import { exampleKind } from '#kernel/registry/example-kind.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { openBlobs } from '#shared/blobs/open.ts';
-import { openChangeStream } from '#shared/change-stream/open.ts';
-import { serveClients } from '#shared/http/serve-clients.ts';
-import { policyOf } from '#shared/policy.ts';
-import { banner } from '#shared/process/banner.ts';
-import type { Config } from '#shared/process/config.ts';
+import { banner } from '#process/banner.ts';
+import type { Config } from '#process/config.ts';
 import {
   type FirstMinute,
   readDemoAccess,
   readFirstMinute,
   writeFirstMinute,
-} from '#shared/process/first-minute-file.ts';
-import { type Foundation, openFoundation } from '#shared/process/foundation.ts';
-import type { ProcessContext } from '#shared/process/run.ts';
+} from '#process/first-minute-file.ts';
+import { type Foundation, openFoundation } from '#process/foundation.ts';
+import type { ProcessContext } from '#process/run.ts';
+import { serveClients } from '#process/serve-clients.ts';
+import type { WorkerLink } from '#process/workers/link.ts';
+import { openBlobs } from '#shared/blobs/open.ts';
+import { openChangeStream } from '#shared/change-stream/open.ts';
+import { policyOf } from '#shared/policy.ts';
 import { openReadModelNotifier } from '#shared/read-model/read-model.ts';
-import { resourcePaths } from '#shared/rest/resource-paths.ts';
-import type { WorkerLink } from '#shared/workers/link.ts';
 import { prepareFirstMinute } from './auth/first-minute.ts';
 import { openAuth } from './auth/open-auth.ts';
 import { isPagePath } from './auth/pages/page-paths.ts';

@@ -1,7 +1,7 @@
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { LoadDemo } from '#kernel/demo/demo.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { type ProcessContext, run } from '#shared/process/run.ts';
+import { type ProcessContext, run } from '#process/run.ts';
 
 type Role = { readonly startRole: (context: ProcessContext) => Promise<void> };
 

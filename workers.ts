@@ -1,5 +1,5 @@
-import type { ProcessContext } from '#shared/process/run.ts';
-import { startPrimary } from '#shared/workers/primary.ts';
+import type { ProcessContext } from '#process/run.ts';
+import { startPrimary } from '#process/workers/primary.ts';
 
 /** All roles, in one process or in its workers. The primary process of workers loads none of their code. */
 export const startOneOrMany = async (

@@ -1,5 +1,12 @@
 import type { Registry } from 'prom-client';
 import type { Domain } from '#kernel/registry/registry.ts';
+import type { AuditSettings } from '#process/config.ts';
+import { startExecuting } from '#process/operations/execute-operator-commands.ts';
+import {
+  finishOperatorCommand,
+  recordProgress,
+  type TakenOperatorCommand,
+} from '#process/operations/operator-commands.ts';
 import { readChainEnd } from '#shared/audit/blocks.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import { readPublication } from '#shared/audit/publication.ts';
@@ -9,14 +16,7 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
-import { startExecuting } from '#shared/operations/execute-operator-commands.ts';
-import {
-  finishOperatorCommand,
-  recordProgress,
-  type TakenOperatorCommand,
-} from '#shared/operations/operator-commands.ts';
-import type { AuditSettings } from '#shared/process/config.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import { createSnapshots } from '#shared/snapshots/snapshots.ts';
 import { startChain } from './chain/follow-chain.ts';

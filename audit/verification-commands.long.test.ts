@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { expect } from 'vitest';
-import { migrateAudit } from '#shared/audit/migrate.ts';
-import { report as reportSchema } from '#shared/audit/verification-report.ts';
-import { migrateOperations } from '#shared/operations/migrate.ts';
+import { migrateOperations } from '#process/operations/migrate.ts';
 import {
   findOperatorCommand,
   type OperatorCommand,
   requestOperatorCommand,
-} from '#shared/operations/operator-commands.ts';
+} from '#process/operations/operator-commands.ts';
+import { migrateAudit } from '#shared/audit/migrate.ts';
+import { report as reportSchema } from '#shared/audit/verification-report.ts';
 import { temporaryDataDir } from '../test/engines/data-dir.ts';
 import { test as base } from '../test/engines/filled-read-model.ts';
 import { until } from '../testing/until.ts';

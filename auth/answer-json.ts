@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler, Response } from 'express';
-import { demandMatch, entityTagOf, isKnownToReader } from '#shared/http/entity-tag.ts';
-import { preferredType } from '#shared/http/media-type.ts';
-import { requestFact } from '#shared/http/request-fact.ts';
+import { demandMatch, entityTagOf, isKnownToReader } from '#edge/http/entity-tag.ts';
+import { preferredType } from '#edge/http/media-type.ts';
+import { requestFact } from '#edge/http/request-fact.ts';
 
 /** A program that sends no `Accept` gets JSON; browsers ask for HTML. */
 const TYPES = ['application/json', 'text/html'] as const;

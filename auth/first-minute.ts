@@ -4,6 +4,13 @@ import * as z from 'zod';
 import type { UserId } from '#kernel/base/brands.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import {
+  type FirstMinute,
+  readDemoAccess,
+  readFirstMinute,
+  removeDemoAccess,
+  writeFirstMinute,
+} from '#process/first-minute-file.ts';
 import { clientSettingsOf } from '#shared/clients/settings.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
@@ -13,13 +20,6 @@ import type { Pool } from '#shared/database/pool.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 import { SealBroken, seal, unseal } from '#shared/keys/seal.ts';
 import { policyOf } from '#shared/policy.ts';
-import {
-  type FirstMinute,
-  readDemoAccess,
-  readFirstMinute,
-  removeDemoAccess,
-  writeFirstMinute,
-} from '#shared/process/first-minute-file.ts';
 import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import type { Credentials } from './accounts/credentials.ts';
 import type { Persons } from './accounts/directory.ts';

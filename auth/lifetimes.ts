@@ -1,4 +1,4 @@
-import { ACCESS_TOKEN_LIFETIME_S } from '#shared/http/authenticate/revocations.ts';
+import { ACCESS_TOKEN_LIFETIME_S } from '#edge/authenticate/revocations.ts';
 
 const MINUTE_S = 60;
 const HOUR_S = 60 * MINUTE_S;

@@ -1,7 +1,7 @@
+import { openResourceServer, type ResourceServer } from '#edge/authenticate/resource-server.ts';
+import type { Foundation } from '#process/foundation.ts';
+import type { ProcessContext } from '#process/run.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
-import { openResourceServer, type ResourceServer } from '#shared/http/authenticate/resource-server.ts';
-import type { Foundation } from '#shared/process/foundation.ts';
-import type { ProcessContext } from '#shared/process/run.ts';
 import { forgetDemo, forgetFirstMinute } from './first-minute.ts';
 import { openMail } from './mail/open.ts';
 import { type AuthService, startAuthService } from './service.ts';

@@ -1,8 +1,8 @@
-import { gatewayKey } from '#shared/command-gateway/assertion.ts';
-import { createHttpGateway } from '#shared/command-gateway/http-gateway.ts';
-import { serveClients } from '#shared/http/serve-clients.ts';
-import { openFoundation } from '#shared/process/foundation.ts';
-import type { ProcessContext } from '#shared/process/run.ts';
+import { gatewayKey } from '#edge/command-gateway/assertion.ts';
+import { createHttpGateway } from '#edge/command-gateway/http-gateway.ts';
+import { openFoundation } from '#process/foundation.ts';
+import type { ProcessContext } from '#process/run.ts';
+import { serveClients } from '#process/serve-clients.ts';
 import { openAuth } from './open-auth.ts';
 import { isPagePath } from './pages/page-paths.ts';
 

@@ -7,7 +7,7 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import { catalogueOf, type EventOf } from '#shared/events/catalogue.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import type { securityEventsOf } from '#shared/events/security.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 
 export type SecurityEvent = EventOf<keyof ReturnType<typeof securityEventsOf>>;
 

@@ -1,8 +1,8 @@
 import canonicalize from 'canonicalize';
 import type { Request, Response } from 'express';
-import { callerOf } from '#shared/http/authenticate/authenticate.ts';
+import { callerOf } from '#edge/authenticate/authenticate.ts';
+import { idempotencyKeyOf } from '#edge/rest/writes/context.ts';
 import { actorOf } from '#shared/policy.ts';
-import { idempotencyKeyOf } from '#shared/rest/writes/context.ts';
 import { answerJson } from './answer-json.ts';
 import type { KeyedWrites, Settle, Written } from './storage/keyed-writes.ts';
 

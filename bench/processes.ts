@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { listen } from '../shared/http/listen.ts';
+import { listen } from '../edge/http/listen.ts';
 
 const END_MS = 10_000;
 

@@ -3,10 +3,10 @@ import { parseArgs } from 'node:util';
 import express from 'express';
 import { pino } from 'pino';
 import { publishing } from '../domain/publishing.ts';
+import { openResourceServer } from '../edge/authenticate/resource-server.ts';
+import { listen } from '../edge/http/listen.ts';
 import { REAL_TIME } from '../shared/clock/real-time.ts';
 import { openPool } from '../shared/database/pool.ts';
-import { openResourceServer } from '../shared/http/authenticate/resource-server.ts';
-import { listen } from '../shared/http/listen.ts';
 
 // The smallest possible handler, alone and behind the verification of tokens.
 const { values } = parseArgs({

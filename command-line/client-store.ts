@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
+import { migrateRevocations } from '#edge/authenticate/revocations.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { migrateRevocations } from '#shared/http/authenticate/revocations.ts';
 import { withConsole } from '../auth/clients/built-in.ts';
 import type { By } from '../auth/clients/by.ts';
 import { migrateClients } from '../auth/clients/client-table.ts';

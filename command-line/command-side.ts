@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import type { Domain } from '#kernel/registry/registry.ts';
+import type { Config } from '#process/config.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
 import { openBlobs } from '#shared/blobs/open.ts';
 import type { Clock } from '#shared/clock/clock.ts';
@@ -12,7 +13,6 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import { openMasterKey } from '#shared/keys/master-key-file.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
-import type { Config } from '#shared/process/config.ts';
 import { openRowProofs } from '#shared/row-proofs/open.ts';
 import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { createSecurityLog, type RecordSecurityEvent } from '../auth/security-log.ts';

@@ -16,7 +16,7 @@ import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import { openMasterKey } from '#shared/keys/master-key-file.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import type { ErasureReport } from '#shared/rest/erasure.ts';
 import { startCommandService } from '../command/service.ts';
 import type { Command } from './command.ts';

@@ -1,4 +1,5 @@
 import { StartRefused } from '#kernel/base/start-refused.ts';
+import { type Config, loadConfig } from '#process/config.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { demandDatabase } from '#shared/database/demand-database.ts';
 import {
@@ -10,7 +11,6 @@ import { openPool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { isPostgres, openConfiguredEventLog } from '#shared/event-log/open.ts';
 import { keepLogOwner, type LogOwner, readLogOwner } from '#shared/event-log/owner/owner.ts';
-import { type Config, loadConfig } from '#shared/process/config.ts';
 import { demandServedDomain } from '#shared/served-domain/served-domain.ts';
 import type { Terminal } from './terminal.ts';
 

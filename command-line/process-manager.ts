@@ -1,8 +1,8 @@
 import type { StreamName } from '#kernel/base/brands.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
+import { type ParkedTask, readConsequences } from '#process/operations/consequences.ts';
+import { type RunningTimer, readTimers } from '#process/operations/timers.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
-import { type ParkedTask, readConsequences } from '#shared/operations/consequences.ts';
-import { type RunningTimer, readTimers } from '#shared/operations/timers.ts';
 import { retryParkedTasks, skipParkedTask } from '../command/process-manager/parked.ts';
 import { migrateProcessManager } from '../command/process-manager/process-manager.ts';
 import type { Command } from './command.ts';

@@ -3,10 +3,10 @@
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { inWordsOf } from '#kernel/registry/example-kind.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { VERSION_LINE } from '#process/start-arguments.ts';
 import { setupFailure } from '#shared/database/failures.ts';
 import { StreamCut } from '#shared/event-log/errors.ts';
 import { fileFailure } from '#shared/folder.ts';
-import { VERSION_LINE } from '#shared/process/start-arguments.ts';
 import { accountRemovePasskeys, accountResetSecondFactor, invite, passwordLink } from './accounts.ts';
 import { auditVerify } from './audit-verify.ts';
 import { bench } from './bench/bench.ts';

@@ -1,4 +1,4 @@
-import { settingsTable } from '#shared/process/settings.ts';
+import { settingsTable } from '#process/settings.ts';
 import type { Command } from './command.ts';
 
 export const settings: Command = {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { firstMinutePath, readFirstMinute, writeFirstMinute } from '#shared/process/first-minute-file.ts';
+import { firstMinutePath, readFirstMinute, writeFirstMinute } from '#process/first-minute-file.ts';
 import { callAt } from '../test/engines/call-line.ts';
 
 const temporaryFolder = async () => {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import { loadConfig } from '#shared/process/config.ts';
-import { firstMinutePath, readFirstMinute } from '#shared/process/first-minute-file.ts';
+import { loadConfig } from '#process/config.ts';
+import { firstMinutePath, readFirstMinute } from '#process/first-minute-file.ts';
 import type { Command, Given } from './command.ts';
 import { notAtTheMoment } from './not-at-the-moment.ts';
 import type { Terminal } from './terminal.ts';

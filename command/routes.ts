@@ -1,4 +1,11 @@
 import { type Request, type RequestHandler, Router } from 'express';
+import { demandBodyRate } from '#edge/http/body-time.ts';
+import { demandAdmission } from '#edge/rest/admission.ts';
+import { answerWritten } from '#edge/rest/writes/answer.ts';
+import { contextOf } from '#edge/rest/writes/context.ts';
+import { itemOf } from '#edge/rest/writes/item.ts';
+import { itemWrites } from '#edge/rest/writes/item-writes.ts';
+import type { WriteDependencies } from '#edge/rest/writes/write-routes.ts';
 import type { ImageType } from '#kernel/base/image-type.ts';
 import { kebab } from '#kernel/base/names.ts';
 import { routeOf } from '#kernel/base/rest/operation.ts';
@@ -15,15 +22,8 @@ import {
 } from '#shared/blobs/picture.ts';
 import { setUpload } from '#shared/blobs/set-upload.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
-import { demandBodyRate } from '#shared/http/body-time.ts';
-import { HttpProblem } from '#shared/http/http-problem.ts';
-import { demandAdmission } from '#shared/rest/admission.ts';
+import { HttpProblem } from '#shared/rest/http-problem.ts';
 import { ofAggregates } from '#shared/rest/operations.ts';
-import { answerWritten } from '#shared/rest/writes/answer.ts';
-import { contextOf } from '#shared/rest/writes/context.ts';
-import { itemOf } from '#shared/rest/writes/item.ts';
-import { itemWrites } from '#shared/rest/writes/item-writes.ts';
-import type { WriteDependencies } from '#shared/rest/writes/write-routes.ts';
 
 /** All writes over REST. */
 export const commandRoutes = (dependencies: WriteDependencies & UploadDependencies): Router =>

@@ -1,4 +1,5 @@
 import { Histogram, type Registry } from 'prom-client';
+import { contextOf, parseSent } from '#edge/command-gateway/wire.ts';
 import type { MetadataContext } from '#kernel/base/events/metadata.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import { recordedOnly } from '#kernel/base/traceparent.ts';
@@ -10,7 +11,6 @@ import {
   type CommandResult,
   CommandUnavailable,
 } from '#shared/command-gateway/command-gateway.ts';
-import { contextOf, parseSent } from '#shared/command-gateway/wire.ts';
 import type { Command } from '#shared/commands/command.ts';
 import { LogUnavailable, LogWentBack } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';

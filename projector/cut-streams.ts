@@ -8,7 +8,7 @@ import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { findCut } from '#shared/event-log/find-cut.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import { parkCut } from '#shared/projection/park-cut.ts';
 import type { Mending } from '#shared/projection/retry.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';

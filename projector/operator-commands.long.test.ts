@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { expect } from 'vitest';
 import type { StreamName, UserId, Version } from '#kernel/base/brands.ts';
-import { migrateOperations } from '#shared/operations/migrate.ts';
+import { migrateOperations } from '#process/operations/migrate.ts';
 import {
   findOperatorCommand,
   finishOperatorCommand,
@@ -10,7 +10,7 @@ import {
   type NewOperatorCommand,
   requestOperatorCommand,
   takeOperatorCommand,
-} from '#shared/operations/operator-commands.ts';
+} from '#process/operations/operator-commands.ts';
 import { retry } from '#shared/projection/retry.ts';
 import { findParked } from '#shared/read-model/parked.ts';
 import { type CommandSide, draftArticle } from '../test/engines/command-side.ts';

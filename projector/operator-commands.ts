@@ -1,18 +1,18 @@
 import type { Domain } from '#kernel/registry/registry.ts';
+import { startExecuting } from '#process/operations/execute-operator-commands.ts';
+import { recordFingerprint } from '#process/operations/installation-state.ts';
+import { migrateOperations } from '#process/operations/migrate.ts';
+import {
+  finishOperatorCommand,
+  type Outcome,
+  type TakenOperatorCommand,
+} from '#process/operations/operator-commands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
-import { startExecuting } from '#shared/operations/execute-operator-commands.ts';
-import { recordFingerprint } from '#shared/operations/installation-state.ts';
-import { migrateOperations } from '#shared/operations/migrate.ts';
-import {
-  finishOperatorCommand,
-  type Outcome,
-  type TakenOperatorCommand,
-} from '#shared/operations/operator-commands.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import { readDefinition } from '#shared/projection/definition.ts';
 import { type Mending, type RecordMended, retry } from '#shared/projection/retry.ts';
 import { skipParked } from '#shared/projection/skip-parked.ts';

@@ -1,6 +1,6 @@
-import { serveClients } from '#shared/http/serve-clients.ts';
-import { type Foundation, openFoundation } from '#shared/process/foundation.ts';
-import type { ProcessContext } from '#shared/process/run.ts';
+import { type Foundation, openFoundation } from '#process/foundation.ts';
+import type { ProcessContext } from '#process/run.ts';
+import { serveClients } from '#process/serve-clients.ts';
 import { openReadModelNotifier, type ReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { watchParked } from '#shared/read-model/watch-parked.ts';
 import { startAudit } from '../audit/service.ts';

@@ -1,4 +1,4 @@
-import { SAMPLE_EVERY_S } from '#shared/operations/samples.ts';
+import { SAMPLE_EVERY_S } from '#process/operations/samples.ts';
 
 const EVERY_MS = SAMPLE_EVERY_S * 1_000;
 /** A timer may fire a little early, and must not fire twice per interval. */

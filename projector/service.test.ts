@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { createMetrics } from '#process/metrics.ts';
 import { openPool } from '#shared/database/pool.ts';
-import { createMetrics } from '#shared/process/metrics.ts';
 import { observeProjector } from './service.ts';
 
 test('if the database does not answer, the metric is unknown, and the others are reported', async () => {

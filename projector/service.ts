@@ -9,7 +9,7 @@ import { reportLostKeys } from '#shared/events/report-lost-keys.ts';
 import { type FollowerOptions, startFollower } from '#shared/follower/follower.ts';
 import { orUnknown } from '#shared/follower/observe-follower.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
-import { NotReady } from '#shared/process/not-ready.ts';
+import { NotReady } from '#shared/not-ready.ts';
 import { isOfThisRelease, readDefinition } from '#shared/projection/definition.ts';
 import { isMadeBy } from '#shared/projection/fingerprint.ts';
 import { exceptionsIn, findExceptions } from '#shared/projection/parked.ts';

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { expect } from 'vitest';
+import { readSamples } from '#process/operations/samples.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
-import { readSamples } from '#shared/operations/samples.ts';
 import { test } from '../test/engines/processes.ts';
 import { until } from '../testing/until.ts';
 import { migrateLedger } from '../webhook-dispatcher/ledger/migrate.ts';

@@ -1,14 +1,14 @@
+import { readFollowers } from '#process/operations/followers.ts';
+import { countParkedAndSkipped } from '#process/operations/installation-state.ts';
+import { migrateOperations } from '#process/operations/migrate.ts';
+import { keepSample, readLatestAt, type Sample } from '#process/operations/samples.ts';
 import { readChainEnd } from '#shared/audit/blocks.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import { readFollowers } from '#shared/operations/followers.ts';
-import { countParkedAndSkipped } from '#shared/operations/installation-state.ts';
-import { migrateOperations } from '#shared/operations/migrate.ts';
-import { keepSample, readLatestAt, type Sample } from '#shared/operations/samples.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import { countDelivered, countWebhooks } from '#shared/webhooks/counts.ts';
 import { sampledMs, untilNextSampleMs } from './sample-times.ts';
 

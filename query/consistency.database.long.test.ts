@@ -1,13 +1,13 @@
 import express from 'express';
 import { pino } from 'pino';
 import { expect } from 'vitest';
+import { awaitConsistency } from '#edge/rest/reads/consistency.ts';
 import type { LogIdentity, Position } from '#kernel/base/brands.ts';
 import { formatCursor } from '#kernel/base/cursor.ts';
+import { createMetrics } from '#process/metrics.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
-import { createMetrics } from '#shared/process/metrics.ts';
 import { openReadModelNotifier, type ReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { openReadPosition, type ReadPosition } from '#shared/read-model/read-position.ts';
-import { awaitConsistency } from '#shared/rest/reads/consistency.ts';
 import { startProjector } from '../projector/service.ts';
 import { as, by, type CommandSide, draftArticle, registerUser } from '../test/engines/command-side.ts';
 import { test } from '../test/engines/processes.ts';

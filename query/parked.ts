@@ -1,6 +1,6 @@
+import { parked } from '#edge/rest/reads/parked.ts';
 import type { StreamName } from '#kernel/base/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { parked } from '#shared/rest/reads/parked.ts';
 import { runPrepared } from './statement.ts';
 
 /**

@@ -1,13 +1,13 @@
 import { Router } from 'express';
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import { type AuthenticateOptions, authenticate } from '#shared/http/authenticate/authenticate.ts';
-import { limitRate } from '#shared/http/limit-rate.ts';
+import { type AuthenticateOptions, authenticate } from '#edge/authenticate/authenticate.ts';
+import { limitRate } from '#edge/http/limit-rate.ts';
+import { createRateLimit } from '#edge/rate-limit/gcra.ts';
+import { memoryArrivals } from '#edge/rate-limit/memory/arrivals.ts';
+import type { ListAnswer } from '#edge/rest/reads/answer.ts';
+import { createMetrics } from '#process/metrics.ts';
 import { policyOf } from '#shared/policy.ts';
-import { createMetrics } from '#shared/process/metrics.ts';
-import { createRateLimit } from '#shared/rate-limit/gcra.ts';
-import { memoryArrivals } from '#shared/rate-limit/memory/arrivals.ts';
-import type { ListAnswer } from '#shared/rest/reads/answer.ts';
 import { serveRoutes } from '../test/serve.ts';
 import { type AnyReads, type Reads, readRoutes } from './read-routes.ts';
 

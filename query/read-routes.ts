@@ -1,15 +1,15 @@
 import type { Request, RequestHandler } from 'express';
 import type * as z from 'zod';
+import { callerOf } from '#edge/authenticate/authenticate.ts';
+import { takeMore } from '#edge/http/limit-rate.ts';
+import { parametersOf } from '#edge/http/parameters.ts';
+import { createRouteTable } from '#edge/http/route-table.ts';
+import { demandAdmission } from '#edge/rest/admission.ts';
+import { answerRead, type ReadAnswer } from '#edge/rest/reads/answer.ts';
 import { type RestOperation, routeOf } from '#kernel/base/rest/operation.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { callerOf } from '#shared/http/authenticate/authenticate.ts';
-import { takeMore } from '#shared/http/limit-rate.ts';
-import { parametersOf } from '#shared/http/parameters.ts';
-import { createRouteTable } from '#shared/http/route-table.ts';
 import type { Caller } from '#shared/policy.ts';
-import { demandAdmission } from '#shared/rest/admission.ts';
 import { type KernelOperationId, type KernelOperations, operationsOf } from '#shared/rest/operations.ts';
-import { answerRead, type ReadAnswer } from '#shared/rest/reads/answer.ts';
 import type { ReadJustCreated } from './just-created.ts';
 import { SEARCH_UNITS_MORE } from './searches.ts';
 

@@ -1,15 +1,15 @@
+import { callerOf } from '#edge/authenticate/authenticate.ts';
+import { demandRight } from '#edge/rest/admission.ts';
+import { prepareItem } from '#edge/rest/reads/answer.ts';
+import type { ReadWritten } from '#edge/rest/writes/write-routes.ts';
 import { parseCursor } from '#kernel/base/cursor.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import { callerOf } from '#shared/http/authenticate/authenticate.ts';
-import { HttpProblem } from '#shared/http/http-problem.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import type { ReadPosition } from '#shared/read-model/read-position.ts';
-import { demandRight } from '#shared/rest/admission.ts';
+import { HttpProblem } from '#shared/rest/http-problem.ts';
 import { operationsOf } from '#shared/rest/operations.ts';
-import { prepareItem } from '#shared/rest/reads/answer.ts';
-import type { ReadWritten } from '#shared/rest/writes/write-routes.ts';
 import type { AnyReads } from './read-routes.ts';
 
 type Dependencies = {

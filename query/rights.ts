@@ -5,8 +5,8 @@ import { partsIn } from '#kernel/conditions/parts.ts';
 import { isReadAs } from '#kernel/conditions/rights.ts';
 import { conditionSql, type SqlWriter } from '#kernel/conditions/sql.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
-import { HttpProblem } from '#shared/http/http-problem.ts';
 import { type Caller, NO_RIGHTS, ownOf, type Resource, reachOf, userIdOf } from '#shared/policy.ts';
+import { HttpProblem } from '#shared/rest/http-problem.ts';
 import { type ItemSource, presentSql, type Source } from './sources.ts';
 import type { Parameters } from './statement.ts';
 

@@ -1,16 +1,16 @@
+import { fetchKeys } from '#edge/authenticate/keys.ts';
+import { openResourceServer } from '#edge/authenticate/resource-server.ts';
+import { gatewayKey } from '#edge/command-gateway/assertion.ts';
+import { createHttpGateway } from '#edge/command-gateway/http-gateway.ts';
+import { resourcePaths } from '#edge/rest/resource-paths.ts';
+import { itemWrites } from '#edge/rest/writes/item-writes.ts';
+import { openFoundation } from '#process/foundation.ts';
+import type { ProcessContext } from '#process/run.ts';
+import { serveClients } from '#process/serve-clients.ts';
 import { openBlobs } from '#shared/blobs/open.ts';
 import { openChangeStream } from '#shared/change-stream/open.ts';
-import { gatewayKey } from '#shared/command-gateway/assertion.ts';
-import { createHttpGateway } from '#shared/command-gateway/http-gateway.ts';
-import { fetchKeys } from '#shared/http/authenticate/keys.ts';
-import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
-import { serveClients } from '#shared/http/serve-clients.ts';
-import { openFoundation } from '#shared/process/foundation.ts';
-import type { ProcessContext } from '#shared/process/run.ts';
 import { openReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { watchParked } from '#shared/read-model/watch-parked.ts';
-import { resourcePaths } from '#shared/rest/resource-paths.ts';
-import { itemWrites } from '#shared/rest/writes/item-writes.ts';
 import { queryLinksOf, startQueryService } from './service.ts';
 
 /**

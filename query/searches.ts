@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client';
 import type { Clock } from '#shared/clock/clock.ts';
 import { observePool } from '#shared/database/observe-pool.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
-import { HttpProblem } from '#shared/http/http-problem.ts';
+import { HttpProblem } from '#shared/rest/http-problem.ts';
 import { runPrepared } from './statement.ts';
 
 /**

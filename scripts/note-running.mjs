@@ -1,4 +1,4 @@
-// Imported by every process of Annals that runs for long (shared/process/run.ts): until it ends, no install takes
+// Imported by every process of Annals that runs for long (process/run.ts): until it ends, no install takes
 // packages away that it may still load (ensure-installed.mjs).
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { isRunning, processName } from './process-id.mjs';

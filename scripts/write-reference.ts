@@ -1,7 +1,7 @@
 // Over 200 lines, because it is one table: the sections of the page.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { argv } from 'node:process';
-import { secretSettings, settingsTable } from '#shared/process/settings.ts';
+import { secretSettings, settingsTable } from '#process/settings.ts';
 import { withGraphqlTables } from './reference/graphql-tables.ts';
 import { type Entry, readTypes, type Types } from './reference/read-types.ts';
 

@@ -12,6 +12,8 @@ const FOLDERS = [
   'webhook-dispatcher',
   'audit',
   'command-line',
+  'process',
+  'edge',
   'shared',
   'kernel',
   'domain',
@@ -31,6 +33,8 @@ const KNOWS_RUNNER = 'package/testing/runner.ts';
 const BELOW: Readonly<Record<string, readonly string[]>> = {
   kernel: ['kernel'],
   shared: ['kernel', 'shared'],
+  edge: ['kernel', 'shared', 'edge'],
+  process: ['kernel', 'shared', 'edge', 'process'],
 };
 
 /** Operator commands are composed of parts of the roles. */
@@ -46,12 +50,12 @@ const DRIVERS: Readonly<Record<string, readonly string[]>> = {
     'shared/event-log/postgres/',
     'shared/change-stream/postgres/',
     'shared/keys/postgres/',
-    'shared/rate-limit/postgres/',
+    'edge/rate-limit/postgres/',
   ],
   '@eventstore/db-client': ['shared/event-log/eventstoredb/'],
   '@grpc/grpc-js': ['shared/event-log/eventstoredb/'],
   kafkajs: ['shared/change-stream/kafka/'],
-  ioredis: ['shared/rate-limit/redis/', 'webhook-dispatcher/queue/'],
+  ioredis: ['edge/rate-limit/redis/', 'webhook-dispatcher/queue/'],
   bullmq: ['webhook-dispatcher/queue/'],
   '@opentelemetry/api': ['shared/tracing/opentelemetry/'],
   '@opentelemetry/sdk-trace': ['shared/tracing/opentelemetry/'],

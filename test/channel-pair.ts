@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import type { ChannelEnd } from '#shared/workers/channel.ts';
+import type { ChannelEnd } from '#process/workers/channel.ts';
 
 /** Both ends of a channel in one process, for tests. */
 export const createChannelPair = (): readonly [ChannelEnd, ChannelEnd, { disconnect(): void }] => {

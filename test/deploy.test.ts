@@ -8,8 +8,8 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import * as z from 'zod';
-import { loadConfig } from '#shared/process/config.ts';
-import { SETTINGS } from '#shared/process/settings.ts';
+import { loadConfig } from '#process/config.ts';
+import { SETTINGS } from '#process/settings.ts';
 
 /**
  * Nobody can run this here without Docker; these tests check that the files of the deployment refer only to
@@ -187,9 +187,12 @@ test('the script makes every secret that compose mounts, once', async () => {
 });
 
 test('alerts and plots name only existing metrics, and each alert has a runbook', () => {
-  const sources = globSync('{audit,auth,command,projector,query,shared,webhook-dispatcher}/**/*.ts', {
-    cwd: root,
-  })
+  const sources = globSync(
+    '{audit,auth,command,edge,process,projector,query,shared,webhook-dispatcher}/**/*.ts',
+    {
+      cwd: root,
+    },
+  )
     .map(read)
     .join('\n');
   const kept = new Set([...sources.matchAll(/'(annals_[a-z_]+)'/g)].map(([, name = '']) => name));
@@ -264,6 +267,8 @@ test('the image has the Node of package.json, every role, and the ports of the s
     ...roles,
     'audit',
     'kernel',
+    'edge',
+    'process',
     'domain',
     'shared',
     'main.ts',

@@ -6,8 +6,8 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import * as z from 'zod';
-import { loadConfig } from '#shared/process/config.ts';
-import { SETTINGS } from '#shared/process/settings.ts';
+import { loadConfig } from '#process/config.ts';
+import { SETTINGS } from '#process/settings.ts';
 import { scaled } from '../testing/load.ts';
 import { KUBERNETES_PAGE, PUBLIC_URL, VALUES } from './engines/chart-values.ts';
 import { callHelm, helmMissing, installHelm, readSchemas, schemasMissing } from './engines/helm.ts';
@@ -163,7 +163,7 @@ describe.skipIf(helmMissing !== undefined)('the chart', () => {
         });
       }
     }
-    expect(read('shared/http/health.ts')).toMatch(/\.get\('\/livez'[\s\S]*\.get\('\/readyz'/);
+    expect(read('edge/http/health.ts')).toMatch(/\.get\('\/livez'[\s\S]*\.get\('\/readyz'/);
   });
 
   test('gives each pod the time that one migration may take before it listens', () => {

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { SETTINGS } from '#shared/process/settings.ts';
+import { SETTINGS } from '#process/settings.ts';
 import { COMMANDS } from '../command-line/program.ts';
 import {
   commentsIn,

@@ -1,11 +1,13 @@
 import type { RequestListener } from 'node:http';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
+import { createApp } from '#edge/http/app.ts';
+import type { TlsFiles } from '#edge/http/server.ts';
+import { type HttpServer, startHttpServer } from '#edge/http/server.ts';
+import { type Config, loadConfig } from '#process/config.ts';
+import { createLog } from '#process/log.ts';
+import { createMetrics } from '#process/metrics.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
-import { createApp } from '#shared/http/app.ts';
-import { type HttpServer, startHttpServer } from '#shared/http/server.ts';
-import { type Config, loadConfig, type TlsFiles } from '#shared/process/config.ts';
-import { createLog, type Log } from '#shared/process/log.ts';
-import { createMetrics } from '#shared/process/metrics.ts';
+import type { Log } from '#shared/log.ts';
 
 /** A server on a free port, with the real limits by default, whose log is kept. */
 export type Served = HttpServer & { readonly logged: () => string };

@@ -3,7 +3,7 @@ import type { WebhookId } from '#kernel/base/brands.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import type { DisabledReason } from '#kernel/registry/webhook-fields.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 
 type Dependencies = { readonly gateway: CommandGateway; readonly log: Log };
 

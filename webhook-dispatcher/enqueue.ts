@@ -1,6 +1,6 @@
 import type { WebhookId } from '#kernel/base/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import type { DeliveryQueue, Unattended } from './queue/delivery-queue.ts';
 
 /** Enqueues in the background, without waiting: the sweeper finds what could not be enqueued. */

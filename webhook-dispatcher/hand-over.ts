@@ -1,6 +1,6 @@
 import type { WebhookId } from '#kernel/base/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import { Changed } from './changed.ts';
 import type { PlannedRun, PlannedRuns } from './planned-runs.ts';
 import type { Run } from './run.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import { forgetDeleted, forgetErased, purgeMessages, purgeSome } from './ledger/purge.ts';
 
 type Purger = { readonly pool: Pool; readonly keepDays: number; readonly log: Log; readonly clock: Clock };

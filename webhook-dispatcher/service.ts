@@ -1,13 +1,13 @@
 import type { Router } from 'express';
 import type { WebhookId } from '#kernel/base/brands.ts';
+import type { Config } from '#process/config.ts';
+import type { Foundation } from '#process/foundation.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import type { Log } from '#shared/log.ts';
 import { policyOf } from '#shared/policy.ts';
-import type { Config } from '#shared/process/config.ts';
-import type { Foundation } from '#shared/process/foundation.ts';
-import type { Log } from '#shared/process/log.ts';
 import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
 import { openComposer, openSender } from './deliver/send.ts';
 import { traceAttempts } from './deliver/trace-attempts.ts';

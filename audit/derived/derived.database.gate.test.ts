@@ -1,12 +1,12 @@
 // Over 200 lines, because every test tampers with the one database that is filled here.
 import { pino } from 'pino';
 import { expect } from 'vitest';
+import { createMetrics } from '#process/metrics.ts';
 import { readChainEnd } from '#shared/audit/blocks.ts';
 import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
 import { EVENT_INDEX } from '#shared/event-index/event-index.ts';
 import { createCheckPerson } from '#shared/persons/check-person.ts';
 import { createReadPerson, DIRECTORY } from '#shared/persons/read-person.ts';
-import { createMetrics } from '#shared/process/metrics.ts';
 import { openReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { createRowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { PLANNER } from '#shared/webhooks/planned-endpoint.ts';

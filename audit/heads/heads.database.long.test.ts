@@ -1,6 +1,7 @@
 import { appendFile, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { pino } from 'pino';
 import { expect } from 'vitest';
+import { createMetrics } from '#process/metrics.ts';
 import { readAllHeads, readStatement } from '#shared/audit/signed-head.ts';
 import {
   endorsementText,
@@ -9,7 +10,6 @@ import {
   rotateAuditKey,
   thumbprint,
 } from '#shared/audit/signing-keys.ts';
-import { createMetrics } from '#shared/process/metrics.ts';
 import { type AuditedLog, createAuditedLog, freshTest } from '../../test/engines/audited-log.ts';
 import { until } from '../../testing/until.ts';
 import { readHeadFile, readKeyFile } from './head-files.ts';

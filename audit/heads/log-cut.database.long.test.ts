@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { expect } from 'vitest';
+import { createMetrics } from '#process/metrics.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';
 import { guardHistory } from '#shared/event-log/guard-history.ts';
-import { createMetrics } from '#shared/process/metrics.ts';
 import { anEvent, aStream } from '../../test/contracts/event-log-engine.ts';
 import { freshTest } from '../../test/engines/audited-log.ts';
 import { until } from '../../testing/until.ts';

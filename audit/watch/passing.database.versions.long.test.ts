@@ -1,10 +1,10 @@
 import { pino } from 'pino';
 import { test as base, expect } from 'vitest';
 import type { UserId } from '#kernel/base/brands.ts';
+import { createMetrics } from '#process/metrics.ts';
 import { readChainEnd } from '#shared/audit/blocks.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import { readWatched } from '#shared/audit/watch.ts';
-import { createMetrics } from '#shared/process/metrics.ts';
 import { rebuild } from '#shared/projection/rebuild.ts';
 import type { CommandSide } from '../../test/engines/command-side.ts';
 import { createFilledReadModel } from '../../test/engines/filled-read-model.ts';

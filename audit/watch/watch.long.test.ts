@@ -1,10 +1,10 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { UserId } from '#kernel/base/brands.ts';
+import { createMetrics } from '#process/metrics.ts';
 import { readChainEnd } from '#shared/audit/blocks.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import { listDifferences, readWatched } from '#shared/audit/watch.ts';
-import { createMetrics } from '#shared/process/metrics.ts';
 import { as, by, registerUser } from '../../test/engines/command-side.ts';
 import { createFilledReadModel, type FilledReadModel } from '../../test/engines/filled-read-model.ts';
 import { LOG_ENGINES } from '../../test/engines/log-engines.ts';

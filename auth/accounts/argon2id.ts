@@ -1,6 +1,6 @@
 import crypto from 'node:crypto';
 import { promisify } from 'node:util';
-import { loadEngine } from '#shared/process/load-engine.ts';
+import { loadEngine } from '#shared/load-engine.ts';
 
 type Argon2id = {
   readonly message: string;

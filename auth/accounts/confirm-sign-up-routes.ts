@@ -1,10 +1,10 @@
 import { type Request, type Response, Router } from 'express';
 import * as z from 'zod';
+import { refuseOtherMethods } from '#edge/http/answer-errors.ts';
+import { clientAddress } from '#edge/http/client-address.ts';
+import { requestIdOf } from '#edge/http/request-context.ts';
+import { traceparentOf } from '#edge/http/request-span.ts';
 import type { Role } from '#kernel/base/events/fields.ts';
-import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
-import { clientAddress } from '#shared/http/client-address.ts';
-import { requestIdOf } from '#shared/http/request-context.ts';
-import { traceparentOf } from '#shared/http/request-span.ts';
 import { confirmSignUpMessage, hasAccountMessage } from '../mail/messages.ts';
 import type { Post } from '../mail/post.ts';
 import { PATHS } from '../pages/account/account-page.ts';

@@ -1,10 +1,10 @@
 import { type Request, type Response, Router } from 'express';
 import type { Provider } from 'oidc-provider';
 import * as z from 'zod';
+import { refuseOtherMethods } from '#edge/http/answer-errors.ts';
+import { requestIdOf } from '#edge/http/request-context.ts';
 import type { UserId } from '#kernel/base/brands.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
-import { requestIdOf } from '#shared/http/request-context.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import { consentPage, consentRefusedPage } from '../pages/consent-page.ts';
 import type { FormTokens } from '../pages/form-token.ts';

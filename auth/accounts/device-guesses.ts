@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { type RequestHandler, Router } from 'express';
-import { clientAddress } from '#shared/http/client-address.ts';
+import { clientAddress } from '#edge/http/client-address.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import { USER_CODE_MAX } from '../pages/device-pages.ts';
 import { messagePage } from '../pages/message-page.ts';

@@ -1,5 +1,6 @@
 // Over 200 lines, because it is one thing: the persons who can sign in, and how they follow the log.
 import type { Registry } from 'prom-client';
+import { migrateRevocations, revoke } from '#edge/authenticate/revocations.ts';
 import type { UserId, Version } from '#kernel/base/brands.ts';
 import type { Role } from '#kernel/base/events/fields.ts';
 import { attributesOf } from '#kernel/conditions/attributes.ts';
@@ -14,12 +15,11 @@ import { type Codec, createCodec, type DecodedEvent } from '#shared/events/codec
 import { MalformedEvent } from '#shared/events/errors.ts';
 import { type LostKeys, reportLostKeys } from '#shared/events/report-lost-keys.ts';
 import { startFollower } from '#shared/follower/follower.ts';
-import { migrateRevocations, revoke } from '#shared/http/authenticate/revocations.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
+import type { Log } from '#shared/log.ts';
 import type { CheckPerson } from '#shared/persons/check-person.ts';
 import { DIRECTORY } from '#shared/persons/read-person.ts';
-import type { Log } from '#shared/process/log.ts';
 import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { closeInvitationTo } from '../invitations/invitation-table.ts';
 import { deleteResetsOf, migratePasswordResets } from '../password-reset/reset-table.ts';

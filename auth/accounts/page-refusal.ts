@@ -1,8 +1,8 @@
 import type { ErrorRequestHandler } from 'express';
-import { problemOf } from '#shared/http/problem.ts';
-import { requestIdOf } from '#shared/http/request-context.ts';
-import { namesOf } from '#shared/http/request-span.ts';
-import type { Log } from '#shared/process/log.ts';
+import { problemOf } from '#edge/http/problem.ts';
+import { requestIdOf } from '#edge/http/request-context.ts';
+import { namesOf } from '#edge/http/request-span.ts';
+import type { Log } from '#shared/log.ts';
 import { isForPrograms } from '../answer-json.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import { messagePage } from '../pages/message-page.ts';

@@ -1,8 +1,8 @@
 import { type Request, type Response, Router } from 'express';
 import * as z from 'zod';
-import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
-import { clientAddress } from '#shared/http/client-address.ts';
-import { requestIdOf } from '#shared/http/request-context.ts';
+import { refuseOtherMethods } from '#edge/http/answer-errors.ts';
+import { clientAddress } from '#edge/http/client-address.ts';
+import { requestIdOf } from '#edge/http/request-context.ts';
 import { passkeyScript } from '../pages/page-script.ts';
 import type { PasskeyForm } from '../pages/passkey-form.ts';
 import { authenticationOptions, CREDENTIAL_MAX, isOffered, relyingPartyOf } from '../passkeys/ceremony.ts';

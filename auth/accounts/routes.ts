@@ -1,5 +1,7 @@
 import { Router } from 'express';
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
+import { requestIdOf } from '#edge/http/request-context.ts';
+import { namesOf } from '#edge/http/request-span.ts';
 import type { UserId } from '#kernel/base/brands.ts';
 import type { Role } from '#kernel/base/events/fields.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
@@ -8,12 +10,10 @@ import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts'
 import type { Pool } from '#shared/database/pool.ts';
 import type { ErasureList } from '#shared/erasure/erasure-list.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import { requestIdOf } from '#shared/http/request-context.ts';
-import { namesOf } from '#shared/http/request-span.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
+import type { Log } from '#shared/log.ts';
 import type { ReadPerson } from '#shared/persons/read-person.ts';
-import type { Log } from '#shared/process/log.ts';
 import type { ReadAttributes } from '#shared/read-attributes.ts';
 import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { notifyOfChange } from '../mail/notify-of-change.ts';

@@ -1,9 +1,9 @@
 import { type Request, type Response, Router } from 'express';
 import * as z from 'zod';
+import { refuseOtherMethods } from '#edge/http/answer-errors.ts';
+import { clientAddress } from '#edge/http/client-address.ts';
+import { requestIdOf } from '#edge/http/request-context.ts';
 import type { UserId } from '#kernel/base/brands.ts';
-import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
-import { clientAddress } from '#shared/http/client-address.ts';
-import { requestIdOf } from '#shared/http/request-context.ts';
 import { type NotifyDependencies, notifyOfChange } from '../mail/notify-of-change.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import { messagePage } from '../pages/message-page.ts';

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { requestIdOf } from '#shared/http/request-context.ts';
+import { requestIdOf } from '#edge/http/request-context.ts';
 import type { RecordSecurityEvent } from '../security-log.ts';
 import { type Asked, finish, type InteractionDependencies } from './interaction.ts';
 import type { KnownDevices } from './known-devices.ts';

@@ -1,9 +1,9 @@
 import { type Request, type Response, Router } from 'express';
 import * as z from 'zod';
+import { refuseOtherMethods } from '#edge/http/answer-errors.ts';
+import { clientAddress } from '#edge/http/client-address.ts';
 import type { UserId } from '#kernel/base/brands.ts';
 import { html } from '#shared/html.ts';
-import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
-import { clientAddress } from '#shared/http/client-address.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import { hasProblems, hidden, type Problems, summaryOf, titleOf } from '../pages/field.ts';
 import type { FormTokens } from '../pages/form-token.ts';

@@ -1,10 +1,10 @@
 // Over 200 lines, because it is one form: the sign-up, alone and during a sign-in.
 import { randomBytes } from 'node:crypto';
 import { type Request, type Response, Router } from 'express';
-import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
-import { clientAddress } from '#shared/http/client-address.ts';
-import { requestIdOf } from '#shared/http/request-context.ts';
-import { traceparentOf } from '#shared/http/request-span.ts';
+import { refuseOtherMethods } from '#edge/http/answer-errors.ts';
+import { clientAddress } from '#edge/http/client-address.ts';
+import { requestIdOf } from '#edge/http/request-context.ts';
+import { traceparentOf } from '#edge/http/request-span.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import { signUpAskedPage } from '../pages/confirm-sign-up-page.ts';
 import { hasProblems } from '../pages/field.ts';

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Pool } from '#shared/database/pool.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import { CONSOLE } from './client.ts';
 import { canBeId } from './client-table.ts';
 

@@ -1,7 +1,7 @@
+import { revoke } from '#edge/authenticate/revocations.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
-import { revoke } from '#shared/http/authenticate/revocations.ts';
 import { endGrantsOfClient } from '../storage/end-grants.ts';
 import { deleteAccessTokensOfClient, type EndedGrant } from '../storage/end-records.ts';
 import type { Ending } from './changes.ts';

@@ -1,5 +1,5 @@
 import type { Pool } from '#shared/database/pool.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import { DEVELOPMENT_ADMIN } from './built-in.ts';
 import type { By } from './by.ts';
 import type { StoredClient } from './client.ts';

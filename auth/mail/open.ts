@@ -1,6 +1,6 @@
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import type { Config } from '#shared/process/config.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Config } from '#process/config.ts';
+import type { Log } from '#shared/log.ts';
 import { demandPlain, type Mail } from './mail.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import { createSemaphore, TooBusy } from '../semaphore.ts';
 import type { Mail, Message } from './mail.ts';
 

@@ -1,19 +1,19 @@
 // Over 200 lines, because it is one interface: the accounts of others, all for the same right.
 import { type Request, type RequestHandler, type Response, Router } from 'express';
+import { callerOf } from '#edge/authenticate/authenticate.ts';
+import { revoke } from '#edge/authenticate/revocations.ts';
+import { refuseOtherMethods } from '#edge/http/answer-errors.ts';
+import { readJsonBody } from '#edge/http/json-body.ts';
+import { parseInput } from '#edge/http/parse-input.ts';
+import { requestIdOf } from '#edge/http/request-context.ts';
 import type { UserId } from '#kernel/base/brands.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import { routeOf } from '#kernel/base/rest/operation.ts';
 import { pathId } from '#kernel/base/rest/path-id.ts';
 import { leastRoleOf } from '#kernel/registry/roles.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
-import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
-import { callerOf } from '#shared/http/authenticate/authenticate.ts';
-import { revoke } from '#shared/http/authenticate/revocations.ts';
-import { HttpProblem } from '#shared/http/http-problem.ts';
-import { readJsonBody } from '#shared/http/json-body.ts';
-import { parseInput } from '#shared/http/parse-input.ts';
-import { requestIdOf } from '#shared/http/request-context.ts';
 import { ACCOUNT_CLIENT_ID, authorize } from '#shared/policy.ts';
+import { HttpProblem } from '#shared/rest/http-problem.ts';
 import {
   type EndedAccess,
   invitationForms,

@@ -1,4 +1,4 @@
-import { clientAddress } from '#shared/http/client-address.ts';
+import { clientAddress } from '#edge/http/client-address.ts';
 import type { Credentials } from '../accounts/credentials.ts';
 import type { KnownDevices } from '../accounts/known-devices.ts';
 import { type SignInLimits, waitSeconds, waitText } from '../accounts/sign-in-limits.ts';

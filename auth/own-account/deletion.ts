@@ -1,13 +1,13 @@
 import { timingSafeEqual } from 'node:crypto';
 import { type Request, type Response, Router } from 'express';
 import * as z from 'zod';
+import { refuseOtherMethods } from '#edge/http/answer-errors.ts';
 import type { UserId, Version } from '#kernel/base/brands.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import { pathId } from '#kernel/base/rest/path-id.ts';
 import { CommandUnavailable } from '#shared/command-gateway/command-gateway.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { reportErasure } from '#shared/erasure/report.ts';
-import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import { fieldsOf } from '../accounts/form.ts';
 import { PageRefusal } from '../accounts/page-refusal.ts';
 import { deletePerson } from '../accounts/person-table.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
+import { migrateRevocations } from '#edge/authenticate/revocations.ts';
 import type { UserId } from '#kernel/base/brands.ts';
-import { migrateRevocations } from '#shared/http/authenticate/revocations.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { test as base } from '../../test/engines/pool.ts';
 import { migrateAccounts } from '../accounts/person-table.ts';

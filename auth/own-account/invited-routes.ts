@@ -1,9 +1,9 @@
 import { type Request, type Response, Router } from 'express';
 import * as z from 'zod';
-import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
-import { clientAddress } from '#shared/http/client-address.ts';
-import { requestIdOf } from '#shared/http/request-context.ts';
-import { traceparentOf } from '#shared/http/request-span.ts';
+import { refuseOtherMethods } from '#edge/http/answer-errors.ts';
+import { clientAddress } from '#edge/http/client-address.ts';
+import { requestIdOf } from '#edge/http/request-context.ts';
+import { traceparentOf } from '#edge/http/request-span.ts';
 import type { Allowance } from '../accounts/attempts.ts';
 import { fieldsOf, formToken, readForm } from '../accounts/form.ts';
 import { PageRefusal } from '../accounts/page-refusal.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import * as z from 'zod';
-import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
+import { refuseOtherMethods } from '#edge/http/answer-errors.ts';
 import { ACCOUNT_CLIENT_ID } from '#shared/policy.ts';
 import { fieldsOf, formToken, readForm } from '../accounts/form.ts';
 import { PageRefusal } from '../accounts/page-refusal.ts';

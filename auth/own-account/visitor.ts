@@ -1,12 +1,12 @@
 import type { Request, Response } from 'express';
 import type { Provider } from 'oidc-provider';
+import { requestIdOf } from '#edge/http/request-context.ts';
+import { traceparentOf } from '#edge/http/request-span.ts';
 import type { UserId } from '#kernel/base/brands.ts';
 import type { Role } from '#kernel/base/events/fields.ts';
 import type { Attributes } from '#kernel/conditions/holds.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { CommandContext } from '#shared/command-gateway/command-gateway.ts';
-import { requestIdOf } from '#shared/http/request-context.ts';
-import { traceparentOf } from '#shared/http/request-span.ts';
 import { ACCOUNT_CLIENT_ID, type Policy, policyOf } from '#shared/policy.ts';
 import type { ReadAttributes } from '#shared/read-attributes.ts';
 import type { Persons } from '../accounts/directory.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Router } from 'express';
-import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
+import { refuseOtherMethods } from '#edge/http/answer-errors.ts';
 
 /** A script that its page also works without. */
 type PageScript = { url(issuerUrl: string): string; routes(): Router };

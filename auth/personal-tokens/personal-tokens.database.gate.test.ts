@@ -1,8 +1,8 @@
 // Over 200 lines, because each case asks the two processes that are set up here.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
+import { isPersonalToken, newPersonalToken } from '#edge/authenticate/personal-token.ts';
 import { realTimeAhead } from '#shared/clock/real-time.ts';
-import { isPersonalToken, newPersonalToken } from '#shared/http/authenticate/personal-token.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import {
   ISSUER,

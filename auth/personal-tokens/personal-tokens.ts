@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { digestOfToken, newPersonalToken } from '#edge/authenticate/personal-token.ts';
+import { PERSONAL_TOKENS } from '#edge/authenticate/personal-tokens.ts';
+import { revoke } from '#edge/authenticate/revocations.ts';
 import type { UserId } from '#kernel/base/brands.ts';
 import type { Role } from '#kernel/base/events/fields.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
-import { digestOfToken, newPersonalToken } from '#shared/http/authenticate/personal-token.ts';
-import { PERSONAL_TOKENS } from '#shared/http/authenticate/personal-tokens.ts';
-import { revoke } from '#shared/http/authenticate/revocations.ts';
 import type { KeyStore, PersonKey } from '#shared/keys/key-store.ts';
 import { seal, unseal } from '#shared/keys/seal.ts';
 import { type Policy, personalTokenClient, scopeOf } from '#shared/policy.ts';

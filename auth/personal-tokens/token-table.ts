@@ -1,6 +1,6 @@
+import { type GrantingToken, PERSONAL_TOKENS } from '#edge/authenticate/personal-tokens.ts';
 import type { UserId } from '#kernel/base/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { type GrantingToken, PERSONAL_TOKENS } from '#shared/http/authenticate/personal-tokens.ts';
 import { type Proven, provenColumns } from '#shared/row-proofs/row-proofs.ts';
 
 type Queryable = Pick<Pool, 'query'>;

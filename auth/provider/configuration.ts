@@ -7,9 +7,9 @@ import {
   type KoaContextWithOIDC,
   type TLSClientAuthProperty,
 } from 'oidc-provider';
+import { clientCertificateOf, isCertificateVerified } from '#edge/http/client-certificate.ts';
+import { type CorsOrigins, isAllowedOrigin } from '#edge/http/cors.ts';
 import { OIDC_SCOPES } from '#shared/clients/settings.ts';
-import { clientCertificateOf, isCertificateVerified } from '#shared/http/client-certificate.ts';
-import { type CorsOrigins, isAllowedOrigin } from '#shared/http/cors.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 import { CONSOLE } from '../clients/client.ts';
 import { LIFETIMES_S } from '../lifetimes.ts';

@@ -7,10 +7,10 @@ import {
   type KoaContextWithOIDC,
   Provider,
 } from 'oidc-provider';
-import type { PersonalTokenNow } from '#shared/http/authenticate/personal-tokens.ts';
-import { problemOf } from '#shared/http/problem.ts';
-import { namesOf } from '#shared/http/request-span.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { PersonalTokenNow } from '#edge/authenticate/personal-tokens.ts';
+import { problemOf } from '#edge/http/problem.ts';
+import { namesOf } from '#edge/http/request-span.ts';
+import type { Log } from '#shared/log.ts';
 import type { SigningKeys } from '../signing-keys/signing-keys.ts';
 import { configurationOf, type ProviderSettings } from './configuration.ts';
 import { findTokensOfOurs } from './find-tokens.ts';

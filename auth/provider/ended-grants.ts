@@ -1,7 +1,7 @@
 import { Provider } from 'oidc-provider';
+import { requestIdOf } from '#edge/http/request-context.ts';
 import type { UserId } from '#kernel/base/brands.ts';
-import { requestIdOf } from '#shared/http/request-context.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import type { RecordSecurityEvent, SecurityCircumstances, SecurityEvent } from '../security-log.ts';
 import type { EndedGrant } from '../storage/end-records.ts';
 

@@ -1,5 +1,5 @@
 import type { Provider } from 'oidc-provider';
-import type { PersonalTokenNow } from '#shared/http/authenticate/personal-tokens.ts';
+import type { PersonalTokenNow } from '#edge/authenticate/personal-tokens.ts';
 import type { StructuredTokens } from './structured-tokens.ts';
 
 type Find = (token: string, options?: object) => Promise<unknown>;

@@ -1,17 +1,17 @@
 // Over 200 lines, because it is one thing: how oidc-provider is set up on our storage.
 import type { RequestListener } from 'node:http';
 import { type AdapterPayload, Provider } from 'oidc-provider';
+import { readPersonalToken } from '#edge/authenticate/personal-tokens.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import type { Config } from '#process/config.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
-import { readPersonalToken } from '#shared/http/authenticate/personal-tokens.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
+import type { Log } from '#shared/log.ts';
 import type { CheckPerson } from '#shared/persons/check-person.ts';
 import { policyOf } from '#shared/policy.ts';
-import type { Config } from '#shared/process/config.ts';
-import type { Log } from '#shared/process/log.ts';
 import { createReadAttributes } from '#shared/read-attributes.ts';
 import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { providerPages } from '../accounts/provider-pages.ts';

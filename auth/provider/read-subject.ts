@@ -1,7 +1,7 @@
+import { REVOKED_AT, type SeenRevocations } from '#edge/authenticate/revocations.ts';
 import type { UserId } from '#kernel/base/brands.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { REVOKED_AT, type SeenRevocations } from '#shared/http/authenticate/revocations.ts';
 import type { CheckPerson } from '#shared/persons/check-person.ts';
 import { checkedPerson, PERSON_STATUS, type Person } from '../accounts/person-table.ts';
 import { isUserId } from './account.ts';

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { type RequestHandler, Router } from 'express';
-import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
-import type { FastPath } from '#shared/http/fast-path.ts';
+import { refuseOtherMethods } from '#edge/http/answer-errors.ts';
+import type { FastPath } from '#edge/http/fast-path.ts';
 import { ROUTES } from './configuration.ts';
 import { speakAsIssuer } from './speak-as-issuer.ts';
 

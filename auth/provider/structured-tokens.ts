@@ -1,6 +1,6 @@
 import { createLocalJWKSet, errors, type JWTPayload, jwtVerify } from 'jose';
+import { type Revocable, revoke, type SeenRevocations } from '#edge/authenticate/revocations.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { type Revocable, revoke, type SeenRevocations } from '#shared/http/authenticate/revocations.ts';
 import { ALGORITHM, type SigningKeys } from '../signing-keys/signing-keys.ts';
 import { isRevokedNow } from '../storage/is-revoked.ts';
 import { publicKeysOf } from './public-keys.ts';

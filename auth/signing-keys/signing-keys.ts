@@ -5,7 +5,7 @@ import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 import { seal, unseal } from '#shared/keys/seal.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import { insertKey, type KeyRow, lockKeys, selectPublishedKeys } from './statements.ts';
 
 /** The currently published private keys; the first one signs. */

@@ -1,7 +1,7 @@
+import { revoke } from '#edge/authenticate/revocations.ts';
 import type { UserId } from '#kernel/base/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
-import { revoke } from '#shared/http/authenticate/revocations.ts';
 import { personalTokenClient } from '#shared/policy.ts';
 import { deletePersonalTokensOf } from '../personal-tokens/token-table.ts';
 import { endGrants } from './end-grants.ts';

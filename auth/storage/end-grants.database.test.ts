@@ -2,10 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import { errors } from 'oidc-provider';
 import { describe, expect } from 'vitest';
+import { migrateRevocations } from '#edge/authenticate/revocations.ts';
 import type { UserId, Version } from '#kernel/base/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
-import { migrateRevocations } from '#shared/http/authenticate/revocations.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { test as base } from '../../test/engines/pool.ts';
 import { until } from '../../testing/until.ts';

@@ -1,6 +1,6 @@
+import { revoke } from '#edge/authenticate/revocations.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
-import { revoke } from '#shared/http/authenticate/revocations.ts';
 import { deletePersonalTokensOf } from '../personal-tokens/token-table.ts';
 import { type EndedGrant, endRecords, type RecordOwner } from './end-records.ts';
 

@@ -1,7 +1,7 @@
 // Over 200 lines, because it is one thing: each table whose rows let somebody act, changed by SQL.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import { digestOfToken, newPersonalToken } from '#shared/http/authenticate/personal-token.ts';
+import { digestOfToken, newPersonalToken } from '#edge/authenticate/personal-token.ts';
 import {
   PASSWORD,
   registerClient,

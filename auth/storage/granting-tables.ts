@@ -1,4 +1,4 @@
-import { PERSONAL_TOKENS } from '#shared/http/authenticate/personal-tokens.ts';
+import { PERSONAL_TOKENS } from '#edge/authenticate/personal-tokens.ts';
 import type { AnyTable } from '#shared/row-proofs/give-proofs.ts';
 import { CREDENTIALS } from '../accounts/credentials.ts';
 import { SIGN_UPS } from '../accounts/sign-up-table.ts';

@@ -1,4 +1,4 @@
-import { REVOKED_AT, type Revocable } from '#shared/http/authenticate/revocations.ts';
+import { REVOKED_AT, type Revocable } from '#edge/authenticate/revocations.ts';
 import type { Queryable } from './statements.ts';
 
 /** Returns whether a token is revoked right now: introspection must not use a cache that is a second old. */

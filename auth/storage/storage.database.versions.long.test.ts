@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { errors } from 'oidc-provider';
 import { describe, expect } from 'vitest';
-import { migrateRevocations } from '#shared/http/authenticate/revocations.ts';
+import { migrateRevocations } from '#edge/authenticate/revocations.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { test as base } from '../../test/engines/pool.ts';
 import { migrateAccounts } from '../accounts/person-table.ts';

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Request } from 'express';
 import Provider from 'oidc-provider';
-import { clientAddress } from '#shared/http/client-address.ts';
+import { clientAddress } from '#edge/http/client-address.ts';
 import { browserOf } from './browser-words.ts';
 
 /**

@@ -7,24 +7,21 @@ import type { Profiler } from 'node:inspector';
 const STAGES: readonly (readonly [stage: string, pattern: RegExp])[] = [
   ['garbage', /^\(garbage collector\)/],
   ['idle', /^\(idle\)/],
-  ['log', /\/shared\/process\/log\.ts|\/node_modules\/(pino|sonic-boom)\//],
+  ['log', /\/process\/log\.ts|\/node_modules\/(pino|sonic-boom)\//],
   ['metrics', /\/node_modules\/prom-client\//],
-  ['trace', /\/shared\/tracing\/|\/shared\/http\/request-span|\/node_modules\/@opentelemetry\//],
+  ['trace', /\/shared\/tracing\/|\/edge\/http\/request-span|\/node_modules\/@opentelemetry\//],
   [
     'database',
     /\/node_modules\/(pg|pg-[\w-]+)\/|\/shared\/database\/|\/query\/(statement|shared-runs)\.ts|\/planner\/statements\.ts/,
   ],
   [
     'authenticate',
-    /\/shared\/http\/(authenticate\/|client-certificate)|\/node_modules\/jose\/|\/shared\/policy\.ts/,
+    /\/edge\/(authenticate\/|http\/client-certificate)|\/node_modules\/jose\/|\/shared\/policy\.ts/,
   ],
-  [
-    'limit',
-    /\/shared\/rate-limit\/|\/shared\/http\/(limit-|shed-load|slow-clients|client-address|body-time)/,
-  ],
+  ['limit', /\/edge\/rate-limit\/|\/edge\/http\/(limit-|shed-load|slow-clients|client-address|body-time)/],
   [
     'parse',
-    /\/shared\/http\/(json-body|parameters|parse-input)|\/graphql\/http\/parameters|\/node_modules\/zod\/|node:_http_(incoming|common)|^parserOn/,
+    /\/edge\/http\/(json-body|parameters|parse-input)|\/graphql\/http\/parameters|\/node_modules\/zod\/|node:_http_(incoming|common)|^parserOn/,
   ],
   [
     'write',
@@ -32,11 +29,11 @@ const STAGES: readonly (readonly [stage: string, pattern: RegExp])[] = [
   ],
   [
     'headers',
-    /node:_http_outgoing|^writeHead |^(set|header|vary|type|append|get|status) .*\/express\/|\/node_modules\/(vary|mime-types|mime-db|content-type|etag)\/|\/shared\/http\/(cors|media-type|entity-tag|request-context|root)|\/rest\/media-type/,
+    /node:_http_outgoing|^writeHead |^(set|header|vary|type|append|get|status) .*\/express\/|\/node_modules\/(vary|mime-types|mime-db|content-type|etag)\/|\/edge\/http\/(cors|media-type|entity-tag|request-context|root)|\/rest\/media-type/,
   ],
   [
     'route',
-    /\/node_modules\/(express|router|path-to-regexp|parseurl|proxy-addr|qs|type-is|accepts)\/|\/shared\/http\/|\/shared\/rest\/(admission|reads|resource-paths)|\/query\/(read-routes|just-created)\.ts/,
+    /\/node_modules\/(express|router|path-to-regexp|parseurl|proxy-addr|qs|type-is|accepts)\/|\/edge\/http\/|\/edge\/rest\/(admission|reads|resource-paths)|\/query\/(read-routes|just-created)\.ts/,
   ],
   // Followers read the log by these; the rest of the folder appends.
   [
@@ -45,13 +42,13 @@ const STAGES: readonly (readonly [stage: string, pattern: RegExp])[] = [
   ],
   [
     'write to the log',
-    /\/command\/|\/shared\/(commands|command-gateway|event-log|events|keys|standing|snapshots|rest\/writes)\/?|\/kernel\/|\/query\/read-written/,
+    /\/command\/|\/shared\/(commands|command-gateway|event-log|events|keys|standing|snapshots)\/?|\/edge\/(command-gateway|rest\/writes)\/|\/kernel\/|\/query\/read-written/,
   ],
   [
     'follow the log',
     /\/projector\/|\/shared\/(projection|follower|change-stream|erasure|audit|blobs)\/|\/webhook-dispatcher\/|\/audit\/|\/auth\//,
   ],
-  ['plan', /\/query\/|\/shared\/rest\/reads|\/node_modules\/graphql\//],
+  ['plan', /\/query\/|\/edge\/rest\/reads|\/node_modules\/graphql\//],
   ['socket', /node:(net|internal\/stream_base_commons|internal\/streams|_http_server|_http_outgoing)/],
 ];
 

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage } from 'node:http';
-import { listen } from '../../shared/http/listen.ts';
+import { listen } from '../../edge/http/listen.ts';
 
 /** A request of GraphQL over HTTP, as far as the contenders need it. */
 export type Asked = {

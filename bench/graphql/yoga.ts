@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { useGraphQlJit } from '@envelop/graphql-jit';
 import { createSchema, createYoga } from 'graphql-yoga';
 import pg from 'pg';
-import { listen } from '../../shared/http/listen.ts';
+import { listen } from '../../edge/http/listen.ts';
 import { TYPES } from './reads.ts';
 import { type Context, createContext, createResolvers } from './resolvers.ts';
 

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import express from 'express';
-import { listen } from '../../shared/http/listen.ts';
+import { listen } from '../../edge/http/listen.ts';
 import { openByHand } from './by-hand.ts';
 
 // Express with default settings, and statements by hand.

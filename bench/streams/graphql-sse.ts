@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import express from 'express';
 import { createHandler } from 'graphql-sse/lib/use/express';
-import { listen } from '../../shared/http/listen.ts';
+import { listen } from '../../edge/http/listen.ts';
 import { createSchema, publish } from './peer.ts';
 
 // The handler of graphql-sse for Express with default settings, which executes for each subscriber.

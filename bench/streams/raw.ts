@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
-import { listen } from '../../shared/http/listen.ts';
+import { listen } from '../../edge/http/listen.ts';
 import { sample } from './peer.ts';
 
 // The minimum: responses that stay open, and one buffer with our bytes written to all sockets.

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { createYoga } from 'graphql-yoga';
-import { listen } from '../../shared/http/listen.ts';
+import { listen } from '../../edge/http/listen.ts';
 import { createSchema, publish } from './peer.ts';
 
 // GraphQL Yoga with default settings.

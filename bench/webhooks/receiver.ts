@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { listen } from '../../shared/http/listen.ts';
+import { listen } from '../../edge/http/listen.ts';
 
 /** Receives in the process that writes, so that both have the same clock. */
 export const startReceiver = async () => {

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { listen } from '../../shared/http/listen.ts';
+import { listen } from '../../edge/http/listen.ts';
 
 // Receives requests. Given a number, it reports the rate per second from the first to the last of that many.
 let expected = 0;

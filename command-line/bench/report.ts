@@ -1,5 +1,5 @@
+import { SETTINGS } from '#process/settings.ts';
 import { plural, rateText } from '#shared/format.ts';
-import { SETTINGS } from '#shared/process/settings.ts';
 import { columns } from '../columns.ts';
 import type { Paint } from '../paint.ts';
 import type { Step } from './load.ts';

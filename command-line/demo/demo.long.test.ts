@@ -3,7 +3,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { planDemo } from '#domain/demo/plan.ts';
-import { readDemoAccess } from '#shared/process/first-minute-file.ts';
+import { readDemoAccess } from '#process/first-minute-file.ts';
 import { callLine } from '../../test/engines/call-line.ts';
 import { createCommandDatabase, registerUser } from '../../test/engines/command-side.ts';
 import { startInstallation } from '../../test/engines/installation.ts';

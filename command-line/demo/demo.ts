@@ -1,8 +1,8 @@
 import { StartRefused } from '#kernel/base/start-refused.ts';
+import { readDemoAccess, writeDemoAccess } from '#process/first-minute-file.ts';
 import { freePort } from '#shared/database/embedded/free-port.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
-import { readDemoAccess, writeDemoAccess } from '#shared/process/first-minute-file.ts';
 import { demandStopped } from '../../audit/export/switch-log.ts';
 import { openClients } from '../client-store.ts';
 import type { Command } from '../command.ts';

@@ -1,5 +1,5 @@
+import { readFirstMinute } from '#process/first-minute-file.ts';
 import { openMasterKey } from '#shared/keys/master-key-file.ts';
-import { readFirstMinute } from '#shared/process/first-minute-file.ts';
 import { createEmailHash } from '../../auth/accounts/email-hash.ts';
 import { withCommandSide } from '../command-side.ts';
 import { openInstallation } from '../installation.ts';

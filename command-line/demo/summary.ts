@@ -1,6 +1,6 @@
 import type { PlannedDemo } from '#kernel/demo/demo.ts';
-import { inSecondTerminal } from '#shared/process/banner.ts';
-import type { DemoAccess } from '#shared/process/first-minute-file.ts';
+import { inSecondTerminal } from '#process/banner.ts';
+import type { DemoAccess } from '#process/first-minute-file.ts';
 
 export type Shown = {
   readonly planned: PlannedDemo;

@@ -2,9 +2,9 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:tls';
+import type { TlsFiles } from '#edge/http/server.ts';
 import { fileFailure } from '#shared/folder.ts';
 import { plural } from '#shared/format.ts';
-import type { TlsFiles } from '#shared/process/config.ts';
 import { type Diagnosis, type Examined, fail, ok, warn } from './diagnosis.ts';
 
 const TIMEOUT_MS = 5_000;

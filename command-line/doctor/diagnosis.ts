@@ -1,5 +1,5 @@
 import { access } from 'node:fs/promises';
-import type { Config } from '#shared/process/config.ts';
+import type { Config } from '#process/config.ts';
 
 /** The result of one check: one sentence, and the remedy if there is a problem. */
 export type Diagnosis = {

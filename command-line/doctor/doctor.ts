@@ -1,6 +1,6 @@
 import { StartRefused } from '#kernel/base/start-refused.ts';
+import { ConfigError, loadConfig } from '#process/config.ts';
 import { plural } from '#shared/format.ts';
-import { ConfigError, loadConfig } from '#shared/process/config.ts';
 import type { Command } from '../command.ts';
 import { type Paint, paintOf } from '../paint.ts';
 import { harmless } from '../print-event.ts';

@@ -6,7 +6,7 @@ import { openBlobs } from '#shared/blobs/open.ts';
 import { parseKafkaUrl } from '#shared/change-stream/kafka/kafka-url.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openConfiguredEventLog } from '#shared/event-log/open.ts';
-import { demandRedis } from '#shared/process/demand-redis.ts';
+import { demandRedis } from '#shared/redis/demand-redis.ts';
 import { type Diagnosis, type Examined, fail, isThere, ok, refusal } from './diagnosis.ts';
 
 const TIMEOUT_MS = 5_000;

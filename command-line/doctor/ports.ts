@@ -1,5 +1,5 @@
+import { demandFreePorts } from '#edge/http/listen.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import { demandFreePorts } from '#shared/http/listen.ts';
 import { readReadiness } from '../remote/roles.ts';
 import { type Diagnosis, type Examined, fail, ok, refusal } from './diagnosis.ts';
 

@@ -1,5 +1,5 @@
-import type { Config } from '#shared/process/config.ts';
-import { SETTINGS } from '#shared/process/settings.ts';
+import type { Config } from '#process/config.ts';
+import { SETTINGS } from '#process/settings.ts';
 import { nearest } from '../nearest.ts';
 import { type Diagnosis, type Examined, ok, warn } from './diagnosis.ts';
 

@@ -1,3 +1,4 @@
+import { parked } from '#edge/rest/reads/parked.ts';
 import type { UserId } from '#kernel/base/brands.ts';
 import { targetOf, wire } from '#kernel/base/names.ts';
 import { deleted, notFound, Rejection } from '#kernel/base/rejection.ts';
@@ -10,7 +11,6 @@ import { readsOf } from '#kernel/decide/reads.ts';
 import type { CommandInfo, Kind } from '#kernel/registry/registry.ts';
 import { isDamage } from '#shared/change-stream/damage.ts';
 import { admit, type Caller, may } from '#shared/policy.ts';
-import { parked } from '#shared/rest/reads/parked.ts';
 import { type AnyHandler, demand, ownerOf } from '../handler.ts';
 import { demandOwner } from '../users/demand-owner.ts';
 import { changing, patching } from './change.ts';

@@ -7,7 +7,7 @@ import { blobOfUpload } from '#shared/blobs/blob-name.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { type FollowerOptions, startFollower } from '#shared/follower/follower.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import { traceOf } from '#shared/tracing/trace-appends.ts';
 
 export type CoverRemoverDependencies = LostUploadDependencies & { readonly domain: Domain } & Omit<

@@ -9,7 +9,7 @@ import { eraseInReadModels } from '#shared/erasure/copies.ts';
 import type { ErasureList } from '#shared/erasure/erasure-list.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { selectDestroyed } from '#shared/keys/postgres/statements.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import { deleteSnapshotsOf } from '#shared/snapshots/snapshots.ts';
 import { goneAmong } from '../process-manager/membership.ts';

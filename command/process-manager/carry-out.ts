@@ -9,7 +9,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import { errorTypeOf, NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
 import { type EraseDependencies, erase } from '../erasure/erasures.ts';
 import { endChild } from './end-child.ts';

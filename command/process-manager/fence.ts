@@ -1,5 +1,5 @@
 import type { Connection } from '#shared/database/pool.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 
 /** The lease for executing tasks and polling timers. */
 export const LEASE = 'process-manager-parked';

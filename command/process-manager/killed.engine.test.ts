@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
+import { gatewayKey } from '#edge/command-gateway/assertion.ts';
+import { createHttpGateway } from '#edge/command-gateway/http-gateway.ts';
 import type { StreamName } from '#kernel/base/brands.ts';
 import type { Command } from '#kernel/decide/decide.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
-import { gatewayKey } from '#shared/command-gateway/assertion.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
-import { createHttpGateway } from '#shared/command-gateway/http-gateway.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import {

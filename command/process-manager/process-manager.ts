@@ -5,7 +5,7 @@ import { migrate } from '#shared/database/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { type FollowerOptions, startFollower } from '#shared/follower/follower.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import { traceOf } from '#shared/tracing/trace-appends.ts';
 import { carryOutOrPark, type TaskDependencies } from './carry-out.ts';
 import { declareReactions } from './declaration.ts';

@@ -5,12 +5,12 @@ import type { Position, StreamName, UserId } from '#kernel/base/brands.ts';
 import type { Command } from '#kernel/decide/decide.ts';
 import { followingOf } from '#kernel/decide/reactions.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { createMetrics } from '#process/metrics.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
-import { createMetrics } from '#shared/process/metrics.ts';
 import { callAt } from '../../test/engines/call-line.ts';
 import {
   allEvents,

@@ -1,8 +1,8 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Following } from '#kernel/decide/reactions.ts';
+import { countConsequences } from '#process/operations/consequences.ts';
 import { runUnderLease } from '#shared/database/lease/lease.ts';
 import { orUnknown } from '#shared/follower/observe-follower.ts';
-import { countConsequences } from '#shared/operations/consequences.ts';
 import { allDone, carryOutOrPark, doOrPark, type TaskDependencies } from './carry-out.ts';
 import { forgetUnseen, isDeclared, recordActivity, takeBack } from './declaration.ts';
 import { demandFence, type Fence, LEASE, Overtaken, type Waiting } from './fence.ts';

@@ -4,13 +4,13 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { StreamName, UserId } from '#kernel/base/brands.ts';
 import { followingOf } from '#kernel/decide/reactions.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { createLog } from '#process/log.ts';
 import { REAL_TIME, realTimeAhead } from '#shared/clock/real-time.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import { holdCheckpoint, readStillness } from '#shared/follower/checkpoint.ts';
 import { demandMoving } from '#shared/follower/observe-follower.ts';
-import { createLog } from '#shared/process/log.ts';
 import { ageLog } from '../../test/engines/age-log.ts';
 import {
   by,

@@ -38,7 +38,7 @@ const ACCEPTS = [
   'application/json;q=0',
   'application/problem+json',
 ];
-/** What the header may contain is in shared/http/entity-tag.test.ts. */
+/** What the header may contain is in edge/http/entity-tag.test.ts. */
 const IF_MATCH = [
   ['"999-a"', 412, 'version_mismatch'],
   ['abc', 400, 'malformed_request'],

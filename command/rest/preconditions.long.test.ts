@@ -19,7 +19,7 @@ const CHANGES: readonly Change[] = [
   ['DELETE', ''],
 ];
 
-/** shared/http/entity-tag.test.ts tests the content of the headers. */
+/** edge/http/entity-tag.test.ts tests the content of the headers. */
 describe.each<Change>(CHANGES)('%s /articles/{id}%s %j', (method, end, body, type = 'application/json') => {
   const open = async (of: WriteApi) => {
     const path = `/articles/${await make(of, '/articles', { ...ARTICLE, publish: end === '/unpublish' })}`;

@@ -3,7 +3,7 @@ import { snake, spaced } from './names.ts';
 
 /**
  * Every expected refusal of a command, by a stable code. Each transport has one table with its meaning
- * (`shared/http/problem.ts`), so that the domain knows no status codes.
+ * (`edge/http/problem.ts`), so that the domain knows no status codes.
  */
 export const REJECTIONS = {
   user_not_found: 'There is no such user.',

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
+import { signUpRoleOf } from '#process/sign-up-role.ts';
 import { clientSettingsOf } from '#shared/clients/settings.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import { signUpRoleOf } from '#shared/sign-up-role.ts';
 import { domain } from '../declare/domain.ts';
 import { assemble } from './assemble.ts';
 import { leastRoleOf, rolesOf, roleTextOf } from './roles.ts';

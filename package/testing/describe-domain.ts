@@ -1,5 +1,5 @@
 import type { Domain } from '#kernel/registry/registry.ts';
-import { loadEngine } from '#shared/process/load-engine.ts';
+import { loadEngine } from '#shared/load-engine.ts';
 import type { Options } from '../../testing/describe-domain/describe-domain.ts';
 import { runner } from './runner.ts';
 

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { loadConfig } from '#process/config.ts';
+import { createLog } from '#process/log.ts';
+import type { ProcessContext } from '#process/run.ts';
+import { signUpRoleOf } from '#process/sign-up-role.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { freePort } from '#shared/database/embedded/free-port.ts';
-import { loadConfig } from '#shared/process/config.ts';
-import { createLog } from '#shared/process/log.ts';
-import type { ProcessContext } from '#shared/process/run.ts';
-import { signUpRoleOf } from '#shared/sign-up-role.ts';
 import { PLENTY, type Settings } from '../../testing/installation.ts';
 import { createTestDatabase } from './test-database.ts';
 

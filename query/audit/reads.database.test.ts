@@ -1,10 +1,10 @@
 import { expect } from 'vitest';
+import type { ItemAnswer, ListAnswer } from '#edge/rest/reads/answer.ts';
 import { isSignedBy, rotateAuditKey } from '#shared/audit/signing-keys.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Caller } from '#shared/policy.ts';
 import { createReadModel } from '#shared/projection/schema.ts';
 import { AUDIT_OPERATIONS } from '#shared/rest/audit.ts';
-import type { ItemAnswer, ListAnswer } from '#shared/rest/reads/answer.ts';
 import { type AuditedLog, test as base } from '../../test/engines/audited-log.ts';
 import { as } from '../../test/engines/command-side.ts';
 import { POLICY } from '../../test/engines/policy.ts';

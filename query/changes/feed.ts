@@ -6,7 +6,7 @@ import type { Change, ChangePage, ChangeStream } from '#shared/change-stream/cha
 import type { Clock } from '#shared/clock/clock.ts';
 import { LogWentBack } from '#shared/event-log/errors.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
 import { createDeliverySpans } from './delivery-spans.ts';
 import { createHistory } from './history.ts';

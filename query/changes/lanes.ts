@@ -1,7 +1,7 @@
 // Over 200 lines, because it is one thing: the lanes that serve streams, and how one advances.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Change, ChangeStream } from '#shared/change-stream/change-stream.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import { catchUp, type Delivery, drainQueue } from './advance.ts';
 import type { DeliverySpans } from './delivery-spans.ts';
 import { BEHIND, Lane, type Messages, type Reader, type Seat } from './lane.ts';

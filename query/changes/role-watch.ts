@@ -1,12 +1,12 @@
 import type { Request } from 'express';
+import { callerOf } from '#edge/authenticate/authenticate.ts';
+import type { LastingAccess } from '#edge/authenticate/resource-server.ts';
+import type { UserChange } from '#edge/authenticate/revocations.ts';
 import { attributesOf } from '#kernel/conditions/attributes.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { callerOf } from '#shared/http/authenticate/authenticate.ts';
-import type { LastingAccess } from '#shared/http/authenticate/resource-server.ts';
-import type { UserChange } from '#shared/http/authenticate/revocations.ts';
 import type { Caller } from '#shared/policy.ts';
 import { attributesSql, type RoleAndAttributes } from '#shared/role-and-attributes.ts';
 import { runPrepared } from '../statement.ts';

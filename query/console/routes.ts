@@ -1,6 +1,6 @@
 import { type RequestHandler, Router } from 'express';
+import { refuseOtherMethods } from '#edge/http/answer-errors.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import { policyOf } from '#shared/policy.ts';
 import { type Asset, answerAsset, createAsset } from '../pages/asset.ts';
 import { contentSecurityPolicy } from '../pages/content-security-policy.ts';

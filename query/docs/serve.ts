@@ -1,6 +1,6 @@
 import { type RequestHandler, Router } from 'express';
+import { refuseOtherMethods } from '#edge/http/answer-errors.ts';
 import { html } from '#shared/html.ts';
-import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import type { OpenApiOptions } from '../openapi/document.ts';
 import { answerAsset } from '../pages/asset.ts';
 import { contentSecurityPolicy } from '../pages/content-security-policy.ts';

@@ -5,9 +5,9 @@ import { isEnumType, isInputObjectType, isInterfaceType, isObjectType } from 'gr
 import MiniSearch, { type AsPlainObject, type Options } from 'minisearch';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
+import { SETTINGS } from '#process/settings.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { policyOf } from '#shared/policy.ts';
-import { SETTINGS } from '#shared/process/settings.ts';
 import { DESCRIBED } from '../../test/engines/operations.ts';
 import { schema } from '../../test/engines/schema.ts';
 import { type Served, serveRoutes } from '../../test/serve.ts';

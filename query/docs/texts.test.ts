@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Marked, type Token } from 'marked';
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import { SETTINGS } from '#shared/process/settings.ts';
+import { SETTINGS } from '#process/settings.ts';
 import { runCommandLine } from '../../command-line/program.ts';
 import { SCRIPTS } from '../../package/create/files.ts';
 import { anchorsOf } from './guides/markdown.ts';
@@ -132,7 +132,7 @@ test('every npm script that the texts run is in package.json, in that of the ben
 });
 
 const FOLDERS =
-  'audit|auth|bench|command|command-line|deploy|docs|projector|query|scripts|shared|test|webhook-dispatcher';
+  'audit|auth|bench|command|command-line|deploy|docs|edge|kernel|process|projector|query|scripts|shared|test|webhook-dispatcher';
 
 test('every file and folder that the texts name exists', () => {
   const missing = TEXTS.filter((path) => path !== 'CHANGELOG.md').flatMap((path) =>

@@ -7,8 +7,8 @@ import type { Pool } from '#shared/database/pool.ts';
 import type { ErasureList } from '#shared/erasure/erasure-list.ts';
 import { reportErasure } from '#shared/erasure/report.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import { HttpProblem } from '#shared/http/http-problem.ts';
 import { may } from '#shared/policy.ts';
+import { HttpProblem } from '#shared/rest/http-problem.ts';
 import type { Reads } from '../read-routes.ts';
 
 type ErasureDependencies = {

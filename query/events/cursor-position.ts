@@ -3,7 +3,7 @@ import { type CursorPoint, parseOwnPoint, UnknownCursor } from '#kernel/base/cur
 import { headReaching } from '#shared/event-log/ask-again.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { demandEventOf, type OwnLog } from '#shared/event-log/own-cursor.ts';
-import { HttpProblem } from '#shared/http/http-problem.ts';
+import { HttpProblem } from '#shared/rest/http-problem.ts';
 
 /**
  * The position of a client’s cursor. It refuses a cursor of another log, of an event that the log does not

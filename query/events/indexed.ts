@@ -14,7 +14,7 @@ import {
 } from '#shared/event-index/event-index.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { readCheckpoint } from '#shared/follower/checkpoint.ts';
-import { HttpProblem } from '#shared/http/http-problem.ts';
+import { HttpProblem } from '#shared/rest/http-problem.ts';
 import type { createMeter } from '../time-travel/meter.ts';
 import { earlier, later, type Order, type Walk } from './page.ts';
 

@@ -1,6 +1,6 @@
+import type { ListAnswer } from '#edge/rest/reads/answer.ts';
 import type { Position } from '#kernel/base/brands.ts';
 import { START } from '#shared/event-log/event-log.ts';
-import type { ListAnswer } from '#shared/rest/reads/answer.ts';
 import type { ChangesPage, Order } from './page.ts';
 
 export type Bounds = {

@@ -9,9 +9,9 @@ import {
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { cursorAt } from '#shared/event-log/own-cursor.ts';
 import { type Catalogue, catalogueOf } from '#shared/events/catalogue.ts';
-import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { Caller } from '#shared/policy.ts';
 import type { EventFilter } from '#shared/rest/events.ts';
+import { HttpProblem } from '#shared/rest/http-problem.ts';
 import { maySee } from '#shared/visibility/may-see.ts';
 import type { Reads } from '../read-routes.ts';
 import { type Charge, createMeter } from '../time-travel/meter.ts';

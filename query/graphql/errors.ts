@@ -1,6 +1,6 @@
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
-import { type Problem, problemOf } from '#shared/http/problem.ts';
-import type { Log } from '#shared/process/log.ts';
+import { type Problem, problemOf } from '#edge/http/problem.ts';
+import type { Log } from '#shared/log.ts';
 
 /** Turns errors into what clients see: refusals have the codes of REST, and unexpected errors are masked. */
 export type FormatError = (error: GraphQLError) => GraphQLFormattedError;

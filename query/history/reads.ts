@@ -1,9 +1,9 @@
+import { formatKey, parseKey } from '#edge/rest/pages.ts';
+import type { ListAnswer } from '#edge/rest/reads/answer.ts';
 import { notFound, Rejection } from '#kernel/base/rejection.ts';
 import { LIMIT_DEFAULT } from '#kernel/base/rest/lists.ts';
 import { pathId } from '#kernel/base/rest/path-id.ts';
 import { ofAggregates } from '#shared/rest/operations.ts';
-import type { ListAnswer } from '#shared/rest/reads/answer.ts';
-import { formatKey, parseKey } from '#shared/webhooks/pages.ts';
 import type { KindReads } from '../kinds/reads.ts';
 import type { Reader, Reads } from '../read-routes.ts';
 import { type Kind, pathOf, readingOf } from '../time-travel/aggregates.ts';

@@ -1,5 +1,6 @@
 // Over 200 lines, because it is one thing: how items of lists are found, shown and linked.
 
+import type { ItemAnswer, ListAnswer } from '#edge/rest/reads/answer.ts';
 import { isoText } from '#kernel/base/instant.ts';
 import { kebab, snake, sqlName, wire } from '#kernel/base/names.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
@@ -14,7 +15,6 @@ import { itemIdIn } from '#kernel/rest/lists.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type Caller, may, type Resource } from '#shared/policy.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
-import type { ItemAnswer, ListAnswer } from '#shared/rest/reads/answer.ts';
 import { type AskedItems, findItem, gapOf, type Joins, listItems } from '../item-rows.ts';
 import { listIdentity } from '../lists/cursor.ts';
 import { formatItemCursor, type ItemGap, parseItemCursor } from '../lists/item-cursor.ts';

@@ -1,8 +1,8 @@
+import type { ListAnswer } from '#edge/rest/reads/answer.ts';
 import type { Link } from '#kernel/base/rest/fields.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type Caller, mayAlways } from '#shared/policy.ts';
-import type { ListAnswer } from '#shared/rest/reads/answer.ts';
 import { readList } from '../lists/list.ts';
 import { clausesOf, type Order, type Walk } from '../lists/walk.ts';
 import { demandSearchable, readableParts, rowsWith } from '../rights.ts';

@@ -1,9 +1,9 @@
+import type { ItemAnswer, ListAnswer } from '#edge/rest/reads/answer.ts';
 import { pathId } from '#kernel/base/rest/path-id.ts';
 import type { Domain, ListInfo, ViewInfo } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type Caller, may } from '#shared/policy.ts';
 import { ofAggregates, ofViews } from '#shared/rest/operations.ts';
-import type { ItemAnswer, ListAnswer } from '#shared/rest/reads/answer.ts';
 import type { Reader, Reads } from '../read-routes.ts';
 import { isReadAsParent, resourceUnder } from '../rights.ts';
 import { poolFor, type ReadConnections } from '../searches.ts';

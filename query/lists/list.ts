@@ -1,6 +1,6 @@
+import type { ListAnswer } from '#edge/rest/reads/answer.ts';
 import type { Link } from '#kernel/base/rest/fields.ts';
 import { LIMIT_DEFAULT } from '#kernel/base/rest/lists.ts';
-import type { ListAnswer } from '#shared/rest/reads/answer.ts';
 import { formatListCursor, listIdentity, parseListCursor } from './cursor.ts';
 import { type Gap, type Order, type Page, pageOf, type Walk } from './walk.ts';
 

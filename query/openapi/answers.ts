@@ -1,14 +1,14 @@
 // Over 200 lines, because it is one list: the responses of operations, with their headers.
 import type * as z from 'zod';
+import { describeProblem, type ProblemCode } from '#edge/http/problem.ts';
+import { statusOfMinimal } from '#edge/rest/writes/answer.ts';
+import { takesPreference } from '#edge/rest/writes/preference.ts';
 import { EXAMPLE_CURSOR } from '#kernel/base/cursor.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
 import { type Answer, isOfLog, type RestOperation } from '#kernel/base/rest/operation.ts';
-import { describeProblem, type ProblemCode } from '#shared/http/problem.ts';
 import type { Policy } from '#shared/policy.ts';
 import { EXPORT_TYPE } from '#shared/rest/audit.ts';
 import type { Operations } from '#shared/rest/operations.ts';
-import { statusOfMinimal } from '#shared/rest/writes/answer.ts';
-import { takesPreference } from '#shared/rest/writes/preference.ts';
 import type { JsonSchemas } from './json-schemas.ts';
 import { problemsOf, titleOf } from './problems.ts';
 

@@ -1,11 +1,11 @@
 // Over 200 lines, because it is one list: the shared schemas and parameters of the document.
 
+import { describeProblem, type ProblemCode } from '#edge/http/problem.ts';
+import { takesPreference } from '#edge/rest/writes/preference.ts';
 import { CURSOR_PATTERN, EXAMPLE_CURSOR } from '#kernel/base/cursor.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
 import { hasEntityTag, isOfLog, type RestOperation } from '#kernel/base/rest/operation.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { describeProblem, type ProblemCode } from '#shared/http/problem.ts';
-import { takesPreference } from '#shared/rest/writes/preference.ts';
 import { examplesOf } from './examples.ts';
 import type { JsonSchemas } from './json-schemas.ts';
 import { problemCodesOf, titleOf } from './problems.ts';

@@ -1,11 +1,11 @@
 import { type RequestHandler, Router } from 'express';
+import { refuseOtherMethods } from '#edge/http/answer-errors.ts';
 import { EXAMPLE_CURSOR, formatCursor } from '#kernel/base/cursor.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
 import { capital, spaced } from '#kernel/base/names.ts';
 import type { RestOperation } from '#kernel/base/rest/operation.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
-import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import { type Policy, policyOf } from '#shared/policy.ts';
 import { type Operations, operationsOf } from '#shared/rest/operations.ts';
 import packageJson from '../../package.json' with { type: 'json' };

@@ -1,9 +1,9 @@
+import { describeProblem, type ProblemCode } from '#edge/http/problem.ts';
 import { IMAGE_TYPES } from '#kernel/base/image-type.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
 import { capital, spaced } from '#kernel/base/names.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
-import { describeProblem, type ProblemCode } from '#shared/http/problem.ts';
 import { policyOf, scopeOf } from '#shared/policy.ts';
 import { headers, refusal } from './answers.ts';
 import { ALWAYS } from './problems.ts';

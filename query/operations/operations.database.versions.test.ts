@@ -1,12 +1,12 @@
 // Over 200 lines, because all lists for operators read the one database filled here.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
+import { formatKey } from '#edge/rest/pages.ts';
 import type { StreamName } from '#kernel/base/brands.ts';
-import { readConsequences } from '#shared/operations/consequences.ts';
-import { readTimers } from '#shared/operations/timers.ts';
+import { readConsequences } from '#process/operations/consequences.ts';
+import { readTimers } from '#process/operations/timers.ts';
 import { listParked } from '#shared/read-model/parked.ts';
 import type { OperationsStatus, OperatorCommand, ParkedItem } from '#shared/rest/operator.ts';
-import { formatKey } from '#shared/webhooks/pages.ts';
 import { test as base } from '../../test/engines/backend.ts';
 import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
 

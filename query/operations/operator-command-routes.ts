@@ -1,27 +1,27 @@
 import { hash } from 'node:crypto';
 import { type Request, type Response, Router } from 'express';
+import { callerOf } from '#edge/authenticate/authenticate.ts';
+import { readJsonBody } from '#edge/http/json-body.ts';
+import { parseInput } from '#edge/http/parse-input.ts';
+import { requestIdOf } from '#edge/http/request-context.ts';
+import { demandAdmission } from '#edge/rest/admission.ts';
+import { mediaTypeFor } from '#edge/rest/media-type.ts';
+import { idempotencyKeyOf } from '#edge/rest/writes/context.ts';
+import { itemOf } from '#edge/rest/writes/item.ts';
 import type { Version } from '#kernel/base/brands.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import { routeOf } from '#kernel/base/rest/operation.ts';
-import type { Connection, Pool } from '#shared/database/pool.ts';
-import { callerOf } from '#shared/http/authenticate/authenticate.ts';
-import { HttpProblem } from '#shared/http/http-problem.ts';
-import { readJsonBody } from '#shared/http/json-body.ts';
-import { parseInput } from '#shared/http/parse-input.ts';
-import { requestIdOf } from '#shared/http/request-context.ts';
 import {
   findOperatorCommand,
   type NewOperatorCommand,
   type OperatorRequest,
   requestOperatorCommand,
-} from '#shared/operations/operator-commands.ts';
+} from '#process/operations/operator-commands.ts';
+import type { Connection, Pool } from '#shared/database/pool.ts';
 import { actorOf, authorize } from '#shared/policy.ts';
 import { findParked } from '#shared/read-model/parked.ts';
-import { demandAdmission } from '#shared/rest/admission.ts';
-import { mediaTypeFor } from '#shared/rest/media-type.ts';
+import { HttpProblem } from '#shared/rest/http-problem.ts';
 import { NewRelease, OPERATOR_OPERATIONS } from '#shared/rest/operator.ts';
-import { idempotencyKeyOf } from '#shared/rest/writes/context.ts';
-import { itemOf } from '#shared/rest/writes/item.ts';
 import { readFailureOf } from '../statement.ts';
 import { representOperatorCommand } from './representation.ts';
 

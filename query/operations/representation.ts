@@ -1,9 +1,9 @@
 import type { Position, StreamName } from '#kernel/base/brands.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import type { ParkedTask } from '#process/operations/consequences.ts';
+import type { InstallationState } from '#process/operations/installation-state.ts';
+import type { RunningTimer as Timer } from '#process/operations/timers.ts';
 import { cursorAt, type SeeingLog } from '#shared/event-log/own-cursor.ts';
-import type { ParkedTask } from '#shared/operations/consequences.ts';
-import type { InstallationState } from '#shared/operations/installation-state.ts';
-import type { RunningTimer as Timer } from '#shared/operations/timers.ts';
 import { isCut, type Listed } from '#shared/read-model/parked.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import type {

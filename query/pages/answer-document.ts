@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
-import { type Coding, codingFor } from '#shared/http/content-coding.ts';
-import { demandMatch, entityTagOf, isKnownToReader } from '#shared/http/entity-tag.ts';
+import { type Coding, codingFor } from '#edge/http/content-coding.ts';
+import { demandMatch, entityTagOf, isKnownToReader } from '#edge/http/entity-tag.ts';
 import { compressible, sendCompressible } from './compressible.ts';
 
 type Document = {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { RequestHandler } from 'express';
-import { codingFor } from '#shared/http/content-coding.ts';
+import { codingFor } from '#edge/http/content-coding.ts';
 import { type Compressible, compressible, sendCompressible } from './compressible.ts';
 
 /** A file of a page, at an address that changes with its bytes. */

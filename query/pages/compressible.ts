@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import { type Coding, compressAs, THOROUGH } from '#shared/http/content-coding.ts';
+import { type Coding, compressAs, THOROUGH } from '#edge/http/content-coding.ts';
 
 /** Bytes that are sent many times. */
 export type Compressible = {

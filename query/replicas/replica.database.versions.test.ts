@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 import type { LogIdentity } from '#kernel/base/brands.ts';
+import { createMetrics } from '#process/metrics.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import { START } from '#shared/event-log/event-log.ts';
-import { createMetrics } from '#shared/process/metrics.ts';
 import { test } from '../../test/engines/pool.ts';
 import { openReplica } from './replica.ts';
 

@@ -1,3 +1,4 @@
+import type { ListAnswer } from '#edge/rest/reads/answer.ts';
 import { isoText } from '#kernel/base/instant.ts';
 import type { Operation } from '#kernel/base/operation.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
@@ -5,7 +6,6 @@ import type { FieldDef } from '#kernel/declare/fields.ts';
 import type { Domain, RouteInfo } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type Caller, mayAlways, userIdOf } from '#shared/policy.ts';
-import type { ListAnswer } from '#shared/rest/reads/answer.ts';
 import type { Reader } from '../read-routes.ts';
 import { runPrepared } from '../statement.ts';
 

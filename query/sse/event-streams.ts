@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Request, Response } from 'express';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { callerOf } from '#shared/http/authenticate/authenticate.ts';
-import type { RevocationListener } from '#shared/http/authenticate/revocations.ts';
-import { clientAddress } from '#shared/http/client-address.ts';
-import { HttpProblem } from '#shared/http/http-problem.ts';
-import { countNoLonger } from '#shared/http/shed-load.ts';
+import { callerOf } from '#edge/authenticate/authenticate.ts';
+import type { RevocationListener } from '#edge/authenticate/revocations.ts';
+import { clientAddress } from '#edge/http/client-address.ts';
+import { countNoLonger } from '#edge/http/shed-load.ts';
+import { HttpProblem } from '#shared/rest/http-problem.ts';
 import { type ClosingMessage, EventStream, type Watch } from './event-stream.ts';
 import { plainClosingMessage } from './messages.ts';
 

@@ -1,4 +1,4 @@
-import type { Problem } from '#shared/http/problem.ts';
+import type { Problem } from '#edge/http/problem.ts';
 import type { ClosingMessage } from './event-stream.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Position } from '#kernel/base/brands.ts';
 import { type AuditedLog, positionAt } from '#shared/audit/position-at.ts';
-import { HttpProblem } from '#shared/http/http-problem.ts';
+import { HttpProblem } from '#shared/rest/http-problem.ts';
 import { type Charge, createMeter } from './meter.ts';
 
 /** Twice the size of a block of the chain. Only events that the chain does not cover yet can be more. */

@@ -1,11 +1,11 @@
+import type { ItemAnswer } from '#edge/rest/reads/answer.ts';
+import { parked } from '#edge/rest/reads/parked.ts';
 import { streamName } from '#kernel/base/events/streams.ts';
 import { deleted, notFound, Rejection } from '#kernel/base/rejection.ts';
 import { pathId } from '#kernel/base/rest/path-id.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { HttpProblem } from '#shared/http/http-problem.ts';
 import { type Caller, may } from '#shared/policy.ts';
-import type { ItemAnswer } from '#shared/rest/reads/answer.ts';
-import { parked } from '#shared/rest/reads/parked.ts';
+import { HttpProblem } from '#shared/rest/http-problem.ts';
 import type { Reader } from '../read-routes.ts';
 import { type Kind, pathOf, readingOf } from './aggregates.ts';
 import { isAuditor } from './auditor.ts';

@@ -1,10 +1,10 @@
+import type { ItemAnswer, ListAnswer } from '#edge/rest/reads/answer.ts';
 import { isoText } from '#kernel/base/instant.ts';
 import { kebab } from '#kernel/base/names.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import { holdsOf } from '#kernel/conditions/holds.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { itemIdIn } from '#kernel/rest/lists.ts';
-import type { ItemAnswer, ListAnswer } from '#shared/rest/reads/answer.ts';
 import { type AskedItems, gapOf, valuesOf } from '../item-rows.ts';
 import { isWholeTo, pageOf, presentItems, type Stretch, withReferences } from '../kinds/items.ts';
 import type { Asked } from '../kinds/list.ts';

@@ -1,10 +1,10 @@
+import type { ListAnswer } from '#edge/rest/reads/answer.ts';
+import { parked } from '#edge/rest/reads/parked.ts';
 import { deleted, notFound, Rejection } from '#kernel/base/rejection.ts';
 import { pathId } from '#kernel/base/rest/path-id.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { HttpProblem } from '#shared/http/http-problem.ts';
-import type { ListAnswer } from '#shared/rest/reads/answer.ts';
-import { parked } from '#shared/rest/reads/parked.ts';
+import { HttpProblem } from '#shared/rest/http-problem.ts';
 import { mayListUnder } from '../kinds/reads.ts';
 import { withReferences } from '../kinds/rows.ts';
 import { type Picked, readListUpTo } from '../lists/list.ts';

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { parked } from '#edge/rest/reads/parked.ts';
 import type { LogIdentity, Position, StreamName } from '#kernel/base/brands.ts';
 import type { Cursor } from '#kernel/base/cursor.ts';
 import { streamName } from '#kernel/base/events/streams.ts';
@@ -8,7 +9,6 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { Table } from '#kernel/rows/change.ts';
 import { cursorOf } from '#shared/event-log/own-cursor.ts';
 import { demandTable, type ProjectedTable, type Tables } from '#shared/read-model/tables.ts';
-import { parked } from '#shared/rest/reads/parked.ts';
 import { createPresentRights, type IsReadable } from '#shared/visibility/present-rights.ts';
 import { runPrepared } from '../statement.ts';
 import type { Kind } from './aggregates.ts';

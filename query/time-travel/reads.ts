@@ -1,8 +1,8 @@
+import type { ItemAnswer, ListAnswer, ReadAnswer } from '#edge/rest/reads/answer.ts';
 import { notFound, Rejection } from '#kernel/base/rejection.ts';
 import { pathId } from '#kernel/base/rest/path-id.ts';
 import type { Domain, ListInfo } from '#kernel/registry/registry.ts';
 import { ofAggregates } from '#shared/rest/operations.ts';
-import type { ItemAnswer, ListAnswer, ReadAnswer } from '#shared/rest/reads/answer.ts';
 import type { Asked } from '../kinds/list.ts';
 import type { KindRead, KindReads } from '../kinds/reads.ts';
 import type { AnyReads, Reader, Reads } from '../read-routes.ts';

@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
+import { refuseOtherMethods } from '#edge/http/answer-errors.ts';
+import { demandMatch, isKnownToReader } from '#edge/http/entity-tag.ts';
 import { type BlobName, parseBlobName, typeOfBlob } from '#shared/blobs/blob-name.ts';
 import type { Blobs, ByteRange } from '#shared/blobs/blobs.ts';
-import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
-import { demandMatch, isKnownToReader } from '#shared/http/entity-tag.ts';
-import { HttpProblem } from '#shared/http/http-problem.ts';
+import { HttpProblem } from '#shared/rest/http-problem.ts';
 import { signAddress } from './signed-address.ts';
 import type { Visibility, VisibilityOf } from './visibility.ts';
 

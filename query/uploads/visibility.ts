@@ -1,4 +1,5 @@
 import type { Request } from 'express';
+import { callerOf } from '#edge/authenticate/authenticate.ts';
 import type { Operation } from '#kernel/base/operation.ts';
 import { notFound, Rejection } from '#kernel/base/rejection.ts';
 import { pathId } from '#kernel/base/rest/path-id.ts';
@@ -7,7 +8,6 @@ import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type BlobName, pathOfBlob } from '#shared/blobs/blob-name.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import { type Caller, may, withoutToken } from '#shared/policy.ts';
 import { findUpload } from '../item-rows.ts';
 import type { FindItem } from '../kinds/find.ts';

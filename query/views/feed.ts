@@ -5,8 +5,8 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
-import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { Notifier } from '#shared/notifier.ts';
+import { HttpProblem } from '#shared/rest/http-problem.ts';
 import type { Row } from '../sources.ts';
 import {
   type ChangedPage,

@@ -1,13 +1,13 @@
 import type { Request, RequestHandler } from 'express';
+import { callerOf } from '#edge/authenticate/authenticate.ts';
+import { demandPreferredType } from '#edge/http/media-type.ts';
+import { parametersOf } from '#edge/http/parameters.ts';
+import { createRouteTable } from '#edge/http/route-table.ts';
+import { demandRight } from '#edge/rest/admission.ts';
 import type { Position } from '#kernel/base/brands.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { followedView, keyOfRow } from '#kernel/rest/views.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import { callerOf } from '#shared/http/authenticate/authenticate.ts';
-import { demandPreferredType } from '#shared/http/media-type.ts';
-import { parametersOf } from '#shared/http/parameters.ts';
-import { createRouteTable } from '#shared/http/route-table.ts';
-import { demandRight } from '#shared/rest/admission.ts';
 import { ofViews } from '#shared/rest/operations.ts';
 import type { Feed } from '../changes/feed.ts';
 import type { RoleWatch } from '../changes/role-watch.ts';

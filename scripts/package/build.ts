@@ -25,8 +25,10 @@ const FOLDERS = [
   'command-line',
   'docs',
   'domain',
+  'edge',
   'kernel',
   'package',
+  'process',
   'projector',
   'query',
   'shared',
@@ -62,7 +64,7 @@ const listFiles = (): readonly string[] =>
     .split('\n')
     .filter((path) => path !== '' && !LEFT_OUT.test(path));
 
-const SUBPATH = /(['"])#(domain|kernel|shared)\/([^'"]+)\1/g;
+const SUBPATH = /(['"])#(domain|edge|kernel|process|shared)\/([^'"]+)\1/g;
 
 /** In the form that the compiler rewrites to JavaScript. */
 const withRelativeImports = (path: string, source: string): string =>

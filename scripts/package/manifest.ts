@@ -1,4 +1,4 @@
-import { ENGINES } from '#shared/process/load-engine.ts';
+import { ENGINES } from '#shared/load-engine.ts';
 
 type Versions = Readonly<Record<string, string>>;
 export type Repository = {

@@ -1,4 +1,4 @@
-import { SETTINGS } from '#shared/process/settings.ts';
+import { SETTINGS } from '#process/settings.ts';
 import { COSTS } from '../../query/graphql/documents/cost.ts';
 import { ANSWER_BYTES_MAX } from '../../query/graphql/documents/limits.ts';
 import { COST_PER_UNIT } from '../../query/graphql/http/endpoint.ts';

@@ -1,6 +1,6 @@
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import type { Health } from '#shared/http/health.ts';
-import { loadEngine } from '#shared/process/load-engine.ts';
+import type { HealthChecks } from '#shared/health-checks.ts';
+import { loadEngine } from '#shared/load-engine.ts';
 import { type BlobAddress, parseBlobUrl } from './blob-url.ts';
 import type { Blobs } from './blobs.ts';
 
@@ -10,7 +10,7 @@ export const openBlobs = async ({
   health,
 }: {
   readonly url: string;
-  readonly health: Pick<Health, 'add'>;
+  readonly health: HealthChecks;
 }): Promise<Blobs> => {
   const address = parseBlobUrl(url);
   if (address === undefined) throw new StartRefused('BLOB_URL must be a file: or an s3: URL.');

@@ -1,7 +1,7 @@
 import type { NamingLog } from '#shared/event-log/own-cursor.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import { loadEngine } from '#shared/process/load-engine.ts';
-import type { Log } from '#shared/process/log.ts';
+import { loadEngine } from '#shared/load-engine.ts';
+import type { Log } from '#shared/log.ts';
 import type { ChangeStream } from './change-stream.ts';
 import { parseKafkaUrl } from './kafka/kafka-url.ts';
 import {

@@ -1,4 +1,4 @@
-import { NotReady } from '#shared/process/not-ready.ts';
+import { NotReady } from '#shared/not-ready.ts';
 import { isDiskFull, isLimitOfTemporaryFiles } from './failures.ts';
 import type { Pool } from './pool.ts';
 import { inTransaction } from './transaction.ts';

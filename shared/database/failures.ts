@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { NotReady } from '#shared/process/not-ready.ts';
+import { NotReady } from '#shared/not-ready.ts';
 
 const UNIQUE_VIOLATION = '23505';
 

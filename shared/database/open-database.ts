@@ -1,5 +1,4 @@
-import type { Config } from '#shared/process/config.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import { demandDatabase } from './demand-database.ts';
 import { hasEmbeddedPostgres, startEmbeddedPostgres } from './embedded.ts';
 
@@ -7,6 +6,13 @@ export type Database = AsyncDisposable & {
   readonly url: string;
   /** The reason why the embedded server cannot run now, if this process owns it; for public display. */
   readonly trouble?: () => string | undefined;
+};
+
+/** An undefined address means the embedded server, in the folder of the data. */
+type Settings = {
+  readonly databaseUrl: string | undefined;
+  readonly databaseDirectUrl: string | undefined;
+  readonly dataDir: string;
 };
 
 type Opening = {
@@ -18,7 +24,7 @@ type Opening = {
 
 /** The database of the settings, or the embedded one, which this process then stops. */
 export const openDatabase = async (
-  { databaseUrl, databaseDirectUrl: directUrl, dataDir }: Config,
+  { databaseUrl, databaseDirectUrl: directUrl, dataDir }: Settings,
   { log, signal, settings = {} }: Opening,
 ): Promise<Database> => {
   if (databaseUrl === undefined)
@@ -37,5 +43,5 @@ export const openDatabase = async (
 };
 
 /** Whether opening the database creates it. */
-export const isFirstStart = async ({ databaseUrl, dataDir }: Config): Promise<boolean> =>
+export const isFirstStart = async ({ databaseUrl, dataDir }: Settings): Promise<boolean> =>
   databaseUrl === undefined && !(await hasEmbeddedPostgres(dataDir));

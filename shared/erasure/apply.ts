@@ -2,7 +2,7 @@ import type { UserId } from '#kernel/base/brands.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import { dropAbandoned } from '#shared/read-model/scratch-schemas.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import { eraseInReadModels } from './copies.ts';

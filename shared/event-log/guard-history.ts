@@ -1,7 +1,7 @@
 // Over 200 lines, because it is one guard: how a log that has lost events is noticed.
 import type { EventId, Position } from '#kernel/base/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import { askAgain } from './ask-again.ts';
 import { LogWentBack } from './errors.ts';
 import { type EventLog, type LogServer, type Seen, START } from './event-log.ts';

@@ -6,7 +6,7 @@ import type { LogIdentity } from '#kernel/base/brands.ts';
 import { position } from '#kernel/base/events/fields.ts';
 import { timestamp } from '#kernel/base/values.ts';
 import { makeFolder } from '#shared/folder.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import type { LogServer, Seen } from './event-log.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Clock } from '#shared/clock/clock.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import { demandNewest } from './demand-newest.ts';
 import type { EventLog } from './event-log.ts';
 import { type GuardedLog, guardHistory } from './guard-history.ts';

@@ -1,9 +1,9 @@
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { demandPostgres } from '#shared/database/demand-postgres.ts';
-import { loadEngine } from '#shared/process/load-engine.ts';
-import type { Log } from '#shared/process/log.ts';
-import { causesOf, createOutageLines, type OutageLines } from '#shared/process/outage-lines.ts';
+import { loadEngine } from '#shared/load-engine.ts';
+import type { Log } from '#shared/log.ts';
+import { causesOf, createOutageLines, type OutageLines } from '#shared/outage-lines.ts';
 import { LogUnavailable } from './errors.ts';
 import type { EventLog } from './event-log.ts';
 import { hostsIn } from './eventstoredb/address.ts';

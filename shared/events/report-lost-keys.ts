@@ -1,4 +1,4 @@
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import { KEY_LOST } from './errors.ts';
 
 const TOGETHER_MS = 10_000;

@@ -2,12 +2,12 @@
 import { pino } from 'pino';
 import { expect } from 'vitest';
 import type { Position } from '#kernel/base/brands.ts';
+import { createMetrics } from '#process/metrics.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { RETRY_MS } from '#shared/database/lease/lease.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';
-import { createMetrics } from '#shared/process/metrics.ts';
 import { anEvent, aStream } from '../../test/contracts/event-log-engine.ts';
 import { test as base } from '../../test/engines/pool.ts';
 import { createTestClock } from '../../test/engines/test-clock.ts';

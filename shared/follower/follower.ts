@@ -7,7 +7,7 @@ import type { Connection } from '#shared/database/pool.ts';
 import { inTransactionAfter } from '#shared/database/transaction.ts';
 import { LogWentBack } from '#shared/event-log/errors.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import {
   demandMoved,
   migrateFollowers,

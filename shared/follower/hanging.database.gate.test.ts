@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import { pino } from 'pino';
 import { expect } from 'vitest';
+import { createMetrics } from '#process/metrics.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';
-import { createMetrics } from '#shared/process/metrics.ts';
 import { anEvent, aStream } from '../../test/contracts/event-log-engine.ts';
 import { openCuttable } from '../../test/engines/cuttable.ts';
 import { test } from '../../test/engines/pool.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { createMetrics } from '#process/metrics.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool } from '#shared/database/pool.ts';
-import { createMetrics } from '#shared/process/metrics.ts';
 import { observeFollower } from './observe-follower.ts';
 
 test('if the database does not respond, the lag is unknown, and the other metrics are still reported', async () => {

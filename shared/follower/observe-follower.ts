@@ -4,7 +4,7 @@ import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { failureForAnybody } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
-import { NotReady } from '#shared/process/not-ready.ts';
+import { NotReady } from '#shared/not-ready.ts';
 import { readCheckpoint } from './checkpoint.ts';
 import { lagSecondsAt } from './lag.ts';
 import { findStandstills, type Standstill } from './standstill.ts';

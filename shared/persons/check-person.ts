@@ -3,7 +3,7 @@ import type { UserId, Version } from '#kernel/base/brands.ts';
 import type { Role } from '#kernel/base/events/fields.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import type { PersonInLog, ReadPerson } from './read-person.ts';
 
 /** The role in a row of the table of persons, with the version that it reflects. */

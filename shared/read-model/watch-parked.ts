@@ -1,11 +1,11 @@
 import type { Pool } from '#shared/database/pool.ts';
 import { plural } from '#shared/format.ts';
-import type { Health } from '#shared/http/health.ts';
-import { NotReady } from '#shared/process/not-ready.ts';
+import type { HealthChecks } from '#shared/health-checks.ts';
+import { NotReady } from '#shared/not-ready.ts';
 import type { Parked } from './parked.ts';
 import { LIVE_SCHEMA } from './read-model.ts';
 
-type Watched = { readonly health: Pick<Health, 'add'>; readonly pool: Pick<Pool, 'query'> };
+type Watched = { readonly health: HealthChecks; readonly pool: Pick<Pool, 'query'> };
 
 /** Shows parked aggregates at `/readyz`; the process works for all others, so that it stays ready. */
 export const watchParked = ({ health, pool }: Watched): void =>

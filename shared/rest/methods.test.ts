@@ -3,8 +3,8 @@ import { text as read } from 'node:stream/consumers';
 import { Router } from 'express';
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
+import { resourcePaths } from '#edge/rest/resource-paths.ts';
 import { serveRoutes } from '../../test/serve.ts';
-import { resourcePaths } from './resource-paths.ts';
 
 /** Two roles that serve the same paths, as in one process. */
 const open = () =>

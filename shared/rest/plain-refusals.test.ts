@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import { HttpProblem } from '#shared/http/http-problem.ts';
-import { parametersOf } from '#shared/http/parameters.ts';
-import { parseInput } from '#shared/http/parse-input.ts';
+import { parametersOf } from '#edge/http/parameters.ts';
+import { parseInput } from '#edge/http/parse-input.ts';
 import { DESCRIBED } from '../../test/engines/operations.ts';
+import { HttpProblem } from './http-problem.ts';
 
 const ALL = Object.entries(DESCRIBED);
 const BODIES = ALL.flatMap(([id, { body = {} }]) =>

@@ -2,7 +2,7 @@ import type { Clock } from '#shared/clock/clock.ts';
 import { holdLock } from '#shared/database/held-lock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import { type GrantingTable, type Proven, provenColumns, type RowProofs } from './row-proofs.ts';
 
 type Giving = {

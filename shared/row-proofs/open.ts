@@ -1,5 +1,5 @@
 import type { MasterKey } from '#shared/keys/master-key.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import { createRowProofs, type RowProofs } from './row-proofs.ts';
 import { openUpgrade } from './upgrade.ts';
 

@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import type { Upgrade } from './upgrade.ts';
 
 /**

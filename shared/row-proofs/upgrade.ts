@@ -9,7 +9,7 @@ import { isUndefinedTable } from '#shared/database/failures.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { makeFolder } from '#shared/folder.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 
 /** The way from a release without proofs. */
 export type Upgrade = {

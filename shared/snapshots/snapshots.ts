@@ -7,7 +7,7 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { KeyStore, PersonKey } from '#shared/keys/key-store.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 import { SealBroken, seal, unseal } from '#shared/keys/seal.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import { weigh } from '#shared/weigh.ts';
 
 /**

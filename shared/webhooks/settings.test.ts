@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ConfigError, loadConfig } from '#shared/process/config.ts';
+import { ConfigError, loadConfig } from '#process/config.ts';
 import { checkUrl } from './guard/check-url.ts';
 
 const PRODUCTION = {

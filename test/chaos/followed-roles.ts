@@ -1,8 +1,8 @@
+import { gatewayKey } from '#edge/command-gateway/assertion.ts';
+import { createHttpGateway } from '#edge/command-gateway/http-gateway.ts';
 import { formatCursor } from '#kernel/base/cursor.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
-import { gatewayKey } from '#shared/command-gateway/assertion.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
-import { createHttpGateway } from '#shared/command-gateway/http-gateway.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { type CommandSide, createCommandDatabase } from '../engines/command-side.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';

@@ -2,17 +2,17 @@
 // Over 200 lines, because it is one run: commands, kills, and the comparison of all answers with the log.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { gatewayKey } from '#edge/command-gateway/assertion.ts';
+import { createHttpGateway } from '#edge/command-gateway/http-gateway.ts';
 import type { UserId } from '#kernel/base/brands.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
-import { gatewayKey } from '#shared/command-gateway/assertion.ts';
 import {
   type CommandContext,
   type CommandGateway,
   type CommandResult,
   CommandUnavailable,
 } from '#shared/command-gateway/command-gateway.ts';
-import { createHttpGateway } from '#shared/command-gateway/http-gateway.ts';
 import type { Command } from '#shared/commands/command.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';

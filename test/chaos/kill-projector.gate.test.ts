@@ -2,16 +2,16 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { gatewayKey } from '#edge/command-gateway/assertion.ts';
+import { createHttpGateway } from '#edge/command-gateway/http-gateway.ts';
 import type { UserId } from '#kernel/base/brands.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
-import { gatewayKey } from '#shared/command-gateway/assertion.ts';
 import {
   type CommandContext,
   type CommandGateway,
   CommandUnavailable,
 } from '#shared/command-gateway/command-gateway.ts';
-import { createHttpGateway } from '#shared/command-gateway/http-gateway.ts';
 import type { Command } from '#shared/commands/command.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';

@@ -2,11 +2,11 @@ import { chmod, mkdir, readdir, readFile, rm, symlink, utimes, writeFile } from 
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Health } from '#edge/http/health.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { type BlobName, newBlobName } from '#shared/blobs/blob-name.ts';
 import { BlobsUnavailable } from '#shared/blobs/blobs.ts';
 import { openBlobs } from '#shared/blobs/open.ts';
-import { Health } from '#shared/http/health.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { s3Missing, startS3, type TestS3 } from '../engines/s3.ts';
 import type { ArticleId } from '../publishing-ids.ts';

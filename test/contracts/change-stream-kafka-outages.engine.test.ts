@@ -1,9 +1,9 @@
 // Takes minutes, so it starts first.
 import { describe, expect } from 'vitest';
+import { createMetrics } from '#process/metrics.ts';
 import { openChangeStream } from '#shared/change-stream/open.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { Notifier } from '#shared/notifier.ts';
-import { createMetrics } from '#shared/process/metrics.ts';
 import { until } from '../../testing/until.ts';
 import { kafkaMissing } from '../engines/kafka-server.ts';
 import { untilProjected } from '../engines/projection.ts';

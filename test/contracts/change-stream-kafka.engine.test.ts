@@ -1,10 +1,10 @@
 // Takes minutes, so it starts first.
 import { describe, expect } from 'vitest';
+import { createMetrics } from '#process/metrics.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { openChangeStream, openPublication } from '#shared/change-stream/open.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { Notifier } from '#shared/notifier.ts';
-import { createMetrics } from '#shared/process/metrics.ts';
 import { startConfiguredPublisher } from '../../projector/publish.ts';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';

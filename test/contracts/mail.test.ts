@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { afterEach, describe, expect, test } from 'vitest';
-import { loadConfig } from '#shared/process/config.ts';
-import { createLog } from '#shared/process/log.ts';
+import { loadConfig } from '#process/config.ts';
+import { createLog } from '#process/log.ts';
 import { type Mail, MailNotSent } from '../../auth/mail/mail.ts';
 import { openLogMail, openMail } from '../../auth/mail/open.ts';
 import { openSmtpMail } from '../../auth/mail/smtp/smtp-mail.ts';

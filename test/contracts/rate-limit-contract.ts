@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Arrivals, createRateLimit } from '#shared/rate-limit/gcra.ts';
-import type { RateLimit, RatePolicy, Taken } from '#shared/rate-limit/rate-limit.ts';
+import { type Arrivals, createRateLimit } from '#edge/rate-limit/gcra.ts';
+import type { RateLimit, RatePolicy, Taken } from '#edge/rate-limit/rate-limit.ts';
 import { until } from '../../testing/until.ts';
 
 export type RateLimitEngine = AsyncDisposable & {

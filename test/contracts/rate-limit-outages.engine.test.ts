@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { openRateLimits } from '#edge/rate-limit/open.ts';
+import type { RateLimit, RateLimits } from '#edge/rate-limit/rate-limit.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool } from '#shared/database/pool.ts';
-import { openRateLimits } from '#shared/rate-limit/open.ts';
-import type { RateLimit, RateLimits } from '#shared/rate-limit/rate-limit.ts';
 import { until } from '../../testing/until.ts';
 import { createDatabase } from '../engines/database.ts';
 import { redisMissing, startRedis } from '../engines/redis.ts';

@@ -1,10 +1,10 @@
 import { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
+import { createRateLimit } from '#edge/rate-limit/gcra.ts';
+import { openRateLimits } from '#edge/rate-limit/open.ts';
+import { openRedisArrivals } from '#edge/rate-limit/redis/arrivals.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
-import { createRateLimit } from '#shared/rate-limit/gcra.ts';
-import { openRateLimits } from '#shared/rate-limit/open.ts';
-import { openRedisArrivals } from '#shared/rate-limit/redis/arrivals.ts';
 import { until } from '../../testing/until.ts';
 import { redisMissing, startRedis } from '../engines/redis.ts';
 import { captureLog } from '../serve.ts';

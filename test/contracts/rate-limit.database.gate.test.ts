@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { type Arrivals, createRateLimit } from '#edge/rate-limit/gcra.ts';
+import { memoryArrivals } from '#edge/rate-limit/memory/arrivals.ts';
+import { openPostgresArrivals } from '#edge/rate-limit/postgres/arrivals.ts';
+import { openChannel } from '#process/workers/channel.ts';
+import { primaryArrivals } from '#process/workers/primary-arrivals.ts';
+import type { OfPrimary } from '#process/workers/protocol.ts';
 import { openPool } from '#shared/database/pool.ts';
-import { type Arrivals, createRateLimit } from '#shared/rate-limit/gcra.ts';
-import { memoryArrivals } from '#shared/rate-limit/memory/arrivals.ts';
-import { openPostgresArrivals } from '#shared/rate-limit/postgres/arrivals.ts';
-import { primaryArrivals } from '#shared/rate-limit/primary/arrivals.ts';
-import { openChannel } from '#shared/workers/channel.ts';
-import type { OfPrimary } from '#shared/workers/protocol.ts';
 import { until } from '../../testing/until.ts';
 import { createChannelPair } from '../channel-pair.ts';
 import { createDatabase } from '../engines/database.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { loadConfig } from '#shared/process/config.ts';
-import { createMetrics } from '#shared/process/metrics.ts';
+import { loadConfig } from '#process/config.ts';
+import { createMetrics } from '#process/metrics.ts';
+import { openTracing } from '#process/tracing/open.ts';
 import { createMemoryTracing } from '#shared/tracing/memory/memory-tracing.ts';
-import { openTracing } from '#shared/tracing/open.ts';
 import { NO_TRACING } from '#shared/tracing/tracing.ts';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';

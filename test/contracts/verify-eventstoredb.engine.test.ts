@@ -1,8 +1,8 @@
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { expect, test } from 'vitest';
+import { problemOf } from '#edge/http/problem.ts';
 import type { UserId } from '#kernel/base/brands.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import { problemOf } from '#shared/http/problem.ts';
 import { summaryOf } from '../../audit/verify/summary.ts';
 import { as, by, createCommandDatabase, draftArticle, registerUser } from '../engines/command-side.ts';
 import { ours } from '../engines/eventstoredb/ours.ts';

@@ -1,5 +1,5 @@
 import { publishing } from '#domain/publishing.ts';
-import type { ProblemCode } from '#shared/http/problem.ts';
+import type { ProblemCode } from '#edge/http/problem.ts';
 import { openApiDocument } from '../../query/openapi/document.ts';
 import { DESCRIBED } from './operations.ts';
 

@@ -3,12 +3,12 @@ import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promi
 import { pino } from 'pino';
 import { expect } from 'vitest';
 import type { Position, UserId } from '#kernel/base/brands.ts';
+import { createMetrics } from '#process/metrics.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import type { Caller } from '#shared/policy.ts';
-import { createMetrics } from '#shared/process/metrics.ts';
 import { openReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { startProjector } from '../../projector/service.ts';
 import { type Feed, openFeed } from '../../query/changes/feed.ts';

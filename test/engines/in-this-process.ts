@@ -1,8 +1,8 @@
 import type { Domain } from '#kernel/registry/registry.ts';
+import { loadConfig } from '#process/config.ts';
+import { createLog } from '#process/log.ts';
+import { signUpRoleOf } from '#process/sign-up-role.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
-import { loadConfig } from '#shared/process/config.ts';
-import { createLog } from '#shared/process/log.ts';
-import { signUpRoleOf } from '#shared/sign-up-role.ts';
 import { startAll } from '../../all-roles.ts';
 import type { Settings } from '../../testing/installation.ts';
 import { keepOutput } from './process-output.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import { listen } from '#shared/http/listen.ts';
+import { listen } from '#edge/http/listen.ts';
 
 /** A server for a test, on a free port. Its disposal closes all connections. */
 export type LocalServer = AsyncDisposable & { readonly url: string };

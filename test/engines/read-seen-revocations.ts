@@ -1,7 +1,7 @@
 import { migrateAccounts } from '../../auth/accounts/person-table.ts';
 import { createReadSubject } from '../../auth/provider/read-subject.ts';
+import type { Revocable, SeenRevocations } from '../../edge/authenticate/revocations.ts';
 import type { Pool } from '../../shared/database/pool.ts';
-import type { Revocable, SeenRevocations } from '../../shared/http/authenticate/revocations.ts';
 
 /** The revocations that the authorization server would write into a token now. */
 export const readSeenRevocations = async (

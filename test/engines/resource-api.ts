@@ -1,9 +1,9 @@
 import { Router } from 'express';
 import { test as base } from 'vitest';
+import { assertCaller } from '#edge/command-gateway/wire.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
-import { assertCaller } from '#shared/command-gateway/wire.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { serveRoutes } from '../serve.ts';
 import { createProofMint, createTokenMint, type TokenMint } from '../token-mint.ts';

@@ -5,9 +5,9 @@ import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { startHttpServer } from '#edge/http/server.ts';
+import { loadConfig } from '#process/config.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
-import { startHttpServer } from '#shared/http/server.ts';
-import { loadConfig } from '#shared/process/config.ts';
 import { AUTHORITY, SERVER } from './certificates.ts';
 
 /** Serves TLS as in production, asking clients for certificates. */

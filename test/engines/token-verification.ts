@@ -1,10 +1,10 @@
 import { pino } from 'pino';
 import { publishing } from '#domain/publishing.ts';
+import { openResourceServer } from '#edge/authenticate/resource-server.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import { AUDIENCE, createTokenMint, ISSUER } from '../token-mint.ts';
 import { SCOPES } from './policy.ts';
 

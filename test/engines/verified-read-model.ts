@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import type { UserId, WebhookId } from '#kernel/base/brands.ts';
+import { createMetrics } from '#process/metrics.ts';
 import type { Report } from '#shared/audit/verification-report.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
-import { createMetrics } from '#shared/process/metrics.ts';
 import { startAudit } from '../../audit/service.ts';
 import type { Verification } from '../../audit/verify/plan.ts';
 import { verify } from '../../audit/verify/verify.ts';

@@ -1,14 +1,14 @@
 import { pino } from 'pino';
+import { Health } from '#edge/http/health.ts';
 import type { EventId, UserId, WebhookId } from '#kernel/base/brands.ts';
+import { loadConfig } from '#process/config.ts';
+import { createMetrics } from '#process/metrics.ts';
 import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { Command } from '#shared/commands/command.ts';
 import { openPool } from '#shared/database/pool.ts';
-import { Health } from '#shared/http/health.ts';
-import { loadConfig } from '#shared/process/config.ts';
-import type { Log } from '#shared/process/log.ts';
-import { createMetrics } from '#shared/process/metrics.ts';
+import type { Log } from '#shared/log.ts';
 import { openReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { startProjector } from '../../projector/service.ts';
 import { type Received, startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';

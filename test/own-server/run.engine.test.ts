@@ -9,7 +9,7 @@ import { test } from '../engines/folder-fixture.ts';
 
 // Own server: it tests the life of one process.
 
-const IMPORTS = `import { publishing } from '#domain/publishing.ts'; import { run } from '#shared/process/run.ts';`;
+const IMPORTS = `import { publishing } from '#domain/publishing.ts'; import { run } from '#process/run.ts';`;
 
 /** A process that runs the given code, with its context in scope. */
 const living = (work: string, environment: Record<string, string> = {}) => {

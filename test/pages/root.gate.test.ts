@@ -1,6 +1,6 @@
 import { test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import { rootRoutes } from '#shared/http/root.ts';
+import { rootRoutes } from '#edge/http/root.ts';
 import { queryLinksOf } from '../../query/service.ts';
 import {
   describeInChromium,

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { gatewayKey } from '#edge/command-gateway/assertion.ts';
+import { createHttpGateway } from '#edge/command-gateway/http-gateway.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
 import type { AggregateState } from '#kernel/decide/state.ts';
 import type { Kind, Row } from '#kernel/registry/registry.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
-import { gatewayKey } from '#shared/command-gateway/assertion.ts';
 import { CommandUnavailable } from '#shared/command-gateway/command-gateway.ts';
-import { createHttpGateway } from '#shared/command-gateway/http-gateway.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openRateLimits } from '#edge/rate-limit/open.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
-import { openRateLimits } from '#shared/rate-limit/open.ts';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
 import { type Cuttable, openCuttable } from '../engines/cuttable.ts';

@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import { listen } from '#shared/http/listen.ts';
+import { listen } from '#edge/http/listen.ts';
 
 export type Received = {
   readonly path: string;

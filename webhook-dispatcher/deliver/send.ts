@@ -1,12 +1,12 @@
 import type { KeyObject } from 'node:crypto';
 import type { Domain } from '#kernel/registry/registry.ts';
+import type { WebhookSettings } from '#process/config.ts';
 import { createChangeOpener } from '#shared/change-stream/open-change.ts';
 import { type Clock, dateElsewhereMs } from '#shared/clock/clock.ts';
 import { HIDDEN_VALUE } from '#shared/commands/webhook.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
-import type { WebhookSettings } from '#shared/process/config.ts';
 import { createPresentRights } from '#shared/visibility/present-rights.ts';
 import { type ComposeBody, createComposer } from './body.ts';
 import type {

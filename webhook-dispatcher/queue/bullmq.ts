@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BulkJobOptions, IQueueBackend, WorkerOptions } from 'bullmq';
 import type { WebhookId } from '#kernel/base/brands.ts';
-import { NotReady } from '#shared/process/not-ready.ts';
+import { NotReady } from '#shared/not-ready.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
 import type { Troubles } from './troubles.ts';
 

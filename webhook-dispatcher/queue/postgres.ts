@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createPostgresBackend, DEFAULT_SCHEMA, runMigrations, withBackend } from 'bullmq';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { isThroughPooler } from '#shared/database/session.ts';
-import { NotReady } from '#shared/process/not-ready.ts';
+import { NotReady } from '#shared/not-ready.ts';
 import { createDeliveryQueue, QUEUE, type RunJob, withBackoff } from './bullmq.ts';
 import type { DeliveryQueue, OpenedQueue } from './delivery-queue.ts';
 import { reportTroubles } from './troubles.ts';

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '#shared/clock/clock.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 
 export type Troubles = Disposable & { report(err: Error): void; isLasting(): boolean };
 

@@ -1,16 +1,17 @@
 // Over 200 lines, because it is one list: the reads of deliveries over REST.
 
 import { type Request, type RequestHandler, Router } from 'express';
+import { callerOf } from '#edge/authenticate/authenticate.ts';
+import { parametersOf } from '#edge/http/parameters.ts';
+import { demandAdmission } from '#edge/rest/admission.ts';
+import { readKeyedList } from '#edge/rest/pages.ts';
+import { answerRead, type ReadAnswer } from '#edge/rest/reads/answer.ts';
+import { itemOf } from '#edge/rest/writes/item.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import { type RestOperation, routeOf } from '#kernel/base/rest/operation.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { SeeingLog } from '#shared/event-log/own-cursor.ts';
-import { callerOf } from '#shared/http/authenticate/authenticate.ts';
-import { parametersOf } from '#shared/http/parameters.ts';
-import { demandAdmission } from '#shared/rest/admission.ts';
 import { DELIVERY_OPERATIONS } from '#shared/rest/deliveries.ts';
-import { answerRead, type ReadAnswer } from '#shared/rest/reads/answer.ts';
-import { itemOf } from '#shared/rest/writes/item.ts';
 import {
   type AttemptRow,
   attemptKey,
@@ -24,7 +25,6 @@ import {
   type ReplayRow,
   replayKey,
 } from '#shared/webhooks/deliveries.ts';
-import { readKeyedList } from '#shared/webhooks/pages.ts';
 import {
   representAttempt,
   representDelivery,

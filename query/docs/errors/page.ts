@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
+import { ERRORS_PATH } from '#edge/http/answer-errors.ts';
+import { describeProblem, type ProblemCode } from '#edge/http/problem.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type Html, html } from '#shared/html.ts';
-import { ERRORS_PATH } from '#shared/http/answer-errors.ts';
-import { describeProblem, type ProblemCode } from '#shared/http/problem.ts';
 import { problemCodesOf, titleOf } from '../../openapi/problems.ts';
 import { filterField } from '../filter.ts';
 import { guidePath } from '../guides/links.ts';

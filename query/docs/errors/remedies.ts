@@ -1,8 +1,8 @@
 // Over 200 lines, because it is one table: what each code means to a developer.
 
+import type { ProblemCode } from '#edge/http/problem.ts';
 import { isAbsence, type REJECTIONS } from '#kernel/base/rejection.ts';
-import type { HTTP_PROBLEMS } from '#shared/http/http-problem.ts';
-import type { ProblemCode } from '#shared/http/problem.ts';
+import type { HTTP_PROBLEMS } from '#shared/rest/http-problem.ts';
 
 /** In Markdown. */
 type Remedy = { readonly cause: string; readonly remedy: string };

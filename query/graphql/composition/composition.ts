@@ -2,7 +2,7 @@ import { type DocumentNode, GraphQLError, type GraphQLSchema } from 'graphql';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Clock } from '#shared/clock/clock.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import { createDocuments, type Documents } from '../documents/documents.ts';
 import type { DocumentLimits } from '../documents/limits.ts';
 import type { Execute } from '../execute.ts';

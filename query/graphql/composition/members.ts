@@ -1,5 +1,5 @@
 import type { Clock } from '#shared/clock/clock.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import { type AskService, createAskService } from './ask-service.ts';
 import { fetchSdl, type KnownSchemas } from './service-schema.ts';
 import type { Service } from './services.ts';

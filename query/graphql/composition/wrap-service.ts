@@ -1,7 +1,7 @@
 import { RenameRootFields, RenameTypes, wrapSchema } from '@graphql-tools/wrap';
 import { type ExecutionResult, GraphQLError, type GraphQLSchema } from 'graphql';
 import { traceIdOf } from '#kernel/base/traceparent.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import type { Context } from '../resolvers/context.ts';
 import type { AskService, ServiceRequest } from './ask-service.ts';
 import type { WrappedService } from './merge-schemas.ts';

@@ -1,5 +1,5 @@
 import { GraphQLError } from 'graphql';
-import type { GraphqlSettings } from '#shared/process/config.ts';
+import type { GraphqlSettings } from '#process/config.ts';
 
 /** The limits of an operation; the settings named `GRAPHQL_…_MAX`. */
 export type DocumentLimits = GraphqlSettings['limits'];

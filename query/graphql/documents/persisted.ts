@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { GraphqlSettings } from '#shared/process/config.ts';
+import type { GraphqlSettings } from '#process/config.ts';
 import type { PersistedDocuments } from './persisted-documents.ts';
 
 /**

@@ -1,10 +1,10 @@
 import type { ErrorRequestHandler, Request } from 'express';
 import { AbortedGraphQLExecutionError } from 'graphql';
-import { challengeFor } from '#shared/http/authenticate/challenge.ts';
-import { HttpProblem } from '#shared/http/http-problem.ts';
-import { problemOf } from '#shared/http/problem.ts';
-import { namesOf } from '#shared/http/request-span.ts';
-import type { Log } from '#shared/process/log.ts';
+import { challengeFor } from '#edge/authenticate/challenge.ts';
+import { problemOf } from '#edge/http/problem.ts';
+import { namesOf } from '#edge/http/request-span.ts';
+import type { Log } from '#shared/log.ts';
+import { HttpProblem } from '#shared/rest/http-problem.ts';
 import { asGraphqlError, createFormatError } from '../errors.ts';
 import { Refused, WrongMethod } from '../run.ts';
 import { answerOf, type Outcome, sendAnswer } from './answer.ts';

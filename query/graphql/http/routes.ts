@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { type RequestHandler, Router } from 'express';
 import { OperationTypeNode } from 'graphql';
-import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
-import type { FastPath } from '#shared/http/fast-path.ts';
-import { readJsonBody } from '#shared/http/json-body.ts';
+import { refuseOtherMethods } from '#edge/http/answer-errors.ts';
+import type { FastPath } from '#edge/http/fast-path.ts';
+import { readJsonBody } from '#edge/http/json-body.ts';
 import type { Subscriptions } from '../subscriptions/service.ts';
 import { readMultipart } from '../uploads/read-multipart.ts';
 import { mediaTypeFor, sendAnswer } from './answer.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { parseInput } from '#shared/http/parse-input.ts';
+import { parseInput } from '#edge/http/parse-input.ts';
 import { DeliverySearch } from '#shared/rest/deliveries.ts';
 import { representFound } from '#shared/webhooks/representation.ts';
 import { type FoundRow, foundKey, searchDeliveries } from '#shared/webhooks/search.ts';

@@ -1,11 +1,11 @@
 import * as z from 'zod';
+import { parseInput } from '#edge/http/parse-input.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import { typeOfCommand } from '#kernel/decide/decide.ts';
 import { formShape } from '#kernel/decide/forms.ts';
 import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
 import type { CommandInfo, Domain } from '#kernel/registry/registry.ts';
 import { itemIdIn } from '#kernel/rest/lists.ts';
-import { parseInput } from '#shared/http/parse-input.ts';
 import { findItem } from '../../item-rows.ts';
 import { type ItemSource, sourcesOf } from '../../sources.ts';
 import { itemArgument, mutatingCommands, mutationName, uploadMutations } from '../names.ts';

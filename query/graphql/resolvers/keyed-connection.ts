@@ -1,6 +1,6 @@
-import { HttpProblem } from '#shared/http/http-problem.ts';
+import { formatKey, parseKey } from '#edge/rest/pages.ts';
+import { HttpProblem } from '#shared/rest/http-problem.ts';
 import type { Stretch } from '#shared/webhooks/deliveries.ts';
-import { formatKey, parseKey } from '#shared/webhooks/pages.ts';
 import { readFailureOf } from '../../statement.ts';
 import { pageSize } from './lists.ts';
 

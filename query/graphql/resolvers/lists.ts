@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 import { pathId } from '#kernel/base/rest/path-id.ts';
-import { HttpProblem } from '#shared/http/http-problem.ts';
+import { HttpProblem } from '#shared/rest/http-problem.ts';
 import { demandSearchable } from '../../rights.ts';
 import { UNANSWERABLE } from '../../searches.ts';
 import type { Filter } from '../../sources.ts';

@@ -1,4 +1,6 @@
 import * as z from 'zod';
+import { parseInput } from '#edge/http/parse-input.ts';
+import { throwFormErrors } from '#edge/rest/writes/write-routes.ts';
 import { wire } from '#kernel/base/names.ts';
 import { notFound, Rejection } from '#kernel/base/rejection.ts';
 import { pathId } from '#kernel/base/rest/path-id.ts';
@@ -8,8 +10,6 @@ import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
 import type { CommandInfo, Domain } from '#kernel/registry/registry.ts';
 import type { CommandResult } from '#shared/command-gateway/command-gateway.ts';
 import type { Command } from '#shared/commands/command.ts';
-import { parseInput } from '#shared/http/parse-input.ts';
-import { throwFormErrors } from '#shared/rest/writes/write-routes.ts';
 import { type Member, type Source, sourcesOf } from '../../sources.ts';
 import { idArgument, memberName, mutatingCommands, mutationName, uploadMutations } from '../names.ts';
 import type { Upload } from '../uploads/upload.ts';

@@ -5,9 +5,9 @@ import type { CommandGateway, CommandResult } from '#shared/command-gateway/comm
 import type { Command } from '#shared/commands/command.ts';
 import { unitsMoreOf } from '#shared/commands/units.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { Caller } from '#shared/policy.ts';
 import type { ReadPosition } from '#shared/read-model/read-position.ts';
+import { HttpProblem } from '#shared/rest/http-problem.ts';
 import type { RequestFacts } from '../execute.ts';
 import type { Commits } from './commits.ts';
 

@@ -1,12 +1,12 @@
+import { parseInput } from '#edge/http/parse-input.ts';
 import type { EventId, WebhookId } from '#kernel/base/brands.ts';
 import type { Cursor } from '#kernel/base/cursor.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import { pathEventId } from '#kernel/base/rest/path-id.ts';
 import { filtersOf } from '#kernel/registry/event-references.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { HttpProblem } from '#shared/http/http-problem.ts';
-import { parseInput } from '#shared/http/parse-input.ts';
 import { NewRedrive, NewReplay } from '#shared/rest/deliveries.ts';
+import { HttpProblem } from '#shared/rest/http-problem.ts';
 import { webhookBodies } from '#shared/rest/webhooks.ts';
 import { demandFewReplays, findDelivery } from '#shared/webhooks/deliveries.ts';
 import type { Resolver } from './context.ts';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Request, Response } from 'express';
-import { callerOf } from '#shared/http/authenticate/authenticate.ts';
-import type { LastingAccess } from '#shared/http/authenticate/resource-server.ts';
-import { HttpProblem } from '#shared/http/http-problem.ts';
-import { type Problem, problemOf } from '#shared/http/problem.ts';
+import { callerOf } from '#edge/authenticate/authenticate.ts';
+import type { LastingAccess } from '#edge/authenticate/resource-server.ts';
+import { type Problem, problemOf } from '#edge/http/problem.ts';
+import { HttpProblem } from '#shared/rest/http-problem.ts';
 import type { EventStream } from '../../sse/event-stream.ts';
 import type { EventStreams } from '../../sse/event-streams.ts';
 import { plainClosingMessage } from '../../sse/messages.ts';

@@ -1,4 +1,4 @@
-import { HttpProblem } from '#shared/http/http-problem.ts';
+import { HttpProblem } from '#shared/rest/http-problem.ts';
 import { bytesOfDocument } from '../documents/document-size.ts';
 import type { Runnable } from '../run.ts';
 

@@ -1,5 +1,5 @@
 import { print } from 'graphql-sse';
-import type { Problem } from '#shared/http/problem.ts';
+import type { Problem } from '#edge/http/problem.ts';
 import type { ClosingMessage } from '../../sse/event-stream.ts';
 import { eventMessage, plainClosingMessage } from '../../sse/messages.ts';
 import { formatProblem } from '../errors.ts';

@@ -1,10 +1,10 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express';
+import type { LastingAccess } from '#edge/authenticate/resource-server.ts';
+import { preferredType } from '#edge/http/media-type.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import type { LastingAccess } from '#shared/http/authenticate/resource-server.ts';
-import { HttpProblem } from '#shared/http/http-problem.ts';
-import { preferredType } from '#shared/http/media-type.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
+import { HttpProblem } from '#shared/rest/http-problem.ts';
 import type { Feed } from '../../changes/feed.ts';
 import type { RoleWatch } from '../../changes/role-watch.ts';
 import { EVENT_STREAM_TYPE, type EventStream } from '../../sse/event-stream.ts';

@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import type { Position } from '#kernel/base/brands.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import type { Feed } from '../../changes/feed.ts';
 import type { Row } from '../../sources.ts';
 import { eventMessage } from '../../sse/messages.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { HttpProblem } from '#shared/http/http-problem.ts';
-import { parseJson } from '#shared/http/json-body.ts';
+import { parseJson } from '#edge/http/json-body.ts';
+import { HttpProblem } from '#shared/rest/http-problem.ts';
 
 export const FILES_MAX = 10;
 

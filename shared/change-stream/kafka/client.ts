@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { Kafka, type KafkaConfig, type LogEntry, logLevel } from 'kafkajs';
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import type { KafkaAddress } from './kafka-url.ts';
 
 /** The timeout of one response of a broker. */

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Kafka, Partitioners, type Producer, type TopicMessages } from 'kafkajs';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { NamingLog } from '#shared/event-log/own-cursor.ts';
-import type { Log } from '#shared/process/log.ts';
+import type { Log } from '#shared/log.ts';
 import type { Publication } from '../publication.ts';
 import { ANSWER_WITHIN_MS, createKafka } from './client.ts';
 import type { KafkaAddress } from './kafka-url.ts';

@@ -1,0 +1,185 @@
+import type { IncomingMessage } from 'node:http';
+import type { Request, RequestHandler } from 'express';
+import { attributesOf } from '#kernel/conditions/attributes.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import type { Clock } from '#shared/clock/clock.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import { createCodec } from '#shared/events/codec.ts';
+import type { KeyStore } from '#shared/keys/key-store.ts';
+import type { Log } from '#shared/log.ts';
+import { type CheckPerson, createCheckPerson } from '#shared/persons/check-person.ts';
+import { createReadPerson } from '#shared/persons/read-person.ts';
+import { type Caller, policyOf } from '#shared/policy.ts';
+import { createReadAttributes, type ReadAttributes } from '#shared/read-attributes.ts';
+import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
+import { type AuthenticateOptions, authenticate, callerOf, refusalNow } from './authenticate.ts';
+import { createVerificationKeys, type LoadKeys } from './keys.ts';
+import { createPersonalTokens } from './personal-tokens.ts';
+import {
+  followRevocations,
+  migrateRevocations,
+  type RevocationNews,
+  type UserChange,
+} from './revocations.ts';
+import { createSpentProofs } from './spent-proofs.ts';
+
+/** Identifies the caller of each request. */
+export type ResourceServer = AsyncDisposable &
+  RevocationNews & {
+    readonly handler: RequestHandler;
+    callerOf(request: IncomingMessage): Caller;
+    /**
+     * The reason why an accepted request would be refused now, given a change of its user if one is known;
+     * undefined if it would be accepted, or has no token.
+     */
+    refusalNow(request: Request, change?: UserChange): Error | undefined;
+  };
+
+/** The part that long responses use while they last. */
+export type LastingAccess = Pick<ResourceServer, 'refusalNow' | 'revokeUser' | 'onRevoked'>;
+
+type Options = Pick<AuthenticateOptions, 'issuer' | 'audience' | 'ingressSecret' | 'elsewhere'> & {
+  readonly pool: Pool;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly domain: Domain;
+  /** All three are needed for personal access tokens, which do not carry the role and the fields of their users. */
+  readonly eventLog?: EventLog;
+  readonly keys?: KeyStore;
+  readonly rowProofs?: Pick<RowProofs, 'check'>;
+  /** From the authorization server: over the network (`fetchKeys`), or directly in one process. */
+  readonly loadKeys: LoadKeys;
+};
+
+/** The one check of tokens, for every interface of every role. */
+export const openResourceServer = async ({
+  pool,
+  log,
+  clock,
+  domain,
+  loadKeys,
+  ...given
+}: Options): Promise<ResourceServer> => {
+  await migrateRevocations(pool);
+  await using opening = new AsyncDisposableStack();
+  const revocations = opening.use(await followRevocations({ pool, log, clock }));
+  opening.use(startSweeping({ pool, log, clock }));
+  const { eventLog, keys: personKeys, rowProofs = NO_PROOFS, ...options } = given;
+  const policy = policyOf(domain);
+  const keys = createVerificationKeys({ load: loadKeys, log, clock });
+  const readAttributes = readAttributesOf(domain, { eventLog, keys: personKeys });
+  const checkPerson = checkPersonOf({ domain, eventLog, keys: personKeys, log, clock });
+  const tokens = { pool, policy, revocations, readAttributes, checkPerson, rowProofs, log, clock };
+  const personalTokens = createPersonalTokens(tokens);
+  const handler = authenticate({
+    ...options,
+    policy,
+    keys,
+    revocations,
+    personalTokens,
+    spentProofs: createSpentProofs(pool),
+  });
+  const resources = opening.move();
+  return {
+    handler,
+    callerOf,
+    refusalNow: (request, change) => refusalNow(request, revocations, change),
+    revokeUser: revocations.revokeUser,
+    onRevoked: revocations.onRevoked,
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};
+
+const readAttributesOf = (
+  domain: Domain,
+  { eventLog, keys }: { eventLog: EventLog | undefined; keys: KeyStore | undefined },
+): ReadAttributes => {
+  if (eventLog !== undefined && keys !== undefined)
+    return createReadAttributes({ domain, eventLog, codec: createCodec({ domain, keys }) });
+  if (attributesOf(domain).length > 0)
+    throw new Error('Rights compare fields of users, but there is no log to read the fields from');
+  return async () => undefined;
+};
+
+type Checking = Pick<Options, 'domain' | 'log' | 'clock'> & {
+  readonly eventLog: EventLog | undefined;
+  readonly keys: KeyStore | undefined;
+};
+
+/** Without the log, no role of a user counts, so no personal access token is accepted. */
+const checkPersonOf = ({ domain, eventLog, keys, ...more }: Checking): CheckPerson =>
+  eventLog === undefined || keys === undefined
+    ? async () => undefined
+    : createCheckPerson({
+        ...more,
+        readPerson: createReadPerson({ domain, eventLog, codec: createCodec({ domain, keys }) }),
+      });
+
+/** No row counts. */
+const NO_PROOFS: Pick<RowProofs, 'check'> = { check: async () => false };
+
+const EVERY_MS = 30_000;
+const ROWS_MAX = 5_000;
+const ROUNDS_MAX = 40;
+
+/** Removes expired rows, a bounded number at a time; concurrent processes skip each other’s rows. */
+const startSweeping = ({
+  pool,
+  log,
+  clock,
+  everyMs = EVERY_MS,
+}: {
+  pool: Pool;
+  log: Log;
+  clock: Clock;
+  everyMs?: number;
+}): AsyncDisposable => {
+  const stopping = new AbortController();
+  const sweeping = sweepUntil(pool, { log, clock, everyMs, signal: stopping.signal });
+  return {
+    [Symbol.asyncDispose]: async () => {
+      stopping.abort();
+      await sweeping;
+    },
+  };
+};
+
+const sweepUntil = async (
+  pool: Pool,
+  { log, clock, everyMs, signal }: { log: Log; clock: Clock; everyMs: number; signal: AbortSignal },
+): Promise<void> => {
+  while (!signal.aborted) {
+    await clock.sleep(everyMs, signal);
+    if (signal.aborted) return;
+    await sweep(pool, signal).catch((err: unknown) =>
+      log.warn({ err }, 'Expired revocations and proofs could not be removed.'),
+    );
+  }
+};
+
+const sweep = async (pool: Pool, signal: AbortSignal): Promise<void> => {
+  for (const remove of [removeProofs, removeRevocations]) {
+    for (let round = 0; round < ROUNDS_MAX && !signal.aborted; round += 1) {
+      if ((await remove(pool)) < ROWS_MAX) break;
+    }
+  }
+};
+
+const removeProofs = async (pool: Pool): Promise<number> => {
+  const { rowCount } = await pool.query(
+    `delete from auth.spent_proof where digest in
+       (select digest from auth.spent_proof where expires_at < now() limit $1 for update skip locked)`,
+    [ROWS_MAX],
+  );
+  return rowCount ?? 0;
+};
+
+const removeRevocations = async (pool: Pool): Promise<number> => {
+  const { rowCount } = await pool.query(
+    `delete from auth.revoked where (kind, value) in
+       (select kind, value from auth.revoked where expires_at < now() limit $1 for update skip locked)`,
+    [ROWS_MAX],
+  );
+  return rowCount ?? 0;
+};

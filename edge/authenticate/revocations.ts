@@ -1,0 +1,227 @@
+// Over 200 lines, because it is one thing: how revocations are recorded, read and checked.
+import type { Version } from '#kernel/base/brands.ts';
+import { type Clock, dateElsewhereMs } from '#shared/clock/clock.ts';
+import { migrate } from '#shared/database/migrate.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import type { Log } from '#shared/log.ts';
+
+/** One token, all tokens of a grant, or those issued so far to a client or for a user. */
+export type RevocationKind = 'jti' | 'grant' | 'client' | 'user';
+
+/** The properties of a token by which it can be revoked. */
+export type Revocable = {
+  readonly jti: string;
+  readonly grantId: string | undefined;
+  readonly clientId: string;
+  readonly userId: number;
+  readonly issuedAtS: number;
+  readonly seen: SeenRevocations | undefined;
+  /** The version of the user’s stream at which their role was read. */
+  readonly userVersion: Version | undefined;
+};
+
+/**
+ * The times of the last revocations of its user and its client before the token was issued, in microseconds
+ * of the database; zero if there was none recently. They grow with each revocation of the same user or
+ * client, whatever a clock says.
+ */
+export type SeenRevocations = { readonly user: number; readonly client: number };
+
+/**
+ * A change of a user’s role, or their deletion, as in the log: no other event has that version in their
+ * stream.
+ */
+export type UserChange = { readonly version: Version; readonly at: Date };
+
+/** All revocations, as of at most `staleMs` ago. */
+export type Revocations = {
+  /** Optionally includes a change of its user that is known from elsewhere. */
+  isRevoked(token: Revocable, change?: UserChange): boolean;
+  readonly staleMs: () => number;
+};
+
+/** Called with the user whose tokens were revoked, or with undefined if any user may be affected. */
+export type RevocationListener = (userId: number | undefined) => void;
+
+/** Adds revocations to those known in this process, and notifies of new ones. */
+export type RevocationNews = {
+  /**
+   * Refuses the tokens of a user that were issued before a change, in this process. Its caller found the
+   * change in the log; the authorization server stores the revocation when it reads the same event.
+   */
+  revokeUser(userId: number, change: UserChange): void;
+  /** Calls the listener, in the same turn, whenever tokens are revoked. */
+  onRevoked(listener: RevocationListener): Disposable;
+};
+
+type FollowedRevocations = Revocations & RevocationNews & AsyncDisposable;
+
+/** No token lives longer; a revocation can be forgotten after this and the tolerance for clocks. */
+export const ACCESS_TOKEN_LIFETIME_S = 300;
+const RETENTION_S = 2 * ACCESS_TOKEN_LIFETIME_S;
+export const REFRESH_MS = 1_000;
+/** The possible difference between the clocks of two authorization servers of the former release. */
+const SKEW_S = 1;
+/**
+ * A revocation that commits late has an earlier time than one already seen; no transaction of ours lasts
+ * longer than this.
+ */
+const OVERLAP_S = 60;
+
+export const migrateRevocations = (pool: Pool): Promise<void> =>
+  migrate(pool, 'revocations', new URL('./migrations/', import.meta.url));
+
+/**
+ * Revokes in the caller’s transaction, or immediately. Every resource server refuses the tokens within
+ * `REFRESH_MS` and a little.
+ */
+export const revoke = async (
+  database: Pick<Pool, 'query'>,
+  kind: RevocationKind,
+  value: string,
+): Promise<void> => {
+  await database.query(
+    `insert into auth.revoked as known (kind, value, expires_at) values ($1, $2, clock_timestamp() + $3 * interval '1 second')
+     on conflict (kind, value) do update
+       set revoked_at = greatest(clock_timestamp(), known.revoked_at + interval '1 microsecond'), expires_at = excluded.expires_at`,
+    [kind, value, RETENTION_S],
+  );
+};
+
+/** In microseconds since 1970, which a number holds exactly. */
+export const REVOKED_AT = '(extract(epoch from revoked_at) * 1000000)::float8';
+const MICROSECONDS = 1_000_000;
+const MS_PER_SECOND = 1_000;
+
+type Row = {
+  readonly kind: RevocationKind;
+  readonly value: string;
+  readonly revokedAt: number;
+  readonly livesMs: number;
+};
+type Entry = { readonly revokedAt: number; readonly forgetAtMs: number };
+
+/**
+ * Keeps revocations in memory, read again every second. The first read must succeed; later ones may fail, and
+ * callers check `staleMs`.
+ */
+export const followRevocations = async ({
+  pool,
+  log,
+  clock,
+}: {
+  pool: Pool;
+  log: Log;
+  clock: Clock;
+}): Promise<FollowedRevocations> => {
+  const entries = new Map<string, Entry>();
+  const changed = new Map<number, UserChange & { readonly forgetAtMs: number }>();
+  const listeners = new Set<RevocationListener>();
+  const notify: RevocationListener = (userId) => {
+    for (const listener of listeners) listener(userId);
+  };
+  let newest = 0;
+  let readAtMs = 0;
+  const refresh = async (): Promise<void> => {
+    const askedAtMs = clock.elapsedMs();
+    let hasNews = false;
+    for (const { kind, value, revokedAt, livesMs } of await read(pool, newest)) {
+      const key = keyOf(kind, value);
+      hasNews ||= (entries.get(key)?.revokedAt ?? 0) < revokedAt;
+      entries.set(key, { revokedAt, forgetAtMs: askedAtMs + livesMs });
+      newest = Math.max(newest, revokedAt);
+    }
+    // By the time that passed here: this clock may be ahead of the database’s.
+    for (const [key, { forgetAtMs }] of entries) if (forgetAtMs < askedAtMs) entries.delete(key);
+    for (const [userId, { forgetAtMs }] of changed) if (forgetAtMs < askedAtMs) changed.delete(userId);
+    readAtMs = askedAtMs;
+    if (hasNews) notify(undefined);
+  };
+  await refresh();
+  const stopping = new AbortController();
+  const following = repeat(refresh, { clock, signal: stopping.signal }, (err) =>
+    log.warn({ err }, 'The revocations could not be read.'),
+  );
+  return {
+    isRevoked: (token, change) =>
+      isRevoked(entries, token) || isBefore(change, token) || isBefore(changed.get(token.userId), token),
+    staleMs: () => clock.elapsedMs() - readAtMs,
+    revokeUser(userId, { version, at }) {
+      const livesMs = at.getTime() + RETENTION_S * MS_PER_SECOND - dateElsewhereMs(clock);
+      if (livesMs <= 0 || (changed.get(userId)?.version ?? 0) >= version) return;
+      changed.set(userId, { version, at, forgetAtMs: clock.elapsedMs() + livesMs });
+      notify(userId);
+    },
+    onRevoked(listener) {
+      listeners.add(listener);
+      return { [Symbol.dispose]: () => void listeners.delete(listener) };
+    },
+    [Symbol.asyncDispose]: async () => {
+      stopping.abort();
+      await following;
+    },
+  };
+};
+
+const keyOf = (kind: RevocationKind, value: string): string => `${kind} ${value}`;
+
+const isRevoked = (entries: ReadonlyMap<string, Entry>, token: Revocable): boolean => {
+  if (entries.size === 0) return false;
+  const { jti, grantId, clientId, userId } = token;
+  if (entries.has(keyOf('jti', jti))) return true;
+  if (grantId !== undefined && entries.has(keyOf('grant', grantId))) return true;
+  return (
+    isSince(entries.get(keyOf('client', clientId)), token, token.seen?.client) ||
+    isSince(entries.get(keyOf('user', String(userId))), token, token.seen?.user)
+  );
+};
+
+const isSince = (entry: Entry | undefined, { issuedAtS }: Revocable, seen: number | undefined): boolean =>
+  entry !== undefined &&
+  (seen === undefined ? isIssuedBy(issuedAtS, entry.revokedAt / MICROSECONDS) : entry.revokedAt > seen);
+
+const isBefore = (change: UserChange | undefined, { issuedAtS, userVersion }: Revocable): boolean =>
+  change !== undefined &&
+  (userVersion === undefined
+    ? isIssuedBy(issuedAtS, change.at.getTime() / MS_PER_SECOND)
+    : userVersion < change.version);
+
+/**
+ * Tokens of the former release state only the second of their issue, so those of the same second are refused
+ * as well.
+ */
+const isIssuedBy = (issuedAtS: number, atS: number): boolean => issuedAtS <= Math.floor(atS) + SKEW_S;
+
+/**
+ * The revocations since the newest known one. After the database’s clock was set back, new ones are older
+ * than that.
+ */
+const read = async (pool: Pool, newest: number): Promise<readonly Row[]> => {
+  const { rows } = await pool.query<Row>(
+    `select kind, value, ${REVOKED_AT} as "revokedAt", extract(epoch from expires_at - clock_timestamp())::float8 * 1000 as "livesMs"
+     from auth.revoked
+     where revoked_at > least(to_timestamp($1::float8 / ${MICROSECONDS}), now()) - $2 * interval '1 second' and expires_at > now()`,
+    [newest, OVERLAP_S],
+  );
+  return rows;
+};
+
+/** Logs only the first of several failures in a row. */
+const repeat = async (
+  work: () => Promise<void>,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+  onFailure: (error: unknown) => void,
+): Promise<void> => {
+  let isFailing = false;
+  while (!signal.aborted) {
+    await clock.sleep(REFRESH_MS, signal);
+    if (signal.aborted) return;
+    try {
+      await work();
+      isFailing = false;
+    } catch (error) {
+      if (!isFailing && !signal.aborted) onFailure(error);
+      isFailing = true;
+    }
+  }
+};

@@ -1,0 +1,114 @@
+import type { Request, Response } from 'express';
+import { callerOf } from '#edge/authenticate/authenticate.ts';
+import { answerIn } from '#edge/http/content-coding.ts';
+import { demandMatch, entityTagOf, isKnownToReader } from '#edge/http/entity-tag.ts';
+import { demandRoom } from '#edge/http/shed-load.ts';
+import type { Link } from '#kernel/base/rest/fields.ts';
+import { type MediaType, mediaTypeFor } from '../media-type.ts';
+
+/** The result of a read, before its media type is chosen. */
+type Found = {
+  /** Beside those of every response. */
+  readonly headers?: Readonly<Record<string, string>>;
+};
+export type ItemAnswer = Found & {
+  readonly kind: 'item';
+  /**
+   * Undefined if the version would reveal changes that the reader may not see; it is of no use to such a
+   * reader.
+   */
+  readonly version: number | undefined;
+  readonly item: object;
+};
+export type ListAnswer = Found & {
+  readonly kind: 'list';
+  readonly items: readonly object[];
+  readonly links: {
+    readonly self: string;
+    readonly first?: string;
+    readonly prev?: string;
+    readonly next?: string;
+    readonly poll?: string;
+  };
+  /** Present if the reader may add an item. */
+  readonly create?: Link | undefined;
+};
+export type ReadAnswer = ItemAnswer | ListAnswer;
+
+const JSON_TYPE = 'application/json';
+
+/**
+ * Answers a read, or responds 304 if the reader has it already; even with `no-cache`, which Node’s `fetch`
+ * sends.
+ */
+export const answerRead = (request: Request, response: Response, answer: ReadAnswer): void => {
+  const type = mediaTypeFor(request);
+  const {
+    text,
+    entityTag: plainTag,
+    link,
+  } = answer.kind === 'item' ? itemAs(type, answer) : listAs(type, answer);
+  demandRoom(request, text.length);
+  const { entityTag = plainTag, send } = answerIn(request, response, { text, entityTag: plainTag });
+  demandMatch(request, entityTag, answer.kind === 'item' ? answer.version : undefined);
+  response.setHeader('ETag', entityTag);
+  response.setHeader(
+    'Cache-Control',
+    callerOf(request).kind === 'anonymous' ? 'public, no-cache' : 'private, no-cache',
+  );
+  response.vary('Accept, Authorization');
+  if (answer.headers !== undefined) response.set(answer.headers);
+  if (link !== '') response.setHeader('Link', link);
+  if (isKnownToReader(request, entityTag)) response.status(304).end();
+  else {
+    response.setHeader('Content-Type', type);
+    send();
+  }
+};
+
+/** Sends an item that was read; the status and the other headers are set by then. */
+export type SendItem = (response: Response) => void;
+
+/**
+ * Sends the written item as a read of it would. The preconditions of the request belong to the write. Refuses
+ * if there is no room.
+ */
+export const prepareItem = (request: Request, answer: ItemAnswer): SendItem => {
+  const type = mediaTypeFor(request);
+  const { text, entityTag } = itemAs(type, answer);
+  demandRoom(request, text.length);
+  return (response) => {
+    const body = answerIn(request, response, { text, entityTag });
+    response.set('ETag', body.entityTag).vary('Accept, Authorization').type(type);
+    body.send();
+  };
+};
+
+type Written = { readonly text: string; readonly entityTag: string; readonly link: string };
+
+/** An item is the same in both media types, but they need different entity tags (RFC 9110, section 8.8.1). */
+const itemAs = (type: MediaType, { version, item }: ItemAnswer): Written => {
+  const text = JSON.stringify(item);
+  return { text, entityTag: entityTagOf(version, type === JSON_TYPE ? text : `${type} ${text}`), link: '' };
+};
+
+/**
+ * A list has no version of its own. Its links are part of the tag: a page may get a next one without changing
+ * itself.
+ */
+const listAs = (type: MediaType, { items, links: { self, ...pages }, create }: ListAnswer): Written => {
+  const text = JSON.stringify(
+    type === JSON_TYPE
+      ? items
+      : { _links: { ...halLinks({ self, ...pages }), ...(create && { create }) }, _embedded: { items } },
+  );
+  const link = Object.entries(pages)
+    .map(([rel, href]) => `<${href}>; rel="${rel}"`)
+    .join(', ');
+  return { text, entityTag: entityTagOf(LIST_VERSION, `${link}\n${text}`), link };
+};
+
+const LIST_VERSION = 0;
+
+const halLinks = (links: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(links).map(([rel, href]) => [rel, { href }]));

@@ -1,0 +1,55 @@
+import type { Request } from 'express';
+import { callerOf } from '#edge/authenticate/authenticate.ts';
+import { versionsDemandedBy, versionsForbiddenBy } from '#edge/http/entity-tag.ts';
+import { requestIdOf } from '#edge/http/request-context.ts';
+import { traceparentOf } from '#edge/http/request-span.ts';
+import type { Version } from '#kernel/base/brands.ts';
+import type { RestOperation } from '#kernel/base/rest/operation.ts';
+import type { CommandContext } from '#shared/command-gateway/command-gateway.ts';
+import { HttpProblem } from '#shared/rest/http-problem.ts';
+
+/** The sender and the request of a command, with the preconditions in its headers. */
+export const contextOf = (
+  request: Request,
+  operation: RestOperation,
+  { requireIfMatch }: { requireIfMatch: boolean },
+): CommandContext => ({
+  caller: callerOf(request),
+  requestId: requestIdOf(request),
+  trace: traceparentOf(request),
+  idempotencyKey: idempotencyKeyOf(request),
+  // A resource that is about to be created has no version yet.
+  ...(operation.answer.status === 201 && !operation.answer.isOfItem
+    ? {}
+    : conditionsOf(request, requireIfMatch)),
+});
+
+const KEY = /^[\x21-\x7e]{1,255}$/;
+
+export const idempotencyKeyOf = (request: Request): string | undefined => {
+  const key = request.get('Idempotency-Key');
+  if (key === undefined || KEY.test(key)) return key;
+  throw new HttpProblem('malformed_request', {
+    detail: 'Idempotency-Key must be 1 to 255 visible ASCII characters.',
+  });
+};
+
+/** No item has this version, so that a foreign tag matches nothing. */
+const NO_VERSION = 0;
+
+const conditionsOf = (
+  request: Request,
+  isRequired: boolean,
+): Pick<CommandContext, 'ifVersion' | 'unlessVersion'> => {
+  if (isRequired && request.get('If-Match') === undefined) throw new HttpProblem('precondition_required');
+  const demanded = versionsDemandedBy(request)?.map(versionOf);
+  const forbidden = versionsForbiddenBy(request);
+  return {
+    // A single version is sent as one, because the digest under an idempotency key distinguishes the two
+    // forms.
+    ifVersion: demanded?.length === 1 ? demanded[0] : demanded,
+    unlessVersion: forbidden === 'any' ? forbidden : forbidden?.map(versionOf),
+  };
+};
+
+const versionOf = (version: number): Version => Math.max(version, NO_VERSION) as Version;

@@ -1,0 +1,140 @@
+import { existsSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
+import { constants } from 'node:os';
+import { StartRefused } from '#kernel/base/start-refused.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import type { Clock } from '#shared/clock/clock.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
+import { setupFailure } from '#shared/database/failures.ts';
+import { fileFailure } from '#shared/folder.ts';
+import type { Log } from '#shared/log.ts';
+import { type Config, loadConfig } from './config.ts';
+import { createLog } from './log.ts';
+import { signUpRoleOf } from './sign-up-role.ts';
+import { answerStartArguments, type StartArguments } from './start-arguments.ts';
+import { openWorkerLink, type WorkerLink } from './workers/link.ts';
+
+export type ProcessContext = {
+  readonly config: Config;
+  readonly log: Log;
+  /** The domain that this process serves. */
+  readonly domain: Domain;
+  /** The time of all roles; tests and demos move it. */
+  readonly clock: Clock;
+  /** Disposed in reverse order when the process receives a stop signal. */
+  readonly resources: AsyncDisposableStack;
+  /** Aborts when the process receives a stop signal, even during its start. */
+  readonly signal: AbortSignal;
+  /** If it is one of several processes of an installation. */
+  readonly worker?: WorkerLink | undefined;
+  /** From now on, `SIGHUP` calls this, and does not stop the process. */
+  readonly onHangUp?: (work: () => void) => void;
+};
+
+type RunOptions = { readonly domain: Domain } & Partial<StartArguments>;
+type Start = (context: ProcessContext) => Promise<void>;
+
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+const FAILED = 1;
+/** Ctrl+C under npm arrives twice, from the terminal and from npm: only a later signal is a second one. */
+const SAME_SIGNAL_MS = 300;
+
+/**
+ * The life of a process: settings, start, work until a signal, orderly stop, exit 0. A second signal exits at
+ * once, a stop that takes longer than `DRAIN_MS` is cut off, and an unexpected failure is logged and exits 1.
+ */
+export const run = async (start: Start, { domain, ...given }: RunOptions): Promise<never> => {
+  try {
+    const answer = answerStartArguments({ program: process.argv[1] ?? '', args: [], ...given });
+    if (answer !== undefined) {
+      process.stdout.write(`${answer}\n`);
+      process.exit(0);
+    }
+    await noteRunning();
+    const config = loadConfig();
+    signUpRoleOf(domain, config.signUp);
+    const worker = openWorkerLink();
+    const log = createLog({ level: config.logLevel, worker: worker?.name });
+    process.exit(await live(start, { config, log, domain, clock: REAL_TIME, worker }));
+  } catch (error) {
+    if (!(error instanceof StartRefused)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(error.exitCode);
+  }
+};
+
+/** Only a clone of the repository has this script; it is plain JavaScript, which its installation shares. */
+const noteRunning = async (): Promise<void> => {
+  const script = new URL('../scripts/note-running.mjs', import.meta.url);
+  if (existsSync(script)) await import(script.href);
+};
+
+const live = async (
+  start: Start,
+  given: Pick<ProcessContext, 'config' | 'log' | 'domain' | 'clock' | 'worker'>,
+): Promise<number> => {
+  const { config, log, worker } = given;
+  const stopSignal = new AbortController();
+  const { stopping, onHangUp } = watchForStop(log, config.drainMs, {
+    stopSignal,
+    isWorker: worker !== undefined,
+  });
+  await using resources = new AsyncDisposableStack();
+  try {
+    await start({ ...given, resources, signal: stopSignal.signal, onHangUp });
+  } catch (error) {
+    if (error instanceof StartRefused) throw error;
+    const failure = fileFailure(error) ?? setupFailure(error);
+    if (failure !== undefined) throw new StartRefused(`Annals cannot start: ${failure}`, { cause: error });
+    log.fatal({ err: error }, 'The process could not start.');
+    return FAILED;
+  }
+  // By itself, Node writes its compile cache only at an orderly exit: a killed process would leave none.
+  flushCompileCache();
+  // A signal during the start takes effect once everything that was started can be stopped.
+  return await stopping;
+};
+
+type Watching = { readonly stopSignal: AbortController; readonly isWorker: boolean };
+type Watched = { readonly stopping: Promise<number> } & Required<Pick<ProcessContext, 'onHangUp'>>;
+
+/** Resolves to the exit code once there is a reason to stop. From then on the process has `drainMs` left. */
+const watchForStop = (log: Log, drainMs: number, { stopSignal, isWorker }: Watching): Watched => {
+  const { promise, resolve } = Promise.withResolvers<number>();
+  let stoppingSince: number | undefined;
+  const stop = (exitCode: number) => {
+    stoppingSince = performance.now();
+    setTimeout(() => {
+      log.error({ drainMs }, 'Stopping took too long and was cut off.');
+      process.exit(FAILED);
+    }, drainMs).unref();
+    stopSignal.abort();
+    resolve(exitCode);
+  };
+  let onHangUp: (() => void) | undefined;
+  for (const signal of SIGNALS) {
+    process.on(signal, () => {
+      // A terminal sends these to all its processes, and the primary process decides for its workers.
+      if (isWorker && signal !== 'SIGTERM') return;
+      if (signal === 'SIGHUP' && onHangUp !== undefined && stoppingSince === undefined) {
+        onHangUp();
+      } else if (stoppingSince === undefined) {
+        log.info({ signal }, 'Stopping.');
+        stop(0);
+      } else if (performance.now() - stoppingSince > SAME_SIGNAL_MS) {
+        process.exit(128 + constants.signals[signal]);
+      }
+    });
+  }
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'An unexpected failure ends this process.');
+    if (stoppingSince === undefined) stop(FAILED);
+  });
+  return {
+    stopping: promise,
+    onHangUp(work) {
+      // If its terminal closes, nobody is left to stop the process by hand.
+      if (!process.stdin.isTTY) onHangUp = work;
+    },
+  };
+};

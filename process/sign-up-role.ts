@@ -1,0 +1,13 @@
+import type { Domain } from '#kernel/registry/registry.ts';
+import { rolesOf } from '#kernel/registry/roles.ts';
+import { ConfigError } from './config.ts';
+
+/** The role of users who sign up by themselves: the operator’s setting, or else the domain’s default. */
+export const signUpRoleOf = (domain: Domain, setting: string | undefined): string => {
+  const role = setting ?? domain.signUp;
+  const roles = rolesOf(domain).filter((each) => each !== 'admin');
+  if (role === 'off' || roles.includes(role)) return role;
+  throw new ConfigError([
+    `SIGNUP is ${role}, but must be off or a role of ${domain.name}: ${roles.join(', ')}.`,
+  ]);
+};
