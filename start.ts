@@ -1,9 +1,4 @@
-import { StartRefused } from '#kernel/base/start-refused.ts';
-import type { LoadDemo } from '#kernel/demo/demo.ts';
-import type { Domain } from '#kernel/registry/registry.ts';
-import { type ProcessContext, run } from '#process/run.ts';
-
-type Role = { readonly startRole: (context: ProcessContext) => Promise<void> };
+import { loadDomain, type Role, runRole, type Served } from '#process/run-role.ts';
 
 /** Each is loaded only in its own process, to save memory. */
 const ROLES: Readonly<Record<string, () => Promise<Role>>> = {
@@ -15,12 +10,6 @@ const ROLES: Readonly<Record<string, () => Promise<Role>>> = {
 };
 
 /**
- * The domain of an installation. It is loaded in a function, because a declaration may be refused: then only
- * that error is printed.
- */
-export type Served = { domain(): Promise<Domain>; readonly demo?: LoadDemo };
-
-/**
  * Serves a domain, as the arguments say: all roles in one process, one role alone (`query`), or an operator
  * command (`audit verify`). A `main.ts` that calls it is all that an installation of another domain needs.
  */
@@ -30,9 +19,14 @@ export const start = async (
 ): Promise<void> => {
   const [first = '', ...others] = args;
   const role = Object.hasOwn(ROLES, first) ? ROLES[first] : undefined;
-  if (role !== undefined) return runRole(role, { domain: await load(served), role: first, args: others });
+  if (role !== undefined)
+    return runRole(role, { domain: await loadDomain(served), role: first, args: others });
   if (first === '' || first.startsWith('-'))
-    return runRole(() => oneOrMany(served), { domain: await load(served), roles: Object.keys(ROLES), args });
+    return runRole(() => oneOrMany(served), {
+      domain: await loadDomain(served),
+      roles: Object.keys(ROLES),
+      args,
+    });
   return operate(served, args);
 };
 
@@ -47,28 +41,15 @@ const allRoles = async ({ demo }: Served): Promise<Role> => {
   return { startRole: async (context) => void (await startAll(context, { hasDemo: demo !== undefined })) };
 };
 
-const runRole = async (role: () => Promise<Role>, options: Parameters<typeof run>[1]): Promise<never> =>
-  run(async (context) => (await role()).startRole(context), options);
-
 /** The command line for operators only. */
 export const operate = async (
   served: Served,
   args: readonly string[] = process.argv.slice(2),
 ): Promise<void> => {
-  const domain = await load(served);
+  const domain = await loadDomain(served);
   const { runCommandLine } = await import('./command-line/program.ts');
   const { openTerminal } = await import('./command-line/terminal.ts');
   const serve = () => runRole(() => allRoles(served), { domain, args: [] });
   using terminal = openTerminal({ ...served, domain, serve });
   process.exitCode = await runCommandLine(args, terminal);
-};
-
-const load = async ({ domain }: Served): Promise<Domain> => {
-  try {
-    return await domain();
-  } catch (error) {
-    if (!(error instanceof StartRefused)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    process.exit(error.exitCode);
-  }
 };

@@ -1,3 +1,5 @@
+import { runRoleAlone } from '#process/run-role.ts';
+import { served } from '../served.ts';
+
 /** Starts this role alone, as `node main.ts auth` does. */
-process.argv.splice(2, 0, 'auth');
-await import('../main.ts');
+await runRoleAlone('auth', () => import('./role.ts'), served);

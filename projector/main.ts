@@ -1,3 +1,5 @@
+import { runRoleAlone } from '#process/run-role.ts';
+import { served } from '../served.ts';
+
 /** The role on its own, for `node main.ts projector`. */
-process.argv.splice(2, 0, 'projector');
-await import('../main.ts');
+await runRoleAlone('projector', () => import('./role.ts'), served);

@@ -1,3 +1,5 @@
+import { runRoleAlone } from '#process/run-role.ts';
+import { served } from '../served.ts';
+
 /** Starts only this role, like `node main.ts query`. */
-process.argv.splice(2, 0, 'query');
-await import('../main.ts');
+await runRoleAlone('query', () => import('./role.ts'), served);

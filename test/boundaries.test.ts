@@ -40,6 +40,8 @@ test.each([
   ['the domain from a role', 'query/x.ts', `import { x } from '#domain/x.ts';`],
   ['the domain where a role begins', 'query/main.ts', `import { x } from '#domain/x.ts';`],
   ['all that is started from within a role', 'query/x.ts', `await import('../main.ts');`],
+  ['all that is started from where a role begins', 'query/main.ts', `await import('../main.ts');`],
+  ['the served domain from within a role', 'query/x.ts', `import { x } from '../served.ts';`],
   ['the domain from the kernel', 'kernel/x.ts', `import { x } from '#domain/x.ts';`],
   ['shared from the kernel', 'kernel/x.ts', `import { x } from '#shared/x.ts';`],
   ['a type of shared from the kernel', 'kernel/x.ts', `import type { X } from '#shared/x.ts';`],
@@ -150,7 +152,7 @@ test.each([
     `import type { Pool } from '#shared/database/pool.ts';`,
   ],
   ['the audit where a role is started', 'projector/role.ts', `import { x } from '../audit/service.ts';`],
-  ['all that is started from where a role begins', 'projector/main.ts', `await import('../main.ts');`],
+  ['the served domain where a role begins', 'projector/main.ts', `import { x } from '../served.ts';`],
   ['anything in a test', 'shared/x.test.ts', `import { x } from '../command/x.ts';\nimport pg from 'pg';`],
 ])('importing %s is allowed', (_, path, source) => {
   expect(check([path, source])).toEqual([]);

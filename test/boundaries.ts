@@ -123,7 +123,7 @@ const violationsOf = (path: string, sources: Sources): string[] => [
 
 /** The entry of a role that runs alone. */
 const roleOf = (path: string): string => `${folderOf(path)}/role.ts`;
-/** Starts the composition at the root. */
+/** Starts a role alone, with the domain that the installation serves. */
 const entryOf = (path: string): string => `${folderOf(path)}/main.ts`;
 
 const crossings = (path: string, specifier: string): string[] => {
@@ -136,7 +136,7 @@ const crossings = (path: string, specifier: string): string[] => {
   if (!specifier.startsWith('.') || folderOf(path) === COMPOSING) return [];
   const target = posix.join(posix.dirname(path), specifier);
   if (folderOf(target) === folderOf(path) || target === 'package.json') return [];
-  if (target === 'main.ts' && path === entryOf(path)) return [];
+  if (target === 'served.ts' && path === entryOf(path)) return [];
   if (folderOf(target) === HOSTED && folderOf(path) !== 'shared' && path === roleOf(path)) return [];
   return [`${path} imports ${specifier}: ${folderOf(path)} imports itself and #shared.`];
 };

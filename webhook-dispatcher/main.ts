@@ -1,3 +1,5 @@
+import { runRoleAlone } from '#process/run-role.ts';
+import { served } from '../served.ts';
+
 /** The role on its own, for `node main.ts webhook-dispatcher`. */
-process.argv.splice(2, 0, 'webhook-dispatcher');
-await import('../main.ts');
+await runRoleAlone('webhook-dispatcher', () => import('./role.ts'), served);
