@@ -3,6 +3,8 @@ import { exampleKind } from '#kernel/registry/example-kind.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { banner } from '#process/banner.ts';
 import type { Config } from '#process/config.ts';
+import { openBlobs } from '#process/engines/open-blobs.ts';
+import { openChangeStream } from '#process/engines/open-change-stream.ts';
 import {
   type FirstMinute,
   readDemoAccess,
@@ -13,8 +15,6 @@ import { type Foundation, openFoundation } from '#process/foundation.ts';
 import type { ProcessContext } from '#process/run.ts';
 import { serveClients } from '#process/serve-clients.ts';
 import type { WorkerLink } from '#process/workers/link.ts';
-import { openBlobs } from '#shared/blobs/open.ts';
-import { openChangeStream } from '#shared/change-stream/open.ts';
 import { policyOf } from '#shared/policy.ts';
 import { openReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { prepareFirstMinute } from './auth/first-minute.ts';

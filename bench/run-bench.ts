@@ -4,7 +4,7 @@ import { chmod, glob, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startEmbeddedPostgres } from '../shared/database/embedded.ts';
+import { startEmbeddedPostgres } from '../adapters/embedded-postgres/embedded.ts';
 import { RUN, removeDataDir, removeDataDirsOf } from '../test/engines/data-dir.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { startEmbeddedPostgres } from '../shared/database/embedded.ts';
+import { startEmbeddedPostgres } from '../adapters/embedded-postgres/embedded.ts';
 import { listOf, numbersOf, readOptions, turnsOf } from './options.ts';
 import { runBench } from './run-bench.ts';
 import { measureFanOut } from './streams/fan-out.ts';

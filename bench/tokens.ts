@@ -1,4 +1,4 @@
-import { startEmbeddedPostgres } from '../shared/database/embedded.ts';
+import { startEmbeddedPostgres } from '../adapters/embedded-postgres/embedded.ts';
 import { createProofMint, createTokenMint } from '../test/token-mint.ts';
 import { applyLoad, type Load, type Loaded } from './load.ts';
 import { readOptions, turnsOf } from './options.ts';

@@ -4,7 +4,7 @@ import type { UserId } from '#kernel/base/brands.ts';
 import { pathId } from '#kernel/base/rest/path-id.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { openBlobs } from '#shared/blobs/open.ts';
+import { openBlobs } from '#process/engines/open-blobs.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { applyErasures } from '#shared/erasure/apply.ts';

@@ -1,12 +1,12 @@
-import { StartRefused } from '#kernel/base/start-refused.ts';
-import { type Config, loadConfig } from '#process/config.ts';
-import { REAL_TIME } from '#shared/clock/real-time.ts';
-import { demandDatabase } from '#shared/database/demand-database.ts';
 import {
   connectEmbeddedPostgres,
   hasEmbeddedPostgres,
   startEmbeddedPostgres,
-} from '#shared/database/embedded.ts';
+} from '#adapters/embedded-postgres/embedded.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
+import { type Config, loadConfig } from '#process/config.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
+import { demandDatabase } from '#shared/database/demand-database.ts';
 import { openPool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { isPostgres, openConfiguredEventLog } from '#shared/event-log/open.ts';

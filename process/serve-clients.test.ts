@@ -2,7 +2,7 @@ import { type RequestHandler, Router } from 'express';
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { Health } from '#edge/http/health.ts';
-import { openRateLimits } from '#edge/rate-limit/open.ts';
+import { openRateLimits } from '#process/engines/open-rate-limits.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { captureLog } from '../test/serve.ts';
 import { until } from '../testing/until.ts';

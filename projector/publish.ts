@@ -1,8 +1,8 @@
 import type { Position } from '#kernel/base/brands.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { openPublication } from '#process/engines/open-change-stream.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { createChangeReader } from '#shared/change-stream/changes.ts';
-import { openPublication } from '#shared/change-stream/open.ts';
 import type { ChangeToPublish, Publication } from '#shared/change-stream/publication.ts';
 import { type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { type FollowerOptions, startFollower } from '#shared/follower/follower.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { freePort } from '#adapters/embedded-postgres/free-port.ts';
 import { type DemoAccess, readDemoAccess } from '#process/first-minute-file.ts';
-import { freePort } from '#shared/database/embedded/free-port.ts';
 import { spawnAnnals } from '../test/annals-process.ts';
 import { temporaryDataDir } from '../test/engines/data-dir.ts';
 

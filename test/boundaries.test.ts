@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '..');
 
 const readSources = (): Map<string, string> => {
   const folders =
-    'command,query,projector,auth,webhook-dispatcher,audit,command-line,process,edge,shared,kernel,domain,client,package,testing';
+    'command,query,projector,auth,webhook-dispatcher,audit,command-line,process,adapters,edge,shared,kernel,domain,client,package,testing';
   const paths = globSync([`{${folders}}/**/*.ts`, '*.ts'], {
     cwd: root,
     exclude: (path) => path.includes('package/create/template'),
@@ -48,6 +48,9 @@ test.each([
   ['the edge from shared', 'shared/x.ts', `import type { X } from '#edge/x.ts';`],
   ['the process from shared', 'shared/x.ts', `import { x } from '#process/x.ts';`],
   ['the process from the edge', 'edge/x.ts', `import type { X } from '#process/x.ts';`],
+  ['an adapter from its port', 'shared/blobs/blobs.ts', `await import('#adapters/s3/s3-blobs.ts');`],
+  ['an adapter from the edge', 'edge/x.ts', `import type { X } from '#adapters/redis/x.ts';`],
+  ['the process from an adapter', 'adapters/x.ts', `import type { X } from '#process/x.ts';`],
   ['I/O from a declaration', 'domain/x.ts', `import net from 'node:net';`],
   ['the tests', 'shared/x.ts', `import { x } from '../test/x.ts';`],
   ['the tests, from the command line', 'command-line/x.ts', `import { x } from '../test/x.ts';`],

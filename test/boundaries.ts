@@ -13,6 +13,7 @@ const FOLDERS = [
   'audit',
   'command-line',
   'process',
+  'adapters',
   'edge',
   'shared',
   'kernel',
@@ -34,7 +35,8 @@ const BELOW: Readonly<Record<string, readonly string[]>> = {
   kernel: ['kernel'],
   shared: ['kernel', 'shared'],
   edge: ['kernel', 'shared', 'edge'],
-  process: ['kernel', 'shared', 'edge', 'process'],
+  adapters: ['kernel', 'shared', 'edge', 'adapters'],
+  process: ['kernel', 'shared', 'edge', 'adapters', 'process'],
 };
 
 /** Operator commands are composed of parts of the roles. */
@@ -47,6 +49,7 @@ const HOSTED = 'audit';
 const DRIVERS: Readonly<Record<string, readonly string[]>> = {
   pg: [
     'shared/database/',
+    'adapters/embedded-postgres/',
     'shared/event-log/postgres/',
     'shared/change-stream/postgres/',
     'shared/keys/postgres/',
@@ -54,11 +57,11 @@ const DRIVERS: Readonly<Record<string, readonly string[]>> = {
   ],
   '@eventstore/db-client': ['shared/event-log/eventstoredb/'],
   '@grpc/grpc-js': ['shared/event-log/eventstoredb/'],
-  kafkajs: ['shared/change-stream/kafka/'],
-  ioredis: ['edge/rate-limit/redis/', 'webhook-dispatcher/queue/'],
+  kafkajs: ['adapters/kafka/'],
+  ioredis: ['adapters/redis/', 'webhook-dispatcher/queue/'],
   bullmq: ['webhook-dispatcher/queue/'],
-  '@opentelemetry/api': ['shared/tracing/opentelemetry/'],
-  '@opentelemetry/sdk-trace': ['shared/tracing/opentelemetry/'],
+  '@opentelemetry/api': ['adapters/opentelemetry/'],
+  '@opentelemetry/sdk-trace': ['adapters/opentelemetry/'],
 };
 
 /** Events, commands, and deciders compute: at run time they import only each other and these. */

@@ -188,7 +188,7 @@ test('the script makes every secret that compose mounts, once', async () => {
 
 test('alerts and plots name only existing metrics, and each alert has a runbook', () => {
   const sources = globSync(
-    '{audit,auth,command,edge,process,projector,query,shared,webhook-dispatcher}/**/*.ts',
+    '{adapters,audit,auth,command,edge,process,projector,query,shared,webhook-dispatcher}/**/*.ts',
     {
       cwd: root,
     },
@@ -267,6 +267,7 @@ test('the image has the Node of package.json, every role, and the ports of the s
     ...roles,
     'audit',
     'kernel',
+    'adapters',
     'edge',
     'process',
     'domain',

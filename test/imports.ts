@@ -19,6 +19,6 @@ export const importsOf = (source: string): readonly Import[] => [
 
 /** The path of a file of the repository that another one imports; undefined for packages. */
 export const localTarget = (path: string, specifier: string): string | undefined => {
-  if (/^#(?:shared|edge|process|kernel|domain)\//.test(specifier)) return specifier.slice(1);
+  if (/^#(?:shared|adapters|edge|process|kernel|domain)\//.test(specifier)) return specifier.slice(1);
   return specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : undefined;
 };

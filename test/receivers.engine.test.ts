@@ -4,7 +4,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freePort } from '#shared/database/embedded/free-port.ts';
+import { freePort } from '#adapters/embedded-postgres/free-port.ts';
 import { scaled } from '../testing/load.ts';
 import { until } from '../testing/until.ts';
 import { signatures } from '../webhook-dispatcher/deliver/sign.ts';

@@ -3,10 +3,10 @@ import { openResourceServer } from '#edge/authenticate/resource-server.ts';
 import { gatewayKey } from '#edge/command-gateway/assertion.ts';
 import { createHttpGateway } from '#edge/command-gateway/http-gateway.ts';
 import { resourcePaths } from '#edge/rest/resource-paths.ts';
+import { openChangeStream } from '#process/engines/open-change-stream.ts';
 import { openFoundation } from '#process/foundation.ts';
 import type { ProcessContext } from '#process/run.ts';
 import { serveClients } from '#process/serve-clients.ts';
-import { openChangeStream } from '#shared/change-stream/open.ts';
 import { openReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { startDispatcher } from './service.ts';
 

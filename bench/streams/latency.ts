@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Agent, type ClientRequest, get, type IncomingMessage, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startEmbeddedPostgres } from '../../shared/database/embedded.ts';
+import { startEmbeddedPostgres } from '../../adapters/embedded-postgres/embedded.ts';
 import { startKafka } from '../../test/engines/kafka.ts';
 import { startAnnals, tokenOf } from '../processes.ts';
 import { printTable, quantilesOf } from '../table.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { startEmbeddedPostgres } from '../../shared/database/embedded.ts';
+import { startEmbeddedPostgres } from '../../adapters/embedded-postgres/embedded.ts';
 import { startAnnals, tokenOf } from '../processes.ts';
 import { post, publishArticle } from '../streams/installation.ts';
 

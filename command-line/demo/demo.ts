@@ -1,6 +1,6 @@
+import { freePort } from '#adapters/embedded-postgres/free-port.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { readDemoAccess, writeDemoAccess } from '#process/first-minute-file.ts';
-import { freePort } from '#shared/database/embedded/free-port.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { demandStopped } from '../../audit/export/switch-log.ts';

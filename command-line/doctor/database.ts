@@ -1,10 +1,10 @@
-import { StartRefused } from '#kernel/base/start-refused.ts';
-import { demandDatabase } from '#shared/database/demand-database.ts';
 import {
   connectEmbeddedPostgres,
   hasEmbeddedPostgres,
   startEmbeddedPostgres,
-} from '#shared/database/embedded.ts';
+} from '#adapters/embedded-postgres/embedded.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
+import { demandDatabase } from '#shared/database/demand-database.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { spanText } from '#shared/format.ts';
 import { type Diagnosis, type Examined, fail, ok, refusal, warn } from './diagnosis.ts';

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { parseKafkaUrl } from '#adapters/kafka/kafka-url.ts';
+import { demandRedis } from '#adapters/redis/demand-redis.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import { openBlobs } from '#shared/blobs/open.ts';
-import { parseKafkaUrl } from '#shared/change-stream/kafka/kafka-url.ts';
+import { openBlobs } from '#process/engines/open-blobs.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openConfiguredEventLog } from '#shared/event-log/open.ts';
-import { demandRedis } from '#shared/redis/demand-redis.ts';
 import { type Diagnosis, type Examined, fail, isThere, ok, refusal } from './diagnosis.ts';
 
 const TIMEOUT_MS = 5_000;

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '#adapters/embedded-postgres/free-port.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { loadConfig } from '#process/config.ts';
@@ -9,7 +10,6 @@ import { createLog } from '#process/log.ts';
 import type { ProcessContext } from '#process/run.ts';
 import { signUpRoleOf } from '#process/sign-up-role.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
-import { freePort } from '#shared/database/embedded/free-port.ts';
 import { PLENTY, type Settings } from '../../testing/installation.ts';
 import { createTestDatabase } from './test-database.ts';
 

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import '../dispose.ts';
 import pg from 'pg';
+import { startEmbeddedPostgres } from '#adapters/embedded-postgres/embedded.ts';
+import { DataDirInUse } from '#adapters/embedded-postgres/errors.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import { DataDirInUse } from '#shared/database/embedded/errors.ts';
-import { startEmbeddedPostgres } from '#shared/database/embedded.ts';
 import { KEPT } from './kept.ts';
 
 // Keeps the PostgreSQL of a user's tests in a process of its own, and stops it once no test has used it for a

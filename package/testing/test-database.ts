@@ -7,8 +7,8 @@ import { extname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { connectEmbeddedPostgres } from '#adapters/embedded-postgres/embedded.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import { connectEmbeddedPostgres } from '#shared/database/embedded.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { KEPT } from './kept.ts';
 

@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import type { Readiness } from '#edge/http/health.ts';
 import { demandFreePorts } from '#edge/http/listen.ts';
 import { memoryArrivals, microsecondsOf } from '#edge/rate-limit/memory/arrivals.ts';
-import { isFirstStart, openDatabase } from '#shared/database/open-database.ts';
+import { isFirstStart, openDatabase } from '#process/engines/open-database.ts';
 import { createMetrics, startMetricsServer } from '../metrics.ts';
 import type { ProcessContext } from '../run.ts';
 import { embeddedConnections, warnOfFewConnections } from './connections.ts';

@@ -132,7 +132,7 @@ test('every npm script that the texts run is in package.json, in that of the ben
 });
 
 const FOLDERS =
-  'audit|auth|bench|command|command-line|deploy|docs|edge|kernel|process|projector|query|scripts|shared|test|webhook-dispatcher';
+  'adapters|audit|auth|bench|command|command-line|deploy|docs|edge|kernel|process|projector|query|scripts|shared|test|webhook-dispatcher';
 
 test('every file and folder that the texts name exists', () => {
   const missing = TEXTS.filter((path) => path !== 'CHANGELOG.md').flatMap((path) =>

@@ -18,6 +18,7 @@ const PACKAGE = join(DIST, 'package');
 const [destination = DIST] = process.argv.slice(2);
 
 const FOLDERS = [
+  'adapters',
   'audit',
   'auth',
   'client',
@@ -64,7 +65,7 @@ const listFiles = (): readonly string[] =>
     .split('\n')
     .filter((path) => path !== '' && !LEFT_OUT.test(path));
 
-const SUBPATH = /(['"])#(domain|edge|kernel|process|shared)\/([^'"]+)\1/g;
+const SUBPATH = /(['"])#(adapters|domain|edge|kernel|process|shared)\/([^'"]+)\1/g;
 
 /** In the form that the compiler rewrites to JavaScript. */
 const withRelativeImports = (path: string, source: string): string =>

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { freePort } from '#adapters/embedded-postgres/free-port.ts';
 import { publishing } from '#domain/publishing.ts';
-import { freePort } from '#shared/database/embedded/free-port.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { createAdmin, type Installation, PLENTY } from '../../testing/installation.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';

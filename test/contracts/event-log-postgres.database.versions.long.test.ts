@@ -2,8 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
+import { startEmbeddedPostgres } from '#adapters/embedded-postgres/embedded.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
-import { startEmbeddedPostgres } from '#shared/database/embedded.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';
 import { openPostgresEventLog } from '#shared/event-log/postgres/postgres-event-log.ts';
 import { READ_LOG } from '#shared/event-log/postgres/read.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { openRateLimits } from '#edge/rate-limit/open.ts';
 import type { RateLimit, RateLimits } from '#edge/rate-limit/rate-limit.ts';
+import { openRateLimits } from '#process/engines/open-rate-limits.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { until } from '../../testing/until.ts';

@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
+import { openRedisArrivals } from '#adapters/redis/arrivals.ts';
 import { createRateLimit } from '#edge/rate-limit/gcra.ts';
-import { openRateLimits } from '#edge/rate-limit/open.ts';
-import { openRedisArrivals } from '#edge/rate-limit/redis/arrivals.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
+import { openRateLimits } from '#process/engines/open-rate-limits.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { until } from '../../testing/until.ts';
 import { redisMissing, startRedis } from '../engines/redis.ts';

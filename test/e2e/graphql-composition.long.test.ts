@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { freePort } from '#shared/database/embedded/free-port.ts';
+import { freePort } from '#adapters/embedded-postgres/free-port.ts';
 import type { GraphqlReply } from '../../testing/graphql/graphql-client.ts';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';

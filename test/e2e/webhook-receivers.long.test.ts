@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect } from 'vitest';
-import { freePort } from '#shared/database/embedded/free-port.ts';
+import { freePort } from '#adapters/embedded-postgres/free-port.ts';
 import type { Delivery } from '#shared/rest/deliveries.ts';
 import { until } from '../../testing/until.ts';
 import { type Example, startExample } from '../engines/example.ts';

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Agent, fetch } from 'undici';
-import { freePort } from '#shared/database/embedded/free-port.ts';
+import { freePort } from '#adapters/embedded-postgres/free-port.ts';
 import { until } from '../../testing/until.ts';
 import { createCertificate } from './certificate.ts';
 import { type Program, pathOf } from './control-plane-programs.ts';

@@ -1,8 +1,8 @@
 import { chmod, mkdtemp, readdir, readFile, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { readCluster } from '#shared/database/embedded/cluster.ts';
-import { stopPostmaster } from '#shared/database/embedded/postmaster.ts';
+import { readCluster } from '#adapters/embedded-postgres/cluster.ts';
+import { stopPostmaster } from '#adapters/embedded-postgres/postmaster.ts';
 
 /** Names the run in the environment of its workers, so that all its folders can be found by its name. */
 export const RUN = 'ANNALS_TEST_RUN';

@@ -1,4 +1,4 @@
-import { startEmbeddedPostgres } from '#shared/database/embedded.ts';
+import { startEmbeddedPostgres } from '#adapters/embedded-postgres/embedded.ts';
 
 /**
  * A process that owns a data folder until a signal stops it. It prints its server's address in one line.

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '#shared/database/embedded/free-port.ts';
+import { freePort } from '#adapters/embedded-postgres/free-port.ts';
 import { until } from '../../testing/until.ts';
 import { changed, patternOf, type Step } from './tutorial-page.ts';
 import { openTutorialTerminal, type TutorialTerminal } from './tutorial-terminal.ts';

@@ -1,5 +1,5 @@
 import type { TestProject } from 'vitest/node';
-import { startEmbeddedPostgres } from '#shared/database/embedded.ts';
+import { startEmbeddedPostgres } from '#adapters/embedded-postgres/embedded.ts';
 import { temporaryDataDir } from './data-dir.ts';
 import { startPgBouncer } from './pgbouncer.ts';
 import { startReaper } from './start-reaper.ts';

@@ -1,6 +1,6 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { freePort } from '#shared/database/embedded/free-port.ts';
+import { freePort } from '#adapters/embedded-postgres/free-port.ts';
 import { until } from '../../testing/until.ts';
 import { temporaryDataDir } from './data-dir.ts';
 import { format, type Server, startOn, withAdmin } from './kafka.ts';

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { freePort } from '#shared/database/embedded/free-port.ts';
+import { freePort } from '#adapters/embedded-postgres/free-port.ts';
 import { until } from '../../testing/until.ts';
 import { temporaryDataDir } from './data-dir.ts';
 

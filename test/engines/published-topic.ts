@@ -1,12 +1,12 @@
 // Over 200 lines, because it is one fixture: a topic, its publishers and subscribers, and the waits for each.
 import { setTimeout as delay } from 'node:timers/promises';
 import { test as base, expect } from 'vitest';
+import { openKafkaChangeStream } from '#adapters/kafka/kafka-change-stream.ts';
+import { parseKafkaUrl } from '#adapters/kafka/kafka-url.ts';
 import { publishing } from '#domain/publishing.ts';
 import type { Position, UserId } from '#kernel/base/brands.ts';
 import { createMetrics } from '#process/metrics.ts';
 import type { Change, ChangeStream } from '#shared/change-stream/change-stream.ts';
-import { openKafkaChangeStream } from '#shared/change-stream/kafka/kafka-change-stream.ts';
-import { parseKafkaUrl } from '#shared/change-stream/kafka/kafka-url.ts';
 import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { START } from '#shared/event-log/event-log.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { freePort } from '#shared/database/embedded/free-port.ts';
+import { freePort } from '#adapters/embedded-postgres/free-port.ts';
 import type { Settings } from '../../testing/installation.ts';
 import { AUTHORITY, SERVER } from './certificates.ts';
 import { type Nginx, startNginx } from './nginx.ts';

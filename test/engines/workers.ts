@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { freePort } from '#adapters/embedded-postgres/free-port.ts';
 import { publishing } from '#domain/publishing.ts';
-import { freePort } from '#shared/database/embedded/free-port.ts';
 import { createAdmin, type Installation, PLENTY, type Settings } from '../../testing/installation.ts';
 import { temporaryDataDir } from './data-dir.ts';
 import { createDatabase } from './database.ts';

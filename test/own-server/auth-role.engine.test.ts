@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { freePort } from '#shared/database/embedded/free-port.ts';
+import { freePort } from '#adapters/embedded-postgres/free-port.ts';
 import { runAnnals } from '../annals-process.ts';
 import { createDatabase } from '../engines/database.ts';
 import { startRole } from '../engines/role-process.ts';

@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs';
 import { expect } from 'vitest';
-import { readCluster } from '#shared/database/embedded/cluster.ts';
-import { readPostmaster } from '#shared/database/embedded/postmaster.ts';
+import { readCluster } from '#adapters/embedded-postgres/cluster.ts';
+import { readPostmaster } from '#adapters/embedded-postgres/postmaster.ts';
 import { until } from '../../testing/until.ts';
 import { runAnnals, spawnAnnals } from '../annals-process.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
@@ -50,7 +50,7 @@ test('a stop that takes too long is cut off with exit code 1', async () => {
 
 test('a stop that is cut off leaves no embedded PostgreSQL behind', async () => {
   await using dataDir = await temporaryDataDir();
-  const work = `const { openDatabase } = await import('#shared/database/open-database.ts');
+  const work = `const { openDatabase } = await import('#process/engines/open-database.ts');
     resources.use(await openDatabase(config, { log, signal }));`;
   await using annals = spawnAnnals(
     ...living(`${work} ${NEVER_STOPS}`, { DRAIN_MS: '100', DATA_DIR: dataDir.path }),

@@ -1,7 +1,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { startEmbeddedPostgres } from '#shared/database/embedded.ts';
+import { startEmbeddedPostgres } from '#adapters/embedded-postgres/embedded.ts';
 import { inDatabase } from '../../testing/database/search-everywhere.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { runBlock } from './page.ts';

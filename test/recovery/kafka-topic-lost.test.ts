@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { createKafka } from '#shared/change-stream/kafka/client.ts';
-import { parseKafkaUrl } from '#shared/change-stream/kafka/kafka-url.ts';
+import { createKafka } from '#adapters/kafka/client.ts';
+import { parseKafkaUrl } from '#adapters/kafka/kafka-url.ts';
 import { scaled } from '../../testing/load.ts';
 import { startKafka, type TestKafka } from '../engines/kafka.ts';
 import { kafkaMissing } from '../engines/kafka-server.ts';

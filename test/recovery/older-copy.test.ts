@@ -1,7 +1,7 @@
 import { cp, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test as base, expect } from 'vitest';
-import { startEmbeddedPostgres } from '#shared/database/embedded.ts';
+import { startEmbeddedPostgres } from '#adapters/embedded-postgres/embedded.ts';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';

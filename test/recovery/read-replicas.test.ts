@@ -2,8 +2,8 @@
 // are set up here.
 import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
+import { freePort } from '#adapters/embedded-postgres/free-port.ts';
 import { publishing } from '#domain/publishing.ts';
-import { freePort } from '#shared/database/embedded/free-port.ts';
 import { inDatabase } from '../../testing/database/search-everywhere.ts';
 import { restClientOf } from '../../testing/http/rest-client.ts';
 import { createAdmin, PLENTY } from '../../testing/installation.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openRateLimits } from '#edge/rate-limit/open.ts';
+import { openRateLimits } from '#process/engines/open-rate-limits.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';

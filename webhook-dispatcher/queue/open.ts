@@ -1,5 +1,5 @@
+import { demandRedis } from '#adapters/redis/demand-redis.ts';
 import { loadEngine } from '#shared/load-engine.ts';
-import { demandRedis } from '#shared/redis/demand-redis.ts';
 import type { DeliveryQueue, OpenedQueue } from './delivery-queue.ts';
 
 /** Opens the queue of a URL: `postgres://…` or `redis://…`. Only the engine in use is loaded. */

@@ -1,6 +1,6 @@
 import { createRedisBackend, withBackend } from 'bullmq';
 import { Redis, type RedisOptions } from 'ioredis';
-import { REDIS_CONNECTION, SILENCE_MAX_MS } from '#shared/redis/redis-connection.ts';
+import { REDIS_CONNECTION, SILENCE_MAX_MS } from '#adapters/redis/redis-connection.ts';
 import { createDeliveryQueue, QUEUE, type RunJob, withBackoff } from './bullmq.ts';
 import type { DeliveryQueue, OpenedQueue } from './delivery-queue.ts';
 import { reportTroubles } from './troubles.ts';

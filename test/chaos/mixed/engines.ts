@@ -1,4 +1,4 @@
-import { freePort } from '#shared/database/embedded/free-port.ts';
+import { freePort } from '#adapters/embedded-postgres/free-port.ts';
 import type { Cuttable } from '../../engines/cuttable.ts';
 import { openCuttable } from '../../engines/cuttable.ts';
 import { temporaryDataDir } from '../../engines/data-dir.ts';

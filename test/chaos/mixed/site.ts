@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { freePort } from '#adapters/embedded-postgres/free-port.ts';
 import { publishing } from '#domain/publishing.ts';
-import { freePort } from '#shared/database/embedded/free-port.ts';
 import { createAdmin, type Installation, PLENTY } from '../../../testing/installation.ts';
 import { type Cuttable, openCuttable } from '../../engines/cuttable.ts';
 import { temporaryDataDir } from '../../engines/data-dir.ts';

@@ -3,11 +3,11 @@ import { appendFile, chown, mkdir, readdir, rm, writeFile } from 'node:fs/promis
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type pg from 'pg';
-import { findBinaries } from '#shared/database/embedded/binaries.ts';
-import { type Cluster, readCluster } from '#shared/database/embedded/cluster.ts';
-import { freePort } from '#shared/database/embedded/free-port.ts';
-import { stopPostmaster } from '#shared/database/embedded/postmaster.ts';
-import { spawnServer } from '#shared/database/embedded/programs.ts';
+import { findBinaries } from '#adapters/embedded-postgres/binaries.ts';
+import { type Cluster, readCluster } from '#adapters/embedded-postgres/cluster.ts';
+import { freePort } from '#adapters/embedded-postgres/free-port.ts';
+import { stopPostmaster } from '#adapters/embedded-postgres/postmaster.ts';
+import { spawnServer } from '#adapters/embedded-postgres/programs.ts';
 import { inDatabase } from '../../../testing/database/search-everywhere.ts';
 import { until } from '../../../testing/until.ts';
 

@@ -1,11 +1,11 @@
 import type { IHeaders, Message } from 'kafkajs';
 import type { LogIdentity, Position } from '#kernel/base/brands.ts';
 import { formatCursor, parseCursor } from '#kernel/base/cursor.ts';
+import type { Change } from '#shared/change-stream/change-stream.ts';
+import { ofThisRelease } from '#shared/change-stream/of-this-release.ts';
+import type { ChangeToPublish } from '#shared/change-stream/publication.ts';
 import { cursorOf, type NamingLog } from '#shared/event-log/own-cursor.ts';
 import type { Catalogue } from '#shared/events/catalogue.ts';
-import type { Change } from '../change-stream.ts';
-import { ofThisRelease } from '../of-this-release.ts';
-import type { ChangeToPublish } from '../publication.ts';
 
 /**
  * A message in a form for other consumers too: its key is the aggregate’s stream, its value the change in

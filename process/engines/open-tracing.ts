@@ -30,7 +30,7 @@ export const openTracing = async ({
   if (endpoint === undefined) return NO_TRACING;
   const { openOtlpTracing } = await loadEngine(
     'OpenTelemetry',
-    () => import('#shared/tracing/opentelemetry/otlp-tracing.ts'),
+    () => import('#adapters/opentelemetry/otlp-tracing.ts'),
   );
   const resource = {
     'service.name': serviceName ?? service,

@@ -9,10 +9,10 @@ import {
   S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
-import { typeOfBlob } from '../blob-name.ts';
-import type { S3Address } from '../blob-url.ts';
-import { type Blobs, BlobsUnavailable } from '../blobs.ts';
-import { type IncomingBody, receive } from '../incoming-body.ts';
+import { typeOfBlob } from '#shared/blobs/blob-name.ts';
+import type { S3Address } from '#shared/blobs/blob-url.ts';
+import { type Blobs, BlobsUnavailable } from '#shared/blobs/blobs.ts';
+import { type IncomingBody, receive } from '#shared/blobs/incoming-body.ts';
 
 const CONNECT_MS = 3_000;
 /** Of silence in the middle of a request. */

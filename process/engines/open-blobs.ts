@@ -1,8 +1,8 @@
 import { StartRefused } from '#kernel/base/start-refused.ts';
+import { type BlobAddress, parseBlobUrl } from '#shared/blobs/blob-url.ts';
+import type { Blobs } from '#shared/blobs/blobs.ts';
 import type { HealthChecks } from '#shared/health-checks.ts';
 import { loadEngine } from '#shared/load-engine.ts';
-import { type BlobAddress, parseBlobUrl } from './blob-url.ts';
-import type { Blobs } from './blobs.ts';
 
 /** Opens the blob storage of BLOB_URL, and adds it to the health checks. Loads only the adapter in use. */
 export const openBlobs = async ({
@@ -38,11 +38,11 @@ const openAndCheck = async (address: BlobAddress): Promise<Blobs> => {
 const openAt = async (address: BlobAddress): Promise<Blobs> => {
   switch (address.kind) {
     case 'folder': {
-      const { openFolderBlobs } = await import('./folder/folder-blobs.ts');
+      const { openFolderBlobs } = await import('#shared/blobs/folder/folder-blobs.ts');
       return openFolderBlobs(address.folder);
     }
     case 's3': {
-      const { openS3Blobs } = await loadEngine('An S3 bucket', () => import('./s3/s3-blobs.ts'));
+      const { openS3Blobs } = await loadEngine('An S3 bucket', () => import('#adapters/s3/s3-blobs.ts'));
       return openS3Blobs(address);
     }
   }

@@ -1,10 +1,10 @@
+import { demandRedis } from '#adapters/redis/demand-redis.ts';
+import { type Arrivals, type Charge, type Charged, createRateLimit } from '#edge/rate-limit/gcra.ts';
+import { memoryArrivals, microsecondsOf } from '#edge/rate-limit/memory/arrivals.ts';
+import type { RateLimits } from '#edge/rate-limit/rate-limit.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { loadEngine } from '#shared/load-engine.ts';
 import type { Log } from '#shared/log.ts';
-import { demandRedis } from '#shared/redis/demand-redis.ts';
-import { type Arrivals, type Charge, type Charged, createRateLimit } from './gcra.ts';
-import { memoryArrivals, microsecondsOf } from './memory/arrivals.ts';
-import type { RateLimits } from './rate-limit.ts';
 
 /** Opens the rate limits at a URL: `memory:`, `postgres:…`, or `redis:…`. Loads only the engine in use. */
 export const openRateLimits = async (options: Options): Promise<RateLimits> => {
@@ -34,12 +34,12 @@ const openArrivals = async ({ url, installation, log, clock, primary }: Options)
         : surviveOutages(primary, { log, clock });
     case 'postgres':
     case 'postgresql': {
-      const { openPostgresArrivals } = await import('./postgres/arrivals.ts');
+      const { openPostgresArrivals } = await import('#edge/rate-limit/postgres/arrivals.ts');
       return surviveOutages(await openPostgresArrivals({ url, installation, log, clock }), { log, clock });
     }
     case 'redis':
     case 'rediss': {
-      const { openRedisArrivals } = await loadEngine('Redis', () => import('./redis/arrivals.ts'));
+      const { openRedisArrivals } = await loadEngine('Redis', () => import('#adapters/redis/arrivals.ts'));
       await demandRedis(url, 'RATE_LIMIT_URL');
       return surviveOutages(await openRedisArrivals({ url, installation, log }), { log, clock });
     }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { openRateLimits } from '#edge/rate-limit/open.ts';
+import { openRateLimits } from '#process/engines/open-rate-limits.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openDeliveryQueue } from '../../webhook-dispatcher/queue/open.ts';
 import { demandRedis } from './demand-redis.ts';

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis, ReplyError } from 'ioredis';
+import type { Arrivals, Charge, Charged } from '#edge/rate-limit/gcra.ts';
+import { storedKey } from '#edge/rate-limit/stored-key.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Log } from '#shared/log.ts';
-import { REDIS_CONNECTION, SILENCE_MAX_MS } from '#shared/redis/redis-connection.ts';
-import type { Arrivals, Charge, Charged } from '../gcra.ts';
-import { storedKey } from '../stored-key.ts';
+import { REDIS_CONNECTION, SILENCE_MAX_MS } from './redis-connection.ts';
 
 const CHARGE = readFileSync(new URL('./charge.lua', import.meta.url), 'utf8');
 const CHARGE_SHA = createHash('sha1').update(CHARGE).digest('hex');

@@ -1,11 +1,11 @@
 import { realpath } from 'node:fs/promises';
 import pg from 'pg';
 import { demandFolder, narrowDataFolder } from '#shared/folder.ts';
-import { findBinaries } from './embedded/binaries.ts';
-import { createCluster, readCluster } from './embedded/cluster.ts';
-import { isOwned, urlOf } from './embedded/owner-lock.ts';
-import { type EmbeddedLog, Ownership } from './embedded/ownership.ts';
-import { readPostmaster } from './embedded/postmaster.ts';
+import { findBinaries } from './binaries.ts';
+import { createCluster, readCluster } from './cluster.ts';
+import { isOwned, urlOf } from './owner-lock.ts';
+import { type EmbeddedLog, Ownership } from './ownership.ts';
+import { readPostmaster } from './postmaster.ts';
 
 export type EmbeddedPostgres = AsyncDisposable & {
   /** The connection string of the database `annals`. */

@@ -1,6 +1,6 @@
+import { hasEmbeddedPostgres, startEmbeddedPostgres } from '#adapters/embedded-postgres/embedded.ts';
+import { demandDatabase } from '#shared/database/demand-database.ts';
 import type { Log } from '#shared/log.ts';
-import { demandDatabase } from './demand-database.ts';
-import { hasEmbeddedPostgres, startEmbeddedPostgres } from './embedded.ts';
 
 export type Database = AsyncDisposable & {
   readonly url: string;

@@ -21,7 +21,7 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import { formatTraceparent, parseTraceparent } from '#kernel/base/traceparent.ts';
-import { type Attributes, nowMs, type Span, type SpanKind, type Tracing } from '../tracing.ts';
+import { type Attributes, nowMs, type Span, type SpanKind, type Tracing } from '#shared/tracing/tracing.ts';
 
 export type OtlpTracingOptions = {
   /** Of a collector; spans go to `/v1/traces` there. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Position } from '#kernel/base/brands.ts';
-import type { Change } from '../change-stream.ts';
+import type { Change } from '#shared/change-stream/change-stream.ts';
 import { RecentChanges } from './recent-changes.ts';
 
 const heard = (position: number, previous: number, bytes = 100) => ({

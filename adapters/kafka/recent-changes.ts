@@ -1,5 +1,5 @@
 import type { Position } from '#kernel/base/brands.ts';
-import type { Change } from '../change-stream.ts';
+import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Received } from './message.ts';
 
 const COUNT_MAX = 10_000;

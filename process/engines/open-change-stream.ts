@@ -1,14 +1,14 @@
+import { parseKafkaUrl } from '#adapters/kafka/kafka-url.ts';
+import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
+import {
+  openPostgresChangeStream,
+  type PostgresChangeStreamOptions,
+} from '#shared/change-stream/postgres/postgres-change-stream.ts';
+import type { Publication } from '#shared/change-stream/publication.ts';
 import type { NamingLog } from '#shared/event-log/own-cursor.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { loadEngine } from '#shared/load-engine.ts';
 import type { Log } from '#shared/log.ts';
-import type { ChangeStream } from './change-stream.ts';
-import { parseKafkaUrl } from './kafka/kafka-url.ts';
-import {
-  openPostgresChangeStream,
-  type PostgresChangeStreamOptions,
-} from './postgres/postgres-change-stream.ts';
-import type { Publication } from './publication.ts';
 
 export type ChangeStreamOptions = PostgresChangeStreamOptions & {
   /** Of the setting CHANGE_STREAM_URL. */
@@ -31,7 +31,7 @@ export const openChangeStream = async ({
       if (!address) break;
       const { openKafkaChangeStream } = await loadEngine(
         'Kafka',
-        () => import('./kafka/kafka-change-stream.ts'),
+        () => import('#adapters/kafka/kafka-change-stream.ts'),
       );
       const fromLog = openPostgresChangeStream(following);
       return openKafkaChangeStream({
@@ -59,6 +59,9 @@ export const openPublication = async ({
 }: PublicationOptions): Promise<Publication | undefined> => {
   const address = parseKafkaUrl(url);
   if (!address) return undefined;
-  const { openKafkaPublication } = await loadEngine('Kafka', () => import('./kafka/kafka-publication.ts'));
+  const { openKafkaPublication } = await loadEngine(
+    'Kafka',
+    () => import('#adapters/kafka/kafka-publication.ts'),
+  );
   return openKafkaPublication({ address, eventLog, log });
 };

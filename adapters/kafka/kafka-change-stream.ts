@@ -1,9 +1,9 @@
 import type { LogIdentity, Position } from '#kernel/base/brands.ts';
+import type { ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import type { Catalogue } from '#shared/events/catalogue.ts';
 import type { Log } from '#shared/log.ts';
-import type { ChangePage, ChangeStream } from '../change-stream.ts';
 import { createKafka } from './client.ts';
 import type { KafkaAddress } from './kafka-url.ts';
 import { KafkaTail } from './tail.ts';

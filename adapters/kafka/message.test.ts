@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { EventId, LogIdentity, Position, StreamName, UserId, Version } from '#kernel/base/brands.ts';
+import type { Change } from '#shared/change-stream/change-stream.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import type { Change } from '../change-stream.ts';
 import { fromMessage, toMessage } from './message.ts';
 
 const identity = '6f9619ff-8b86-4011-b42d-00c04fc964ff' as LogIdentity;

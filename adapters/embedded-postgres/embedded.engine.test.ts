@@ -10,11 +10,11 @@ import pg from 'pg';
 import { expect, test, vi } from 'vitest';
 import { temporaryDataDir } from '../../test/engines/data-dir.ts';
 import { scaled } from '../../testing/load.ts';
-import { SYSTEM_FOLDER } from './embedded/binaries.ts';
-import { readCluster } from './embedded/cluster.ts';
-import { DataDirInUse, EmbeddedPostgresFailed } from './embedded/errors.ts';
-import { readPostmaster } from './embedded/postmaster.ts';
+import { SYSTEM_FOLDER } from './binaries.ts';
+import { readCluster } from './cluster.ts';
 import { connectEmbeddedPostgres, startEmbeddedPostgres } from './embedded.ts';
+import { DataDirInUse, EmbeddedPostgresFailed } from './errors.ts';
+import { readPostmaster } from './postmaster.ts';
 
 const asRoot = process.getuid?.() === 0;
 const settings = { fsync: 'off' };

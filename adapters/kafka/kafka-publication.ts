@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Kafka, Partitioners, type Producer, type TopicMessages } from 'kafkajs';
 import { StartRefused } from '#kernel/base/start-refused.ts';
+import type { Publication } from '#shared/change-stream/publication.ts';
 import type { NamingLog } from '#shared/event-log/own-cursor.ts';
 import type { Log } from '#shared/log.ts';
-import type { Publication } from '../publication.ts';
 import { ANSWER_WITHIN_MS, createKafka } from './client.ts';
 import type { KafkaAddress } from './kafka-url.ts';
 import { type EncodedMessage, toMessage } from './message.ts';
