@@ -23,6 +23,7 @@ import { isPagePath } from './auth/pages/page-paths.ts';
 import type { AuthService } from './auth/service.ts';
 import { commandRoutes } from './command/routes.ts';
 import { startCommandService } from './command/service.ts';
+import { servePages } from './pages.ts';
 import { startProjection } from './projector/role.ts';
 import { queryLinksOf, startQueryService } from './query/service.ts';
 import { startDispatcher } from './webhook-dispatcher/service.ts';
@@ -116,13 +117,7 @@ const startRoles = async (context: ProcessContext, foundation: Foundation, { fol
   const { config, log, resources } = context;
   const blobs = resources.use(await openBlobs({ url: config.blobUrl, health: foundation.health }));
   const gateway = resources.use(
-    await startCommandService({
-      ...foundation,
-      blobs,
-      log,
-      webhooks: config.webhooks,
-      follows,
-    }),
+    await startCommandService({ ...foundation, blobs, log, webhooks: config.webhooks, follows }),
   );
   const notifier = resources.use(openReadModelNotifier({ ...foundation, url: foundation.databaseUrl }));
   if (follows) await startProjection(context, foundation, notifier);
@@ -140,6 +135,7 @@ const startRoles = async (context: ProcessContext, foundation: Foundation, { fol
       gateway,
       config,
       log,
+      servePages,
     }),
   );
   const dispatcher = resources.use(

@@ -3,7 +3,7 @@ import { loadDomain, type Role, runRole, type Served } from '#process/run-role.t
 /** Each is loaded only in its own process, to save memory. */
 const ROLES: Readonly<Record<string, () => Promise<Role>>> = {
   command: () => import('./command/role.ts'),
-  query: () => import('./query/role.ts'),
+  query: () => import('./query-role.ts'),
   projector: () => import('./projector/role.ts'),
   auth: () => import('./auth/role.ts'),
   'webhook-dispatcher': () => import('./webhook-dispatcher/role.ts'),

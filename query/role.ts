@@ -11,13 +11,13 @@ import type { ProcessContext } from '#process/run.ts';
 import { serveClients } from '#process/serve-clients.ts';
 import { openReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { watchParked } from '#shared/read-model/watch-parked.ts';
-import { queryLinksOf, startQueryService } from './service.ts';
+import { queryLinksOf, type ServePages, startQueryService } from './service.ts';
 
 /**
  * The query role alone. Commands of GraphQL mutations, and of writes that ask for the item, go to the command
  * role.
  */
-export const startRole = async (context: ProcessContext): Promise<void> => {
+export const startRole = async (context: ProcessContext, servePages: ServePages): Promise<void> => {
   const { config, log, resources } = context;
   const foundation = await openFoundation(context, 'annals-query', { isReader: true });
   const { issuerUrl: issuer, publicUrl: audience, ingressSecret } = config;
@@ -48,6 +48,7 @@ export const startRole = async (context: ProcessContext): Promise<void> => {
       gateway,
       config,
       log,
+      servePages,
     }),
   );
   const { requireIfMatch, limits } = config;

@@ -24,8 +24,6 @@ import { ofAggregates, ofViews } from '#shared/rest/operations.ts';
 import { createSnapshots, migrateSnapshots, unsavedTo } from '#shared/snapshots/snapshots.ts';
 import { exportRoutes } from './audit/export.ts';
 import { auditReads } from './audit/reads.ts';
-import { consoleRoutes } from './console/routes.ts';
-import { docsRoutes } from './docs/routes.ts';
 import { erasureReads } from './erasure/reads.ts';
 import { eventTypeReads } from './event-types/event-types.ts';
 import { type EventDependencies, openEvents } from './events/service.ts';
@@ -52,6 +50,9 @@ import { openViewFeed } from './views/feed.ts';
 import { viewStreamRoutes } from './views/routes.ts';
 import { webhookReads } from './webhooks/reads.ts';
 
+/** The pages of an installation, which describe and use its interface. */
+export type ServePages = (options: OpenApiOptions) => RequestHandler;
+
 /** The dependencies of the query side. The caller owns them, and they outlive the service. */
 export type QueryDependencies = {
   readonly domain: Domain;
@@ -72,6 +73,8 @@ export type QueryDependencies = {
   readonly gateway: CommandGateway;
   readonly log: Log;
   readonly clock: Clock;
+  /** The pages beside the interface. */
+  readonly servePages?: ServePages | undefined;
   /** The timeout of a read that waits for a write. */
   readonly visibleWithinMs?: number;
   /** The timeout of a read without a token that waits for a just created item. */
@@ -162,7 +165,7 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
     ),
     operatorCommandRoutes({ pool, bodyBytesMax: limits.bodyBytesMax }),
     graphql.routes,
-    publicRoutes({ ...config, domain }, eventLog),
+    publicRoutes(dependencies, { ...config, domain }),
     uploadRoutes({
       blobs,
       key,
@@ -206,8 +209,11 @@ const openParts = async (dependencies: QueryDependencies, opening: AsyncDisposab
 };
 
 /** The routes with the same answers for everybody. */
-const publicRoutes = (options: OpenApiOptions, eventLog: Pick<EventLog, 'identity'>): Router =>
-  Router().use(openApiRoutes(options, eventLog), docsRoutes(options), consoleRoutes(options));
+const publicRoutes = (
+  { eventLog, servePages }: Pick<QueryDependencies, 'eventLog' | 'servePages'>,
+  options: OpenApiOptions,
+): Router =>
+  Router().use(openApiRoutes(options, eventLog), ...(servePages === undefined ? [] : [servePages(options)]));
 
 /** The type requires every kernel operation that this role serves, so the compiler names a missing one. */
 const createReads = (

@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '..');
 
 const readSources = (): Map<string, string> => {
   const folders =
-    'command,query,projector,auth,webhook-dispatcher,audit,command-line,process,adapters,edge,shared,kernel,domain,client,package,testing';
+    'command,query,projector,auth,webhook-dispatcher,audit,command-line,console,site,process,adapters,edge,shared,kernel,domain,client,package,testing';
   const paths = globSync([`{${folders}}/**/*.ts`, '*.ts'], {
     cwd: root,
     exclude: (path) => path.includes('package/create/template'),
@@ -51,6 +51,10 @@ test.each([
   ['an adapter from its port', 'shared/blobs/blobs.ts', `await import('#adapters/s3/s3-blobs.ts');`],
   ['an adapter from the edge', 'edge/x.ts', `import type { X } from '#adapters/redis/x.ts';`],
   ['the process from an adapter', 'adapters/x.ts', `import type { X } from '#process/x.ts';`],
+  ['the site from the role that it describes', 'query/x.ts', `import { x } from '../site/x.ts';`],
+  ['another role from the site', 'site/x.ts', `import { x } from '../command/x.ts';`],
+  ['a role from the console', 'console/x.ts', `import { x } from '../query/x.ts';`],
+  ['the pages from a role', 'query/role.ts', `import { x } from '../pages.ts';`],
   ['I/O from a declaration', 'domain/x.ts', `import net from 'node:net';`],
   ['the tests', 'shared/x.ts', `import { x } from '../test/x.ts';`],
   ['the tests, from the command line', 'command-line/x.ts', `import { x } from '../test/x.ts';`],
@@ -155,6 +159,8 @@ test.each([
     `import type { Pool } from '#shared/database/pool.ts';`,
   ],
   ['the audit where a role is started', 'projector/role.ts', `import { x } from '../audit/service.ts';`],
+  ['the interface that the site describes', 'site/x.ts', `import { x } from '../query/x.ts';`],
+  ['a role with its pages where it begins', 'query/main.ts', `import('../query-role.ts');`],
   ['the served domain where a role begins', 'projector/main.ts', `import { x } from '../served.ts';`],
   ['anything in a test', 'shared/x.test.ts', `import { x } from '../command/x.ts';\nimport pg from 'pg';`],
 ])('importing %s is allowed', (_, path, source) => {

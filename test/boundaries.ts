@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { circlesAmong } from './circles.ts';
-import { importsOf, localTarget, type Sources } from './imports.ts';
+import { ALIASED, importsOf, localTarget, type Sources } from './imports.ts';
 
 /** The rules about imports between folders, checked on the sources as a map from path to text. */
 
@@ -12,6 +12,8 @@ const FOLDERS = [
   'webhook-dispatcher',
   'audit',
   'command-line',
+  'console',
+  'site',
   'process',
   'adapters',
   'edge',
@@ -28,8 +30,8 @@ const RUNNER = 'vitest';
 const KNOWS_RUNNER = 'package/testing/runner.ts';
 
 /**
- * The rooms with an alias that only some may import: for each such folder, the aliases of what stands below it.
- * The kernel is the ground floor.
+ * The top folders that import only some others, which stand below them. The kernel is the ground floor. The
+ * roles import everything that has an alias, apart from the domain.
  */
 const BELOW: Readonly<Record<string, readonly string[]>> = {
   kernel: ['kernel'],
@@ -37,6 +39,8 @@ const BELOW: Readonly<Record<string, readonly string[]>> = {
   edge: ['kernel', 'shared', 'edge'],
   adapters: ['kernel', 'shared', 'edge', 'adapters'],
   process: ['kernel', 'shared', 'edge', 'adapters', 'process'],
+  console: ['kernel', 'shared', 'edge'],
+  site: ['kernel', 'shared', 'edge', 'query'],
 };
 
 /** Operator commands are composed of parts of the roles. */
@@ -139,9 +143,10 @@ const crossings = (path: string, specifier: string): string[] => {
   if (!specifier.startsWith('.') || folderOf(path) === COMPOSING) return [];
   const target = posix.join(posix.dirname(path), specifier);
   if (folderOf(target) === folderOf(path) || target === 'package.json') return [];
-  if (target === 'served.ts' && path === entryOf(path)) return [];
+  if (path === entryOf(path) && ['served.ts', `${folderOf(path)}-role.ts`].includes(target)) return [];
+  if (below?.includes(folderOf(target)) && !ALIASED.has(folderOf(target))) return [];
   if (folderOf(target) === HOSTED && folderOf(path) !== 'shared' && path === roleOf(path)) return [];
-  return [`${path} imports ${specifier}: ${folderOf(path)} imports itself and #shared.`];
+  return [`${path} imports ${specifier}: ${folderOf(path)} imports itself and what stands below it.`];
 };
 
 const strayDrivers = (path: string, specifier: string): string[] => {

@@ -7,7 +7,7 @@ import { findMentions } from './domain-names.ts';
 const root = join(import.meta.dirname, '..');
 const PRODUCTION = [
   '*.ts',
-  '{command,query,projector,auth,webhook-dispatcher,audit,command-line,adapters,edge,process,shared,kernel}/**/*.{ts,js,css,graphql,sql}',
+  '{command,query,projector,auth,webhook-dispatcher,audit,command-line,console,site,adapters,edge,process,shared,kernel}/**/*.{ts,js,css,graphql,sql}',
 ];
 
 /** Where names of publishing are allowed, and why; each such line matches the pattern. */
@@ -25,7 +25,7 @@ const EXCEPTIONS: readonly (readonly [path: RegExp, lines: RegExp, why: string])
   ],
   [/^webhook-dispatcher\/ledger\/000[13]-/, /./, 'Migrations are history.'],
   [/^kernel\/declare\/webhook\.ts$/, /article|comment/, 'Golden examples of events of webhooks.'],
-  [/^query\/docs\/style\/code\.css$/, /\.hljs-comment/, 'A class of the highlighter.'],
+  [/^site\/style\/code\.css$/, /\.hljs-comment/, 'A class of the highlighter.'],
   [/^kernel\/registry\/webhook-fields\.ts$/, /article/, 'A sentence of a refusal.'],
 ];
 

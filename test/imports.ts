@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import packageJson from '../package.json' with { type: 'json' };
 
 /** The text of each file by its path. */
 export type Sources = ReadonlyMap<string, string>;
@@ -17,8 +18,14 @@ export const importsOf = (source: string): readonly Import[] => [
   ...[...source.matchAll(DYNAMIC)].map(([, specifier = '']) => ({ specifier, typeOnly: false })),
 ];
 
+/** The top folders that others import by a name, as `#shared/…`. */
+export const ALIASED: ReadonlySet<string> = new Set(
+  Object.keys(packageJson.imports).map((name) => name.slice('#'.length, -'/*'.length)),
+);
+
 /** The path of a file of the repository that another one imports; undefined for packages. */
 export const localTarget = (path: string, specifier: string): string | undefined => {
-  if (/^#(?:shared|adapters|edge|process|kernel|domain)\//.test(specifier)) return specifier.slice(1);
+  const [, alias = ''] = /^#([\w-]+)\//.exec(specifier) ?? [];
+  if (ALIASED.has(alias)) return specifier.slice('#'.length);
   return specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : undefined;
 };

@@ -1,5 +1,6 @@
 import { type RequestHandler, Router } from 'express';
 import { refuseOtherMethods } from '#edge/http/answer-errors.ts';
+import { answerDocument } from '#edge/pages/answer-document.ts';
 import { EXAMPLE_CURSOR, formatCursor } from '#kernel/base/cursor.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
 import { capital, spaced } from '#kernel/base/names.ts';
@@ -9,7 +10,6 @@ import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { type Policy, policyOf } from '#shared/policy.ts';
 import { type Operations, operationsOf } from '#shared/rest/operations.ts';
 import packageJson from '../../package.json' with { type: 'json' };
-import { answerDocument } from '../pages/answer-document.ts';
 import { ANSWER_HEADERS, answersOf } from './answers.ts';
 import { componentSchemas, HEADER_PARAMETERS, parametersOf, problemExamples } from './components.ts';
 import { createJsonSchemas, type JsonSchemas } from './json-schemas.ts';

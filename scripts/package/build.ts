@@ -24,6 +24,7 @@ const FOLDERS = [
   'client',
   'command',
   'command-line',
+  'console',
   'docs',
   'domain',
   'edge',
@@ -33,12 +34,15 @@ const FOLDERS = [
   'projector',
   'query',
   'shared',
+  'site',
   'testing',
   'webhook-dispatcher',
 ];
 const FILES = [
   'all-roles.ts',
   'main.ts',
+  'pages.ts',
+  'query-role.ts',
   'served.ts',
   'start.ts',
   'workers.ts',
@@ -51,7 +55,7 @@ const TEMPLATE = `${CREATE}/template/`;
 const LEFT_OUT =
   /^(?!package\/create\/template\/).*\.test\.ts$|^domain\/contract\/|^shared\/events\/golden\/|^docs\/pictures\/|^package\/README\.md$|^\w[\w-]*\/main\.ts$/;
 /** The console is served to browsers from its sources. */
-const FOR_BROWSERS = 'query/console/app/';
+const FOR_BROWSERS = 'console/app/';
 
 const listFiles = (): readonly string[] =>
   execFileSync(

@@ -14,6 +14,7 @@ import { cursorOf } from '#shared/event-log/own-cursor.ts';
 import { openReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { startChain } from '../../audit/chain/follow-chain.ts';
 import { commandRoutes } from '../../command/routes.ts';
+import { servePages } from '../../pages.ts';
 import { startEventIndex } from '../../projector/index-events.ts';
 import { startProjector } from '../../projector/service.ts';
 import { startQueryService } from '../../query/service.ts';
@@ -110,6 +111,7 @@ export const openBackend = async (
       changes,
       notifier,
       log,
+      servePages,
       ...observed,
       config: loadConfig(settings),
       ...options,

@@ -93,7 +93,7 @@ const WITHOUT_TESTS = {
   extends: './tsconfig.json',
   compilerOptions: { noUnusedLocals: false, noUnusedParameters: false },
   include: ['*/**/*.ts'],
-  exclude: ['node_modules', 'bench', 'package', 'scripts', 'test', 'query/console/app', '**/*.test.ts'],
+  exclude: ['node_modules', 'bench', 'package', 'scripts', 'test', 'console/app', '**/*.test.ts'],
 };
 /** An error may belong to the mutant before the one that was blamed. */
 const ROUNDS_MAX = 2;

@@ -1,9 +1,9 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import { docsRoutes } from '../../query/docs/routes.ts';
 import { EXAMPLE_LOG } from '../../query/event-types/event-types.ts';
 import { openApiRoutes } from '../../query/openapi/document.ts';
+import { docsRoutes } from '../../site/routes.ts';
 import { scaled } from '../../testing/load.ts';
 import { launchChromium, watchShifts } from '../engines/chromium.ts';
 import { type Served, serveRoutes } from '../serve.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type Asset, CSS, createAsset, JAVASCRIPT } from '../../pages/asset.ts';
+import { type Asset, CSS, createAsset, JAVASCRIPT } from '#edge/pages/asset.ts';
 
 /** Everything that the page loads: nothing comes from elsewhere. */
 export type Assets = Readonly<

@@ -1,7 +1,7 @@
 import { type RequestHandler, Router } from 'express';
+import { answerAsset } from '#edge/pages/asset.ts';
+import { answerPage } from '#edge/pages/page.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { answerAsset } from '../../pages/asset.ts';
-import { answerPage } from '../../pages/page.ts';
 import { readAssets } from './assets.ts';
 import { graphiqlPage } from './page.ts';
 

@@ -1,0 +1,6 @@
+import type { ProcessContext } from '#process/run.ts';
+import { servePages } from './pages.ts';
+import { startRole as startQueryRole } from './query/role.ts';
+
+/** The query role alone, with the pages. */
+export const startRole = (context: ProcessContext): Promise<void> => startQueryRole(context, servePages);
