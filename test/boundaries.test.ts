@@ -4,19 +4,10 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findViolations } from './boundaries.ts';
 import { findLengthFaults } from './file-length.ts';
+import { readSources } from './published-sources.ts';
 import { findRealTime } from './real-time.ts';
 
 const root = join(import.meta.dirname, '..');
-
-const readSources = (): Map<string, string> => {
-  const folders =
-    'command,query,projector,auth,webhook-dispatcher,audit,command-line,console,site,process,adapters,edge,shared,kernel,domain,client,package,testing';
-  const paths = globSync([`{${folders}}/**/*.ts`, '*.ts'], {
-    cwd: root,
-    exclude: (path) => path.includes('package/create/template'),
-  });
-  return new Map(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
-};
 
 const check = (...files: readonly (readonly [path: string, source: string])[]): string[] =>
   findViolations(new Map(files));

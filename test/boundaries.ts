@@ -23,7 +23,7 @@ const FOLDERS = [
 ];
 
 /** The published folders. They contain none of the repository's own tests. */
-const PUBLISHED = [...FOLDERS, 'client', 'package', 'testing'];
+export const PUBLISHED: readonly string[] = [...FOLDERS, 'client', 'package', 'testing'];
 const OF_THE_REPOSITORY = 'test';
 const RUNNER = 'vitest';
 /** Authors of domains choose their test runner. */
