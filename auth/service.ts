@@ -36,7 +36,7 @@ import { openProvider } from './provider/open-provider.ts';
 import { createReadProfile } from './provider/profile.ts';
 import { publicKeysOf } from './provider/public-keys.ts';
 import { providerFastPath, providerRoutes, TOKENS_CHECKED_HERE } from './provider/routes.ts';
-import { createSecurityLog, type RecordSecurityEvent } from './security-log.ts';
+import { createSecurityLog, type RecordSecurityEvent } from './security/security-log.ts';
 import { ensureSigningKey, hasSigningKey } from './signing-keys/signing-keys.ts';
 import { migrateSigningKeys } from './signing-keys/statements.ts';
 import { startCleanUp } from './storage/clean-up.ts';

@@ -30,7 +30,7 @@ import {
   createSecurityLog,
   type RecordSecurityEvent,
   type SecurityCircumstances,
-} from '../auth/security-log.ts';
+} from '../auth/security/security-log.ts';
 import { createRecordSeal, type RecordSeal } from '../auth/storage/seal-record.ts';
 import type { Command } from './command.ts';
 import { openInstallation } from './installation.ts';

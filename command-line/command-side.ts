@@ -15,7 +15,7 @@ import { openMasterKey } from '#shared/keys/master-key-file.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import { openRowProofs } from '#shared/row-proofs/open.ts';
 import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
-import { createSecurityLog, type RecordSecurityEvent } from '../auth/security-log.ts';
+import { createSecurityLog, type RecordSecurityEvent } from '../auth/security/security-log.ts';
 import { startCommandService } from '../command/service.ts';
 import type { Installation } from './installation.ts';
 import type { Terminal } from './terminal.ts';

@@ -11,7 +11,7 @@ import type { FormTokens } from '../pages/form-token.ts';
 import { EXPIRED, FORGED } from '../pages/message-page.ts';
 import { inWords } from '../pages/scope-words.ts';
 import type { ReadProfile } from '../provider/profile.ts';
-import type { RecordSecurityEvent } from '../security-log.ts';
+import type { RecordSecurityEvent } from '../security/security-log.ts';
 import { type ConfirmedDependencies, mustConfirm } from './confirmed.ts';
 import type { Persons } from './directory.ts';
 import { fieldsOf, formToken, readForm } from './form.ts';

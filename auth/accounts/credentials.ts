@@ -8,7 +8,7 @@ import {
   provenColumns,
   type RowProofs,
 } from '#shared/row-proofs/row-proofs.ts';
-import { createSemaphore, TooBusy } from '../semaphore.ts';
+import { createSemaphore, TooBusy } from '../security/semaphore.ts';
 import { loadArgon2id } from './argon2id.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { Router } from 'express';
 import { expect, test } from 'vitest';
 import { captureLog, serveRoutes } from '../../test/serve.ts';
-import { TooBusy } from '../semaphore.ts';
+import { TooBusy } from '../security/semaphore.ts';
 import { answerPageErrors } from './page-refusal.ts';
 
 const failingWith = async (error: Error) => {

@@ -3,11 +3,11 @@ import { problemOf } from '#edge/http/problem.ts';
 import { requestIdOf } from '#edge/http/request-context.ts';
 import { namesOf } from '#edge/http/request-span.ts';
 import type { Log } from '#shared/log.ts';
-import { isForPrograms } from '../answer-json.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import { messagePage } from '../pages/message-page.ts';
 import type { Page } from '../pages/page.ts';
-import { TooBusy } from '../semaphore.ts';
+import { isForPrograms } from '../rest/answer-json.ts';
+import { TooBusy } from '../security/semaphore.ts';
 
 /** Ends a request with a page that explains the error to a person at a browser. */
 export class PageRefusal extends Error {

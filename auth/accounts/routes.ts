@@ -28,7 +28,7 @@ import { createOwnTokens } from '../personal-tokens/personal-tokens.ts';
 import { personalTokenRoutes } from '../personal-tokens/routes.ts';
 import type { ReadProfile } from '../provider/profile.ts';
 import { createSecondFactors } from '../second-factor/second-factors.ts';
-import { type RecordSecurityEvent, recordAfterwards, type SecurityEvent } from '../security-log.ts';
+import { type RecordSecurityEvent, recordAfterwards, type SecurityEvent } from '../security/security-log.ts';
 import type { KeyedWrites } from '../storage/keyed-writes.ts';
 import { createRecordSeal } from '../storage/seal-record.ts';
 import { createTickets } from '../storage/tickets.ts';

@@ -9,7 +9,7 @@ import { answerPage } from '../pages/answer-page.ts';
 import { messagePage } from '../pages/message-page.ts';
 import { CODE_MAX, type SecondFactorView, secondFactorPage } from '../pages/second-factor-page.ts';
 import type { SecondFactors, Typed } from '../second-factor/second-factors.ts';
-import type { RecordSecurityEvent } from '../security-log.ts';
+import type { RecordSecurityEvent } from '../security/security-log.ts';
 import { TICKET_MAX, type Tickets } from '../storage/tickets.ts';
 import type { Attempts } from './attempts.ts';
 import type { Credentials } from './credentials.ts';

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import { requestIdOf } from '#edge/http/request-context.ts';
-import type { RecordSecurityEvent } from '../security-log.ts';
+import type { RecordSecurityEvent } from '../security/security-log.ts';
 import { type Asked, finish, type InteractionDependencies } from './interaction.ts';
 import type { KnownDevices } from './known-devices.ts';
 import type { Person } from './person-table.ts';

@@ -1,5 +1,5 @@
 import { actorOf, type Caller } from '#shared/policy.ts';
-import type { SecurityCircumstances } from '../security-log.ts';
+import type { SecurityCircumstances } from '../security/security-log.ts';
 import type { SettleResult } from '../storage/keyed-writes.ts';
 
 /** The caller who changes a client, and the request. */

@@ -9,7 +9,7 @@ import { by as contextOf, system } from '../../test/engines/command-side.ts';
 import { nowS } from '../../test/token-mint.ts';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
-import { createSecurityLog, type RecordSecurityEvent } from '../security-log.ts';
+import { createSecurityLog, type RecordSecurityEvent } from '../security/security-log.ts';
 import type { EndedGrant } from '../storage/end-records.ts';
 import { type Clients, createClients } from './clients.ts';
 

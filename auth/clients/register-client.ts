@@ -4,7 +4,7 @@ import type { ClientSettings } from '#shared/clients/settings.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
-import type { RecordSecurityEvent } from '../security-log.ts';
+import type { RecordSecurityEvent } from '../security/security-log.ts';
 import { type By, circumstancesOf, type SettledBy } from './by.ts';
 import { type ClientAndSecret, hasSecret } from './client.ts';
 import { insertClient, type Queryable, selectClient } from './client-table.ts';

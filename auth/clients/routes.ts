@@ -13,7 +13,8 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { type ClientSettings, clientSettingsOf } from '#shared/clients/settings.ts';
 import { authorize } from '#shared/policy.ts';
 import { ClientPage, clientForms, clientOperations } from '#shared/rest/clients.ts';
-import { answerJson } from '../answer-json.ts';
+import { answerJson } from '../rest/answer-json.ts';
+import { writeRoute } from '../rest/write-route.ts';
 import {
   type KeyedWrites,
   type Settle,
@@ -21,7 +22,6 @@ import {
   settling,
   type Written,
 } from '../storage/keyed-writes.ts';
-import { writeRoute } from '../write-route.ts';
 import type { SettledBy } from './by.ts';
 import type { ClientAndSecret } from './client.ts';
 import type { Clients } from './clients.ts';

@@ -7,7 +7,7 @@ import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { confirm } from '../accounts/confirmed.ts';
 import type { Persons } from '../accounts/directory.ts';
 import { type SignedUp, type SignUpDependencies, signUp } from '../accounts/sign-up.ts';
-import type { RecordSecurityEvent, SecurityCircumstances } from '../security-log.ts';
+import type { RecordSecurityEvent, SecurityCircumstances } from '../security/security-log.ts';
 import type { SettleResult } from '../storage/keyed-writes.ts';
 import type { RecordSeal } from '../storage/seal-record.ts';
 import {

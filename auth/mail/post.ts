@@ -1,5 +1,5 @@
 import type { Log } from '#shared/log.ts';
-import { createSemaphore, TooBusy } from '../semaphore.ts';
+import { createSemaphore, TooBusy } from '../security/semaphore.ts';
 import type { Mail, Message } from './mail.ts';
 
 /**

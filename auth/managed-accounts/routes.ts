@@ -21,7 +21,6 @@ import {
 } from '#shared/rest/managed-accounts.ts';
 import { deactivatePerson, type Person, reactivatePerson } from '../accounts/person-table.ts';
 import { waitSeconds } from '../accounts/sign-in-limits.ts';
-import { answerJson, forPrograms, isProgram } from '../answer-json.ts';
 import { circumstancesOf } from '../clients/by.ts';
 import { CONSOLE } from '../clients/client.ts';
 import { demandRoleGiver } from '../clients/demand-rights.ts';
@@ -29,9 +28,10 @@ import { invitationMessage } from '../mail/messages.ts';
 import type { OwnAccountDependencies } from '../own-account/dependencies.ts';
 import { allSessions, end, everything, oneApplication, oneSession } from '../own-account/end-access.ts';
 import { invitationLink, PER_INVITER } from '../own-account/invitations.ts';
+import { answerJson, forPrograms, isProgram } from '../rest/answer-json.ts';
+import { writeRoute } from '../rest/write-route.ts';
 import type { Chosen, EndedAccess as Ended } from '../storage/end-access.ts';
 import { type Settle, settling, type Written } from '../storage/keyed-writes.ts';
-import { writeRoute } from '../write-route.ts';
 import { type AccountDependencies, readAccount } from './account.ts';
 
 type Dependencies = AccountDependencies &

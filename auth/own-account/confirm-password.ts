@@ -3,7 +3,7 @@ import type { Credentials } from '../accounts/credentials.ts';
 import type { KnownDevices } from '../accounts/known-devices.ts';
 import { type SignInLimits, waitSeconds, waitText } from '../accounts/sign-in-limits.ts';
 import type { ReadProfile } from '../provider/profile.ts';
-import type { RecordSecurityEvent } from '../security-log.ts';
+import type { RecordSecurityEvent } from '../security/security-log.ts';
 import { circumstancesOf, type Visitor } from './visitor.ts';
 
 export type ConfirmDependencies = {

@@ -23,7 +23,7 @@ import type { PasswordResets } from '../password-reset/password-reset.ts';
 import type { OwnTokens } from '../personal-tokens/personal-tokens.ts';
 import type { ReadProfile } from '../provider/profile.ts';
 import type { SecondFactors } from '../second-factor/second-factors.ts';
-import type { RecordSecurityEvent } from '../security-log.ts';
+import type { RecordSecurityEvent } from '../security/security-log.ts';
 import type { EndAccess } from '../storage/end-access.ts';
 import type { AllowedClient } from '../storage/grants.ts';
 import type { KeyedWrites } from '../storage/keyed-writes.ts';

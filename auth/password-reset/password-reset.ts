@@ -9,7 +9,7 @@ import { type Credentials, setPhc } from '../accounts/credentials.ts';
 import { selectEmailHash } from '../accounts/person-table.ts';
 import { removePasskeysOf } from '../passkeys/passkeys.ts';
 import { turnOffSecondFactor } from '../second-factor/second-factors.ts';
-import type { RecordSecurityEvent, SecurityCircumstances } from '../security-log.ts';
+import type { RecordSecurityEvent, SecurityCircumstances } from '../security/security-log.ts';
 import type { RecordSeal } from '../storage/seal-record.ts';
 import { insertReset, selectReset, takeReset } from './reset-table.ts';
 

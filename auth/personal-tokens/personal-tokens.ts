@@ -12,7 +12,7 @@ import { seal, unseal } from '#shared/keys/seal.ts';
 import { type Policy, personalTokenClient, scopeOf } from '#shared/policy.ts';
 import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { lockPerson } from '../accounts/person-table.ts';
-import type { RecordSecurityEvent, SecurityCircumstances } from '../security-log.ts';
+import type { RecordSecurityEvent, SecurityCircumstances } from '../security/security-log.ts';
 import type { SettleResult } from '../storage/keyed-writes.ts';
 import { deletePersonalTokensOf, insertToken, selectTokensOf, type TokenRow } from './token-table.ts';
 

@@ -13,13 +13,13 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { authorize, type Caller } from '#shared/policy.ts';
 import { personalTokenForms, personalTokenOperations } from '#shared/rest/personal-tokens.ts';
 import { mustConfirm } from '../accounts/confirmed.ts';
-import { answerJson, forPrograms, isProgram } from '../answer-json.ts';
 import { circumstancesOf } from '../clients/by.ts';
 import { demandScopes } from '../clients/demand-rights.ts';
 import { type NotifyDependencies, notifyOfChange } from '../mail/notify-of-change.ts';
 import type { OwnAccountDependencies } from '../own-account/dependencies.ts';
+import { answerJson, forPrograms, isProgram } from '../rest/answer-json.ts';
+import { writeRoute } from '../rest/write-route.ts';
 import { type KeyedWrites, type Settle, settling, type Written } from '../storage/keyed-writes.ts';
-import { writeRoute } from '../write-route.ts';
 import {
   daysFromNow,
   LIFETIME_DAYS_MAX,

@@ -2,7 +2,7 @@ import { Provider } from 'oidc-provider';
 import { requestIdOf } from '#edge/http/request-context.ts';
 import type { UserId } from '#kernel/base/brands.ts';
 import type { Log } from '#shared/log.ts';
-import type { RecordSecurityEvent, SecurityCircumstances, SecurityEvent } from '../security-log.ts';
+import type { RecordSecurityEvent, SecurityCircumstances, SecurityEvent } from '../security/security-log.ts';
 import type { EndedGrant } from '../storage/end-records.ts';
 
 const REUSABLE: Readonly<Record<string, 'authorization_code' | 'refresh_token' | 'device_code'>> = {

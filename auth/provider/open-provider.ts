@@ -19,7 +19,7 @@ import { equipProvider } from '../accounts/routes.ts';
 import type { StoredClient } from '../clients/client.ts';
 import { createNoteUse } from '../clients/client-uses.ts';
 import type { Clients } from '../clients/clients.ts';
-import type { RecordSecurityEvent } from '../security-log.ts';
+import type { RecordSecurityEvent } from '../security/security-log.ts';
 import { followSigningKeys, type SigningKeys } from '../signing-keys/signing-keys.ts';
 import { createAdapterFactory } from '../storage/adapter.ts';
 import type { EndGrant } from '../storage/end-grants.ts';

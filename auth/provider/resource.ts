@@ -1,6 +1,6 @@
 import { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider';
 import type { ReadAttributes } from '#shared/read-attributes.ts';
-import { LIFETIMES_S } from '../lifetimes.ts';
+import { LIFETIMES_S } from '../security/lifetimes.ts';
 import { ALGORITHM } from '../signing-keys/signing-keys.ts';
 import { allowedScopesOf, serviceAccountOf } from './client-metadata.ts';
 import type { ReadSubject } from './read-subject.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { errors, type KoaContextWithOIDC, type Provider } from 'oidc-provider';
 import { OIDC_SCOPES } from '#shared/clients/settings.ts';
-import { DEVICE_INTERVAL_S } from '../lifetimes.ts';
 import { formTargetsOf } from '../pages/form-targets.ts';
+import { DEVICE_INTERVAL_S } from '../security/lifetimes.ts';
 import type { StructuredTokens } from './structured-tokens.ts';
 
 type Dependencies = {

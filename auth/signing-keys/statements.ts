@@ -1,6 +1,6 @@
 import { migrate } from '#shared/database/migrate.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
-import { LIFETIMES_S } from '../lifetimes.ts';
+import { LIFETIMES_S } from '../security/lifetimes.ts';
 
 export type KeyRow = { readonly kid: string; readonly sealed: Buffer };
 

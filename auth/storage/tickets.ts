@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { SealBroken } from '#shared/keys/seal.ts';
-import { LIFETIMES_S } from '../lifetimes.ts';
+import { LIFETIMES_S } from '../security/lifetimes.ts';
 import type { RecordSeal } from './seal-record.ts';
 import { insertUsedOnce } from './statements.ts';
 

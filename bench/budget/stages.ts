@@ -12,7 +12,7 @@ const STAGES: readonly (readonly [stage: string, pattern: RegExp])[] = [
   ['trace', /\/shared\/tracing\/|\/edge\/http\/request-span|\/node_modules\/@opentelemetry\//],
   [
     'database',
-    /\/node_modules\/(pg|pg-[\w-]+)\/|\/shared\/database\/|\/query\/(statement|shared-runs)\.ts|\/planner\/statements\.ts/,
+    /\/node_modules\/(pg|pg-[\w-]+)\/|\/shared\/database\/|\/query\/rows\/(statement|shared-runs)\.ts|\/planner\/statements\.ts/,
   ],
   [
     'authenticate',
@@ -33,7 +33,7 @@ const STAGES: readonly (readonly [stage: string, pattern: RegExp])[] = [
   ],
   [
     'route',
-    /\/node_modules\/(express|router|path-to-regexp|parseurl|proxy-addr|qs|type-is|accepts)\/|\/edge\/http\/|\/edge\/rest\/(admission|reads|resource-paths)|\/query\/(read-routes|just-created)\.ts/,
+    /\/node_modules\/(express|router|path-to-regexp|parseurl|proxy-addr|qs|type-is|accepts)\/|\/edge\/http\/|\/edge\/rest\/(admission|reads|resource-paths)|\/query\/rest\/(read-routes|just-created)\.ts/,
   ],
   // Followers read the log by these; the rest of the folder appends.
   [
@@ -42,7 +42,7 @@ const STAGES: readonly (readonly [stage: string, pattern: RegExp])[] = [
   ],
   [
     'write to the log',
-    /\/command\/|\/shared\/(commands|command-gateway|event-log|events|keys|standing|snapshots)\/?|\/edge\/(command-gateway|rest\/writes)\/|\/kernel\/|\/query\/read-written/,
+    /\/command\/|\/shared\/(commands|command-gateway|event-log|events|keys|standing|snapshots)\/?|\/edge\/(command-gateway|rest\/writes)\/|\/kernel\/|\/query\/rest\/read-written/,
   ],
   [
     'follow the log',

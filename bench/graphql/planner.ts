@@ -3,7 +3,7 @@ import { costOf } from '../../query/graphql/documents/cost.ts';
 import { createDocuments } from '../../query/graphql/documents/documents.ts';
 import { createPlanner } from '../../query/graphql/planner/planner.ts';
 import { refusalOf } from '../../query/graphql/rights.ts';
-import { searchesOn } from '../../query/searches.ts';
+import { searchesOn } from '../../query/rows/searches.ts';
 import { openPool } from '../../shared/database/pool.ts';
 import type { Caller } from '../../shared/policy.ts';
 import { POLICY, SCOPES } from '../../test/engines/policy.ts';

@@ -11,7 +11,7 @@ import { queriesOf } from '../../query/graphql/domain-sdl.ts';
 import { schemaOf } from '../../query/graphql/schema.ts';
 import { subscriptionsOf } from '../../query/graphql/sdl-changes.ts';
 import { mutationsOf } from '../../query/graphql/sdl-writes.ts';
-import { demandSource, sourcesOf } from '../../query/sources.ts';
+import { demandSource, sourcesOf } from '../../query/rows/sources.ts';
 import { operationsTo, tableLines } from './description-parts.ts';
 import { describeView } from './description-views.ts';
 import { personalFieldsOf, rightSentencesOf } from './rights.ts';

@@ -12,8 +12,8 @@ import { readCheckpoint } from '#shared/follower/checkpoint.ts';
 import { type Caller, mayAlways } from '#shared/policy.ts';
 import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
 import type { AuditHead, AuditKeys, AuditStatus } from '#shared/rest/audit.ts';
-import type { Reads } from '../read-routes.ts';
-import { readFailureOf } from '../statement.ts';
+import type { Reads } from '../rest/read-routes.ts';
+import { readFailureOf } from '../rows/statement.ts';
 
 type AuditReadDependencies = { readonly pool: Pool; readonly eventLog: SeeingLog & Pick<EventLog, 'head'> };
 

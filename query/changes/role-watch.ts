@@ -9,7 +9,7 @@ import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Caller } from '#shared/policy.ts';
 import { attributesSql, type RoleAndAttributes } from '#shared/role-and-attributes.ts';
-import { runPrepared } from '../statement.ts';
+import { runPrepared } from '../rows/statement.ts';
 
 /** Keeps the rights of open streams in step with the changes that they deliver. */
 export type RoleWatch = {

@@ -9,7 +9,7 @@ import { reportErasure } from '#shared/erasure/report.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { may } from '#shared/policy.ts';
 import { HttpProblem } from '#shared/rest/http-problem.ts';
-import type { Reads } from '../read-routes.ts';
+import type { Reads } from '../rest/read-routes.ts';
 
 type ErasureDependencies = {
   readonly domain: Domain;

@@ -7,7 +7,7 @@ import type { JsonObject } from '#kernel/base/json.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { EventType } from '#shared/rest/event-types.ts';
-import type { Reads } from '../read-routes.ts';
+import type { Reads } from '../rest/read-routes.ts';
 
 /** Also describes internal types, which `eventTypesOf` omits. */
 export const describeEventType = (definition: EventDefinition): EventType => {

@@ -10,8 +10,8 @@ import { listDeliveriesOfEvents } from '#shared/webhooks/deliveries.ts';
 import { representDelivery } from '#shared/webhooks/representation.ts';
 import { createItemFinder } from '../kinds/find.ts';
 import { type ItemRow, resourceIn } from '../kinds/rows.ts';
-import { sourcesOf } from '../sources.ts';
-import { readFailureOf } from '../statement.ts';
+import { sourcesOf } from '../rows/sources.ts';
+import { readFailureOf } from '../rows/statement.ts';
 
 type Dependencies = {
   readonly domain: Domain;

@@ -13,7 +13,7 @@ import type { Caller } from '#shared/policy.ts';
 import type { EventFilter } from '#shared/rest/events.ts';
 import { HttpProblem } from '#shared/rest/http-problem.ts';
 import { maySee } from '#shared/visibility/may-see.ts';
-import type { Reads } from '../read-routes.ts';
+import type { Reads } from '../rest/read-routes.ts';
 import { type Charge, createMeter } from '../time-travel/meter.ts';
 import { positionOfCursor } from './cursor-position.ts';
 import { containsText, indexed, matcherOf } from './filter.ts';

@@ -7,7 +7,7 @@ import { type Caller, policyOf } from '#shared/policy.ts';
 import { callerIn } from '../../test/engines/policy.ts';
 import { test as bothWays } from '../../test/graphql/both-ways.ts';
 import { createKindReads } from '../kinds/reads.ts';
-import { searchesOn } from '../searches.ts';
+import { searchesOn } from '../rows/searches.ts';
 import { schemaOf } from './schema.ts';
 
 /**

@@ -14,7 +14,7 @@ import {
   type Source,
   type Sources,
   sourcesOf,
-} from '../sources.ts';
+} from '../rows/sources.ts';
 import { viewSourcesOf } from '../views/source.ts';
 import { enumName, listsOf, memberName, orderName } from './names.ts';
 import { anyChangeOf, changeOf, subscriptionsOf } from './sdl-changes.ts';

@@ -1,7 +1,7 @@
 import { capital, itemType, targetOf } from '#kernel/base/names.ts';
 import type { UploadField } from '#kernel/decide/upload-fields.ts';
 import type { CommandInfo, CommandKind, EventInfo, Kind, ViewInfo } from '#kernel/registry/registry.ts';
-import type { ItemSource, Member, Sort } from '../sources.ts';
+import type { ItemSource, Member, Sort } from '../rows/sources.ts';
 
 /** GraphQL names of what the domain declares. */
 

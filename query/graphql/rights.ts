@@ -17,7 +17,7 @@ import { operationOf } from '#kernel/conditions/rights.ts';
 import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
 import type { CommandInfo, Domain } from '#kernel/registry/registry.ts';
 import { admit, admitByScope, type Caller, policyOf, scopeOf } from '#shared/policy.ts';
-import { sourcesOf } from '../sources.ts';
+import { sourcesOf } from '../rows/sources.ts';
 import { viewSourcesOf } from '../views/source.ts';
 import { changeType, mutatingCommands, mutationName, uploadMutations } from './names.ts';
 

@@ -1,5 +1,5 @@
 import { oneOf } from '#kernel/base/names.ts';
-import type { Source } from '../sources.ts';
+import type { Source } from '../rows/sources.ts';
 import { changedName, changeType, eventName } from './names.ts';
 import { block, type Line, sentence } from './sdl-lines.ts';
 

@@ -1,7 +1,7 @@
 import { capital, itemType, oneOf, spaced } from '#kernel/base/names.ts';
 import { formTextOf, textOf } from '#kernel/declare/texts.ts';
 import type { CommandInfo, CommandKind } from '#kernel/registry/registry.ts';
-import type { ItemSource, Member } from '../sources.ts';
+import type { ItemSource, Member } from '../rows/sources.ts';
 import { itemArgument, memberName, mutatingCommands, mutationName } from './names.ts';
 import {
   addressLine,

@@ -2,7 +2,7 @@ import { oneOf } from '#kernel/base/names.ts';
 import { ABSENT_TARGET } from '#kernel/conditions/references.ts';
 import { textOf } from '#kernel/declare/texts.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
-import type { Member } from '../sources.ts';
+import type { Member } from '../rows/sources.ts';
 import { enumName, memberName } from './names.ts';
 
 type Typed = Pick<Kind, 'type'>;

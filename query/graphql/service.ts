@@ -13,7 +13,7 @@ import type { Log } from '#shared/log.ts';
 import { policyOf } from '#shared/policy.ts';
 import type { ReadPosition } from '#shared/read-model/read-position.ts';
 import type { Replicas } from '../replicas/replicas.ts';
-import { type Searches, UNCOMPILED } from '../searches.ts';
+import { type Searches, UNCOMPILED } from '../rows/searches.ts';
 import type { CompositionOptions } from './composition/composition.ts';
 import { createDocuments, type Documents } from './documents/documents.ts';
 import { createResolveDocument } from './documents/persisted.ts';

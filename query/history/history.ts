@@ -19,7 +19,7 @@ import { demandTable } from '#shared/read-model/tables.ts';
 import { createPresentRights, type IsReadable } from '#shared/visibility/present-rights.ts';
 import { lackedBy, partsIn, rightToField } from '#shared/visibility/visible-data.ts';
 import { visibleOrigin } from '#shared/visibility/visible-origin.ts';
-import { runPrepared } from '../statement.ts';
+import { runPrepared } from '../rows/statement.ts';
 import type { Kind } from '../time-travel/aggregates.ts';
 import { createExceptionsFinder } from '../time-travel/exceptions.ts';
 import { foldRow } from '../time-travel/fold-stream.ts';

@@ -3,7 +3,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import type { ProjectedTable } from '#shared/read-model/tables.ts';
-import { runPrepared } from '../statement.ts';
+import { runPrepared } from '../rows/statement.ts';
 
 /** A stream up to the position of the read model; nobody sees its events earlier. */
 export type StreamSource = {

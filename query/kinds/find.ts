@@ -2,9 +2,9 @@ import { streamName } from '#kernel/base/events/streams.ts';
 import { notFound, Rejection } from '#kernel/base/rejection.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { refuseParked } from '../parked.ts';
-import { presentSql, type Source } from '../sources.ts';
-import { createFinder } from '../statement.ts';
+import { refuseParked } from '../rows/parked.ts';
+import { presentSql, type Source } from '../rows/sources.ts';
+import { createFinder } from '../rows/statement.ts';
 import { type ItemRow, joinedAs, selectionOfItem } from './rows.ts';
 
 /**

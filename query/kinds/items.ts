@@ -15,11 +15,18 @@ import { itemIdIn } from '#kernel/rest/lists.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type Caller, may, type Resource } from '#shared/policy.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
-import { type AskedItems, findItem, gapOf, type Joins, listItems } from '../item-rows.ts';
 import { listIdentity } from '../lists/cursor.ts';
 import { formatItemCursor, type ItemGap, parseItemCursor } from '../lists/item-cursor.ts';
-import type { Reader } from '../read-routes.ts';
-import { type ItemSource, type Member, type Needs, needsToRead, type Row, type Source } from '../sources.ts';
+import { type AskedItems, findItem, gapOf, type Joins, listItems } from '../lists/item-rows.ts';
+import type { Reader } from '../rest/read-routes.ts';
+import {
+  type ItemSource,
+  type Member,
+  type Needs,
+  needsToRead,
+  type Row,
+  type Source,
+} from '../rows/sources.ts';
 import type { FindItem } from './find.ts';
 import { fileLinks, possibleOf } from './links.ts';
 import type { Asked } from './list.ts';

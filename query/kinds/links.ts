@@ -20,8 +20,8 @@ import {
   reachOf,
   userIdOf,
 } from '#shared/policy.ts';
-import { isReadAsParent, resourceUnder } from '../rights.ts';
-import { type Member, type Row, type Source, sourcesOf } from '../sources.ts';
+import { isReadAsParent, resourceUnder } from '../rows/rights.ts';
+import { type Member, type Row, type Source, sourcesOf } from '../rows/sources.ts';
 import { type ItemRow, joinedAs, parentIn, resourceIn, roomOf } from './rows.ts';
 import { targetIn, targetSeenBy } from './targets.ts';
 

@@ -5,9 +5,9 @@ import type { Pool } from '#shared/database/pool.ts';
 import { type Caller, mayAlways } from '#shared/policy.ts';
 import { readList } from '../lists/list.ts';
 import { clausesOf, type Order, type Walk } from '../lists/walk.ts';
-import { demandSearchable, readableParts, rowsWith } from '../rights.ts';
-import { authorSql, givenType, type Row, type Sort, type Source } from '../sources.ts';
-import { Parameters, runShared, runWithCustomPlan } from '../statement.ts';
+import { demandSearchable, readableParts, rowsWith } from '../rows/rights.ts';
+import { authorSql, givenType, type Row, type Sort, type Source } from '../rows/sources.ts';
+import { Parameters, runShared, runWithCustomPlan } from '../rows/statement.ts';
 import { representationOf } from './representation.ts';
 import { type ItemRow, type Selection, selectionOfList } from './rows.ts';
 

@@ -4,7 +4,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import type { Caller } from '#shared/policy.ts';
 import { callerIn, POLICY } from '../../test/engines/policy.ts';
 import { test as base } from '../../test/engines/read-model-fixture.ts';
-import { demandSource, sourcesOf } from '../sources.ts';
+import { demandSource, sourcesOf } from '../rows/sources.ts';
 import { type Asked, listRows, readKindList } from './list.ts';
 
 /** The number of rows; a higher one shows that the reads stay the same. */

@@ -3,7 +3,7 @@ import { policyOf } from '#shared/policy.ts';
 import { callerIn } from '../../test/engines/policy.ts';
 import { test as base } from '../../test/engines/read-model-fixture.ts';
 import { teams } from '../../test/toy/teams.ts';
-import { demandSource, sourcesOf } from '../sources.ts';
+import { demandSource, sourcesOf } from '../rows/sources.ts';
 import { listRows } from './list.ts';
 
 const TEAMS = 500;

@@ -5,7 +5,7 @@ import type { Link } from '#kernel/base/rest/fields.ts';
 import { isAlwaysShown } from '#kernel/conditions/references.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import { type Caller, mayOf, type Resource } from '#shared/policy.ts';
-import type { Member, Source } from '../sources.ts';
+import type { Member, Source } from '../rows/sources.ts';
 import { type CreationUnder, creationBy, linksOf } from './links.ts';
 import { type ItemRow, joinedAs, labelOf, resourceIn } from './rows.ts';
 import { targetIn, targetSeenBy } from './targets.ts';

@@ -5,7 +5,7 @@ import { holdsOf } from '#kernel/conditions/holds.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { flag, line, ref, states } from '#kernel/declare/fields.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
-import { demandSource, sourcesOf } from '../sources.ts';
+import { demandSource, sourcesOf } from '../rows/sources.ts';
 import { resourceIn, selectionOfItem, withReferences } from './rows.ts';
 
 const base = domain({ name: 'office', roles: ['employee'] });

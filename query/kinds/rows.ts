@@ -8,7 +8,7 @@ import type { Kind, ListInfo } from '#kernel/registry/registry.ts';
 import { itemTableOf } from '#kernel/rows/items.ts';
 import type { Resource } from '#shared/policy.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
-import { fieldsIn, type Member, type Needs, type Row, type Source } from '../sources.ts';
+import { fieldsIn, type Member, type Needs, type Row, type Source } from '../rows/sources.ts';
 
 /**
  * A row of a kind with the columns read of its references’ targets, named after the reference: `author.name`,

@@ -2,7 +2,7 @@ import type { Operation } from '#kernel/base/operation.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
 import { type Caller, mayAlways, mayOf } from '#shared/policy.ts';
-import { fieldsIn, type Needs, type Row, type Source } from '../sources.ts';
+import { fieldsIn, type Needs, type Row, type Source } from '../rows/sources.ts';
 import { findIn, joinedAs } from './rows.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { LIMIT_DEFAULT } from '#kernel/base/rest/lists.ts';
-import type { Parameters } from '../statement.ts';
+import type { Parameters } from '../rows/statement.ts';
 
 /** The column of the order. Equal values are ordered by id, so that positions are unique. */
 export type Order<Column extends string = string> = { readonly column: Column; readonly descending: boolean };

@@ -5,7 +5,7 @@ import type { Caller } from '#shared/policy.ts';
 import { callerIn, POLICY } from '../../test/engines/policy.ts';
 import { test as base } from '../../test/engines/read-model-fixture.ts';
 import { type Asked, readKindList } from '../kinds/list.ts';
-import { demandSource, sourcesOf } from '../sources.ts';
+import { demandSource, sourcesOf } from '../rows/sources.ts';
 
 const as = (userId: number, role: string) => callerIn(POLICY, { userId, role });
 const CALLERS: readonly Caller[] = [{ kind: 'anonymous', policy: POLICY }, as(1, 'author'), as(3, 'admin')];

@@ -22,7 +22,7 @@ import { actorOf, authorize } from '#shared/policy.ts';
 import { findParked } from '#shared/read-model/parked.ts';
 import { HttpProblem } from '#shared/rest/http-problem.ts';
 import { NewRelease, OPERATOR_OPERATIONS } from '#shared/rest/operator.ts';
-import { readFailureOf } from '../statement.ts';
+import { readFailureOf } from '../rows/statement.ts';
 import { representOperatorCommand } from './representation.ts';
 
 type Dependencies = { readonly pool: Pool; readonly bodyBytesMax: number };

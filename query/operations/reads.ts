@@ -14,8 +14,8 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { SeeingLog } from '#shared/event-log/own-cursor.ts';
 import { type Caller, may } from '#shared/policy.ts';
 import type { OperationsSamples } from '#shared/rest/operator.ts';
-import type { Reads } from '../read-routes.ts';
-import { readFailureOf } from '../statement.ts';
+import type { Reads } from '../rest/read-routes.ts';
+import { readFailureOf } from '../rows/statement.ts';
 import { type KeyedParked, type OperatorCommandRow, readOperatorCommands, readParked } from './lists.ts';
 import {
   representConsequence,

@@ -1,6 +1,6 @@
 import type { Domain } from '#kernel/registry/registry.ts';
 import { createKindReads, type KindReads } from '../kinds/reads.ts';
-import type { ReadConnections } from '../searches.ts';
+import type { ReadConnections } from '../rows/searches.ts';
 import type { Replicas, Spread } from './replicas.ts';
 
 type Options = ReadConnections & { readonly domain: Domain; readonly replicas: Pick<Replicas, 'spread'> };

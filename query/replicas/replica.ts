@@ -6,7 +6,7 @@ import { observePool } from '#shared/database/observe-pool.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { PROJECTOR } from '#shared/read-model/read-model.ts';
-import { UNCOMPILED } from '../searches.ts';
+import { UNCOMPILED } from '../rows/searches.ts';
 
 /**
  * The connections for reads: one pool for REST, and one for GraphQL, whose sessions have planner settings of

@@ -9,7 +9,7 @@ import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import type { Log } from '#shared/log.ts';
 import { readReached } from '#shared/read-model/read-position.ts';
 import { HttpProblem } from '#shared/rest/http-problem.ts';
-import { readFailureOf } from '../statement.ts';
+import { readFailureOf } from '../rows/statement.ts';
 import { createLag, type Lag } from './lag.ts';
 import { openReplica, type ReadPools, type Replica } from './replica.ts';
 

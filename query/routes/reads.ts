@@ -6,8 +6,8 @@ import type { FieldDef } from '#kernel/declare/fields.ts';
 import type { Domain, RouteInfo } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type Caller, mayAlways, userIdOf } from '#shared/policy.ts';
-import type { Reader } from '../read-routes.ts';
-import { runPrepared } from '../statement.ts';
+import type { Reader } from '../rest/read-routes.ts';
+import { runPrepared } from '../rows/statement.ts';
 
 type Asked = Readonly<Record<string, string | number | boolean | undefined>>;
 type RouteRead = (reader: Reader, asked: Asked) => Promise<ListAnswer>;

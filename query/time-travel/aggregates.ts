@@ -1,7 +1,7 @@
 import type { Operation } from '#kernel/base/operation.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Table } from '#kernel/rows/change.ts';
-import { demandSource, sourcesOf } from '../sources.ts';
+import { demandSource, sourcesOf } from '../rows/sources.ts';
 
 /** A kind of aggregate: it has a stream per id and a row in the read model. */
 export type Kind = string;

@@ -1,6 +1,6 @@
 import type { Position } from '#kernel/base/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { Parameters, runPrepared } from '../statement.ts';
+import { Parameters, runPrepared } from '../rows/statement.ts';
 import type { Past } from './past.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Position, StreamName, Version } from '#kernel/base/brands.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { runPrepared } from '../statement.ts';
+import { runPrepared } from '../rows/statement.ts';
 
 /**
  * The events of a stream that the projector does not apply: all since it was parked, and the versions that an

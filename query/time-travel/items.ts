@@ -6,7 +6,7 @@ import { pathId } from '#kernel/base/rest/path-id.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type Caller, may } from '#shared/policy.ts';
 import { HttpProblem } from '#shared/rest/http-problem.ts';
-import type { Reader } from '../read-routes.ts';
+import type { Reader } from '../rest/read-routes.ts';
 import { type Kind, pathOf, readingOf } from './aggregates.ts';
 import { isAuditor } from './auditor.ts';
 import type { FindPosition } from './find-position.ts';

@@ -10,7 +10,7 @@ import type { Table } from '#kernel/rows/change.ts';
 import { cursorOf } from '#shared/event-log/own-cursor.ts';
 import { demandTable, type ProjectedTable, type Tables } from '#shared/read-model/tables.ts';
 import { createPresentRights, type IsReadable } from '#shared/visibility/present-rights.ts';
-import { runPrepared } from '../statement.ts';
+import { runPrepared } from '../rows/statement.ts';
 import type { Kind } from './aggregates.ts';
 import { createExceptionsFinder } from './exceptions.ts';
 import { type FoldOptions, foldStream, type PastState } from './fold-stream.ts';

@@ -4,7 +4,7 @@ import type { Caller, Resource } from '#shared/policy.ts';
 import { representationOf } from '../kinds/representation.ts';
 import { resourceIn, withReferences } from '../kinds/rows.ts';
 import { withheldTargets } from '../kinds/targets.ts';
-import { demandSource, isPresent, type Row, sourcesOf } from '../sources.ts';
+import { demandSource, isPresent, type Row, sourcesOf } from '../rows/sources.ts';
 import { representWebhook, type WebhookRow } from '../webhooks/representation.ts';
 import type { Kind } from './aggregates.ts';
 import { isSeenNowBy } from './auditor.ts';

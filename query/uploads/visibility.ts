@@ -9,11 +9,11 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { type BlobName, pathOfBlob } from '#shared/blobs/blob-name.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type Caller, may, withoutToken } from '#shared/policy.ts';
-import { findUpload } from '../item-rows.ts';
 import type { FindItem } from '../kinds/find.ts';
 import type { KindReads } from '../kinds/reads.ts';
 import { type ItemRow, resourceIn } from '../kinds/rows.ts';
-import { type ItemSource, type Member, type Source, sourcesOf } from '../sources.ts';
+import { findUpload } from '../lists/item-rows.ts';
+import { type ItemSource, type Member, type Source, sourcesOf } from '../rows/sources.ts';
 import { secondsLeft } from './signed-address.ts';
 
 /**

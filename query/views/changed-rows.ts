@@ -5,10 +5,10 @@ import type { Pool } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { type Caller, reachOf, userIdOf } from '#shared/policy.ts';
 import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
-import type { Joins } from '../item-rows.ts';
-import { readableRows } from '../rights.ts';
-import type { Row } from '../sources.ts';
-import { Parameters, runPrepared, runShared } from '../statement.ts';
+import type { Joins } from '../lists/item-rows.ts';
+import { readableRows } from '../rows/rights.ts';
+import type { Row } from '../rows/sources.ts';
+import { Parameters, runPrepared, runShared } from '../rows/statement.ts';
 import { rowPositionOf } from './rows.ts';
 import type { ViewSource } from './source.ts';
 

@@ -7,7 +7,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import type { Notifier } from '#shared/notifier.ts';
 import { HttpProblem } from '#shared/rest/http-problem.ts';
-import type { Row } from '../sources.ts';
+import type { Row } from '../rows/sources.ts';
 import {
   type ChangedPage,
   readAllRows,

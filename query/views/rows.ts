@@ -1,9 +1,9 @@
 import type { Pool } from '#shared/database/pool.ts';
 import type { Caller } from '#shared/policy.ts';
-import type { Joins } from '../item-rows.ts';
-import { readableRows } from '../rights.ts';
-import type { Row } from '../sources.ts';
-import { Parameters, runShared } from '../statement.ts';
+import type { Joins } from '../lists/item-rows.ts';
+import { readableRows } from '../rows/rights.ts';
+import type { Row } from '../rows/sources.ts';
+import { Parameters, runShared } from '../rows/statement.ts';
 import type { OrderColumn, ViewSource } from './source.ts';
 
 /** The rows of a view to read. */

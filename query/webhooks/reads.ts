@@ -13,9 +13,9 @@ import { listRows } from '../kinds/list.ts';
 import { resourceIn } from '../kinds/rows.ts';
 import { readList } from '../lists/list.ts';
 import type { Order } from '../lists/walk.ts';
-import type { Reads } from '../read-routes.ts';
-import { sourcesOf } from '../sources.ts';
-import { createFinder } from '../statement.ts';
+import type { Reads } from '../rest/read-routes.ts';
+import { sourcesOf } from '../rows/sources.ts';
+import { createFinder } from '../rows/statement.ts';
 import { representWebhook, type WebhookRow } from './representation.ts';
 
 type WebhookDependencies = { readonly domain: Domain; readonly pool: Pool; readonly identity: LogIdentity };

@@ -5,7 +5,7 @@ import { shownFields } from '#kernel/registry/example-kind.ts';
 import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
 import { listsOf, memberName, mutationName } from '../../query/graphql/names.ts';
 import { schemaOf } from '../../query/graphql/schema.ts';
-import { demandSource, sourcesOf } from '../../query/sources.ts';
+import { demandSource, sourcesOf } from '../../query/rows/sources.ts';
 import type { Call } from './filling.ts';
 import type { Use } from './use.ts';
 

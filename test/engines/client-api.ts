@@ -12,7 +12,7 @@ import { migrateClients } from '../../auth/clients/client-table.ts';
 import { type Clients, createClients } from '../../auth/clients/clients.ts';
 import { registrationRoutes } from '../../auth/clients/registration.ts';
 import { clientRoutes } from '../../auth/clients/routes.ts';
-import { createSecurityLog } from '../../auth/security-log.ts';
+import { createSecurityLog } from '../../auth/security/security-log.ts';
 import { createKeyedWrites, type KeyedWrites } from '../../auth/storage/keyed-writes.ts';
 import { createRecordSeal } from '../../auth/storage/seal-record.ts';
 import { migrateAuthStorage } from '../../auth/storage/statements.ts';

@@ -1,7 +1,7 @@
 import { Kind, type OperationDefinitionNode, parse } from 'graphql';
 import type { Caller } from '#shared/policy.ts';
 import { createPlanner } from '../../query/graphql/planner/planner.ts';
-import { searchesOn } from '../../query/searches.ts';
+import { searchesOn } from '../../query/rows/searches.ts';
 import { POLICY } from '../engines/policy.ts';
 import { test as base } from '../engines/read-model-fixture.ts';
 import { schema } from '../engines/schema.ts';

@@ -4,7 +4,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Caller } from '#shared/policy.ts';
 import { createExecutor, type ExecutorOptions } from '../../query/graphql/resolvers/executor.ts';
-import { searchesOn } from '../../query/searches.ts';
+import { searchesOn } from '../../query/rows/searches.ts';
 import { schema as publishingSchema } from '../engines/schema.ts';
 
 type Read = {

@@ -17,7 +17,7 @@ import {
   uploadMutations,
 } from '../../query/graphql/names.ts';
 import { schemaOf } from '../../query/graphql/schema.ts';
-import { type Member, sourcesOf } from '../../query/sources.ts';
+import { type Member, sourcesOf } from '../../query/rows/sources.ts';
 import type { GraphqlReply } from '../graphql/graphql-client.ts';
 import { PIXEL } from '../pixel.ts';
 import type { Attempt } from './attempts.ts';

@@ -8,7 +8,7 @@ import { namesOf, spanOf, traceparentOf } from '#edge/http/request-span.ts';
 import { demandRoom } from '#edge/http/shed-load.ts';
 import { idempotencyKeyOf } from '#edge/rest/writes/context.ts';
 import type { Log } from '#shared/log.ts';
-import { readFailureOf } from '../../statement.ts';
+import { readFailureOf } from '../../rows/statement.ts';
 import { createFormatError } from '../errors.ts';
 import type { Execute, Executed, RequestFacts } from '../execute.ts';
 import type { Planner } from '../planner/planner.ts';

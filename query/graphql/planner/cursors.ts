@@ -1,8 +1,8 @@
 import { itemType } from '#kernel/base/names.ts';
-import { valuesOf } from '../../item-rows.ts';
 import { formatListCursor, listIdentity, parseListCursor } from '../../lists/cursor.ts';
 import { formatItemCursor, type ItemGap, parseItemCursor } from '../../lists/item-cursor.ts';
-import type { ItemSource } from '../../sources.ts';
+import { valuesOf } from '../../lists/item-rows.ts';
+import type { ItemSource } from '../../rows/sources.ts';
 import { concatenated, type Piece, textJson } from './json.ts';
 import type { Order } from './mapping.ts';
 import { OutOfPlan } from './out-of-plan.ts';

@@ -1,5 +1,5 @@
 import { isReadableWithItems } from '#kernel/conditions/references.ts';
-import type { ItemSource } from '../../sources.ts';
+import type { ItemSource } from '../../rows/sources.ts';
 import { memberName } from '../names.ts';
 import { itemOrder } from './cursors.ts';
 import { instantJson, type Pieces, plainJson } from './json.ts';

@@ -6,7 +6,7 @@ import { formatCursor } from '#kernel/base/cursor.ts';
 import { POLICY } from '../../../test/engines/policy.ts';
 import { schema } from '../../../test/engines/schema.ts';
 import { ANONYMOUS, test as it, operationOf } from '../../../test/graphql/planned.ts';
-import { searchesOn } from '../../searches.ts';
+import { searchesOn } from '../../rows/searches.ts';
 import { createPlanner } from './planner.ts';
 
 const IDENTITY = '0123abcd-0000-4000-8000-000000000000' as LogIdentity;

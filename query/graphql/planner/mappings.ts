@@ -1,6 +1,6 @@
 import { itemType } from '#kernel/base/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { sourcesOf } from '../../sources.ts';
+import { sourcesOf } from '../../rows/sources.ts';
 import { viewSourcesOf } from '../../views/source.ts';
 import { listsOf } from '../names.ts';
 import { mappingOfItems } from './items.ts';

@@ -3,7 +3,7 @@ import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Caller, Policy } from '#shared/policy.ts';
-import type { Searches } from '../../searches.ts';
+import type { Searches } from '../../rows/searches.ts';
 import { ANSWER_BYTES_MAX, beyondLimit } from '../documents/limits.ts';
 import { Refused } from '../run.ts';
 import type { Plan } from './compile.ts';

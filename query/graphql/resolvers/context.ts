@@ -6,7 +6,7 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { SeeingLog } from '#shared/event-log/own-cursor.ts';
 import type { Caller } from '#shared/policy.ts';
 import type { ReadHistory } from '../../history/history.ts';
-import type { Searches } from '../../searches.ts';
+import type { Searches } from '../../rows/searches.ts';
 import type { Past } from '../../time-travel/past.ts';
 import type { RequestFacts } from '../execute.ts';
 import type { Commits } from './commits.ts';

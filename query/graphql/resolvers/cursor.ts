@@ -6,7 +6,7 @@ import { START } from '#shared/event-log/event-log.ts';
 import { cursorOf, type NamingLog } from '#shared/event-log/own-cursor.ts';
 import { readCheckpoint } from '#shared/follower/checkpoint.ts';
 import { PROJECTOR } from '#shared/read-model/read-model.ts';
-import { readFailureOf } from '../../statement.ts';
+import { readFailureOf } from '../../rows/statement.ts';
 import { fragmentsOf } from '../documents/measure.ts';
 import type { Runnable } from '../run.ts';
 

@@ -1,9 +1,9 @@
 import { isoText } from '#kernel/base/instant.ts';
 import { isReadableWithItems } from '#kernel/conditions/references.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { gapOf } from '../../item-rows.ts';
 import type { ItemGap } from '../../lists/item-cursor.ts';
-import type { ItemSource, Member, Source } from '../../sources.ts';
+import { gapOf } from '../../lists/item-rows.ts';
+import type { ItemSource, Member, Source } from '../../rows/sources.ts';
 import { memberName } from '../names.ts';
 import { itemCursorOf, itemPositionOf } from '../planner/cursors.ts';
 import type { Context, Resolver } from './context.ts';

@@ -1,7 +1,7 @@
 import { formatKey, parseKey } from '#edge/rest/pages.ts';
 import { HttpProblem } from '#shared/rest/http-problem.ts';
 import type { Stretch } from '#shared/webhooks/deliveries.ts';
-import { readFailureOf } from '../../statement.ts';
+import { readFailureOf } from '../../rows/statement.ts';
 import { pageSize } from './lists.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;

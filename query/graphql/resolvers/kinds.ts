@@ -3,7 +3,7 @@ import { isAlwaysShown, isReadableWith } from '#kernel/conditions/references.ts'
 import { stateFor } from '#kernel/registry/hatches.ts';
 import type { Domain, ExpressionInfo, Kind } from '#kernel/registry/registry.ts';
 import { may } from '#shared/policy.ts';
-import { isReadAsParent, resourceUnder } from '../../rights.ts';
+import { isReadAsParent, resourceUnder } from '../../rows/rights.ts';
 import {
   type Child,
   demandSource,
@@ -11,7 +11,7 @@ import {
   rightsToField,
   type Source,
   sourcesOf,
-} from '../../sources.ts';
+} from '../../rows/sources.ts';
 import { listsOf, memberName } from '../names.ts';
 import type { Context, Resolver } from './context.ts';
 import { listsIn } from './items.ts';

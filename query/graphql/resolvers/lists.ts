@@ -1,9 +1,9 @@
 import { GraphQLError } from 'graphql';
 import { pathId } from '#kernel/base/rest/path-id.ts';
 import { HttpProblem } from '#shared/rest/http-problem.ts';
-import { demandSearchable } from '../../rights.ts';
-import { UNANSWERABLE } from '../../searches.ts';
-import type { Filter } from '../../sources.ts';
+import { demandSearchable } from '../../rows/rights.ts';
+import { UNANSWERABLE } from '../../rows/searches.ts';
+import type { Filter } from '../../rows/sources.ts';
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, refusedSize } from '../list-limits.ts';
 import { orderName } from '../names.ts';
 import { cursorOf, rowPositionOf } from '../planner/cursors.ts';

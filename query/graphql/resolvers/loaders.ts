@@ -3,10 +3,10 @@ import { notFound, Rejection } from '#kernel/base/rejection.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import { type Caller, may, type Resource } from '#shared/policy.ts';
-import { type AskedItems, countItems, listItems } from '../../item-rows.ts';
 import { resourceOf } from '../../kinds/rows.ts';
-import type { ReadConnections } from '../../searches.ts';
-import { type ItemSource, isPresent } from '../../sources.ts';
+import { type AskedItems, countItems, listItems } from '../../lists/item-rows.ts';
+import type { ReadConnections } from '../../rows/searches.ts';
+import { type ItemSource, isPresent } from '../../rows/sources.ts';
 import { ANSWER_BYTES_MAX, beyondLimit } from '../documents/limits.ts';
 import {
   countRows,

@@ -10,7 +10,7 @@ import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
 import type { CommandInfo, Domain } from '#kernel/registry/registry.ts';
 import type { CommandResult } from '#shared/command-gateway/command-gateway.ts';
 import type { Command } from '#shared/commands/command.ts';
-import { type Member, type Source, sourcesOf } from '../../sources.ts';
+import { type Member, type Source, sourcesOf } from '../../rows/sources.ts';
 import { idArgument, memberName, mutatingCommands, mutationName, uploadMutations } from '../names.ts';
 import type { Upload } from '../uploads/upload.ts';
 import type { Context, Resolver } from './context.ts';

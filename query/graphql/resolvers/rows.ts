@@ -6,7 +6,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Caller } from '#shared/policy.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
-import { readableRows, rowsWith } from '../../rights.ts';
+import { readableRows, rowsWith } from '../../rows/rights.ts';
 import {
   authorSql,
   type Filter,
@@ -15,8 +15,8 @@ import {
   type Sort,
   type Source,
   sourcesOf,
-} from '../../sources.ts';
-import { Parameters, runPrepared, runWithCustomPlan } from '../../statement.ts';
+} from '../../rows/sources.ts';
+import { Parameters, runPrepared, runWithCustomPlan } from '../../rows/statement.ts';
 import type { WebhookRow as Webhook } from '../../webhooks/representation.ts';
 import { ANSWER_BYTES_MAX } from '../documents/limits.ts';
 

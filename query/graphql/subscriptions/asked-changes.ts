@@ -13,7 +13,7 @@ import { type Catalogue, catalogueOf } from '#shared/events/catalogue.ts';
 import { typesOf } from '#shared/events/event-patterns.ts';
 import type { Topic } from '../../changes/topics.ts';
 import { topicsOfTypes } from '../../events/filter.ts';
-import { sourcesOf } from '../../sources.ts';
+import { sourcesOf } from '../../rows/sources.ts';
 import { fragmentsOf } from '../documents/measure.ts';
 import { changedName, eventName } from '../names.ts';
 import { Refused, type Runnable } from '../run.ts';

@@ -10,7 +10,7 @@ import { schema } from '../../../test/engines/schema.ts';
 import { tables } from '../../../test/engines/tables.ts';
 import { ANONYMOUS, test as base, operationOf } from '../../../test/graphql/planned.ts';
 import { writeRows } from '../../../test/graphql/read-model-rows.ts';
-import { searchesOn } from '../../searches.ts';
+import { searchesOn } from '../../rows/searches.ts';
 import type { Execute } from '../execute.ts';
 import { createExecutor, type ExecutorOptions } from '../resolvers/executor.ts';
 import { askedChangesOf } from './asked-changes.ts';

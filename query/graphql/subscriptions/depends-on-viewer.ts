@@ -29,7 +29,7 @@ import {
   type Source,
   type Sources,
   sourcesOf,
-} from '../../sources.ts';
+} from '../../rows/sources.ts';
 import { fragmentsOf } from '../documents/measure.ts';
 import { changedName, changeType, eventName, listsOf, memberName } from '../names.ts';
 

@@ -8,7 +8,7 @@ import {
 } from 'graphql';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Caller } from '#shared/policy.ts';
-import { sourcesOf } from '../../sources.ts';
+import { sourcesOf } from '../../rows/sources.ts';
 import type { Planner } from '../planner/planner.ts';
 import type { Runnable } from '../run.ts';
 import type { SubscriptionEvent } from './subscription-event.ts';

@@ -1,5 +1,5 @@
 import type { Domain } from '#kernel/registry/registry.ts';
-import { sourcesOf } from '../../sources.ts';
+import { sourcesOf } from '../../rows/sources.ts';
 import { viewSourcesOf } from '../../views/source.ts';
 import { changedName, changeType, eventName, viewChangedName } from '../names.ts';
 import type { Context, Resolver } from '../resolvers/context.ts';

@@ -15,7 +15,7 @@ import { randomSubscription } from '../../../testing/graphql/random-query.ts';
 import { type Random, randomOf } from '../../../testing/random.ts';
 import { SEED } from '../../../testing/seed.ts';
 import { type Cohort, strangerLike } from '../../changes/renderings.ts';
-import { searchesOn } from '../../searches.ts';
+import { searchesOn } from '../../rows/searches.ts';
 import type { Planner } from '../planner/planner.ts';
 import { createExecutor, type ExecutorOptions } from '../resolvers/executor.ts';
 import { readerOf, refusalOf, rightsOf } from '../rights.ts';

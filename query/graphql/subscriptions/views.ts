@@ -5,7 +5,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Log } from '#shared/log.ts';
 import type { Feed } from '../../changes/feed.ts';
-import type { Row } from '../../sources.ts';
+import type { Row } from '../../rows/sources.ts';
 import { eventMessage } from '../../sse/messages.ts';
 import type { ViewReader } from '../../views/feed.ts';
 import { streamPositionOf } from '../../views/routes.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { timeOfId } from '#shared/id-time.ts';
-import { type Asker, type Backend, test as base } from '../test/engines/backend.ts';
+import { type Asker, type Backend, test as base } from '../../test/engines/backend.ts';
 
 const test = base.extend('backendOptions', { scope: 'file' }, { creatorWaitsMs: 30_000 });
 

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
-import { type Backend, test } from '../test/engines/backend.ts';
-import { until } from '../testing/until.ts';
+import { type Backend, test } from '../../test/engines/backend.ts';
+import { until } from '../../testing/until.ts';
 
 test.beforeAll(async ({ author, backend }) => {
   const post = (title: string) =>

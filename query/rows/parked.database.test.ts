@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { test as base } from '../test/engines/backend.ts';
-import { addComment, draftArticle } from '../test/engines/command-side.ts';
-import { until } from '../testing/until.ts';
+import { test as base } from '../../test/engines/backend.ts';
+import { addComment, draftArticle } from '../../test/engines/command-side.ts';
+import { until } from '../../testing/until.ts';
 
 const test = base
   .extend('articleId', { scope: 'file' }, ({ author, backend }) => draftArticle(backend.side, author.id))

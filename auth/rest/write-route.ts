@@ -3,8 +3,8 @@ import type { Request, Response } from 'express';
 import { callerOf } from '#edge/authenticate/authenticate.ts';
 import { idempotencyKeyOf } from '#edge/rest/writes/context.ts';
 import { actorOf } from '#shared/policy.ts';
+import type { KeyedWrites, Settle, Written } from '../storage/keyed-writes.ts';
 import { answerJson } from './answer-json.ts';
-import type { KeyedWrites, Settle, Written } from './storage/keyed-writes.ts';
 
 type Parameters = Readonly<Record<string, string>>;
 

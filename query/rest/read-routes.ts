@@ -10,8 +10,8 @@ import { type RestOperation, routeOf } from '#kernel/base/rest/operation.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Caller } from '#shared/policy.ts';
 import { type KernelOperationId, type KernelOperations, operationsOf } from '#shared/rest/operations.ts';
+import { SEARCH_UNITS_MORE } from '../rows/searches.ts';
 import type { ReadJustCreated } from './just-created.ts';
-import { SEARCH_UNITS_MORE } from './searches.ts';
 
 /**
  * The kernel’s operations that this role serves as an item or a list; other forms have routes of their own.

@@ -1,8 +1,8 @@
 import type { Pool } from '#shared/database/pool.ts';
-import type { ItemGap } from './lists/item-cursor.ts';
-import { outsideOf } from './rights.ts';
-import type { ItemSource, Row } from './sources.ts';
-import { Parameters, runShared } from './statement.ts';
+import { outsideOf } from '../rows/rights.ts';
+import type { ItemSource, Row } from '../rows/sources.ts';
+import { Parameters, runShared } from '../rows/statement.ts';
+import type { ItemGap } from './item-cursor.ts';
 
 /** Columns read with each item, and the joins to the row i that they need. */
 export type Joins = { readonly columns: string; readonly joins: string };

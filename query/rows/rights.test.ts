@@ -3,7 +3,7 @@ import { publishing } from '#domain/publishing.ts';
 import type { UserId } from '#kernel/base/brands.ts';
 import { rolesOf } from '#kernel/registry/roles.ts';
 import { type Caller, may } from '#shared/policy.ts';
-import { callerIn, POLICY } from '../test/engines/policy.ts';
+import { callerIn, POLICY } from '../../test/engines/policy.ts';
 import { readableParts } from './rights.ts';
 import { demandSource, sourcesOf } from './sources.ts';
 import { Parameters } from './statement.ts';

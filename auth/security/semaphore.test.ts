@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { until } from '../testing/until.ts';
+import { until } from '../../testing/until.ts';
 import { createSemaphore, TooBusy } from './semaphore.ts';
 
 /** A task that runs until it is released. */

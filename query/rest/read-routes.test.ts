@@ -8,7 +8,7 @@ import { memoryArrivals } from '#edge/rate-limit/memory/arrivals.ts';
 import type { ListAnswer } from '#edge/rest/reads/answer.ts';
 import { createMetrics } from '#process/metrics.ts';
 import { policyOf } from '#shared/policy.ts';
-import { serveRoutes } from '../test/serve.ts';
+import { serveRoutes } from '../../test/serve.ts';
 import { type AnyReads, type Reads, readRoutes } from './read-routes.ts';
 
 test('a search costs as many units as five other reads', async () => {
