@@ -20,12 +20,12 @@ import type { Log } from '#shared/log.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import { createSnapshots } from '#shared/snapshots/snapshots.ts';
 import { startChain } from './chain/follow-chain.ts';
-import { gauge } from './gauge.ts';
 import { headFilesIn } from './heads/head-files.ts';
 import { startHeads } from './heads/service.ts';
 import type { Verification } from './verify/plan.ts';
 import { summaryOf } from './verify/summary.ts';
 import { verify } from './verify/verify.ts';
+import { gauge } from './watch/gauge.ts';
 import { startWatch, type WatchOptions } from './watch/service.ts';
 
 export type AuditDependencies = Omit<WatchOptions, 'eventsPerSecond'> & {

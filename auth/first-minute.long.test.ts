@@ -8,8 +8,8 @@ import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { type AccountsSite, openAccountsSite } from '../test/engines/accounts-site.ts';
 import { by, system } from '../test/engines/command-side.ts';
 import { temporaryDataDir } from '../test/engines/data-dir.ts';
-import type { Person } from './accounts/person-table.ts';
 import { forgetFirstMinute, prepareFirstMinute } from './first-minute.ts';
+import type { Person } from './persons/person-table.ts';
 
 const EMAIL = 'demo@example.com';
 const CLIENT = 'development-admin';

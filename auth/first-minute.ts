@@ -22,11 +22,11 @@ import { SealBroken, seal, unseal } from '#shared/keys/seal.ts';
 import { policyOf } from '#shared/policy.ts';
 import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import type { Credentials } from './accounts/credentials.ts';
-import type { Persons } from './accounts/directory.ts';
 import { signUp } from './accounts/sign-up.ts';
 import { DEVELOPMENT_ADMIN as CLIENT_ID } from './clients/built-in.ts';
 import type { By } from './clients/by.ts';
 import type { Clients } from './clients/clients.ts';
+import type { Persons } from './directory.ts';
 import type { GrantEnder } from './storage/end-grants.ts';
 
 type Dependencies = {

@@ -3,7 +3,7 @@ import type { Foundation } from '#process/foundation.ts';
 import type { ProcessContext } from '#process/run.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import { forgetDemo, forgetFirstMinute } from './first-minute.ts';
-import { openMail } from './mail/open.ts';
+import { openMail } from './open-mail.ts';
 import { type AuthService, startAuthService } from './service.ts';
 
 /**

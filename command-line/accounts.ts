@@ -14,7 +14,6 @@ import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.t
 import { openRowProofs } from '#shared/row-proofs/open.ts';
 import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { createEmailHash } from '../auth/accounts/email-hash.ts';
-import { migrateAccounts, type Person, selectPersonByEmail } from '../auth/accounts/person-table.ts';
 import { makeInvitation } from '../auth/invitations/invitations.ts';
 import { MailNotSent } from '../auth/mail/mail.ts';
 import { signInMessage } from '../auth/mail/messages.ts';
@@ -24,6 +23,7 @@ import { PATHS } from '../auth/pages/account/account-page.ts';
 import { removePasskeysOf } from '../auth/passkeys/passkeys.ts';
 import { makeReset } from '../auth/password-reset/password-reset.ts';
 import { migratePasswordResets } from '../auth/password-reset/reset-table.ts';
+import { migrateAccounts, type Person, selectPersonByEmail } from '../auth/persons/person-table.ts';
 import { createReadProfile, type ReadProfile } from '../auth/provider/profile.ts';
 import { turnOffSecondFactor } from '../auth/second-factor/second-factors.ts';
 import {
@@ -32,10 +32,10 @@ import {
   type SecurityCircumstances,
 } from '../auth/security/security-log.ts';
 import { createRecordSeal, type RecordSeal } from '../auth/storage/seal-record.ts';
-import type { Command } from './command.ts';
-import { openInstallation } from './installation.ts';
+import type { Command } from './arguments/command.ts';
+import { UsageError } from './arguments/usage-error.ts';
+import { openInstallation } from './installation/installation.ts';
 import type { Terminal } from './terminal.ts';
-import { UsageError } from './usage-error.ts';
 
 export const accountResetSecondFactor: Command = {
   name: 'account reset-second-factor',

@@ -5,13 +5,13 @@ import { fileFailure } from '#shared/folder.ts';
 import { positionOf } from '../audit/at.ts';
 import { summaryOf } from '../audit/verify/summary.ts';
 import { verify } from '../audit/verify/verify.ts';
-import type { Command, Given } from './command.ts';
-import { harmless } from './print-event.ts';
-import { showProgress } from './progress.ts';
+import type { Command, Given } from './arguments/command.ts';
+import { UsageError } from './arguments/usage-error.ts';
+import { harmless } from './output/print-event.ts';
+import { showProgress } from './output/progress.ts';
 import { type Projection, withProjection } from './projection.ts';
 import { explain, FOR_VERSIONS } from './projection-rebuild.ts';
 import type { Terminal } from './terminal.ts';
-import { UsageError } from './usage-error.ts';
 
 /** The exit code for a difference; a failure to verify has another one. */
 const DIFFERENT = 1;

@@ -1,11 +1,11 @@
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { policyOf } from '#shared/policy.ts';
-import type { StoredClient } from '../auth/clients/client.ts';
 import { findNewScopes, grantScopes } from '../auth/clients/new-scopes.ts';
 import { representationOf } from '../auth/clients/representation.ts';
-import { withClients } from './client-store.ts';
-import type { Command } from './command.ts';
-import { UsageError } from './usage-error.ts';
+import type { StoredClient } from '../auth/storage/client.ts';
+import type { Command } from './arguments/command.ts';
+import { UsageError } from './arguments/usage-error.ts';
+import { withClients } from './installation/client-store.ts';
 
 const PAGE = 100;
 const PAGES_MAX = 10_000;

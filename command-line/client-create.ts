@@ -2,9 +2,9 @@ import { ZodError } from 'zod';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { AUTH_METHODS, type ClientSettings, clientId, clientSettingsOf } from '#shared/clients/settings.ts';
 import { representationOf } from '../auth/clients/representation.ts';
-import { withClients } from './client-store.ts';
-import type { Command, Given } from './command.ts';
-import { UsageError } from './usage-error.ts';
+import type { Command, Given } from './arguments/command.ts';
+import { UsageError } from './arguments/usage-error.ts';
+import { withClients } from './installation/client-store.ts';
 
 export const clientCreate: Command = {
   name: 'client create',

@@ -1,6 +1,6 @@
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { Command } from './command.ts';
-import { UsageError } from './usage-error.ts';
+import type { Command } from './arguments/command.ts';
+import { UsageError } from './arguments/usage-error.ts';
 
 type Completed = Pick<Command, 'name' | 'summary' | 'options'>;
 

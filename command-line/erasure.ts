@@ -19,12 +19,12 @@ import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.t
 import type { Log } from '#shared/log.ts';
 import type { ErasureReport } from '#shared/rest/erasure.ts';
 import { startCommandService } from '../command/service.ts';
-import type { Command } from './command.ts';
-import { type Installation, openInstallation } from './installation.ts';
+import type { Command } from './arguments/command.ts';
+import { UsageError } from './arguments/usage-error.ts';
+import { type Installation, openInstallation } from './installation/installation.ts';
 import { untilStopped } from './log-renew.ts';
-import { number } from './progress.ts';
+import { number } from './output/progress.ts';
 import type { Terminal } from './terminal.ts';
-import { UsageError } from './usage-error.ts';
 
 export const erasureReport: Command = {
   name: 'erasure report',

@@ -12,9 +12,9 @@ import {
   savePersistedDocuments,
 } from '../query/graphql/documents/persisted-documents.ts';
 import { subgraphSdlOf } from '../query/graphql/federation/sdl.ts';
-import { schemaOf } from '../query/graphql/schema.ts';
-import type { Command } from './command.ts';
-import { type Installation, openInstallation } from './installation.ts';
+import { schemaOf } from '../query/graphql/schema/schema.ts';
+import type { Command } from './arguments/command.ts';
+import { type Installation, openInstallation } from './installation/installation.ts';
 import type { Terminal } from './terminal.ts';
 
 const NAME = /\b(?:query|mutation|subscription)\s+(\w+)/;

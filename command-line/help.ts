@@ -1,4 +1,4 @@
-import type { Command } from './command.ts';
+import type { Command } from './arguments/command.ts';
 
 const GAP = 3;
 

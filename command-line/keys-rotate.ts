@@ -4,8 +4,8 @@ import { openPool } from '#shared/database/pool.ts';
 import { openMasterKey } from '#shared/keys/master-key-file.ts';
 import { ensureSigningKey, OVERLAP_S, rotateSigningKeys } from '../auth/signing-keys/signing-keys.ts';
 import { migrateSigningKeys } from '../auth/signing-keys/statements.ts';
-import { type Command, numberOf } from './command.ts';
-import { openInstallation } from './installation.ts';
+import { type Command, numberOf } from './arguments/command.ts';
+import { openInstallation } from './installation/installation.ts';
 
 const OVERLAP_MAX_S = 86_400;
 

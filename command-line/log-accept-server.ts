@@ -1,7 +1,7 @@
 import { demandNoted } from '#shared/event-log/demand-newest.ts';
 import { noteFileIn } from '#shared/event-log/newest-note.ts';
-import type { Command } from './command.ts';
-import { openInstallation } from './installation.ts';
+import type { Command } from './arguments/command.ts';
+import { openInstallation } from './installation/installation.ts';
 
 /** A start refuses a server that no process has seen: only the operator can know whether it has everything. */
 export const logAcceptServer: Command = {

@@ -12,9 +12,9 @@ import { MalformedEvent } from '#shared/events/errors.ts';
 import { KeyDestroyed } from '#shared/keys/key-store.ts';
 import { openMasterKey } from '#shared/keys/master-key-file.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
-import { type Command, type Given, numberOf } from './command.ts';
-import { type Installation, openInstallation } from './installation.ts';
-import { UsageError } from './usage-error.ts';
+import { type Command, type Given, numberOf } from './arguments/command.ts';
+import { UsageError } from './arguments/usage-error.ts';
+import { type Installation, openInstallation } from './installation/installation.ts';
 
 export const logAppend: Command = {
   name: 'log append',

@@ -22,11 +22,11 @@ import { untilCarriedOut } from '../command/process-manager/carried-out.ts';
 import { REACTIONS } from '../command/process-manager/declaration.ts';
 import { LEASE } from '../command/process-manager/fence.ts';
 import { PROCESS_MANAGER } from '../command/process-manager/process-manager.ts';
-import type { Given } from './command.ts';
-import { openInstallation } from './installation.ts';
-import { number, showProgress } from './progress.ts';
+import type { Given } from './arguments/command.ts';
+import { UsageError } from './arguments/usage-error.ts';
+import { openInstallation } from './installation/installation.ts';
+import { number, showProgress } from './output/progress.ts';
 import type { Terminal } from './terminal.ts';
-import { UsageError } from './usage-error.ts';
 
 /**
  * Copies the streams that a file names into the log of another cell, while both are in use. The reactions and

@@ -7,13 +7,13 @@ import { keepLogOwner } from '#shared/event-log/owner/owner.ts';
 import { copyLog, movedBetween } from '../audit/export/copy-log.ts';
 import { demandStopped, switchLog } from '../audit/export/switch-log.ts';
 import { migrateProcessManager } from '../command/process-manager/process-manager.ts';
-import type { Command } from './command.ts';
+import type { Command } from './arguments/command.ts';
+import { UsageError } from './arguments/usage-error.ts';
 import { FORMER_LOG } from './former-log.ts';
-import { openInstallation } from './installation.ts';
+import { openInstallation } from './installation/installation.ts';
 import { copySomeStreams, explainStop, openTarget } from './log-copy-streams.ts';
-import { number, showProgress } from './progress.ts';
+import { number, showProgress } from './output/progress.ts';
 import { FOR_VERSIONS } from './projection-rebuild.ts';
-import { UsageError } from './usage-error.ts';
 
 export const logCopy: Command = {
   name: 'log copy',

@@ -3,11 +3,11 @@ import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import { type Command, type Given, numberOf } from './command.ts';
-import { type Installation, openInstallation } from './installation.ts';
-import { eventJson, eventLine } from './print-event.ts';
+import { type Command, type Given, numberOf } from './arguments/command.ts';
+import { UsageError } from './arguments/usage-error.ts';
+import { type Installation, openInstallation } from './installation/installation.ts';
+import { eventJson, eventLine } from './output/print-event.ts';
 import type { Terminal } from './terminal.ts';
-import { UsageError } from './usage-error.ts';
 
 const LIMIT = 20;
 const LIMIT_MAX = 100_000;

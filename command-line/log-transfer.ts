@@ -12,10 +12,10 @@ import { demandSigner, openExport } from '../audit/export/read-export.ts';
 import { demandStopped } from '../audit/export/switch-log.ts';
 import { migrateLedger } from '../webhook-dispatcher/ledger/migrate.ts';
 import { writeQuiet } from '../webhook-dispatcher/ledger/quiet.ts';
-import type { Command, Given } from './command.ts';
-import { openInstallation } from './installation.ts';
+import type { Command, Given } from './arguments/command.ts';
+import { openInstallation } from './installation/installation.ts';
 import { explainStop } from './log-copy-streams.ts';
-import { number, showProgress } from './progress.ts';
+import { number, showProgress } from './output/progress.ts';
 
 export const logExport: Command = {
   name: 'log export',

@@ -8,8 +8,8 @@ import { assemble } from '#kernel/registry/assemble.ts';
 import { operationsOf } from '#shared/rest/operations.ts';
 import { filesOfAggregate, wordsOfTemplate } from '../package/create/files.ts';
 import { whyNoAggregate } from '../package/create/names.ts';
-import type { Command } from './command.ts';
-import { UsageError } from './usage-error.ts';
+import type { Command } from './arguments/command.ts';
+import { UsageError } from './arguments/usage-error.ts';
 
 const DOMAIN = 'domain/domain.ts';
 

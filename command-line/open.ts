@@ -1,7 +1,7 @@
-import type { Command } from './command.ts';
-import { nearest } from './nearest.ts';
-import { ACCESS_OPTIONS, readUrl } from './token.ts';
-import { UsageError } from './usage-error.ts';
+import type { Command } from './arguments/command.ts';
+import { nearest } from './arguments/nearest.ts';
+import { UsageError } from './arguments/usage-error.ts';
+import { ACCESS_OPTIONS, readUrl } from './installation/token.ts';
 
 const PAGES: Readonly<Record<string, string>> = {
   console: '/console',

@@ -5,9 +5,9 @@ import { type RunningTimer, readTimers } from '#process/operations/timers.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { retryParkedTasks, skipParkedTask } from '../command/process-manager/parked.ts';
 import { migrateProcessManager } from '../command/process-manager/process-manager.ts';
-import type { Command } from './command.ts';
-import { openInstallation } from './installation.ts';
-import { harmless } from './print-event.ts';
+import type { Command } from './arguments/command.ts';
+import { openInstallation } from './installation/installation.ts';
+import { harmless } from './output/print-event.ts';
 import type { Terminal } from './terminal.ts';
 
 const CONNECTIONS_MAX = 2;

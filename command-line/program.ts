@@ -8,6 +8,9 @@ import { setupFailure } from '#shared/database/failures.ts';
 import { StreamCut } from '#shared/event-log/errors.ts';
 import { fileFailure } from '#shared/folder.ts';
 import { accountRemovePasskeys, accountResetSecondFactor, invite, passwordLink } from './accounts.ts';
+import { type Command, readArguments } from './arguments/command.ts';
+import { nearest } from './arguments/nearest.ts';
+import { UsageError } from './arguments/usage-error.ts';
 import { auditVerify } from './audit-verify.ts';
 import { bench } from './bench/bench.ts';
 import {
@@ -18,7 +21,6 @@ import {
   clientShow,
 } from './client-commands.ts';
 import { clientCreate } from './client-create.ts';
-import { type Command, readArguments } from './command.ts';
 import { completion } from './completion.ts';
 import { demo } from './demo/demo.ts';
 import { doctor } from './doctor/doctor.ts';
@@ -32,6 +34,7 @@ import { events } from './events/events.ts';
 import { eventsShow } from './events/show.ts';
 import { documentsList, documentsLoad, documentsRemove, graphqlSchema } from './graphql.ts';
 import { type Group, helpOn, helpOnCommands } from './help.ts';
+import { token } from './installation/token.ts';
 import { auditRotateKey, keysRotate } from './keys-rotate.ts';
 import { logAcceptServer } from './log-accept-server.ts';
 import { logAppend } from './log-append.ts';
@@ -39,7 +42,6 @@ import { logCopy } from './log-copy.ts';
 import { logRenew } from './log-renew.ts';
 import { logShow, logTail } from './log-tail.ts';
 import { logExport, logImport } from './log-transfer.ts';
-import { nearest } from './nearest.ts';
 import { newAggregate } from './new-aggregate.ts';
 import { open } from './open.ts';
 import { processManagerParked, processManagerRetry, processManagerSkip, timers } from './process-manager.ts';
@@ -50,8 +52,6 @@ import { replay } from './replay.ts';
 import { settings } from './settings.ts';
 import { status } from './status.ts';
 import type { Terminal } from './terminal.ts';
-import { token } from './token.ts';
-import { UsageError } from './usage-error.ts';
 import { usersDeactivate } from './users/deactivate.ts';
 import {
   usersFind,

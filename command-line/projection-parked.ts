@@ -4,10 +4,10 @@ import { type Mending, notParked, retry } from '#shared/projection/retry.ts';
 import { skipParked } from '#shared/projection/skip-parked.ts';
 import { findUnprojected, skipUnprojected } from '#shared/projection/skip-unprojected.ts';
 import { findParked, type Listed, listParked, type Parked } from '#shared/read-model/parked.ts';
-import { type Command, type Given, numberOf } from './command.ts';
+import { type Command, type Given, numberOf } from './arguments/command.ts';
+import { UsageError } from './arguments/usage-error.ts';
 import { listedLine, parkedLine, withProjection } from './projection.ts';
 import type { Terminal } from './terminal.ts';
-import { UsageError } from './usage-error.ts';
 
 export const projectionParked: Command = {
   name: 'projection parked',

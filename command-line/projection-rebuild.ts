@@ -1,11 +1,11 @@
 import { StartRefused } from '#kernel/base/start-refused.ts';
+import { PREVIOUS } from '#shared/database/read-model-schemas.ts';
 import { Stopped } from '#shared/projection/catch-up.ts';
 import { isOfThisRelease } from '#shared/projection/definition.ts';
 import { rebuild } from '#shared/projection/rebuild.ts';
 import { rollback } from '#shared/projection/rollback.ts';
-import { PREVIOUS } from '#shared/read-model/versions.ts';
-import type { Command } from './command.ts';
-import { duration, number, showProgress } from './progress.ts';
+import type { Command } from './arguments/command.ts';
+import { duration, number, showProgress } from './output/progress.ts';
 import { withProjection } from './projection.ts';
 
 /**

@@ -1,20 +1,20 @@
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { isPassing } from '#shared/database/failures.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
+import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import { openMasterKey } from '#shared/keys/master-key-file.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import type { Mending } from '#shared/projection/retry.ts';
 import { type ProjectionStatus, readStatus } from '#shared/projection/status.ts';
 import type { Listed, Parked } from '#shared/read-model/parked.ts';
-import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import { createSnapshots, type Snapshots } from '#shared/snapshots/snapshots.ts';
 import { migrateProjector } from '../projector/migrate.ts';
-import type { Command } from './command.ts';
-import { type Installation, openInstallation } from './installation.ts';
-import { harmless } from './print-event.ts';
-import { megabytes, number } from './progress.ts';
+import type { Command } from './arguments/command.ts';
+import { type Installation, openInstallation } from './installation/installation.ts';
+import { harmless } from './output/print-event.ts';
+import { megabytes, number } from './output/progress.ts';
 import type { Terminal } from './terminal.ts';
 
 export type Projection = Mending &

@@ -5,12 +5,12 @@ import { dropScratch, type Found, listScratch } from '#shared/read-model/scratch
 import type { Tables } from '#shared/read-model/tables.ts';
 import { positionOf } from '../audit/at.ts';
 import { type Replayed, replay as replayLog } from '../audit/replay/replay.ts';
-import type { Command, Given } from './command.ts';
-import { duration, megabytes, number, showProgress } from './progress.ts';
+import type { Command, Given } from './arguments/command.ts';
+import { UsageError } from './arguments/usage-error.ts';
+import { duration, megabytes, number, showProgress } from './output/progress.ts';
 import { type Projection, withProjection } from './projection.ts';
 import { explain, FOR_VERSIONS } from './projection-rebuild.ts';
 import type { Terminal } from './terminal.ts';
-import { UsageError } from './usage-error.ts';
 
 export const replay: Command = {
   name: 'replay',

@@ -1,5 +1,5 @@
 import { settingsTable } from '#process/settings.ts';
-import type { Command } from './command.ts';
+import type { Command } from './arguments/command.ts';
 
 export const settings: Command = {
   name: 'settings',

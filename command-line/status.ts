@@ -5,9 +5,9 @@ import { bytesText, plural, spanText } from '#shared/format.ts';
 import { CHECK_NAMES, type Finding, findingsOf } from '#shared/installation-health.ts';
 import type { AuditStatus } from '#shared/rest/audit.ts';
 import type { OperationsStatus, ParkedItem } from '#shared/rest/operator.ts';
-import type { Command } from './command.ts';
-import { type Paint, paintOf } from './paint.ts';
-import { harmless } from './print-event.ts';
+import type { Command } from './arguments/command.ts';
+import { type Paint, paintOf } from './output/paint.ts';
+import { harmless } from './output/print-event.ts';
 import { REMOTE_OPTIONS, type Remote, withRemote } from './remote/remote.ts';
 import { probeRoles, type Readiness, type RoleAnswer, readReadiness } from './remote/roles.ts';
 

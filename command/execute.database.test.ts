@@ -20,7 +20,7 @@ import {
 import { cutLog } from '../test/engines/cut-log.ts';
 import { test } from '../test/engines/processes.ts';
 import { createExecutor } from './execute.ts';
-import { seededIds } from './execution-context.ts';
+import { seededIds } from './handling/execution-context.ts';
 import { createStates } from './states.ts';
 
 test('a command returns the id, the version, and a cursor of the log', async ({ side }) => {

@@ -9,8 +9,8 @@ import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import { KeyDestroyed } from '#shared/keys/key-store.ts';
 import type { Folding } from './decider.ts';
-import type { ExecutionContext } from './execution-context.ts';
-import { createKeyedQueue } from './keyed-queue.ts';
+import type { ExecutionContext } from './handling/execution-context.ts';
+import { createKeyedQueue } from './handling/keyed-queue.ts';
 import { type Known, type States, unwritten } from './states.ts';
 
 /** The aggregate of a command, its stream, and the decision. */

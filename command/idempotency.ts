@@ -11,8 +11,8 @@ import { StaleVersion } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import { REQUEST_RUNS_MAX_MS } from '#shared/events/reservation.ts';
-import { type CommandIds, seededIds } from './execution-context.ts';
-import type { Outcome } from './handler.ts';
+import { type CommandIds, seededIds } from './handling/execution-context.ts';
+import type { Outcome } from './handling/handler.ts';
 import { commandStream, type ReservationEvent, type ReservationState, reservation } from './reservation.ts';
 import { type Known, type States, unwritten } from './states.ts';
 

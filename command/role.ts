@@ -10,6 +10,7 @@ import { namesOf, traceparentOf } from '#edge/http/request-span.ts';
 import { type HttpServer, startHttpServer } from '#edge/http/server.ts';
 import { openLoadShedder } from '#edge/http/shed-load.ts';
 import { resourcePaths } from '#edge/rest/resource-paths.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { openBlobs } from '#process/engines/open-blobs.ts';
 import { type Foundation, openFoundation } from '#process/foundation.ts';
@@ -18,7 +19,6 @@ import { drainingOf, serveClients } from '#process/serve-clients.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { Log } from '#shared/log.ts';
 import { type Caller, policyOf } from '#shared/policy.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
 import { commandRoutes } from './routes.ts';
 import { startCommandService } from './service.ts';
 

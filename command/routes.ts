@@ -8,6 +8,7 @@ import { itemWrites } from '#edge/rest/writes/item-writes.ts';
 import type { WriteDependencies } from '#edge/rest/writes/write-routes.ts';
 import type { ImageType } from '#kernel/base/image-type.ts';
 import { kebab } from '#kernel/base/names.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { routeOf } from '#kernel/base/rest/operation.ts';
 import { typeOfCommand } from '#kernel/decide/decide.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
@@ -22,7 +23,6 @@ import {
 } from '#shared/blobs/picture.ts';
 import { setUpload } from '#shared/blobs/set-upload.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
 import { ofAggregates } from '#shared/rest/operations.ts';
 
 /** All writes over REST. */

@@ -18,8 +18,8 @@ import { cursorAt } from '#shared/event-log/own-cursor.ts';
 import { shareRetryBudget } from '#shared/event-log/request-deadline.ts';
 import { actorOf, type Caller } from '#shared/policy.ts';
 import { errorTypeOf, type Tracing } from '#shared/tracing/tracing.ts';
-import { freshIds } from './execution-context.ts';
-import type { AnyHandler, Outcome } from './handler.ts';
+import { freshIds } from './handling/execution-context.ts';
+import type { AnyHandler, Outcome } from './handling/handler.ts';
 import type { Idempotency } from './idempotency.ts';
 
 type Dependencies = {

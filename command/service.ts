@@ -26,7 +26,7 @@ import type { ReportUnreadable } from './claims/claims.ts';
 import { startCoverRemover } from './cover-remover/cover-remover.ts';
 import { catchUpWithErasures } from './erasure/erasures.ts';
 import { createExecutor } from './execute.ts';
-import type { AnyHandler, HandlerDependencies, HandlersOf, WebhookRules } from './handler.ts';
+import type { AnyHandler, HandlerDependencies, HandlersOf, WebhookRules } from './handling/handler.ts';
 import { createIdempotency } from './idempotency.ts';
 import { createIdMaker } from './new-id.ts';
 import { startProcessManager } from './process-manager/process-manager.ts';

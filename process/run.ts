@@ -9,7 +9,7 @@ import { setupFailure } from '#shared/database/failures.ts';
 import { fileFailure } from '#shared/folder.ts';
 import type { Log } from '#shared/log.ts';
 import { type Config, loadConfig } from './config.ts';
-import { createLog } from './log.ts';
+import { createLog } from './observability/log.ts';
 import { signUpRoleOf } from './sign-up-role.ts';
 import { answerStartArguments, type StartArguments } from './start-arguments.ts';
 import { openWorkerLink, type WorkerLink } from './workers/link.ts';

@@ -7,7 +7,7 @@ import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { captureLog } from '../test/serve.ts';
 import { until } from '../testing/until.ts';
 import { loadConfig } from './config.ts';
-import { createMetrics } from './metrics.ts';
+import { createMetrics } from './observability/metrics.ts';
 import { type Served, serveClients } from './serve-clients.ts';
 
 const start = async (

@@ -16,7 +16,7 @@ import { NO_TRACING } from '#shared/tracing/tracing.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import type { Config } from './config.ts';
 import type { Foundation } from './foundation.ts';
-import { startMetricsServer } from './metrics.ts';
+import { startMetricsServer } from './observability/metrics.ts';
 import type { ProcessContext } from './run.ts';
 
 /**

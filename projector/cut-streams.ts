@@ -3,6 +3,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
 import type { StreamCut } from '#shared/event-log/errors.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { findCut } from '#shared/event-log/find-cut.ts';
@@ -11,7 +12,6 @@ import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { Log } from '#shared/log.ts';
 import { parkCut } from '#shared/projection/park-cut.ts';
 import type { Mending } from '#shared/projection/retry.ts';
-import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 
 type Dependencies = {

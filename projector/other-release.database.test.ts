@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { createMetrics } from '#process/metrics.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
 import { isOfThisRelease } from '#shared/projection/definition.ts';
 import { digestOf } from '#shared/projection/digest.ts';
 import { rebuild } from '#shared/projection/rebuild.ts';

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { awaitConsistency } from '#edge/rest/reads/consistency.ts';
 import type { LogIdentity, Position } from '#kernel/base/brands.ts';
 import { formatCursor } from '#kernel/base/cursor.ts';
-import { createMetrics } from '#process/metrics.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openReadModelNotifier, type ReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { openReadPosition, type ReadPosition } from '#shared/read-model/read-position.ts';

@@ -1,6 +1,6 @@
 import { type Html, html } from '#shared/html.ts';
 import type { Assets } from './assets.ts';
-import { type Content, type DocsPage, type Group, hrefFrom, type Section } from './page.ts';
+import { type Content, type DocsPage, type Group, hrefFrom, type Section } from './page/page.ts';
 import { INDEX_PATH } from './search/index.ts';
 
 export const START_PATH = '/docs';

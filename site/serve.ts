@@ -7,7 +7,7 @@ import { html } from '#shared/html.ts';
 import type { OpenApiOptions } from '../query/openapi/document.ts';
 import { readAssets } from './assets.ts';
 import { documentOf } from './frame.ts';
-import { hrefFrom } from './page.ts';
+import { hrefFrom } from './page/page.ts';
 import { REDIRECT_PATH, REST_PATH, redirectPage } from './rest/page.ts';
 import { answerIndex, INDEX_PATH } from './search/index.ts';
 import { pagesIn, readGroups } from './site.ts';

@@ -4,7 +4,7 @@ import { errorsPage } from './errors/page.ts';
 import { eventsPage } from './events/page.ts';
 import { graphqlPage } from './graphql/page.ts';
 import { examplePages, guideGroups } from './guides/pages.ts';
-import type { DocsPage, Group } from './page.ts';
+import type { DocsPage, Group } from './page/page.ts';
 import { restPage } from './rest/page.ts';
 import { scopesPage } from './scopes/page.ts';
 import { startPage } from './start-page.ts';

@@ -3,7 +3,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { type Html, html } from '#shared/html.ts';
 import { START_PATH } from './frame.ts';
 import { guidePath } from './guides/links.ts';
-import { type DocsPage, hrefFrom } from './page.ts';
+import { type DocsPage, hrefFrom } from './page/page.ts';
 
 type Task = {
   readonly title: string;

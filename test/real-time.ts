@@ -30,7 +30,7 @@ const REAL_TIME_IN: Readonly<Record<string, Exception>> = {
   'edge/authenticate/': { files: 4, why: 'dates of tokens and proofs of other servers' },
   'edge/http/': { files: 8, why: 'sockets, and the lag of the event loop' },
   'process/foundation.ts': { files: 1, why: 'how long an event log is silent' },
-  'process/log.ts': {
+  'process/observability/log.ts': {
     files: 1,
     why: 'lines of an outage, once a minute; a log is there before any clock',
   },

@@ -4,8 +4,8 @@ import { createApp } from '#edge/http/app.ts';
 import type { TlsFiles } from '#edge/http/server.ts';
 import { type HttpServer, startHttpServer } from '#edge/http/server.ts';
 import { type Config, loadConfig } from '#process/config.ts';
-import { createLog } from '#process/log.ts';
-import { createMetrics } from '#process/metrics.ts';
+import { createLog } from '#process/observability/log.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { Log } from '#shared/log.ts';
 

@@ -1,6 +1,6 @@
-import { type Command, type Given, readArguments } from '../command-line/command.ts';
+import { type Command, type Given, readArguments } from '../command-line/arguments/command.ts';
+import { UsageError } from '../command-line/arguments/usage-error.ts';
 import { helpOn } from '../command-line/help.ts';
-import { UsageError } from '../command-line/usage-error.ts';
 
 /** A script of `package.json` for developers, explained like a command of the command line. */
 export type Tool = Pick<Command, 'summary' | 'positionals' | 'options' | 'examples'> & {

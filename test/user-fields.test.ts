@@ -7,7 +7,7 @@ import { assemble } from '#kernel/registry/assemble.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { demandTable, tablesOf } from '#shared/read-model/tables.ts';
 import { operationsOf } from '#shared/rest/operations.ts';
-import { schemaOf } from '../query/graphql/schema.ts';
+import { schemaOf } from '../query/graphql/schema/schema.ts';
 
 /** A domain that adds a field to users, which teachers change themselves, and roles. */
 const school = assemble(

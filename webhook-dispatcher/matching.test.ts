@@ -6,7 +6,7 @@ import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { PlannedEndpoint } from '#shared/webhooks/planned-endpoint.ts';
 import { POLICY } from '../test/engines/policy.ts';
 import { EndpointBook, isVisibleTo } from './matching.ts';
-import type { Owners } from './owners.ts';
+import type { Owners } from './rest/owners.ts';
 
 const endpointOf = (webhookId: number, changes: Partial<PlannedEndpoint> = {}): PlannedEndpoint => ({
   webhookId: webhookId as WebhookId,

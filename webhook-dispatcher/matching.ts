@@ -5,7 +5,7 @@ import { fitsPattern } from '#shared/events/event-patterns.ts';
 import type { Policy } from '#shared/policy.ts';
 import { maySee } from '#shared/visibility/may-see.ts';
 import type { PlannedEndpoint } from '#shared/webhooks/planned-endpoint.ts';
-import { type Owners, ownerOf } from './owners.ts';
+import { type Owners, ownerOf } from './rest/owners.ts';
 
 /** True if the webhook asked for such changes; whether its owner may see them is checked separately. */
 export const wants = (filters: Filters, { eventTypes, filter }: PlannedEndpoint, change: Change): boolean =>

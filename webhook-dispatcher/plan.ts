@@ -30,8 +30,8 @@ import {
 } from './ledger/plan-rows.ts';
 import { readQuiet } from './ledger/quiet.ts';
 import { EndpointBook, isVisibleTo } from './matching.ts';
-import { readOwners } from './owners.ts';
 import { type PlannedRuns, plannedRuns } from './planned-runs.ts';
+import { readOwners } from './rest/owners.ts';
 import { type TracedPlans, tracePlans } from './trace-plans.ts';
 
 type PlannerDependencies = Pick<

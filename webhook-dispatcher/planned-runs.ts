@@ -3,7 +3,7 @@ import type { RoleAndAttributes } from '#shared/role-and-attributes.ts';
 import type { Delivery } from './deliver/delivery.ts';
 import type { PlannedDelivery } from './ledger/plan-rows.ts';
 import type { EndpointBook } from './matching.ts';
-import type { Owners } from './owners.ts';
+import type { Owners } from './rest/owners.ts';
 
 /** The deliveries just planned for a webhook, as far as known; the ledger knows all of them. */
 export type PlannedRun = {

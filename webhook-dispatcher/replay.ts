@@ -14,8 +14,8 @@ import { readEndpoint } from './ledger/endpoints.ts';
 import { type PlannedDelivery, plannedFor } from './ledger/plan-rows.ts';
 import { advanceReplay, countDueOf, type RunningReplay, readRunningReplays } from './ledger/replays.ts';
 import { isVisibleTo, wants } from './matching.ts';
-import { readOwners } from './owners.ts';
 import type { PlannedRuns } from './planned-runs.ts';
+import { readOwners } from './rest/owners.ts';
 
 type ReplayerDependencies = {
   readonly domain: Domain;

@@ -15,8 +15,8 @@ import { createHandOver, type Own, offer } from './hand-over.ts';
 import type { RunLedger } from './ledger/run-ledger.ts';
 import { type Claim, RUN_LEASE_MS } from './ledger/runs.ts';
 import type { DeliveryObserver } from './observe.ts';
-import { ownerOf } from './owners.ts';
 import type { PlannedRuns } from './planned-runs.ts';
+import { ownerOf } from './rest/owners.ts';
 import { Run } from './run.ts';
 
 export type RunnerDependencies = {

@@ -1,7 +1,7 @@
 // Over 200 lines, because every test tampers with the one database that is filled here.
 import { pino } from 'pino';
 import { expect } from 'vitest';
-import { createMetrics } from '#process/metrics.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
 import { readChainEnd } from '#shared/audit/blocks.ts';
 import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
 import { EVENT_INDEX } from '#shared/event-index/event-index.ts';
@@ -10,7 +10,7 @@ import { createReadPerson, DIRECTORY } from '#shared/persons/read-person.ts';
 import { openReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { createRowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { PLANNER } from '#shared/webhooks/planned-endpoint.ts';
-import { openDirectory } from '../../auth/accounts/directory.ts';
+import { openDirectory } from '../../auth/directory.ts';
 import { startEventIndex } from '../../projector/index-events.ts';
 import { untilProjected } from '../../test/engines/projection.ts';
 import { test as base } from '../../test/engines/verified-read-model.ts';

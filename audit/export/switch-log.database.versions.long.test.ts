@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect } from 'vitest';
 import type { Position } from '#kernel/base/brands.ts';
-import { createMetrics } from '#process/metrics.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
 import { readBetween } from '#shared/audit/chain-at.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool } from '#shared/database/pool.ts';

@@ -1,7 +1,7 @@
 import { appendFile, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { pino } from 'pino';
 import { expect } from 'vitest';
-import { createMetrics } from '#process/metrics.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
 import { readAllHeads, readStatement } from '#shared/audit/signed-head.ts';
 import {
   endorsementText,

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect } from 'vitest';
-import { createMetrics } from '#process/metrics.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';
 import { guardHistory } from '#shared/event-log/guard-history.ts';
 import { anEvent, aStream } from '../../test/contracts/event-log-engine.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, renameSync } from 'node:fs';
 import { appendFile, readFile, rename, rmdir } from 'node:fs/promises';
 import { pino } from 'pino';
 import { expect } from 'vitest';
-import { createMetrics } from '#process/metrics.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
 import { type AuditedLog, freshTest } from '../../test/engines/audited-log.ts';
 import { until } from '../../testing/until.ts';
 import { readHeadFile } from './head-files.ts';

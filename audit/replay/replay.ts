@@ -7,7 +7,7 @@ import { readDefinition } from '#shared/projection/definition.ts';
 import { addIndexes, writeInParts } from '#shared/projection/fill.ts';
 import { useReadModel } from '#shared/projection/schema.ts';
 import type { Mark } from '#shared/read-model/scratch-schemas.ts';
-import { makeScratch } from '../scratch.ts';
+import { makeScratch } from '../verify/scratch.ts';
 
 export type Replayed = {
   readonly schema: string;

@@ -4,13 +4,13 @@ import { evolveOf } from '#kernel/decide/evolve.ts';
 import { foldDefinitionOf } from '#kernel/decide/fold-definition.ts';
 import { ABSENT } from '#kernel/decide/state.ts';
 import { watchesOf } from '#kernel/visibility/watches.ts';
-import { isDamage } from '#shared/change-stream/damage.ts';
 import { type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 import { noRow, rowAfter, rowFoldOf, storedRow } from '#shared/read-model/row-fold.ts';
 import type { ProjectedTable } from '#shared/read-model/tables.ts';
 import { FOLDS, type Fold, migrateSnapshots } from '#shared/snapshots/snapshots.ts';
+import { isDamage } from '#shared/visibility/damage.ts';
 import { createRightsFold, rightsFoldOf } from '#shared/visibility/histories.ts';
 import type { Proving } from './proving.ts';
 

@@ -1,5 +1,5 @@
 import type { Connection } from '#shared/database/pool.ts';
-import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
+import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
 import type { OfStreams, Tables } from '#shared/read-model/tables.ts';
 import { type Comparison, ROW_KEY } from './compare.ts';
 

@@ -1,11 +1,11 @@
 import type { Position } from '#kernel/base/brands.ts';
 import { type HeadStatement, readStatement } from '#shared/audit/signed-head.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
+import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
 import { isOfThisRelease } from '#shared/projection/definition.ts';
 import { definitionIn } from '#shared/projection/fingerprint.ts';
 import { computeDigest, computeDigestOn, readKeptDigest } from '#shared/projection/kept-digest.ts';
 import type { Mending } from '#shared/projection/retry.ts';
-import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
 import type { Findings } from './findings.ts';
 

@@ -1,7 +1,7 @@
 import type { StreamName } from '#kernel/base/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import type { ProjectedTable, Tables } from '#shared/read-model/tables.ts';
-import { expectedItems, expectedRow, expectedShares } from '../watch/expected-row.ts';
+import { expectedItems, expectedRow, expectedShares } from './expected-row.ts';
 
 /** Creates tables for the deciders’ states, beside the rows of the projection. */
 export const createFoldTables = async (

@@ -4,6 +4,7 @@
 import type { Position, StreamName } from '#kernel/base/brands.ts';
 import type { Report } from '#shared/audit/verification-report.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
+import { PROJECTOR } from '#shared/database/read-model-schemas.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { readCheckpoint } from '#shared/follower/checkpoint.ts';
 import { untilAborted } from '#shared/projection/fill.ts';
@@ -13,7 +14,6 @@ import { whileProjectorStands } from '#shared/projection/retry.ts';
 import { useReadModel } from '#shared/projection/schema.ts';
 import { followOperators } from '#shared/projection/swap.ts';
 import { lockVersions } from '#shared/projection/versions.ts';
-import { PROJECTOR } from '#shared/read-model/read-model.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
 import { checkSkipped } from './check-skipped.ts';
 import { foldComparisons } from './compare-fold.ts';

@@ -2,15 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { Position } from '#kernel/base/brands.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import type { Report } from '#shared/audit/verification-report.ts';
+import { PROJECTOR } from '#shared/database/read-model-schemas.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { findStandstills } from '#shared/follower/standstill.ts';
 import { Stopped } from '#shared/projection/catch-up.ts';
-import { PROJECTOR } from '#shared/read-model/read-model.ts';
 import type { Mark } from '#shared/read-model/scratch-schemas.ts';
 import { beginChainCheck } from '../chain/verify-chain.ts';
 import { compareDerived, findRowsOfNoEvent } from '../derived/compare-derived.ts';
-import { makeScratch } from '../scratch.ts';
 import { checkNewest } from './check-newest.ts';
 import { checkSnapshots } from './check-snapshots.ts';
 import { readingAroundCuts, reportCutStreams } from './cut-streams.ts';
@@ -24,6 +23,7 @@ import { checkPositions, createPositions } from './positions.ts';
 import type { Proving } from './proving.ts';
 import { readLog } from './read-log.ts';
 import { checkReadModel } from './read-model.ts';
+import { makeScratch } from './scratch.ts';
 
 /**
  * Skips by operators within this time before the start are considered again, because the server’s clock may

@@ -6,11 +6,11 @@ import type { Table } from '#kernel/rows/change.ts';
 import type { Difference } from '#shared/audit/watch.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { LIVE_SCHEMA, PROJECTOR } from '#shared/database/read-model-schemas.ts';
 import { isDeletionRecorded } from '#shared/erasure/deletion.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { decodeAround } from '#shared/projection/decode.ts';
 import type { Projection } from '#shared/projection/prepared.ts';
-import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
 import {
   fieldOf,
   type ProjectedItems,
@@ -18,7 +18,7 @@ import {
   type ProjectedTable,
 } from '#shared/read-model/tables.ts';
 import { foldingOf } from '../verify/deciders.ts';
-import { type Expected, expectedItems, expectedRow, expectedShares } from './expected-row.ts';
+import { type Expected, expectedItems, expectedRow, expectedShares } from '../verify/expected-row.ts';
 
 type RowDependencies = Projection & {
   readonly pool: Pool;

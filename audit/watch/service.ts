@@ -6,7 +6,7 @@ import { createCodec } from '#shared/events/codec.ts';
 import type { FollowerOptions } from '#shared/follower/follower.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
-import { gauge } from '../gauge.ts';
+import { gauge } from './gauge.ts';
 import { step } from './step.ts';
 
 export type WatchOptions = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' | 'metrics' | 'clock'> & {

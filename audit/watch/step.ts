@@ -15,6 +15,7 @@ import {
 } from '#shared/audit/watch.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { StreamCut } from '#shared/event-log/errors.ts';
 import { type EventLog, FIRST } from '#shared/event-log/event-log.ts';
@@ -22,7 +23,6 @@ import { isOfThisRelease } from '#shared/projection/definition.ts';
 import { untilAborted } from '#shared/projection/fill.ts';
 import { computeDigestOn, readKeptDigest } from '#shared/projection/kept-digest.ts';
 import type { Projection } from '#shared/projection/prepared.ts';
-import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import { compareDerived, differenceOf, findRowsOfNoEvent } from '../derived/compare-derived.ts';
 import { type Page, readLog } from '../verify/read-log.ts';
 import { checkRowUnlessLeaving } from './check-rows.ts';

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { UserId } from '#kernel/base/brands.ts';
-import { createMetrics } from '#process/metrics.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
 import { readChainEnd } from '#shared/audit/blocks.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import { listDifferences, readWatched } from '#shared/audit/watch.ts';

@@ -14,7 +14,7 @@ const slow = { name: 'slow', burst: 3, intervalMs: HOUR_MS };
 const test = base
   .extend('connectionsMax', { scope: 'file' }, 8)
   .extend('attempts', { scope: 'file' }, async ({ pool }) => {
-    await migrate(pool, 'auth-accounts', new URL('./migrations/', import.meta.url));
+    await migrate(pool, 'auth-accounts', new URL('../persons/migrations/', import.meta.url));
     return createAttempts({ pool, masterKey: parseMasterKey(randomBytes(32).toString('base64')) });
   })
   .extend('limits', { scope: 'file' }, ({ attempts }) => createSignInLimits(attempts))

@@ -5,6 +5,7 @@ import { refuseOtherMethods } from '#edge/http/answer-errors.ts';
 import { requestIdOf } from '#edge/http/request-context.ts';
 import type { UserId } from '#kernel/base/brands.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import type { Persons } from '../directory.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import { consentPage, consentRefusedPage } from '../pages/consent-page.ts';
 import type { FormTokens } from '../pages/form-token.ts';
@@ -13,7 +14,6 @@ import { inWords } from '../pages/scope-words.ts';
 import type { ReadProfile } from '../provider/profile.ts';
 import type { RecordSecurityEvent } from '../security/security-log.ts';
 import { type ConfirmedDependencies, mustConfirm } from './confirmed.ts';
-import type { Persons } from './directory.ts';
 import { fieldsOf, formToken, readForm } from './form.ts';
 import {
   type Asked,

@@ -1,9 +1,9 @@
 import type { Request, Response } from 'express';
 import { errors, type InteractionResults, type Provider } from 'oidc-provider';
-import type { StoredClient } from '../clients/client.ts';
 import type { Clients } from '../clients/clients.ts';
 import { formTargetsOf } from '../pages/form-targets.ts';
 import { EXPIRED } from '../pages/message-page.ts';
+import type { StoredClient } from '../storage/client.ts';
 import { PageRefusal } from './page-refusal.ts';
 
 /** One prompt of oidc-provider to the person at the browser, found by its cookie and its path. */

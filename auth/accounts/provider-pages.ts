@@ -10,9 +10,9 @@ import {
   deviceDonePage,
   USER_CODE_MAX,
 } from '../pages/device-pages.ts';
-import { hidden } from '../pages/field.ts';
 import { formTargetsOf } from '../pages/form-targets.ts';
 import type { Page } from '../pages/page.ts';
+import { hidden } from '../pages/parts/field.ts';
 import type { ProviderPages } from '../provider/pages.ts';
 import { givenCode, markMissed } from './device-guesses.ts';
 

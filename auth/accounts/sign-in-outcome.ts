@@ -1,9 +1,9 @@
 import type { Request, Response } from 'express';
 import { requestIdOf } from '#edge/http/request-context.ts';
+import type { Person } from '../persons/person-table.ts';
 import type { RecordSecurityEvent } from '../security/security-log.ts';
 import { type Asked, finish, type InteractionDependencies } from './interaction.ts';
 import type { KnownDevices } from './known-devices.ts';
-import type { Person } from './person-table.ts';
 
 /** The authentication methods that a person has used (`amr`, RFC 8176). */
 type Methods = readonly ('pwd' | 'otp' | 'hwk' | 'swk' | 'user' | 'mfa')[];

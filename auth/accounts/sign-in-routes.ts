@@ -4,16 +4,22 @@ import { refuseOtherMethods } from '#edge/http/answer-errors.ts';
 import { clientAddress } from '#edge/http/client-address.ts';
 import type { UserId } from '#kernel/base/brands.ts';
 import { html } from '#shared/html.ts';
+import type { Persons } from '../directory.ts';
 import { answerPage } from '../pages/answer-page.ts';
-import { hasProblems, hidden, type Problems, summaryOf, titleOf } from '../pages/field.ts';
 import type { FormTokens } from '../pages/form-token.ts';
 import { FORGED } from '../pages/message-page.ts';
 import type { Page } from '../pages/page.ts';
-import { type PasskeyForm, passkeyForm } from '../pages/passkey-form.ts';
-import { EMAIL_MAX, emailField, PASSWORD_MAX, PASSWORD_NOTE, passwordField } from '../pages/person-fields.ts';
+import { hasProblems, hidden, type Problems, summaryOf, titleOf } from '../pages/parts/field.ts';
+import { type PasskeyForm, passkeyForm } from '../pages/parts/passkey-form.ts';
+import {
+  EMAIL_MAX,
+  emailField,
+  PASSWORD_MAX,
+  PASSWORD_NOTE,
+  passwordField,
+} from '../pages/parts/person-fields.ts';
 import type { ReadProfile } from '../provider/profile.ts';
 import type { Credentials } from './credentials.ts';
-import type { Persons } from './directory.ts';
 import { fieldsOf, formToken, readForm } from './form.ts';
 import {
   type Asked,
@@ -55,11 +61,8 @@ export const signInRoutes = (dependencies: SignInDependencies): Router =>
   Router()
     .get('/sign-in/:uid', async (request, response) => {
       const asked = await askedOf(dependencies, 'login', request, response);
-      const email = (
-        textOf(asked.interaction.params.login_hint) ??
-        (await knownEmail(dependencies, asked)) ??
-        ''
-      ).slice(0, EMAIL_MAX);
+      const { login_hint: hint } = asked.interaction.params;
+      const email = (textOf(hint) ?? (await knownEmail(dependencies, asked)) ?? '').slice(0, EMAIL_MAX);
       answerPage(response, signInPage(viewOf(dependencies, asked, { email, problems: {} })));
     })
     .post('/sign-in/:uid', ...readForm, (request, response) => signIn(dependencies, request, response))

@@ -2,7 +2,7 @@ import type { ZxcvbnFactory } from '@zxcvbn-ts/core';
 import * as z from 'zod';
 import { email } from '#kernel/base/values.ts';
 import { name } from '#shared/commands/fields.ts';
-import { EMAIL_MAX, PASSWORD_MAX, PASSWORD_MIN } from '../pages/person-fields.ts';
+import { EMAIL_MAX, PASSWORD_MAX, PASSWORD_MIN } from '../pages/parts/person-fields.ts';
 import type { SignUpView } from '../pages/sign-up-page.ts';
 import { formToken } from './form.ts';
 

@@ -7,9 +7,10 @@ import { requestIdOf } from '#edge/http/request-context.ts';
 import { traceparentOf } from '#edge/http/request-span.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import { signUpAskedPage } from '../pages/confirm-sign-up-page.ts';
-import { hasProblems } from '../pages/field.ts';
 import { FORGED, messagePage } from '../pages/message-page.ts';
+import { hasProblems } from '../pages/parts/field.ts';
 import { type SignUpView, signedUpPage, signUpPage } from '../pages/sign-up-page.ts';
+import type { Person } from '../persons/person-table.ts';
 import type { Allowance } from './attempts.ts';
 import {
   askForConfirmation,
@@ -19,7 +20,6 @@ import {
 import { fieldsOf, readForm } from './form.ts';
 import { askedOf, formTargetsFor } from './interaction.ts';
 import { PageRefusal } from './page-refusal.ts';
-import type { Person } from './person-table.ts';
 import { afterPassword } from './second-step.ts';
 import { waitSeconds, waitText } from './sign-in-limits.ts';
 import { type SignedUp, signUp } from './sign-up.ts';

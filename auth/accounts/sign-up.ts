@@ -9,9 +9,9 @@ import {
 } from '#shared/command-gateway/command-gateway.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
+import type { Persons } from '../directory.ts';
+import type { Person } from '../persons/person-table.ts';
 import type { Credentials } from './credentials.ts';
-import type { Persons } from './directory.ts';
-import type { Person } from './person-table.ts';
 import { abandonSignUp, beginSignUp, settleSignUp } from './sign-up-table.ts';
 
 export type SignUpDependencies = {

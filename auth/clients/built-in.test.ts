@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
+import type { StoredClient } from '../storage/client.ts';
 import { withConsole } from './built-in.ts';
-import type { StoredClient } from './client.ts';
 import type { Clients } from './clients.ts';
 
 /** An installation with two clients that must not change. */

@@ -2,7 +2,7 @@ import { Rejection } from '#kernel/base/rejection.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { OIDC_SCOPES } from '#shared/clients/settings.ts';
 import { policyOf } from '#shared/policy.ts';
-import { CONSOLE, type StoredClient } from './client.ts';
+import { CONSOLE, type StoredClient } from '../storage/client.ts';
 import type { Clients } from './clients.ts';
 
 /** The client of a new development installation. Every start gives it all scopes of the domain. */

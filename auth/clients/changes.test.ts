@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import type { StoredClient } from '../storage/client.ts';
 import { changedFields, endingOf } from './changes.ts';
-import type { StoredClient } from './client.ts';
 
 const web: StoredClient = {
   clientId: 'web',

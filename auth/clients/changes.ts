@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ClientSettings, OIDC_SCOPES } from '#shared/clients/settings.ts';
-import type { StoredClient } from './client.ts';
+import type { StoredClient } from '../storage/client.ts';
 
 export const changedFields = (before: ClientSettings, after: ClientSettings): (keyof ClientSettings)[] =>
   (Object.keys(before) as (keyof ClientSettings)[]).filter(

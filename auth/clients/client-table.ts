@@ -10,7 +10,7 @@ import {
   provenColumns,
   type RowProofs,
 } from '#shared/row-proofs/row-proofs.ts';
-import type { StoredClient } from './client.ts';
+import type { StoredClient } from '../storage/client.ts';
 
 export type Queryable = Pick<Pool, 'query'>;
 

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Log } from '#shared/log.ts';
-import { CONSOLE } from './client.ts';
+import { CONSOLE } from '../storage/client.ts';
 import { canBeId } from './client-table.ts';
 
 const NOTED_MAX = 10_000;

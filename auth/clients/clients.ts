@@ -5,10 +5,10 @@ import { Rejection } from '#kernel/base/rejection.ts';
 import type { ClientSettings } from '#shared/clients/settings.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
+import { type ClientAndSecret, hasSecret, type StoredClient, settingsOf } from '../storage/client.ts';
 import type { EndedGrant } from '../storage/end-records.ts';
 import { type By, circumstancesOf, type SettledBy } from './by.ts';
 import { changedFields, type Ending, endingOf } from './changes.ts';
-import { type ClientAndSecret, hasSecret, type StoredClient, settingsOf } from './client.ts';
 import {
   deleteClient,
   isProven,

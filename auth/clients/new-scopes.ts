@@ -1,8 +1,8 @@
 import type { Pool } from '#shared/database/pool.ts';
 import type { Log } from '#shared/log.ts';
+import type { StoredClient } from '../storage/client.ts';
 import { DEVELOPMENT_ADMIN } from './built-in.ts';
 import type { By } from './by.ts';
-import type { StoredClient } from './client.ts';
 import type { Clients } from './clients.ts';
 
 /** A client without scopes that the domain has got since the client was last changed. */

@@ -1,4 +1,4 @@
-import { type ClientAndSecret, hasSecret, type StoredClient, settingsOf } from './client.ts';
+import { type ClientAndSecret, hasSecret, type StoredClient, settingsOf } from '../storage/client.ts';
 
 /** A client as administrators see it. Only the answer to the registration contains its secret. */
 export const representationOf = ({

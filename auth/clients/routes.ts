@@ -15,6 +15,7 @@ import { authorize } from '#shared/policy.ts';
 import { ClientPage, clientForms, clientOperations } from '#shared/rest/clients.ts';
 import { answerJson } from '../rest/answer-json.ts';
 import { writeRoute } from '../rest/write-route.ts';
+import type { ClientAndSecret } from '../storage/client.ts';
 import {
   type KeyedWrites,
   type Settle,
@@ -23,7 +24,6 @@ import {
   type Written,
 } from '../storage/keyed-writes.ts';
 import type { SettledBy } from './by.ts';
-import type { ClientAndSecret } from './client.ts';
 import type { Clients } from './clients.ts';
 import { mergePatch } from './merge-patch.ts';
 import { representationOf } from './representation.ts';

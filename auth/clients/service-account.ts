@@ -8,7 +8,7 @@ import type { ClientSettings } from '#shared/clients/settings.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import { isDeletionRecorded } from '#shared/erasure/deletion.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import type { Persons } from '../accounts/directory.ts';
+import type { Persons } from '../directory.ts';
 import type { By } from './by.ts';
 import { demandAccountMaker } from './demand-rights.ts';
 

@@ -8,7 +8,7 @@ import { beginWhere } from '#shared/follower/checkpoint.ts';
 import { startFollower } from '#shared/follower/follower.ts';
 import type { Log } from '#shared/log.ts';
 import { DIRECTORY } from '#shared/persons/read-person.ts';
-import { migrateAccounts } from '../accounts/person-table.ts';
+import { migrateAccounts } from '../persons/person-table.ts';
 import type { ReadProfile } from '../provider/profile.ts';
 import type { Mail, Message } from './mail.ts';
 import { addressChangedMessage, addressGivenMessage } from './messages.ts';

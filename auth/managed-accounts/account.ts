@@ -1,8 +1,8 @@
 import { ACCOUNT_CLIENT_ID } from '#shared/policy.ts';
 import type { ManagedAccount } from '#shared/rest/managed-accounts.ts';
 import { isConfirmed } from '../accounts/confirmed.ts';
-import type { Person } from '../accounts/person-table.ts';
 import type { OwnAccountDependencies } from '../own-account/dependencies.ts';
+import type { Person } from '../persons/person-table.ts';
 
 export type AccountDependencies = Pick<
   OwnAccountDependencies,

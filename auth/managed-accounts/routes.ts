@@ -8,28 +8,28 @@ import { parseInput } from '#edge/http/parse-input.ts';
 import { requestIdOf } from '#edge/http/request-context.ts';
 import type { UserId } from '#kernel/base/brands.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { routeOf } from '#kernel/base/rest/operation.ts';
 import { pathId } from '#kernel/base/rest/path-id.ts';
 import { leastRoleOf } from '#kernel/registry/roles.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { ACCOUNT_CLIENT_ID, authorize } from '#shared/policy.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
 import {
   type EndedAccess,
   invitationForms,
   managedAccountOperations,
 } from '#shared/rest/managed-accounts.ts';
-import { deactivatePerson, type Person, reactivatePerson } from '../accounts/person-table.ts';
 import { waitSeconds } from '../accounts/sign-in-limits.ts';
 import { circumstancesOf } from '../clients/by.ts';
-import { CONSOLE } from '../clients/client.ts';
 import { demandRoleGiver } from '../clients/demand-rights.ts';
 import { invitationMessage } from '../mail/messages.ts';
 import type { OwnAccountDependencies } from '../own-account/dependencies.ts';
 import { allSessions, end, everything, oneApplication, oneSession } from '../own-account/end-access.ts';
 import { invitationLink, PER_INVITER } from '../own-account/invitations.ts';
+import { deactivatePerson, type Person, reactivatePerson } from '../persons/person-table.ts';
 import { answerJson, forPrograms, isProgram } from '../rest/answer-json.ts';
 import { writeRoute } from '../rest/write-route.ts';
+import { CONSOLE } from '../storage/client.ts';
 import type { Chosen, EndedAccess as Ended } from '../storage/end-access.ts';
 import { type Settle, settling, type Written } from '../storage/keyed-writes.ts';
 import { type AccountDependencies, readAccount } from './account.ts';

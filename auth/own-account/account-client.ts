@@ -1,7 +1,7 @@
 import { Rejection } from '#kernel/base/rejection.ts';
 import { ACCOUNT_CLIENT_ID } from '#shared/policy.ts';
-import type { StoredClient } from '../clients/client.ts';
 import type { Clients } from '../clients/clients.ts';
+import type { StoredClient } from '../storage/client.ts';
 
 export const SIGNED_IN_PATH = '/account/signed-in';
 

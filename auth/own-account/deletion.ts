@@ -10,7 +10,6 @@ import type { Pool } from '#shared/database/pool.ts';
 import { reportErasure } from '#shared/erasure/report.ts';
 import { fieldsOf } from '../accounts/form.ts';
 import { PageRefusal } from '../accounts/page-refusal.ts';
-import { deletePerson } from '../accounts/person-table.ts';
 import { PATHS } from '../pages/account/account-page.ts';
 import {
   CONFIRMATION,
@@ -21,7 +20,8 @@ import {
 } from '../pages/account/deletion-page.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import { messagePage } from '../pages/message-page.ts';
-import { PASSWORD_MAX } from '../pages/person-fields.ts';
+import { PASSWORD_MAX } from '../pages/parts/person-fields.ts';
+import { deletePerson } from '../persons/person-table.ts';
 import type { RecordSeal } from '../storage/seal-record.ts';
 import { confirmPassword } from './confirm-password.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';

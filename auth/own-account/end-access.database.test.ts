@@ -4,7 +4,7 @@ import { migrateRevocations } from '#edge/authenticate/revocations.ts';
 import type { UserId } from '#kernel/base/brands.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { test as base } from '../../test/engines/pool.ts';
-import { migrateAccounts } from '../accounts/person-table.ts';
+import { migrateAccounts } from '../persons/person-table.ts';
 import { createAdapterFactory } from '../storage/adapter.ts';
 import { createEndAccess } from '../storage/end-access.ts';
 import { createRecordSeal } from '../storage/seal-record.ts';

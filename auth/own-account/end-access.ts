@@ -1,6 +1,6 @@
 import type { Provider } from 'oidc-provider';
-import { CONSOLE } from '../clients/client.ts';
 import type { RecordSecurityEvent, SecurityCircumstances } from '../security/security-log.ts';
+import { CONSOLE } from '../storage/client.ts';
 import type { Chosen, EndAccess, EndedAccess } from '../storage/end-access.ts';
 import { duringVisit } from '../storage/visit.ts';
 import { circumstancesOf, type Visitor } from './visitor.ts';

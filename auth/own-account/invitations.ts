@@ -9,7 +9,7 @@ import { PATHS } from '../pages/account/account-page.ts';
 import { type InvitationsView, invitationsPage } from '../pages/account/invitations-page.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import { INVITED_PATH } from '../pages/invited-pages.ts';
-import { EMAIL_MAX } from '../pages/person-fields.ts';
+import { EMAIL_MAX } from '../pages/parts/person-fields.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
 import { type AccountPage, goTo, viewOf } from './pages.ts';
 import { circumstancesOf, type Visitor } from './visitor.ts';

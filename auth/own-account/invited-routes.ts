@@ -10,10 +10,10 @@ import { PageRefusal } from '../accounts/page-refusal.ts';
 import { waitSeconds, waitText } from '../accounts/sign-in-limits.ts';
 import { problemsIn } from '../accounts/sign-up-form.ts';
 import { answerPage } from '../pages/answer-page.ts';
-import { hasProblems, type Problems } from '../pages/field.ts';
 import { INVITED_PATH, invitationOverPage, invitedDonePage, invitedPage } from '../pages/invited-pages.ts';
 import { FORGED } from '../pages/message-page.ts';
-import { PASSWORD_MAX } from '../pages/person-fields.ts';
+import { hasProblems, type Problems } from '../pages/parts/field.ts';
+import { PASSWORD_MAX } from '../pages/parts/person-fields.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
 
 type Dependencies = Pick<OwnAccountDependencies, 'tokens' | 'cookie' | 'attempts' | 'invitations'>;

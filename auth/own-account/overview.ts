@@ -6,7 +6,7 @@ import { confirmFirst } from '../pages/account/confirmation-page.ts';
 import { CODES_FEW } from '../pages/account/recovery-codes-pages.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import type { Page } from '../pages/page.ts';
-import { momentOf } from '../pages/time.ts';
+import { momentOf } from '../pages/parts/time.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
 import { type AccountPage, viewOf } from './pages.ts';
 

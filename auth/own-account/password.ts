@@ -8,9 +8,14 @@ import { passwordProblem } from '../accounts/sign-up-form.ts';
 import { passwordChangedMessage } from '../mail/messages.ts';
 import { type AccountView, accountPage, PATHS } from '../pages/account/account-page.ts';
 import { answerPage } from '../pages/answer-page.ts';
-import { checkbox, hasProblems, hidden, type Problems, summaryOf, titleOf } from '../pages/field.ts';
 import type { Page } from '../pages/page.ts';
-import { newPasswordField, PASSWORD_MAX, PASSWORD_NOTE, passwordField } from '../pages/person-fields.ts';
+import { checkbox, hasProblems, hidden, type Problems, summaryOf, titleOf } from '../pages/parts/field.ts';
+import {
+  newPasswordField,
+  PASSWORD_MAX,
+  PASSWORD_NOTE,
+  passwordField,
+} from '../pages/parts/person-fields.ts';
 import { deleteResetsOf } from '../password-reset/reset-table.ts';
 import { confirmPassword } from './confirm-password.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';

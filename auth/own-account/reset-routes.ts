@@ -10,9 +10,9 @@ import { waitSeconds, waitText } from '../accounts/sign-in-limits.ts';
 import { passwordProblem } from '../accounts/sign-up-form.ts';
 import { passwordChangedMessage, resetMessage } from '../mail/messages.ts';
 import { answerPage } from '../pages/answer-page.ts';
-import type { Problems } from '../pages/field.ts';
 import { FORGED } from '../pages/message-page.ts';
-import { EMAIL_MAX, PASSWORD_MAX } from '../pages/person-fields.ts';
+import type { Problems } from '../pages/parts/field.ts';
+import { EMAIL_MAX, PASSWORD_MAX } from '../pages/parts/person-fields.ts';
 import {
   askResetPage,
   chooseResetPage,

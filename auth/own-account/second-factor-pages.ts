@@ -1,11 +1,11 @@
 import { encode } from 'uqr';
 import { type Html, html } from '#shared/html.ts';
 import { type AccountView, accountPage, PATHS } from '../pages/account/account-page.ts';
-import { field, hasProblems, hidden, type Problems, summaryOf, titleOf } from '../pages/field.ts';
 import type { Page } from '../pages/page.ts';
-import { PASSWORD_NOTE, passwordField } from '../pages/person-fields.ts';
+import { field, hasProblems, hidden, type Problems, summaryOf, titleOf } from '../pages/parts/field.ts';
+import { PASSWORD_NOTE, passwordField } from '../pages/parts/person-fields.ts';
+import { momentOf } from '../pages/parts/time.ts';
 import { CODE_MAX } from '../pages/second-factor-page.ts';
-import { momentOf } from '../pages/time.ts';
 
 export type SetUpView = AccountView & {
   /** Carries the secret to the next request. */

@@ -6,7 +6,7 @@ import { type NotifyDependencies, notifyOfChange } from '../mail/notify-of-chang
 import { PATHS } from '../pages/account/account-page.ts';
 import { newRecoveryCodesPage, renewRecoveryCodesPage } from '../pages/account/recovery-codes-pages.ts';
 import { answerPage } from '../pages/answer-page.ts';
-import { PASSWORD_MAX } from '../pages/person-fields.ts';
+import { PASSWORD_MAX } from '../pages/parts/person-fields.ts';
 import { CODE_MAX } from '../pages/second-factor-page.ts';
 import { base32, keyUri, SECRET_BYTES } from '../second-factor/totp.ts';
 import { TICKET_MAX } from '../storage/tickets.ts';

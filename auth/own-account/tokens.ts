@@ -10,7 +10,7 @@ import { copyScript } from '../pages/page-script.ts';
 import { inWords } from '../pages/scope-words.ts';
 import { daysFromNow, tokenScopesOf } from '../personal-tokens/personal-tokens.ts';
 import { notifyOfToken } from '../personal-tokens/routes.ts';
-import { TOKENS_MAX } from '../personal-tokens/token-table.ts';
+import { TOKENS_MAX } from '../storage/token-table.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
 import { type AccountPage, goTo, viewOf } from './pages.ts';
 import { circumstancesOf, type Visitor } from './visitor.ts';

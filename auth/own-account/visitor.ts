@@ -9,7 +9,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { CommandContext } from '#shared/command-gateway/command-gateway.ts';
 import { ACCOUNT_CLIENT_ID, type Policy, policyOf } from '#shared/policy.ts';
 import type { ReadAttributes } from '#shared/read-attributes.ts';
-import type { Persons } from '../accounts/directory.ts';
+import type { Persons } from '../directory.ts';
 import type { SecurityCircumstances } from '../security/security-log.ts';
 import type { Sessions } from '../storage/sessions.ts';
 import { visitOf } from '../storage/visit.ts';

@@ -1,7 +1,7 @@
 import { type Html, html } from '#shared/html.ts';
 import { PATHS } from './account/account-page.ts';
-import { hidden } from './field.ts';
 import type { Page } from './page.ts';
+import { hidden } from './parts/field.ts';
 import type { WordedScope } from './scope-words.ts';
 
 export type ConsentView = {

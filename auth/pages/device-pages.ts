@@ -1,6 +1,6 @@
 import { html } from '#shared/html.ts';
-import { hidden, type Problems, summaryOf, titleOf } from './field.ts';
 import type { Page } from './page.ts';
+import { hidden, type Problems, summaryOf, titleOf } from './parts/field.ts';
 
 type CodeForm = { readonly action: string; readonly token: string; readonly userCode: string };
 

@@ -1,8 +1,8 @@
 import { html } from '#shared/html.ts';
-import { hasProblems, hidden, type Problems, summaryOf, titleOf } from './field.ts';
 import { messagePage } from './message-page.ts';
 import type { Page } from './page.ts';
-import { nameField, newPasswordField, PASSWORD_NOTE } from './person-fields.ts';
+import { hasProblems, hidden, type Problems, summaryOf, titleOf } from './parts/field.ts';
+import { nameField, newPasswordField, PASSWORD_NOTE } from './parts/person-fields.ts';
 
 export const INVITED_PATH = '/account/invited';
 

@@ -1,6 +1,6 @@
 import { html } from '#shared/html.ts';
-import { field, hasProblems, hidden, type Problems, summaryOf, titleOf } from './field.ts';
 import type { Page } from './page.ts';
+import { field, hasProblems, hidden, type Problems, summaryOf, titleOf } from './parts/field.ts';
 
 /** Room for a recovery code with separators between its groups. */
 export const CODE_MAX = 40;

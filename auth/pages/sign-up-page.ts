@@ -1,7 +1,7 @@
 import { html } from '#shared/html.ts';
-import { hasProblems, hidden, type Problems, summaryOf, titleOf } from './field.ts';
 import type { Page } from './page.ts';
-import { emailField, nameField, newPasswordField, PASSWORD_NOTE } from './person-fields.ts';
+import { hasProblems, hidden, type Problems, summaryOf, titleOf } from './parts/field.ts';
+import { emailField, nameField, newPasswordField, PASSWORD_NOTE } from './parts/person-fields.ts';
 
 export type SignUpView = {
   readonly action: string;

@@ -6,7 +6,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { seal as sealBytes, unseal } from '#shared/keys/seal.ts';
-import { lockPerson } from '../accounts/person-table.ts';
+import { lockPerson } from '../persons/person-table.ts';
 import type { ReadProfile } from '../provider/profile.ts';
 import type { RecordSecurityEvent, SecurityCircumstances } from '../security/security-log.ts';
 import type { RecordSeal } from '../storage/seal-record.ts';

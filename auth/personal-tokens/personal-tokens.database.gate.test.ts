@@ -20,7 +20,7 @@ import { until } from '../../testing/until.ts';
 import { createSecondFactors } from '../second-factor/second-factors.ts';
 import { codeOf, SECRET_BYTES, stepAt } from '../second-factor/totp.ts';
 import { createRecordSeal } from '../storage/seal-record.ts';
-import { TOKENS_MAX } from './token-table.ts';
+import { TOKENS_MAX } from '../storage/token-table.ts';
 
 type Answer = { readonly status: number; readonly body: Record<string, unknown>; readonly headers: Headers };
 type Made = { readonly id: string; readonly token: string };

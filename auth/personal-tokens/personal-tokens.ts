@@ -11,10 +11,15 @@ import type { KeyStore, PersonKey } from '#shared/keys/key-store.ts';
 import { seal, unseal } from '#shared/keys/seal.ts';
 import { type Policy, personalTokenClient, scopeOf } from '#shared/policy.ts';
 import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
-import { lockPerson } from '../accounts/person-table.ts';
+import { lockPerson } from '../persons/person-table.ts';
 import type { RecordSecurityEvent, SecurityCircumstances } from '../security/security-log.ts';
 import type { SettleResult } from '../storage/keyed-writes.ts';
-import { deletePersonalTokensOf, insertToken, selectTokensOf, type TokenRow } from './token-table.ts';
+import {
+  deletePersonalTokensOf,
+  insertToken,
+  selectTokensOf,
+  type TokenRow,
+} from '../storage/token-table.ts';
 
 /** A personal access token as its owner sees it: without the secret. */
 export type PersonalToken = Pick<TokenRow, 'id' | 'scopes' | 'madeAt' | 'expiresAt' | 'usedAt'> & {

@@ -1,6 +1,6 @@
 import type { Account, FindAccount } from 'oidc-provider';
 import type { UserId } from '#kernel/base/brands.ts';
-import type { Person } from '../accounts/person-table.ts';
+import type { Person } from '../persons/person-table.ts';
 import type { ReadProfile } from './profile.ts';
 
 export type FindPerson = (userId: UserId) => Promise<Person | undefined>;

@@ -1,7 +1,7 @@
 import type { AdapterPayload, Client } from 'oidc-provider';
 import { areNative } from '#shared/clients/redirect-uri.ts';
-import { CONSOLE, hasSecret, type StoredClient } from '../clients/client.ts';
 import { ALGORITHM } from '../signing-keys/signing-keys.ts';
+import { CONSOLE, hasSecret, type StoredClient } from '../storage/client.ts';
 
 /** Our own client metadata, which oidc-provider passes through unchanged. */
 export const EXTRA_CLIENT_METADATA = [

@@ -11,9 +11,9 @@ import { clientCertificateOf, isCertificateVerified } from '#edge/http/client-ce
 import { type CorsOrigins, isAllowedOrigin } from '#edge/http/cors.ts';
 import { OIDC_SCOPES } from '#shared/clients/settings.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
-import { CONSOLE } from '../clients/client.ts';
 import { LIFETIMES_S } from '../security/lifetimes.ts';
 import { ALGORITHM, type SigningKeys } from '../signing-keys/signing-keys.ts';
+import { CONSOLE } from '../storage/client.ts';
 import { createFindAccount, type FindPerson } from './account.ts';
 import { EXTRA_CLIENT_METADATA } from './client-metadata.ts';
 import type { ProviderPages } from './pages.ts';

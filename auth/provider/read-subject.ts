@@ -3,7 +3,7 @@ import type { UserId } from '#kernel/base/brands.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { CheckPerson } from '#shared/persons/check-person.ts';
-import { checkedPerson, PERSON_STATUS, type Person } from '../accounts/person-table.ts';
+import { checkedPerson, PERSON_STATUS, type Person } from '../persons/person-table.ts';
 import { isUserId } from './account.ts';
 
 /**

@@ -1,7 +1,7 @@
 import Provider, { type Adapter, type AdapterFactory, type AdapterPayload, errors } from 'oidc-provider';
 import type { Pool } from '#shared/database/pool.ts';
-import { CONSOLE } from '../clients/client.ts';
 import { DEVICE_INTERVAL_S, DEVICE_SLOW_DOWN_S, LIFETIMES_S } from '../security/lifetimes.ts';
+import { CONSOLE } from './client.ts';
 import type { EndGrant } from './end-grants.ts';
 import { buryRecord } from './end-records.ts';
 import type { RecordSeal } from './seal-record.ts';

@@ -3,11 +3,11 @@ import type { UserId } from '#kernel/base/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { personalTokenClient } from '#shared/policy.ts';
-import { deletePersonalTokensOf } from '../personal-tokens/token-table.ts';
 import { endGrants } from './end-grants.ts';
 import { buryRecord, type EndedGrant } from './end-records.ts';
 import type { RecordSeal } from './seal-record.ts';
 import { KIND, type OpenSession, openSessionsOf } from './sessions.ts';
+import { deletePersonalTokensOf } from './token-table.ts';
 
 type GrantOf = {
   readonly clientId: string;

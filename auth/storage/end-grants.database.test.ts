@@ -9,7 +9,7 @@ import { inTransaction } from '#shared/database/transaction.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { test as base } from '../../test/engines/pool.ts';
 import { until } from '../../testing/until.ts';
-import { deletePerson, migrateAccounts } from '../accounts/person-table.ts';
+import { deletePerson, migrateAccounts } from '../persons/person-table.ts';
 import { createAdapterFactory } from './adapter.ts';
 import { cleanUp } from './clean-up.ts';
 import { createGrantEnder, endGrantsOfClient } from './end-grants.ts';

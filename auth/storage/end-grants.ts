@@ -1,8 +1,8 @@
 import { revoke } from '#edge/authenticate/revocations.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
-import { deletePersonalTokensOf } from '../personal-tokens/token-table.ts';
 import { type EndedGrant, endRecords, type RecordOwner } from './end-records.ts';
+import { deletePersonalTokensOf } from './token-table.ts';
 
 /** Ends a grant with everything that was issued under it. Idempotent. */
 export type EndGrant = (grantId: string) => Promise<void>;

@@ -1,6 +1,6 @@
 import type { UserId } from '#kernel/base/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { CONSOLE } from '../clients/client.ts';
+import { CONSOLE } from './client.ts';
 import type { RecordSeal } from './seal-record.ts';
 import type { Visit } from './visit.ts';
 

@@ -5,7 +5,7 @@ import { describe, expect } from 'vitest';
 import { migrateRevocations } from '#edge/authenticate/revocations.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { test as base } from '../../test/engines/pool.ts';
-import { migrateAccounts } from '../accounts/person-table.ts';
+import { migrateAccounts } from '../persons/person-table.ts';
 import { createAdapterFactory } from './adapter.ts';
 import { cleanUp } from './clean-up.ts';
 import { createGrantEnder } from './end-grants.ts';

@@ -7,7 +7,7 @@ import type { Profiler } from 'node:inspector';
 const STAGES: readonly (readonly [stage: string, pattern: RegExp])[] = [
   ['garbage', /^\(garbage collector\)/],
   ['idle', /^\(idle\)/],
-  ['log', /\/process\/log\.ts|\/node_modules\/(pino|sonic-boom)\//],
+  ['log', /\/process\/observability\/log\.ts|\/node_modules\/(pino|sonic-boom)\//],
   ['metrics', /\/node_modules\/prom-client\//],
   ['trace', /\/shared\/tracing\/|\/edge\/http\/request-span|\/node_modules\/@opentelemetry\//],
   [

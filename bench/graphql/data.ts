@@ -1,8 +1,8 @@
 import { publishing } from '../../domain/publishing.ts';
 import { migrateProjector } from '../../projector/migrate.ts';
 import type { Pool } from '../../shared/database/pool.ts';
+import { LIVE_SCHEMA } from '../../shared/database/read-model-schemas.ts';
 import { createReadModel } from '../../shared/projection/schema.ts';
-import { LIVE_SCHEMA } from '../../shared/read-model/read-model.ts';
 import { tablesOf } from '../../shared/read-model/tables.ts';
 
 /** The number of rows: a tenth of the articles are drafts. */

@@ -2,7 +2,7 @@ import type { UserId } from '../../kernel/base/brands.ts';
 import { costOf } from '../../query/graphql/documents/cost.ts';
 import { createDocuments } from '../../query/graphql/documents/documents.ts';
 import { createPlanner } from '../../query/graphql/planner/planner.ts';
-import { refusalOf } from '../../query/graphql/rights.ts';
+import { refusalOf } from '../../query/graphql/rules/rights.ts';
 import { searchesOn } from '../../query/rows/searches.ts';
 import { openPool } from '../../shared/database/pool.ts';
 import type { Caller } from '../../shared/policy.ts';

@@ -1,5 +1,5 @@
 import type { REJECTIONS } from '#kernel/base/rejection.ts';
-import type { HttpProblemCode } from '#shared/rest/http-problem.ts';
+import type { HttpProblemCode } from '#kernel/base/rest/http-problem.ts';
 import type { AggregatesOf, FactOf, FieldsOf, KindOf, Lists, MoreOfA, Snake, UserOf } from './declared.ts';
 
 /** The codes of problems: those of the kernel, and those derived from or declared in a domain. */

@@ -1,12 +1,12 @@
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { OperationsStatus } from '#shared/rest/operator.ts';
 import { sessionOf } from '../../client/session.ts';
-import { type Command, type Given, numberOf } from '../command.ts';
-import { paintOf } from '../paint.ts';
-import { duration } from '../progress.ts';
+import { type Command, type Given, numberOf } from '../arguments/command.ts';
+import { UsageError } from '../arguments/usage-error.ts';
+import { paintOf } from '../output/paint.ts';
+import { duration } from '../output/progress.ts';
 import { REMOTE_OPTIONS, type Remote, readAccess, withRemote } from '../remote/remote.ts';
 import type { Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
 import { runStep, type Step, type Target } from './load.ts';
 import { MIX_OPTIONS, type Mix, readMix } from './mix.ts';
 import { adviceOf, progressText, type Report, reportLines } from './report.ts';

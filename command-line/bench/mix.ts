@@ -4,9 +4,9 @@ import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { fileFailure } from '#shared/folder.ts';
 import { ofAggregates } from '#shared/rest/operations.ts';
-import type { Given } from '../command.ts';
+import type { Given } from '../arguments/command.ts';
+import { UsageError } from '../arguments/usage-error.ts';
 import type { Remote } from '../remote/remote.ts';
-import { UsageError } from '../usage-error.ts';
 
 /** The kinds of requests. */
 export const PARTS = ['read', 'list', 'graphql', 'command'] as const;

@@ -1,7 +1,7 @@
 import { SETTINGS } from '#process/settings.ts';
 import { plural, rateText } from '#shared/format.ts';
-import { columns } from '../columns.ts';
-import type { Paint } from '../paint.ts';
+import { columns } from '../output/columns.ts';
+import type { Paint } from '../output/paint.ts';
 import type { Step } from './load.ts';
 import { failuresOf, type Saturation } from './saturation.ts';
 

@@ -1,8 +1,8 @@
 import { readFirstMinute } from '#process/first-minute-file.ts';
 import { openMasterKey } from '#shared/keys/master-key-file.ts';
 import { createEmailHash } from '../../auth/accounts/email-hash.ts';
-import { withCommandSide } from '../command-side.ts';
-import { openInstallation } from '../installation.ts';
+import { withCommandSide } from '../installation/command-side.ts';
+import { openInstallation } from '../installation/installation.ts';
 import type { Terminal } from '../terminal.ts';
 import { keepTraffic } from './traffic.ts';
 import type { Wanted } from './wanted.ts';

@@ -5,8 +5,8 @@ import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { DemoCommand, DemoPerson, Stage } from '#kernel/demo/demo.ts';
 import { newBlobName, pathOfBlob } from '#shared/blobs/blob-name.ts';
 import { type Caller, policyOf } from '#shared/policy.ts';
-import { CONSOLE } from '../../auth/clients/client.ts';
-import type { CommandSide } from '../command-side.ts';
+import { CONSOLE } from '../../auth/storage/client.ts';
+import type { CommandSide } from '../installation/command-side.ts';
 
 type Acting = { readonly id: UserId; readonly role: string };
 

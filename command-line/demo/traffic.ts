@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Acting, PlannedDemo } from '#kernel/demo/demo.ts';
 import { randomFrom } from '#kernel/demo/random.ts';
-import { migrateAccounts, selectPersonByEmail } from '../../auth/accounts/person-table.ts';
-import type { CommandSide } from '../command-side.ts';
+import { migrateAccounts, selectPersonByEmail } from '../../auth/persons/person-table.ts';
+import type { CommandSide } from '../installation/command-side.ts';
 import { type Cast, createStage } from './stage.ts';
 
 type Traffic = {

@@ -2,9 +2,9 @@ import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Demo } from '#kernel/demo/demo.ts';
 import { exampleKind } from '#kernel/registry/example-kind.ts';
 import { loadConfig } from '#process/config.ts';
-import { type Given, numberOf } from '../command.ts';
+import { type Given, numberOf } from '../arguments/command.ts';
+import { UsageError } from '../arguments/usage-error.ts';
 import type { Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
 
 export const SEED = 1;
 const SEED_MAX = 999_999;

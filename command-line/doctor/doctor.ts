@@ -1,9 +1,9 @@
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { ConfigError, loadConfig } from '#process/config.ts';
 import { plural } from '#shared/format.ts';
-import type { Command } from '../command.ts';
-import { type Paint, paintOf } from '../paint.ts';
-import { harmless } from '../print-event.ts';
+import type { Command } from '../arguments/command.ts';
+import { type Paint, paintOf } from '../output/paint.ts';
+import { harmless } from '../output/print-event.ts';
 import type { Terminal } from '../terminal.ts';
 import { certificate } from './certificate.ts';
 import { database } from './database.ts';

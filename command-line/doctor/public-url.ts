@@ -1,4 +1,4 @@
-import { notAtTheMoment } from '../not-at-the-moment.ts';
+import { notAtTheMoment } from '../installation/not-at-the-moment.ts';
 import { type Diagnosis, type Examined, fail, ok, warn } from './diagnosis.ts';
 
 const TIMEOUT_MS = 5_000;

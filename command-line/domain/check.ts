@@ -1,5 +1,5 @@
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import type { Command, Given } from '../command.ts';
+import type { Command, Given } from '../arguments/command.ts';
 import type { Terminal } from '../terminal.ts';
 import { compareContracts } from './contract/compare.ts';
 import { type Contract, contractOf } from './contract/contract.ts';

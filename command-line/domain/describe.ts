@@ -1,8 +1,8 @@
-import type { Command } from '../command.ts';
-import { nearest } from '../nearest.ts';
-import { UsageError } from '../usage-error.ts';
-import { describeDomain } from './description.ts';
-import { textOf } from './description-text.ts';
+import type { Command } from '../arguments/command.ts';
+import { nearest } from '../arguments/nearest.ts';
+import { UsageError } from '../arguments/usage-error.ts';
+import { describeDomain } from './meaning/description.ts';
+import { textOf } from './meaning/description-text.ts';
 
 export const domainDescribe: Command = {
   name: 'domain describe',

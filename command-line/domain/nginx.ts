@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { ofAggregates, resourcesOf } from '#shared/rest/operations.ts';
-import type { Command } from '../command.ts';
+import type { Command } from '../arguments/command.ts';
 
 /** The configuration that ships, with the paths of the domain that ships. */
 const TEMPLATE = new URL('../../deploy/nginx.conf', import.meta.url);

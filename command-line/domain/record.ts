@@ -1,6 +1,6 @@
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import type { Command, Given } from '../command.ts';
-import { UsageError } from '../usage-error.ts';
+import type { Command, Given } from '../arguments/command.ts';
+import { UsageError } from '../arguments/usage-error.ts';
 import { CONTRACT_OPTION, printFindings, readBoth, refusalOf } from './check.ts';
 import { compareContracts } from './contract/compare.ts';
 import type { Finding } from './contract/finding.ts';

@@ -1,8 +1,8 @@
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { readServedDomain, renameServedDomain } from '#shared/served-domain/served-domain.ts';
-import type { Command } from '../command.ts';
-import { openInstallation } from '../installation.ts';
+import type { Command } from '../arguments/command.ts';
+import { openInstallation } from '../installation/installation.ts';
 
 export const domainRename: Command = {
   name: 'domain rename',

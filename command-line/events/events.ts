@@ -3,12 +3,12 @@ import { catalogueOf } from '#shared/events/catalogue.ts';
 import { typesOf } from '#shared/events/event-patterns.ts';
 import type { Event } from '#shared/rest/events.ts';
 import { jsonIn } from '../../client/problem.ts';
-import { type Command, type Given, numberOf } from '../command.ts';
-import { paintOf } from '../paint.ts';
+import { type Command, type Given, numberOf } from '../arguments/command.ts';
+import { TIME_FORMS, TIME_PLACEHOLDER, timeOf } from '../arguments/time-given.ts';
+import { UsageError } from '../arguments/usage-error.ts';
+import { paintOf } from '../output/paint.ts';
 import { REMOTE_OPTIONS, type Remote, withRemote } from '../remote/remote.ts';
 import type { Terminal } from '../terminal.ts';
-import { TIME_FORMS, TIME_PLACEHOLDER, timeOf } from '../time-given.ts';
-import { UsageError } from '../usage-error.ts';
 import { summaryLine } from './lines.ts';
 
 const LIMIT = 20;

@@ -1,6 +1,6 @@
 import type { Event } from '#shared/rest/events.ts';
-import { cellOf } from '../columns.ts';
-import type { Paint } from '../paint.ts';
+import { cellOf } from '../output/columns.ts';
+import type { Paint } from '../output/paint.ts';
 
 const DATA_CHARACTERS_MAX = 200;
 

@@ -1,11 +1,11 @@
 import { plural } from '#shared/format.ts';
 import type { Event } from '#shared/rest/events.ts';
 import type { EventTrace, RecordedEvent } from '#shared/rest/recorded-event.ts';
-import { cellOf } from '../columns.ts';
-import type { Command } from '../command.ts';
-import { type Paint, paintOf } from '../paint.ts';
+import type { Command } from '../arguments/command.ts';
+import { UsageError } from '../arguments/usage-error.ts';
+import { cellOf } from '../output/columns.ts';
+import { type Paint, paintOf } from '../output/paint.ts';
 import { REMOTE_OPTIONS, withRemote } from '../remote/remote.ts';
-import { UsageError } from '../usage-error.ts';
 import { summaryLine } from './lines.ts';
 
 export const eventsShow: Command = {

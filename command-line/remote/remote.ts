@@ -6,10 +6,10 @@ import { jsonIn, NoAnswer, Problem } from '../../client/problem.ts';
 import type { Token } from '../../client/session.ts';
 import { clientCredentials } from '../../client/sign-in/client-credentials.ts';
 import type { EventQuery } from '../../client/types/client.ts';
-import type { Given } from '../command.ts';
-import { notAtTheMoment } from '../not-at-the-moment.ts';
+import type { Given } from '../arguments/command.ts';
+import { notAtTheMoment } from '../installation/not-at-the-moment.ts';
+import { ACCESS_OPTIONS, readTokenRequest, readUrl } from '../installation/token.ts';
 import type { Terminal } from '../terminal.ts';
-import { ACCESS_OPTIONS, readTokenRequest, readUrl } from '../token.ts';
 
 /** The options of every command that asks the running installation, here or elsewhere. */
 export const REMOTE_OPTIONS = {

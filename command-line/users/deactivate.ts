@@ -1,8 +1,8 @@
 import { plural } from '#shared/format.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
 import { Problem } from '../../client/problem.ts';
-import { cellOf } from '../columns.ts';
-import type { Command, Given } from '../command.ts';
+import type { Command, Given } from '../arguments/command.ts';
+import { cellOf } from '../output/columns.ts';
 import { REMOTE_OPTIONS, type Remote, withRemote } from '../remote/remote.ts';
 import type { Terminal } from '../terminal.ts';
 import { accountPath, findUser, type User } from './user.ts';

@@ -1,7 +1,7 @@
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { plural } from '#shared/format.ts';
-import { cellOf, columns } from '../columns.ts';
-import type { Given } from '../command.ts';
+import type { Given } from '../arguments/command.ts';
+import { cellOf, columns } from '../output/columns.ts';
 import type { Remote } from '../remote/remote.ts';
 import type { Terminal } from '../terminal.ts';
 

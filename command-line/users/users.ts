@@ -3,12 +3,12 @@ import { rolesOf } from '#kernel/registry/roles.ts';
 import { plural } from '#shared/format.ts';
 import type { EndedAccess, ManagedAccount } from '#shared/rest/managed-accounts.ts';
 import { jsonIn } from '../../client/problem.ts';
-import { cellOf, columns } from '../columns.ts';
-import { type Command, type Given, numberOf } from '../command.ts';
-import { type Paint, paintOf } from '../paint.ts';
+import { type Command, type Given, numberOf } from '../arguments/command.ts';
+import { UsageError } from '../arguments/usage-error.ts';
+import { cellOf, columns } from '../output/columns.ts';
+import { type Paint, paintOf } from '../output/paint.ts';
 import { REMOTE_OPTIONS, type Remote, withRemote } from '../remote/remote.ts';
 import type { Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
 import { accountPath, findUser, printUsers, type User } from './user.ts';
 
 const LIMIT_MAX = 1_000_000;

@@ -3,13 +3,13 @@
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { plural } from '#shared/format.ts';
 import type { Attempt, Delivery, FoundDelivery } from '#shared/rest/deliveries.ts';
-import { cellOf, columns } from '../columns.ts';
-import { type Command, type Given, numberOf } from '../command.ts';
-import { type Paint, paintOf } from '../paint.ts';
+import { type Command, type Given, numberOf } from '../arguments/command.ts';
+import { TIME_FORMS, TIME_PLACEHOLDER, timeOf } from '../arguments/time-given.ts';
+import { UsageError } from '../arguments/usage-error.ts';
+import { cellOf, columns } from '../output/columns.ts';
+import { type Paint, paintOf } from '../output/paint.ts';
 import { REMOTE_OPTIONS, type Remote, withRemote } from '../remote/remote.ts';
 import type { Terminal } from '../terminal.ts';
-import { TIME_FORMS, TIME_PLACEHOLDER, timeOf } from '../time-given.ts';
-import { UsageError } from '../usage-error.ts';
 
 const LIMIT = 20;
 const LIMIT_MAX = 100_000;

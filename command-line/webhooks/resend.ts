@@ -1,8 +1,8 @@
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { plural } from '#shared/format.ts';
 import type { FailedDeliveries } from '#shared/rest/deliveries.ts';
-import { cellOf } from '../columns.ts';
-import type { Command, Given } from '../command.ts';
+import type { Command, Given } from '../arguments/command.ts';
+import { cellOf } from '../output/columns.ts';
 import { REMOTE_OPTIONS, withRemote } from '../remote/remote.ts';
 import type { Terminal } from '../terminal.ts';
 import { findDeliveries, pathOf, SPAN_OPTIONS, spanOf } from './deliveries.ts';

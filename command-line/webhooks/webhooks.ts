@@ -3,12 +3,12 @@ import { StartRefused } from '#kernel/base/start-refused.ts';
 import { plural } from '#shared/format.ts';
 import type { Delivery } from '#shared/rest/deliveries.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
-import { cellOf, columns } from '../columns.ts';
-import { type Command, type Given, numberOf } from '../command.ts';
-import { type Paint, paintOf } from '../paint.ts';
+import { type Command, type Given, numberOf } from '../arguments/command.ts';
+import { UsageError } from '../arguments/usage-error.ts';
+import { cellOf, columns } from '../output/columns.ts';
+import { type Paint, paintOf } from '../output/paint.ts';
 import { REMOTE_OPTIONS, type Remote, withRemote } from '../remote/remote.ts';
 import type { Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
 import { healthLines, healthWord, isFailing } from './health.ts';
 
 const LISTED_MAX = 10_000;

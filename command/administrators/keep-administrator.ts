@@ -9,10 +9,10 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { isUndefinedTable } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
 import type { EventOf } from '#shared/events/catalogue.ts';
-import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import type { Decider } from '../decider.ts';
-import { type AppendDependencies, tryAppend } from '../try-append.ts';
+import { type AppendDependencies, tryAppend } from '../handling/try-append.ts';
 import { abandonEmail, profileOf, userStream, usersOf } from '../users/user.ts';
 
 /** Ensures that the installation always has an administrator. */

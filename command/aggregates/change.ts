@@ -13,12 +13,20 @@ import { readsOf, referencesAfter } from '#kernel/decide/reads.ts';
 import type { AggregateState } from '#kernel/decide/state.ts';
 import type { CommandInfo, Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import { type Caller, isInReach, may } from '#shared/policy.ts';
-import { demand } from '../handler.ts';
-import { changesByPatch, namesWhole, tellsContent } from '../patch-content.ts';
+import { demand } from '../handling/handler.ts';
+import { changesByPatch, namesWhole, tellsContent } from '../handling/patch-content.ts';
+import {
+  contextOf,
+  type Fence,
+  fenced,
+  preparing,
+  streamOf,
+  type Target,
+  toEvents,
+} from '../handling/target.ts';
 import type { Asked, Handle, Parts } from './parts.ts';
 import { partsWritten } from './parts-written.ts';
 import { bothOf } from './read-references.ts';
-import { contextOf, type Fence, fenced, preparing, streamOf, type Target, toEvents } from './target.ts';
 
 type Changing = {
   readonly kind: Kind;

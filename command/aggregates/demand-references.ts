@@ -6,11 +6,11 @@ import { findBy } from '#kernel/decide/guards.ts';
 import type { AggregateState } from '#kernel/decide/state.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import type { CommandInfo, Domain, Kind, Row } from '#kernel/registry/registry.ts';
-import { isDamage } from '#shared/change-stream/damage.ts';
 import { type Caller, isInReach, mayAlways } from '#shared/policy.ts';
+import { isDamage } from '#shared/visibility/damage.ts';
+import { streamOf } from '../handling/target.ts';
 import type { States } from '../states.ts';
 import type { ReadReferences } from './read-references.ts';
-import { streamOf } from './target.ts';
 
 /**
  * Refuses references to an aggregate that does not exist, or that the caller may not read: both are refused

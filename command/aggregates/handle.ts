@@ -1,4 +1,4 @@
-import { parked } from '#edge/rest/reads/parked.ts';
+import { parked } from '#edge/http/parked.ts';
 import type { UserId } from '#kernel/base/brands.ts';
 import { targetOf, wire } from '#kernel/base/names.ts';
 import { deleted, notFound, Rejection } from '#kernel/base/rejection.ts';
@@ -9,15 +9,23 @@ import { editOf, patchType } from '#kernel/decide/forms.ts';
 import { findBy } from '#kernel/decide/guards.ts';
 import { readsOf } from '#kernel/decide/reads.ts';
 import type { CommandInfo, Kind } from '#kernel/registry/registry.ts';
-import { isDamage } from '#shared/change-stream/damage.ts';
 import { admit, type Caller, may } from '#shared/policy.ts';
-import { type AnyHandler, demand, ownerOf } from '../handler.ts';
+import { isDamage } from '#shared/visibility/damage.ts';
+import { type AnyHandler, demand, ownerOf } from '../handling/handler.ts';
+import {
+  contextOf,
+  type Fence,
+  fenced,
+  preparing,
+  streamOf,
+  type Target,
+  toEvents,
+} from '../handling/target.ts';
 import { demandOwner } from '../users/demand-owner.ts';
 import { changing, patching } from './change.ts';
 import { createDemandReferences } from './demand-references.ts';
 import type { Asked, Handle, Parts } from './parts.ts';
 import { createReferenceReader } from './read-references.ts';
-import { contextOf, type Fence, fenced, preparing, streamOf, type Target, toEvents } from './target.ts';
 
 /** The handlers of all commands to aggregates of a domain and to users. */
 export const aggregateHandlers = (

@@ -13,9 +13,9 @@ import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 import { type ClaimDecider, claimDecider } from '../claims/claim.ts';
 import { createClaims, type ReportUnreadable } from '../claims/claims.ts';
-import type { AppendDependencies } from '../try-append.ts';
+import { streamOf, type Target, toEvents } from '../handling/target.ts';
+import type { AppendDependencies } from '../handling/try-append.ts';
 import { emailClaim, emailStream } from '../users/email-claim.ts';
-import { streamOf, type Target, toEvents } from './target.ts';
 
 /** Enforces the limits of aggregates. */
 export type Limits = {

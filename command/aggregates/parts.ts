@@ -1,8 +1,8 @@
 import type { Command } from '#kernel/decide/decide.ts';
 import type { Look } from '#kernel/decide/guards.ts';
 import type { Domain, Kind, Row } from '#kernel/registry/registry.ts';
-import type { Sent } from '../execution-context.ts';
-import type { HandlerDependencies, Outcome } from '../handler.ts';
+import type { Sent } from '../handling/execution-context.ts';
+import type { HandlerDependencies, Outcome } from '../handling/handler.ts';
 import type { DemandReferences } from './demand-references.ts';
 import type { ReadReferences } from './read-references.ts';
 import type { RulesOf } from './rules.ts';

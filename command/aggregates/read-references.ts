@@ -5,8 +5,8 @@ import { deciderOf } from '#kernel/decide/decider.ts';
 import { type Look, lookNowhere } from '#kernel/decide/guards.ts';
 import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
 import type { Domain, Kind, Row } from '#kernel/registry/registry.ts';
+import { type Fence, streamOf } from '../handling/target.ts';
 import type { States } from '../states.ts';
-import { type Fence, streamOf } from './target.ts';
 
 /** Reads the current states of the references that a decision depends on. */
 export type ReadReferences = (kind: Kind, fields: Row, more?: ReadOptions) => Promise<Look>;

@@ -1,6 +1,6 @@
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
-import type { Sent } from '../execution-context.ts';
-import type { Target } from './target.ts';
+import type { Sent } from '../handling/execution-context.ts';
+import type { Target } from '../handling/target.ts';
 
 /** Rules of the kernel’s own aggregates that need code. */
 export type Rules = {

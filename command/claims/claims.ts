@@ -3,12 +3,12 @@ import type { MetadataContext } from '#kernel/base/events/metadata.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import type { KindDecider } from '#kernel/decide/decider.ts';
 import type { AggregateState } from '#kernel/decide/state.ts';
-import { isDamage } from '#shared/change-stream/damage.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
-import { createKeyedQueue } from '../keyed-queue.ts';
+import { isDamage } from '#shared/visibility/damage.ts';
+import { createKeyedQueue } from '../handling/keyed-queue.ts';
+import { type AppendDependencies, tryAppend } from '../handling/try-append.ts';
 import type { Known } from '../states.ts';
-import { type AppendDependencies, tryAppend } from '../try-append.ts';
 import type { ClaimDecider, ClaimState, Holder } from './claim.ts';
 
 /**

@@ -12,7 +12,7 @@ import { selectDestroyed } from '#shared/keys/postgres/statements.ts';
 import type { Log } from '#shared/log.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import { deleteSnapshotsOf } from '#shared/snapshots/snapshots.ts';
-import { goneAmong } from '../process-manager/membership.ts';
+import { goneAmong } from '../handling/membership.ts';
 import { userStream } from '../users/user.ts';
 
 type Dependencies = {

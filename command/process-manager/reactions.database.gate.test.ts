@@ -5,7 +5,7 @@ import type { Position, StreamName, UserId } from '#kernel/base/brands.ts';
 import type { Command } from '#kernel/decide/decide.ts';
 import { followingOf } from '#kernel/decide/reactions.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { createMetrics } from '#process/metrics.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';

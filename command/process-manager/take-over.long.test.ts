@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { StreamName, UserId } from '#kernel/base/brands.ts';
 import { followingOf } from '#kernel/decide/reactions.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { createLog } from '#process/log.ts';
+import { createLog } from '#process/observability/log.ts';
 import { REAL_TIME, realTimeAhead } from '#shared/clock/real-time.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';

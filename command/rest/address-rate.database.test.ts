@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type Authentication, limitRate } from '#edge/http/limit-rate.ts';
 import { createRateLimit } from '#edge/rate-limit/gcra.ts';
 import { memoryArrivals } from '#edge/rate-limit/memory/arrivals.ts';
-import { createMetrics } from '#process/metrics.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
 import { createWriteApi } from '../../test/engines/write-api.ts';
 
 /** A fixed clock, so that the remaining quota is predictable. */

@@ -3,7 +3,7 @@ import { Rejection } from '#kernel/base/rejection.ts';
 import type { AggregateState } from '#kernel/decide/state.ts';
 import { ACCOUNT_CLIENT_ID } from '#shared/policy.ts';
 import type { Rules } from '../aggregates/rules.ts';
-import type { HandlerDependencies } from '../handler.ts';
+import type { HandlerDependencies } from '../handling/handler.ts';
 import { profileOf, usersOf } from './user.ts';
 
 export const userRules = ({

@@ -5,7 +5,7 @@ import { abandon, deciderOf, type KindDecider } from '#kernel/decide/decider.ts'
 import type { AggregateState } from '#kernel/decide/state.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
-import { toEvents } from '../aggregates/target.ts';
+import { toEvents } from '../handling/target.ts';
 
 export const userStream = (id: UserId): StreamName => streamName('user', id);
 

@@ -4,7 +4,7 @@ import type { Webhook } from '#kernel/declare/webhook.ts';
 import { HEADERS_MAX } from '#kernel/registry/webhook-fields.ts';
 import { type EditWebhook, HIDDEN_VALUE, type WebhookContent } from '#shared/commands/webhook.ts';
 import { pointerTo } from '#shared/json-pointers.ts';
-import { areEqual } from '../json-patch.ts';
+import { areEqual } from '../handling/json-patch.ts';
 
 /** The content that the owner can change. Without the owner’s key, nothing can be sealed. */
 export const contentOf = (state: Webhook): WebhookContent => {

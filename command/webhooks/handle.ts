@@ -17,8 +17,14 @@ import { type Caller, policyOf, scopesOfEvents } from '#shared/policy.ts';
 import { checkUrl, type GuardRules } from '#shared/webhooks/guard/check-url.ts';
 import { scopesLackedByAll } from '#shared/webhooks/withheld.ts';
 import type { Target } from '../execute.ts';
-import type { Sent } from '../execution-context.ts';
-import { demand, type HandlerDependencies, type HandlersOf, type Outcome, ownerOf } from '../handler.ts';
+import type { Sent } from '../handling/execution-context.ts';
+import {
+  demand,
+  type HandlerDependencies,
+  type HandlersOf,
+  type Outcome,
+  ownerOf,
+} from '../handling/handler.ts';
 import { demandOwner } from '../users/demand-owner.ts';
 import { replacementByPatch } from './patch.ts';
 import { createQuota, type Quota } from './quota.ts';

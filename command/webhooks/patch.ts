@@ -8,7 +8,7 @@ import {
   type ReplaceWebhook,
   webhookFormsOf,
 } from '#shared/commands/webhook.ts';
-import { changesByPatch } from '../patch-content.ts';
+import { changesByPatch } from '../handling/patch-content.ts';
 import { contentOf } from './content.ts';
 
 const UNKNOWN = ['/missedSince', '/secretsEndAt', '/createdAt', '/updatedAt', '/_links'] as const;

@@ -4,8 +4,8 @@ import { Rejection } from '#kernel/base/rejection.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { readCheckpoint } from '#shared/follower/checkpoint.ts';
-import { createKeyedQueue } from '../keyed-queue.ts';
-import { childrenOf } from '../process-manager/membership.ts';
+import { createKeyedQueue } from '../handling/keyed-queue.ts';
+import { childrenOf } from '../handling/membership.ts';
 import { PROCESS_MANAGER } from '../process-manager/process-manager.ts';
 import { userStream } from '../users/user.ts';
 

@@ -3,7 +3,7 @@ import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 import { roleAndAttributesIn } from '#shared/role-and-attributes.ts';
 import { withheldOf } from '#shared/webhooks/withheld.ts';
-import type { HandlerDependencies, Outcome, Revealed } from '../handler.ts';
+import type { HandlerDependencies, Outcome, Revealed } from '../handling/handler.ts';
 import { profileOf, userStream, usersOf } from '../users/user.ts';
 import { webhookStream } from './webhook.ts';
 

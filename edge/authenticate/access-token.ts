@@ -3,12 +3,12 @@ import { LRUCache } from 'lru-cache';
 import * as z from 'zod';
 import type { UserId } from '#kernel/base/brands.ts';
 import { attributes, roleName, SCOPES_MAX, userId, version } from '#kernel/base/events/fields.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { token } from '#kernel/base/values.ts';
 import { attributesOf } from '#kernel/conditions/attributes.ts';
 import type { Attributes } from '#kernel/conditions/holds.ts';
 import { rolesOf } from '#kernel/registry/roles.ts';
 import type { Caller, Policy } from '#shared/policy.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
 import type { VerificationKeys } from './keys.ts';
 import type { Revocable } from './revocations.ts';
 

@@ -1,12 +1,13 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Request, RequestHandler } from 'express';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { type Caller, NO_RIGHTS, type Policy } from '#shared/policy.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
+import { rememberChallenge } from '../http/challenge.ts';
 import { clientCertificateOf } from '../http/client-certificate.ts';
 import { requestFact } from '../http/request-fact.ts';
+import { TokenRefusal } from '../http/token-refusal.ts';
 import { type AccessToken, createTokenVerifier, InvalidToken } from './access-token.ts';
-import { rememberChallenge } from './challenge.ts';
 import { type Credentials, credentialsOf } from './credentials.ts';
 import { createProofVerifier, InvalidProof } from './dpop-proof.ts';
 import type { VerificationKeys } from './keys.ts';
@@ -14,7 +15,6 @@ import { PERSONAL_TOKEN_PREFIX } from './personal-token.ts';
 import type { PersonalTokens } from './personal-tokens.ts';
 import type { Revocations, UserChange } from './revocations.ts';
 import type { SpentProofs } from './spent-proofs.ts';
-import { TokenRefusal } from './token-refusal.ts';
 
 export type AuthenticateOptions = {
   readonly issuer: string;

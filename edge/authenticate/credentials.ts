@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Request } from 'express';
-import { type Scheme, TokenRefusal } from './token-refusal.ts';
+import { type Scheme, TokenRefusal } from '../http/token-refusal.ts';
 
 export type Credentials = {
   readonly scheme: Scheme;

@@ -8,7 +8,7 @@ import {
 } from 'jose';
 import { LRUCache } from 'lru-cache';
 import * as z from 'zod';
-import { DPOP_ALGORITHMS } from './dpop-algorithms.ts';
+import { DPOP_ALGORITHMS } from '../http/dpop-algorithms.ts';
 
 /** The facts that a proof must match. */
 export type Proven = {

@@ -1,8 +1,8 @@
 import { type CryptoKey, importJWK, type JWK } from 'jose';
 import * as z from 'zod';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Log } from '#shared/log.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
 
 /** Loads the key set of the authorization server (RFC 7517). */
 export type LoadKeys = () => Promise<unknown>;

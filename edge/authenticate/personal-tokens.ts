@@ -2,6 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import type { UserId, Version } from '#kernel/base/brands.ts';
 import type { Role } from '#kernel/base/events/fields.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { rolesOf } from '#kernel/registry/roles.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
@@ -10,7 +11,6 @@ import type { Log } from '#shared/log.ts';
 import type { CheckPerson } from '#shared/persons/check-person.ts';
 import { type Policy, personalTokenClient } from '#shared/policy.ts';
 import type { ReadAttributes } from '#shared/read-attributes.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
 import {
   type GrantingTable,
   type Proven,

@@ -5,11 +5,12 @@ import { isIP } from 'node:net';
 import { Agent, fetch, type RequestInit, type Response } from 'undici';
 import * as z from 'zod';
 import { MAY_MOVE, MOVED } from '#edge/http/drain-redirect.ts';
+import { parked } from '#edge/http/parked.ts';
 import { statusOf } from '#edge/http/problem.ts';
-import { parked } from '#edge/rest/reads/parked.ts';
 import type { EventId, Version } from '#kernel/base/brands.ts';
 import type { Cursor } from '#kernel/base/cursor.ts';
 import { isRejectionCode, Rejection } from '#kernel/base/rejection.ts';
+import { HTTP_PROBLEMS } from '#kernel/base/rest/http-problem.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import {
   type CommandContext,
@@ -17,7 +18,6 @@ import {
   type CommandResult,
   CommandUnavailable,
 } from '#shared/command-gateway/command-gateway.ts';
-import { HTTP_PROBLEMS } from '#shared/rest/http-problem.ts';
 import { signAssertion } from './assertion.ts';
 import { CommandAnswer, TAKES_WITHHELD } from './wire.ts';
 

@@ -1,8 +1,8 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import type { Log } from '#shared/log.ts';
 import { causesOf } from '#shared/outage-lines.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
-import { challengeFor } from '../authenticate/challenge.ts';
+import { challengeFor } from './challenge.ts';
 import { problemOf } from './problem.ts';
 import { namesOf } from './request-span.ts';
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Request } from 'express';
 import { Rejection } from '#kernel/base/rejection.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 
 const DIGEST_CHARACTERS = 16;
 

@@ -1,7 +1,7 @@
 import { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
 import { expect, test } from 'vitest';
-import { createMetrics } from '#process/metrics.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
 import { captureLog, serve } from '../../test/serve.ts';
 import { answerErrors } from './answer-errors.ts';
 import { createApp, firstHandlers } from './app.ts';

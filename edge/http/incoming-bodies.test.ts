@@ -6,7 +6,7 @@ import { Router } from 'express';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { Rejection } from '#kernel/base/rejection.ts';
-import { createMetrics } from '#process/metrics.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
 import { serve } from '../../test/serve.ts';
 import { scaled } from '../../testing/load.ts';
 import { createApp } from './app.ts';

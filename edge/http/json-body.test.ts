@@ -1,7 +1,7 @@
 import { Router } from 'express';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { serveRoutes } from '../../test/serve.ts';
 import { parseJson, readJsonBody } from './json-body.ts';
 

@@ -2,8 +2,8 @@
 import type { IncomingMessage } from 'node:http';
 import express, { type RequestHandler } from 'express';
 import type { Json, JsonObject } from '#kernel/base/json.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { pointerTo } from '#shared/json-pointers.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
 
 /** The codings that the parser can decode. */
 const CODINGS = /^(?:identity|gzip|deflate|br)?$/i;

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { remember } from '#shared/remember.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
 
 /**
  * The type that the request prefers (RFC 9110, section 12.5.1); the first if it states none. Ignores

@@ -1,4 +1,3 @@
-import { parked } from '#edge/rest/reads/parked.ts';
 import type { Json } from '#kernel/base/json.ts';
 import {
   isAbsence,
@@ -7,12 +6,13 @@ import {
   type RejectionCode,
   sentenceOf,
 } from '#kernel/base/rejection.ts';
+import { HTTP_PROBLEMS, HttpProblem, type HttpProblemCode } from '#kernel/base/rest/http-problem.ts';
 import { BlobsUnavailable } from '#shared/blobs/blobs.ts';
 import { CommandUnavailable } from '#shared/command-gateway/command-gateway.ts';
 import { isPassing } from '#shared/database/failures.ts';
 import { AppendTooLarge, LogUnavailable, LogWentBack, StreamCut } from '#shared/event-log/errors.ts';
 import { MalformedEvent, UnknownEventType } from '#shared/events/errors.ts';
-import { HTTP_PROBLEMS, HttpProblem, type HttpProblemCode } from '#shared/rest/http-problem.ts';
+import { parked } from './parked.ts';
 
 /** The meaning of an error to a client (RFC 9457), and the headers that go with it. */
 export type Problem = {

@@ -1,6 +1,6 @@
 import { type Request, type Response, Router } from 'express';
 import { expect, test } from 'vitest';
-import { createMetrics } from '#process/metrics.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
 import { captureLog, serve } from '../../test/serve.ts';
 import { until } from '../../testing/until.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { requestFact } from './request-fact.ts';
 import { createSlowClients, type SlowClientLimits, type SlowClients } from './slow-clients.ts';
 

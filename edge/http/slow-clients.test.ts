@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { Router } from 'express';
 import { expect, test } from 'vitest';
 import { loadConfig } from '#process/config.ts';
-import { createMetrics } from '#process/metrics.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
 import { captureLog, serve } from '../../test/serve.ts';
 import { until } from '../../testing/until.ts';
 import { createApp } from './app.ts';

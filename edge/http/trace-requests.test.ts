@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request as send } from 'node:http';
 import { Router } from 'express';
 import { expect, test } from 'vitest';
-import { createMetrics } from '#process/metrics.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
 import { createMemoryTracing, type EndedSpan } from '#shared/tracing/memory/memory-tracing.ts';
 import { captureLog, serve } from '../../test/serve.ts';
 import { until } from '../../testing/until.ts';

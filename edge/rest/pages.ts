@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod';
 import type { ListAnswer } from '#edge/rest/reads/answer.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { LIMIT_DEFAULT } from '#kernel/base/rest/lists.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
 import type { Stretch } from '#shared/webhooks/deliveries.ts';
 
 type Key = number | string;

@@ -1,8 +1,8 @@
 import { type RequestHandler, Router } from 'express';
 import { createRouteTable } from '#edge/http/route-table.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { type RestOperation, routeOf } from '#kernel/base/rest/operation.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
 import { resourcesOf } from '#shared/rest/operations.ts';
 
 /**

@@ -1,9 +1,9 @@
 import type { LogIdentity, Position } from '#kernel/base/brands.ts';
 import { isHeld } from '#shared/database/lease/lease.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { NEXT, PREVIOUS } from '#shared/database/read-model-schemas.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { lagSecondsAt } from '#shared/follower/lag.ts';
-import { NEXT, PREVIOUS } from '#shared/read-model/versions.ts';
 
 export type FollowerState = {
   readonly name: string;

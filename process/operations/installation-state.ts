@@ -1,9 +1,9 @@
 import type { Position } from '#kernel/base/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { LIVE, LIVE_SCHEMA, NEXT, PROJECTOR } from '#shared/database/read-model-schemas.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { type Fingerprint, isMadeBy, type Marks, marksIn } from '#shared/projection/fingerprint.ts';
-import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
-import { areVersionsLocked, LIVE, NEXT, readVersion } from '#shared/read-model/versions.ts';
+import { areVersionsLocked, readVersion } from '#shared/read-model/versions.ts';
 import { countWebhooks, type WebhookCounts } from '#shared/webhooks/counts.ts';
 import { type ConsequenceCounts, countConsequences } from './consequences.ts';
 import { type FollowerState, readFollowers } from './followers.ts';

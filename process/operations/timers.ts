@@ -1,6 +1,6 @@
 import type { EventId, StreamName } from '#kernel/base/brands.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
 import type { Stretch } from '#shared/webhooks/deliveries.ts';
 
 /** A timer of an aggregate that has not expired yet. */

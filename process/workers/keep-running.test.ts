@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
-import { createLog } from '../log.ts';
+import { createLog } from '../observability/log.ts';
 import { keepRunning } from './keep-running.ts';
 import type { Running } from './running.ts';
 

@@ -3,7 +3,7 @@ import type { Readiness } from '#edge/http/health.ts';
 import { demandFreePorts } from '#edge/http/listen.ts';
 import { memoryArrivals, microsecondsOf } from '#edge/rate-limit/memory/arrivals.ts';
 import { isFirstStart, openDatabase } from '#process/engines/open-database.ts';
-import { createMetrics, startMetricsServer } from '../metrics.ts';
+import { createMetrics, startMetricsServer } from '../observability/metrics.ts';
 import type { ProcessContext } from '../run.ts';
 import { embeddedConnections, warnOfFewConnections } from './connections.ts';
 import { type Kept, keepRunning } from './keep-running.ts';

@@ -8,6 +8,7 @@ import { demandPreferredType } from '#edge/http/media-type.ts';
 import { parametersOf } from '#edge/http/parameters.ts';
 import { demandRight } from '#edge/rest/admission.ts';
 import type { Position } from '#kernel/base/brands.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { agreesWithChain, chainAt, extendBy, readBetween } from '#shared/audit/chain-at.ts';
 import { toLine } from '#shared/audit/export/cloud-event.ts';
 import { readProof, signManifest, toManifestLine } from '#shared/audit/export/manifest.ts';
@@ -16,10 +17,9 @@ import type { Clock } from '#shared/clock/clock.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import type { Log } from '#shared/log.ts';
 import { AUDIT_OPERATIONS, EXPORT_TYPE, ExportRange } from '#shared/rest/audit.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
-import { positionOfCursor } from '../events/cursor-position.ts';
 import { createTimes } from '../events/times.ts';
-import type { Charge } from '../time-travel/meter.ts';
+import { positionOfCursor } from '../rest/cursor-position.ts';
+import type { Charge } from '../rest/meter.ts';
 
 export type ExportDependencies = AuditKeyDependencies & {
   readonly eventLog: Pick<EventLog, 'identity' | 'eventAt' | 'head' | 'follow'>;

@@ -6,11 +6,11 @@ import { readHeadsAfter, readStatement, type StoredHead } from '#shared/audit/si
 import { type AuditKey, endorsementText, readAuditKeys } from '#shared/audit/signing-keys.ts';
 import { listDifferences, readWatched, type Watched } from '#shared/audit/watch.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { LIVE_SCHEMA, PROJECTOR } from '#shared/database/read-model-schemas.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { cursorAt, type SeeingLog } from '#shared/event-log/own-cursor.ts';
 import { readCheckpoint } from '#shared/follower/checkpoint.ts';
 import { type Caller, mayAlways } from '#shared/policy.ts';
-import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
 import type { AuditHead, AuditKeys, AuditStatus } from '#shared/rest/audit.ts';
 import type { Reads } from '../rest/read-routes.ts';
 import { readFailureOf } from '../rows/statement.ts';

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { Position } from '#kernel/base/brands.ts';
-import { createMetrics } from '#process/metrics.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
 import type { Change, ChangePage } from '#shared/change-stream/change-stream.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { cohort, createReader } from '../../test/engines/feed-fixture.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { UserId } from '#kernel/base/brands.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Caller } from '#shared/policy.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
 import type { Topic } from './topics.ts';
 
 /**

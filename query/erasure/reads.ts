@@ -1,5 +1,6 @@
 import type { UserId } from '#kernel/base/brands.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { pathId } from '#kernel/base/rest/path-id.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
@@ -8,7 +9,6 @@ import type { ErasureList } from '#shared/erasure/erasure-list.ts';
 import { reportErasure } from '#shared/erasure/report.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { may } from '#shared/policy.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
 import type { Reads } from '../rest/read-routes.ts';
 
 type ErasureDependencies = {

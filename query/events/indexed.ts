@@ -1,6 +1,7 @@
 // Over 200 lines, because it is one walk: events by the index, and by the log where the index lags.
 
 import type { Position, StreamName, Version } from '#kernel/base/brands.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { readBetween } from '#shared/audit/chain-at.ts';
 import type { ChangePage } from '#shared/change-stream/change-stream.ts';
 import type { ChangeReader } from '#shared/change-stream/changes.ts';
@@ -14,8 +15,7 @@ import {
 } from '#shared/event-index/event-index.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { readCheckpoint } from '#shared/follower/checkpoint.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
-import type { createMeter } from '../time-travel/meter.ts';
+import type { createMeter } from '../rest/meter.ts';
 import { earlier, later, type Order, type Walk } from './page.ts';
 
 export type IndexSources = {

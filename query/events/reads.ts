@@ -1,4 +1,5 @@
 import type { Position, StreamName } from '#kernel/base/brands.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { LIMIT_DEFAULT } from '#kernel/base/rest/lists.ts';
 import type { Change, ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
 import {
@@ -11,11 +12,10 @@ import { cursorAt } from '#shared/event-log/own-cursor.ts';
 import { type Catalogue, catalogueOf } from '#shared/events/catalogue.ts';
 import type { Caller } from '#shared/policy.ts';
 import type { EventFilter } from '#shared/rest/events.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
 import { maySee } from '#shared/visibility/may-see.ts';
+import { positionOfCursor } from '../rest/cursor-position.ts';
+import { type Charge, createMeter } from '../rest/meter.ts';
 import type { Reads } from '../rest/read-routes.ts';
-import { type Charge, createMeter } from '../time-travel/meter.ts';
-import { positionOfCursor } from './cursor-position.ts';
 import { containsText, indexed, matcherOf } from './filter.ts';
 import { firstAfter } from './first-after.ts';
 import { walkIndexed } from './indexed.ts';

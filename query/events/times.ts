@@ -1,7 +1,7 @@
 import type { Position } from '#kernel/base/brands.ts';
 import type { AuditedLog } from '#shared/audit/position-at.ts';
+import type { Charge } from '../rest/meter.ts';
 import { findTime } from '../time-travel/find-time.ts';
-import type { Charge } from '../time-travel/meter.ts';
 
 /** Converts times to positions in the log. Reading for it is charged. */
 export type Times = {

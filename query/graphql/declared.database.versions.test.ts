@@ -6,9 +6,9 @@ import { assemble } from '#kernel/registry/assemble.ts';
 import { type Caller, policyOf } from '#shared/policy.ts';
 import { callerIn } from '../../test/engines/policy.ts';
 import { test as bothWays } from '../../test/graphql/both-ways.ts';
-import { createKindReads } from '../kinds/reads.ts';
+import { createKindReads } from '../reads/reads.ts';
 import { searchesOn } from '../rows/searches.ts';
-import { schemaOf } from './schema.ts';
+import { schemaOf } from './schema/schema.ts';
 
 /**
  * Declarations that the publishing domain lacks: the planner and the resolvers agree on them, and show no

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ExecutionResult } from 'graphql';
+import type { Runnable } from './documents/run.ts';
 import type { FieldFate } from './resolvers/commits.ts';
 import type { Note } from './resolvers/notes.ts';
-import type { Runnable } from './run.ts';
 
 /** The facts of a request, beside its operation. */
 export type RequestFacts = {

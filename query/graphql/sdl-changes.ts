@@ -1,6 +1,6 @@
 import { oneOf } from '#kernel/base/names.ts';
 import type { Source } from '../rows/sources.ts';
-import { changedName, changeType, eventName } from './names.ts';
+import { changedName, changeType, eventName } from './rules/names.ts';
 import { block, type Line, sentence } from './sdl-lines.ts';
 
 /** An example of an event: one with a subscription, or a change. */

@@ -2,7 +2,7 @@ import { capital, itemType, oneOf, spaced } from '#kernel/base/names.ts';
 import { formTextOf, textOf } from '#kernel/declare/texts.ts';
 import type { CommandInfo, CommandKind } from '#kernel/registry/registry.ts';
 import type { ItemSource, Member } from '../rows/sources.ts';
-import { itemArgument, memberName, mutatingCommands, mutationName } from './names.ts';
+import { itemArgument, memberName, mutatingCommands, mutationName } from './rules/names.ts';
 import {
   addressLine,
   block,

@@ -1,7 +1,7 @@
 import { spaced } from '#kernel/base/names.ts';
 import { textOf } from '#kernel/declare/texts.ts';
 import type { ViewSource } from '../views/source.ts';
-import { memberName, orderName, viewChangedName } from './names.ts';
+import { memberName, orderName, viewChangedName } from './rules/names.ts';
 import { block, enumsOf, type Line, PAGE, pagesOf, sentence, valueType } from './sdl-lines.ts';
 
 /** A view, in SDL: its rows, and pages of them. */

@@ -3,7 +3,7 @@ import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
 import { formTextOf } from '#kernel/declare/texts.ts';
 import type { CommandInfo } from '#kernel/registry/registry.ts';
 import { demandItems, type Member, type Source } from '../rows/sources.ts';
-import { idArgument, mutatingCommands, mutationName, uploadMutations } from './names.ts';
+import { idArgument, mutatingCommands, mutationName, uploadMutations } from './rules/names.ts';
 import { itemMutationLine, oneArgument } from './sdl-items.ts';
 import { block, inputOf, type Line, sentence } from './sdl-lines.ts';
 

@@ -18,14 +18,14 @@ import type { CompositionOptions } from './composition/composition.ts';
 import { createDocuments, type Documents } from './documents/documents.ts';
 import { createResolveDocument } from './documents/persisted.ts';
 import { openPersistedDocuments } from './documents/persisted-documents.ts';
+import { createAdmit } from './documents/run.ts';
 import type { Execute } from './execute.ts';
+import { createExecutor, type ExecutorOptions } from './executor.ts';
 import { graphiqlRoutes } from './graphiql/routes.ts';
 import { answerGraphqlErrors } from './http/refusal.ts';
 import { graphqlRoutes } from './http/routes.ts';
 import { createPlanner, type Planner } from './planner/planner.ts';
-import { createExecutor, type ExecutorOptions } from './resolvers/executor.ts';
-import { createAdmit } from './run.ts';
-import { schemaOf } from './schema.ts';
+import { schemaOf } from './schema/schema.ts';
 import { openSubscriptions, type SubscriptionDependencies } from './subscriptions/service.ts';
 
 export type GraphqlDependencies = Omit<SubscriptionDependencies, 'execute' | 'planner'> &

@@ -5,7 +5,7 @@ import { callerIn } from '../../test/engines/policy.ts';
 import { test as base } from '../../test/graphql/both-ways.ts';
 import { demandPages, type Page, pageFields } from '../../test/graphql/demand-pages.ts';
 import { spendingDomain } from '../../test/toy/spending.ts';
-import { schemaOf } from './schema.ts';
+import { schemaOf } from './schema/schema.ts';
 
 /** Views: the planner and the resolvers agree on them, and show no more than rights allow. */
 const policy = policyOf(spendingDomain);

@@ -4,7 +4,7 @@ import { notFound, Rejection } from '#kernel/base/rejection.ts';
 import { LIMIT_DEFAULT } from '#kernel/base/rest/lists.ts';
 import { pathId } from '#kernel/base/rest/path-id.ts';
 import { ofAggregates } from '#shared/rest/operations.ts';
-import type { KindReads } from '../kinds/reads.ts';
+import type { KindReads } from '../reads/reads.ts';
 import type { Reader, Reads } from '../rest/read-routes.ts';
 import { type Kind, pathOf, readingOf } from '../time-travel/aggregates.ts';
 import { isAuditor } from '../time-travel/auditor.ts';

@@ -1,7 +1,7 @@
 import type { Position, StreamName, Version } from '#kernel/base/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
-import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import type { ProjectedTable } from '#shared/read-model/tables.ts';
 import { runPrepared } from '../rows/statement.ts';
 

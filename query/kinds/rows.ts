@@ -6,8 +6,8 @@ import type { State } from '#kernel/conditions/holds.ts';
 import { type AskedList, askedColumn, askedItemsSql } from '#kernel/conditions/lists.ts';
 import type { Kind, ListInfo } from '#kernel/registry/registry.ts';
 import { itemTableOf } from '#kernel/rows/items.ts';
+import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
 import type { Resource } from '#shared/policy.ts';
-import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import { fieldsIn, type Member, type Needs, type Row, type Source } from '../rows/sources.ts';
 
 /**

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { decodeCursor } from './cursor.ts';
 
 /**

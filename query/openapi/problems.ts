@@ -1,9 +1,9 @@
 import { describeProblem, type ProblemCode } from '#edge/http/problem.ts';
 import { deleted, notFound, REJECTIONS } from '#kernel/base/rejection.ts';
+import { HTTP_PROBLEMS } from '#kernel/base/rest/http-problem.ts';
 import { hasEntityTag, isOfLog, type RestOperation } from '#kernel/base/rest/operation.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Policy } from '#shared/policy.ts';
-import { HTTP_PROBLEMS } from '#shared/rest/http-problem.ts';
 import { ofAggregates, ofViews } from '#shared/rest/operations.ts';
 import { allowsAnonymous } from './security.ts';
 

@@ -1,9 +1,9 @@
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { pathEventId } from '#kernel/base/rest/path-id.ts';
 import { OPERATOR_COMMAND_COLUMNS, type OperatorCommand } from '#process/operations/operator-commands.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
 import { type Listed, PARKED_COLUMNS } from '#shared/read-model/parked.ts';
-import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
 import type { Stretch } from '#shared/webhooks/deliveries.ts';
 
 /** Without the reports, which may be large. */

@@ -10,6 +10,7 @@ import { idempotencyKeyOf } from '#edge/rest/writes/context.ts';
 import { itemOf } from '#edge/rest/writes/item.ts';
 import type { Version } from '#kernel/base/brands.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { routeOf } from '#kernel/base/rest/operation.ts';
 import {
   findOperatorCommand,
@@ -20,7 +21,6 @@ import {
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { actorOf, authorize } from '#shared/policy.ts';
 import { findParked } from '#shared/read-model/parked.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
 import { NewRelease, OPERATOR_OPERATIONS } from '#shared/rest/operator.ts';
 import { readFailureOf } from '../rows/statement.ts';
 import { representOperatorCommand } from './representation.ts';

@@ -1,5 +1,5 @@
 import type { Domain } from '#kernel/registry/registry.ts';
-import { createKindReads, type KindReads } from '../kinds/reads.ts';
+import { createKindReads, type KindReads } from '../reads/reads.ts';
 import type { ReadConnections } from '../rows/searches.ts';
 import type { Replicas, Spread } from './replicas.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { LogIdentity } from '#kernel/base/brands.ts';
-import { createMetrics } from '#process/metrics.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import { START } from '#shared/event-log/event-log.ts';

@@ -4,8 +4,8 @@ import type { Clock } from '#shared/clock/clock.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import { observePool } from '#shared/database/observe-pool.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
+import { PROJECTOR } from '#shared/database/read-model-schemas.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
-import { PROJECTOR } from '#shared/read-model/read-model.ts';
 import { UNCOMPILED } from '../rows/searches.ts';
 
 /**

@@ -2,13 +2,13 @@
 // or fails.
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Position } from '#kernel/base/brands.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import type { Log } from '#shared/log.ts';
 import { readReached } from '#shared/read-model/read-position.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
 import { readFailureOf } from '../rows/statement.ts';
 import { createLag, type Lag } from './lag.ts';
 import { openReplica, type ReadPools, type Replica } from './replica.ts';

@@ -6,7 +6,7 @@ import { limitRate } from '#edge/http/limit-rate.ts';
 import { createRateLimit } from '#edge/rate-limit/gcra.ts';
 import { memoryArrivals } from '#edge/rate-limit/memory/arrivals.ts';
 import type { ListAnswer } from '#edge/rest/reads/answer.ts';
-import { createMetrics } from '#process/metrics.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
 import { policyOf } from '#shared/policy.ts';
 import { serveRoutes } from '../../test/serve.ts';
 import { type AnyReads, type Reads, readRoutes } from './read-routes.ts';

@@ -4,11 +4,11 @@ import { prepareItem } from '#edge/rest/reads/answer.ts';
 import type { ReadWritten } from '#edge/rest/writes/write-routes.ts';
 import { parseCursor } from '#kernel/base/cursor.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Log } from '#shared/log.ts';
 import type { ReadPosition } from '#shared/read-model/read-position.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
 import { operationsOf } from '#shared/rest/operations.ts';
 import type { AnyReads } from './read-routes.ts';
 

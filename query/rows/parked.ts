@@ -1,4 +1,4 @@
-import { parked } from '#edge/rest/reads/parked.ts';
+import { parked } from '#edge/http/parked.ts';
 import type { StreamName } from '#kernel/base/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { runPrepared } from './statement.ts';

@@ -1,4 +1,5 @@
 import type { Operation } from '#kernel/base/operation.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { attributeOf } from '#kernel/conditions/attributes.ts';
 import { always, type Expression } from '#kernel/conditions/expression.ts';
 import { partsIn } from '#kernel/conditions/parts.ts';
@@ -6,7 +7,6 @@ import { isReadAs } from '#kernel/conditions/rights.ts';
 import { conditionSql, type SqlWriter } from '#kernel/conditions/sql.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
 import { type Caller, NO_RIGHTS, ownOf, type Resource, reachOf, userIdOf } from '#shared/policy.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
 import { type ItemSource, presentSql, type Source } from './sources.ts';
 import type { Parameters } from './statement.ts';
 

@@ -1,8 +1,8 @@
 import type { Registry } from 'prom-client';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { observePool } from '#shared/database/observe-pool.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
 import { runPrepared } from './statement.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { isPassing, isUndefinedColumn, isUndefinedTable } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { PreparedRead } from '#shared/database/prepared-read.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
 import { createSharedRuns, type SharedRuns } from './shared-runs.ts';
 
 /** The parameters of a statement. `add` returns the placeholder for its text. */

@@ -5,7 +5,7 @@ import { Router } from 'express';
 import { pino } from 'pino';
 import { test as base, expect } from 'vitest';
 import { answerErrors } from '#edge/http/answer-errors.ts';
-import { createMetrics } from '#process/metrics.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
 import { serveRoutes } from '../../test/serve.ts';
 import { follow } from '../../testing/http/event-source.ts';
 import { until } from '../../testing/until.ts';

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Request, Response } from 'express';
 import { type Problem, problemOf } from '#edge/http/problem.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { freeParser } from './free-parser.ts';
 import { releaseHeaders, releaseRequest } from './release.ts';
 

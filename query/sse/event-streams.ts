@@ -5,7 +5,7 @@ import { callerOf } from '#edge/authenticate/authenticate.ts';
 import type { RevocationListener } from '#edge/authenticate/revocations.ts';
 import { clientAddress } from '#edge/http/client-address.ts';
 import { countNoLonger } from '#edge/http/shed-load.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { type ClosingMessage, EventStream, type Watch } from './event-stream.ts';
 import { plainClosingMessage } from './messages.ts';
 

@@ -1,6 +1,6 @@
-import { isDamage } from '#shared/change-stream/damage.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { Codec, DecodedEvent } from '#shared/events/codec.ts';
+import { isDamage } from '#shared/visibility/damage.ts';
 
 /** Decodes events in order, with undefined for a poison event. Throws if the keys are unavailable. */
 export const decodeEach = async (

@@ -1,13 +1,13 @@
 import type { Position, StreamName, Version } from '#kernel/base/brands.ts';
 import { isMoment } from '#kernel/base/rest/at.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import type { AuditedLog } from '#shared/audit/position-at.ts';
 import { type Clock, dateElsewhereMs } from '#shared/clock/clock.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import type { ReadPosition } from '#shared/read-model/read-position.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
-import { positionOfCursor } from '../events/cursor-position.ts';
+import { positionOfCursor } from '../rest/cursor-position.ts';
+import { type Charge, createMeter } from '../rest/meter.ts';
 import { findTime } from './find-time.ts';
-import { type Charge, createMeter } from './meter.ts';
 
 /**
  * The position of a point in time, which is a time, a cursor or a version. A version is of the item of

@@ -1,7 +1,7 @@
 import type { Position } from '#kernel/base/brands.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { type AuditedLog, positionAt } from '#shared/audit/position-at.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
-import { type Charge, createMeter } from './meter.ts';
+import { type Charge, createMeter } from '../rest/meter.ts';
 
 /** Twice the size of a block of the chain. Only events that the chain does not cover yet can be more. */
 const EVENTS_MAX = 2_000;

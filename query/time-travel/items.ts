@@ -1,11 +1,11 @@
+import { parked } from '#edge/http/parked.ts';
 import type { ItemAnswer } from '#edge/rest/reads/answer.ts';
-import { parked } from '#edge/rest/reads/parked.ts';
 import { streamName } from '#kernel/base/events/streams.ts';
 import { deleted, notFound, Rejection } from '#kernel/base/rejection.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { pathId } from '#kernel/base/rest/path-id.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type Caller, may } from '#shared/policy.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
 import type { Reader } from '../rest/read-routes.ts';
 import { type Kind, pathOf, readingOf } from './aggregates.ts';
 import { isAuditor } from './auditor.ts';

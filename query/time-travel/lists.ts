@@ -1,14 +1,14 @@
+import { parked } from '#edge/http/parked.ts';
 import type { ListAnswer } from '#edge/rest/reads/answer.ts';
-import { parked } from '#edge/rest/reads/parked.ts';
 import { deleted, notFound, Rejection } from '#kernel/base/rejection.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { pathId } from '#kernel/base/rest/path-id.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
-import { mayListUnder } from '../kinds/reads.ts';
 import { withReferences } from '../kinds/rows.ts';
 import { type Picked, readListUpTo } from '../lists/list.ts';
 import { beginningOf, type Order, type Walk } from '../lists/walk.ts';
+import { mayListUnder } from '../reads/reads.ts';
 import type { Reader } from '../rest/read-routes.ts';
 import { demandSource, isPresent, type Row, type Source, sourcesOf } from '../rows/sources.ts';
 import { type Kind, pathOf } from './aggregates.ts';

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { parked } from '#edge/rest/reads/parked.ts';
+import { parked } from '#edge/http/parked.ts';
 import type { LogIdentity, Position, StreamName } from '#kernel/base/brands.ts';
 import type { Cursor } from '#kernel/base/cursor.ts';
 import { streamName } from '#kernel/base/events/streams.ts';
@@ -10,11 +10,11 @@ import type { Table } from '#kernel/rows/change.ts';
 import { cursorOf } from '#shared/event-log/own-cursor.ts';
 import { demandTable, type ProjectedTable, type Tables } from '#shared/read-model/tables.ts';
 import { createPresentRights, type IsReadable } from '#shared/visibility/present-rights.ts';
+import { type Charge, createMeter } from '../rest/meter.ts';
 import { runPrepared } from '../rows/statement.ts';
 import type { Kind } from './aggregates.ts';
 import { createExceptionsFinder } from './exceptions.ts';
 import { type FoldOptions, foldStream, type PastState } from './fold-stream.ts';
-import { type Charge, createMeter } from './meter.ts';
 import type { PastOptions } from './options.ts';
 
 /** Aggregates as the read model had them at one position, computed from their streams. For one request. */

@@ -4,7 +4,7 @@ import { pathId } from '#kernel/base/rest/path-id.ts';
 import type { Domain, ListInfo } from '#kernel/registry/registry.ts';
 import { ofAggregates } from '#shared/rest/operations.ts';
 import type { Asked } from '../kinds/list.ts';
-import type { KindRead, KindReads } from '../kinds/reads.ts';
+import type { KindRead, KindReads } from '../reads/reads.ts';
 import type { AnyReads, Reader, Reads } from '../rest/read-routes.ts';
 import { demandItems, demandSource, type Source, sourcesOf } from '../rows/sources.ts';
 import { type Kind, pathOf, readingOf } from './aggregates.ts';

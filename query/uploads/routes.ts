@@ -3,9 +3,9 @@ import { pipeline } from 'node:stream/promises';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { refuseOtherMethods } from '#edge/http/answer-errors.ts';
 import { demandMatch, isKnownToReader } from '#edge/http/entity-tag.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { type BlobName, parseBlobName, typeOfBlob } from '#shared/blobs/blob-name.ts';
 import type { Blobs, ByteRange } from '#shared/blobs/blobs.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
 import { signAddress } from './signed-address.ts';
 import type { Visibility, VisibilityOf } from './visibility.ts';
 

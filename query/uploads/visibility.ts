@@ -10,9 +10,9 @@ import { type BlobName, pathOfBlob } from '#shared/blobs/blob-name.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type Caller, may, withoutToken } from '#shared/policy.ts';
 import type { FindItem } from '../kinds/find.ts';
-import type { KindReads } from '../kinds/reads.ts';
 import { type ItemRow, resourceIn } from '../kinds/rows.ts';
 import { findUpload } from '../lists/item-rows.ts';
+import type { KindReads } from '../reads/reads.ts';
 import { type ItemSource, type Member, type Source, sourcesOf } from '../rows/sources.ts';
 import { secondsLeft } from './signed-address.ts';
 

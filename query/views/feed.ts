@@ -1,12 +1,12 @@
 // Over 200 lines, because it is one feed: the subscribers of views, and the messages that each gets.
 
 import type { Position } from '#kernel/base/brands.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import type { Notifier } from '#shared/notifier.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
 import type { Row } from '../rows/sources.ts';
 import {
   type ChangedPage,

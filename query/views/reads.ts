@@ -1,12 +1,12 @@
 import type { ItemAnswer, ListAnswer } from '#edge/rest/reads/answer.ts';
 import { notFound, Rejection } from '#kernel/base/rejection.ts';
 import type { Link } from '#kernel/base/rest/fields.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { LIMIT_DEFAULT } from '#kernel/base/rest/lists.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { partIn, rowPath } from '#kernel/rest/views.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Caller } from '#shared/policy.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
 import { readerOf, referencesOf } from '../kinds/items.ts';
 import type { Asked } from '../kinds/list.ts';
 import { listIdentity } from '../lists/cursor.ts';

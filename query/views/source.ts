@@ -4,7 +4,7 @@ import { operationOf } from '#kernel/conditions/rights.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import type { Domain, ViewInfo } from '#kernel/registry/registry.ts';
 import { fieldsOfView, partIn, sortsOfView } from '#kernel/rest/views.ts';
-import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
+import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
 import type { Member } from '../rows/sources.ts';
 
 /** How the rows of one view are read: compiled once from the declaration. */

@@ -2,7 +2,7 @@ import { SETTINGS } from '#process/settings.ts';
 import { COSTS } from '../../query/graphql/documents/cost.ts';
 import { ANSWER_BYTES_MAX } from '../../query/graphql/documents/limits.ts';
 import { COST_PER_UNIT } from '../../query/graphql/http/endpoint.ts';
-import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from '../../query/graphql/list-limits.ts';
+import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from '../../query/graphql/rules/list-limits.ts';
 import { FILES_MAX } from '../../query/graphql/uploads/place-files.ts';
 
 /** The tables of docs/graphql.md that the code determines, by the headings above them. */

@@ -1,5 +1,5 @@
 import { HEAD_BYTES, IMAGE_TYPES, type ImageType, imageTypeOf } from '#kernel/base/image-type.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 
 export const PICTURE_BYTES_MAX = 10 * 1_048_576;
 

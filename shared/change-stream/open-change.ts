@@ -7,8 +7,8 @@ import { type EventLog, type RecordedEvent, START } from '#shared/event-log/even
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
+import { isDamage } from '../visibility/damage.ts';
 import type { Change } from './change-stream.ts';
-import { isDamage } from './damage.ts';
 import { ofThisRelease } from './of-this-release.ts';
 
 /**

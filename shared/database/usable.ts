@@ -2,7 +2,7 @@ import { glob, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
-import { LIVE, NEXT, PREVIOUS } from '#shared/read-model/versions.ts';
+import { LIVE, NEXT, PREVIOUS } from './read-model-schemas.ts';
 
 /** The host of a setting, as sentences name it. */
 export type Found = { readonly host: string; readonly setting: string; readonly majorMin: number };

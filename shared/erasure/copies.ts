@@ -3,10 +3,10 @@
 import type { UserId } from '#kernel/base/brands.ts';
 import type { Table } from '#kernel/rows/change.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { LIVE, NEXT } from '#shared/database/read-model-schemas.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { dropAbandoned } from '#shared/read-model/scratch-schemas.ts';
 import type { ProjectedItems, Tables } from '#shared/read-model/tables.ts';
-import { LIVE, NEXT } from '#shared/read-model/versions.ts';
 
 /**
  * Every release has had these columns in each of them. Only our tables have a seal, so no foreign table of

@@ -2,7 +2,7 @@ import { capital, column, spaced, targetOf } from '#kernel/base/names.ts';
 import { resolve } from '#kernel/conditions/expression.ts';
 import { conditionSql, type SqlWriter } from '#kernel/conditions/sql.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
-import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
+import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
 
 /**
  * Rows of an aggregate of the domain that name a person: `where` is a condition on a row `t` and the id of

@@ -2,7 +2,7 @@
 import { pino } from 'pino';
 import { expect } from 'vitest';
 import type { Position } from '#kernel/base/brands.ts';
-import { createMetrics } from '#process/metrics.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { RETRY_MS } from '#shared/database/lease/lease.ts';

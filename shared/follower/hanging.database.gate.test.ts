@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { pino } from 'pino';
 import { expect } from 'vitest';
-import { createMetrics } from '#process/metrics.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import type { Position } from '#kernel/base/brands.ts';
-import { createMetrics } from '#process/metrics.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';

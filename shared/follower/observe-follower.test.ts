@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createMetrics } from '#process/metrics.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { observeFollower } from './observe-follower.ts';

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { createMetrics } from '#process/metrics.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { type EventLog, NO_STREAM } from '#shared/event-log/event-log.ts';

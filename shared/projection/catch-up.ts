@@ -1,10 +1,10 @@
 import type { Position } from '#kernel/base/brands.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
+import { PROJECTOR } from '#shared/database/read-model-schemas.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { moveCheckpoint, readCheckpoint } from '#shared/follower/checkpoint.ts';
 import { demandCheckpoint } from '#shared/follower/demand-checkpoint.ts';
 import { followAhead } from '#shared/follower/follow-ahead.ts';
-import { PROJECTOR } from '#shared/read-model/read-model.ts';
 import { joined, type Prepared, partOf, prepare } from './prepared.ts';
 import { projectPrepared } from './project.ts';
 import type { Mending } from './retry.ts';

@@ -1,8 +1,8 @@
 import type { Position } from '#kernel/base/brands.ts';
 import { sqlName } from '#kernel/base/names.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
+import { LIVE_SCHEMA, PROJECTOR } from '#shared/database/read-model-schemas.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
-import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
 import { definitionIn } from './fingerprint.ts';
 

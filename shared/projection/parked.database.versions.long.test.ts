@@ -1,7 +1,7 @@
 // Over 200 lines, because every damaged event goes through the one projector that is set up here.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StreamName, UserId } from '#kernel/base/brands.ts';
-import { createMetrics } from '#process/metrics.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
 import { findParked } from '#shared/read-model/parked.ts';
 import {
   addComment,

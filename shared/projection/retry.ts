@@ -1,12 +1,12 @@
 import type { Position, StreamName } from '#kernel/base/brands.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
+import { LIVE_SCHEMA, PROJECTOR } from '#shared/database/read-model-schemas.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { StreamCut } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { holdCheckpoint } from '#shared/follower/checkpoint.ts';
 import { findParked, type Parked } from '#shared/read-model/parked.ts';
-import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
 import { park, unpark } from './parked.ts';
 import type { Projection } from './prepared.ts';
 import { project } from './project.ts';

@@ -1,6 +1,6 @@
 import type { Position } from '#kernel/base/brands.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import { PREVIOUS } from '#shared/read-model/versions.ts';
+import { PREVIOUS } from '#shared/database/read-model-schemas.ts';
 import { catchUp, demandLive, type Work } from './catch-up.ts';
 import { isOfThisRelease } from './definition.ts';
 import { demandAsideGone, underWay } from './rebuild.ts';

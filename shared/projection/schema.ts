@@ -1,8 +1,8 @@
 import type { Answer, Statement } from '#shared/database/pipeline.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
+import { LIVE_SCHEMA, PROJECTOR } from '#shared/database/read-model-schemas.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { START } from '#shared/event-log/event-log.ts';
-import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
 import { type Definition, readDefinition } from './definition.ts';
 import { completedMark, isMadeBy, type Marks, marksIn, rowsMark } from './fingerprint.ts';

@@ -1,11 +1,8 @@
 import type { Position } from '#kernel/base/brands.ts';
+import { LIVE, LIVE_SCHEMA, NEXT, PREVIOUS } from '#shared/database/read-model-schemas.ts';
 import { START } from '#shared/event-log/event-log.ts';
-import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import {
   areVersionsLocked,
-  LIVE,
-  NEXT,
-  PREVIOUS,
   readVersion,
   type VersionOfReadModel as Version,
 } from '#shared/read-model/versions.ts';

@@ -1,8 +1,8 @@
 import type { Position, StreamName } from '#kernel/base/brands.ts';
 import type { Connection } from '#shared/database/pool.ts';
+import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
 import { findCut } from '#shared/event-log/find-cut.ts';
 import { CUT, type Parked } from '#shared/read-model/parked.ts';
-import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import { read, Stopped, type Work } from './catch-up.ts';
 import { park } from './parked.ts';
 import { projectPrepared } from './project.ts';

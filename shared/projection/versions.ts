@@ -3,11 +3,11 @@ import { StartRefused } from '#kernel/base/start-refused.ts';
 import { isPassing } from '#shared/database/failures.ts';
 import { holdLock } from '#shared/database/held-lock.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
+import { LIVE_SCHEMA, NEXT, PREVIOUS, type ReadModelTarget } from '#shared/database/read-model-schemas.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { START } from '#shared/event-log/event-log.ts';
-import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
-import { NEXT, PREVIOUS, type ReadModelTarget, VERSIONS_LOCK } from '#shared/read-model/versions.ts';
+import { VERSIONS_LOCK } from '#shared/read-model/versions.ts';
 import { readDefinition } from './definition.ts';
 import { createTables, marksBeside } from './schema.ts';
 

@@ -2,7 +2,7 @@ import type { Position } from '#kernel/base/brands.ts';
 import { beginStreamOf, keepingReadersOf } from '#kernel/rows/view-streams.ts';
 import { keepingOf, sumOf } from '#kernel/rows/views.ts';
 import type { Connection } from '#shared/database/pool.ts';
-import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
+import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
 
 /** The statements that make a read model keep its views. */

@@ -1,7 +1,7 @@
 import type { Position, StreamName, Version } from '#kernel/base/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
+import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
 import { START } from '#shared/event-log/event-log.ts';
-import { LIVE_SCHEMA } from './read-model.ts';
 
 /**
  * An aggregate that is out of the read model because of an event that cannot be applied; all others continue.

@@ -1,12 +1,6 @@
 import type { LogIdentity, Position } from '#kernel/base/brands.ts';
 import { type NotifierOptions, PostgresNotifier } from '#shared/database/notifier/postgres-notifier.ts';
 
-/** The schema that reads are served from. */
-export const LIVE_SCHEMA = 'read_model';
-
-/** The follower whose checkpoint is the position of the live schema. */
-export const PROJECTOR = 'projector';
-
 /**
  * The projector notifies after its commits, and wakes readers that wait for their writes; the two share one
  * notifier in one process.

@@ -2,9 +2,10 @@ import type { Position } from '#kernel/base/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { isUndefinedTable } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { PROJECTOR } from '#shared/database/read-model-schemas.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import type { Notifier } from '#shared/notifier.ts';
-import { PROJECTOR, type ReadModelNotifier } from './read-model.ts';
+import type { ReadModelNotifier } from './read-model.ts';
 
 /** The position of the read model, for readers that wait for their writes. */
 export type ReadPosition = AsyncDisposable & {

@@ -1,19 +1,7 @@
 import type { Position } from '#kernel/base/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import type { ReadModelTarget } from '#shared/database/read-model-schemas.ts';
 import { readCheckpoint } from '#shared/follower/checkpoint.ts';
-import { LIVE_SCHEMA, PROJECTOR } from './read-model.ts';
-
-/** The schema of a read model, and the follower that fills it. */
-export type ReadModelTarget = { readonly schema: string; readonly follower: string };
-
-/** The one that reads are served from. */
-export const LIVE: ReadModelTarget = { schema: LIVE_SCHEMA, follower: PROJECTOR };
-
-/** One that is being built. */
-export const NEXT: ReadModelTarget = { schema: 'read_model_next', follower: 'projector_next' };
-
-/** The one that was live before the last swap. */
-export const PREVIOUS: ReadModelTarget = { schema: 'read_model_previous', follower: 'projector_previous' };
 
 export type VersionOfReadModel = { readonly position: Position; readonly bytes: number };
 

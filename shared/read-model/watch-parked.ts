@@ -1,9 +1,9 @@
 import type { Pool } from '#shared/database/pool.ts';
+import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
 import { plural } from '#shared/format.ts';
 import type { HealthChecks } from '#shared/health-checks.ts';
 import { NotReady } from '#shared/not-ready.ts';
 import type { Parked } from './parked.ts';
-import { LIVE_SCHEMA } from './read-model.ts';
 
 type Watched = { readonly health: HealthChecks; readonly pool: Pick<Pool, 'query'> };
 

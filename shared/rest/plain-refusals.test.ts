@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { parametersOf } from '#edge/http/parameters.ts';
 import { parseInput } from '#edge/http/parse-input.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { DESCRIBED } from '../../test/engines/operations.ts';
-import { HttpProblem } from './http-problem.ts';
 
 const ALL = Object.entries(DESCRIBED);
 const BODIES = ALL.flatMap(([id, { body = {} }]) =>

@@ -2,11 +2,11 @@ import type { EventId } from '#kernel/base/brands.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { visibilityOf } from '#kernel/visibility/visibility.ts';
-import { isDamage } from '#shared/change-stream/damage.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
+import { isDamage } from './damage.ts';
 import type { Seen } from './histories.ts';
 
 /**

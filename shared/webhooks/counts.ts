@@ -1,5 +1,5 @@
 import type { Pool } from '#shared/database/pool.ts';
-import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
+import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
 
 /** Counting stops here, so that it costs the same for any number. */
 const COUNTED_MAX = 100_000;

@@ -1,6 +1,6 @@
 import type { Pool } from '#shared/database/pool.ts';
+import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
 import { type Caller, mayAlways, reachOf, userIdOf } from '#shared/policy.ts';
-import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import type { DeliverySearch, FailedFilter } from '#shared/rest/deliveries.ts';
 import { BACKLOG_COUNTED_MAX } from '#shared/rest/webhook.ts';
 import { DELIVERY, type DeliveryRow, type Stretch } from './deliveries.ts';

@@ -1,11 +1,5 @@
 import type { JsonObject } from '#kernel/base/json.ts';
-import {
-  type Description,
-  nameIn,
-  type Operation,
-  type Parameter,
-  parameterIn,
-} from '../rest/description.ts';
+import { type Description, nameIn, type Operation, type Parameter, parameterIn } from './description.ts';
 
 /** The values that an example call is filled in with. */
 export type Filling = {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Html } from '#shared/html.ts';
-import { textIn } from '../text-in.ts';
+import { textIn } from '../page/text-in.ts';
 import { codeBlock, commandBlock, outputBlock } from './block.ts';
 import { isHighlighted } from './highlight.ts';
 

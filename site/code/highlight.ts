@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { type Html, html } from '#shared/html.ts';
-import { trustedMarkup } from '../trusted-markup.ts';
+import { trustedMarkup } from '../page/trusted-markup.ts';
 
 type Highlighter = {
   registerLanguage(name: string, language: unknown): void;

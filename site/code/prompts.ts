@@ -1,6 +1,6 @@
 import type { Html } from '#shared/html.ts';
-import { textIn } from '../text-in.ts';
-import { trustedMarkup } from '../trusted-markup.ts';
+import { textIn } from '../page/text-in.ts';
+import { trustedMarkup } from '../page/trusted-markup.ts';
 
 /** Starts with a blank, a comment, or the end of a block: not the first line of a command. */
 const CONTINUES = /^(?:\s|#|\}|\)|done\b|fi\b|$)/;

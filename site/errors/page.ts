@@ -4,10 +4,10 @@ import { describeProblem, type ProblemCode } from '#edge/http/problem.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type Html, html } from '#shared/html.ts';
 import { problemCodesOf, titleOf } from '../../query/openapi/problems.ts';
-import { filterField } from '../filter.ts';
 import { guidePath } from '../guides/links.ts';
 import { renderLine } from '../guides/markdown.ts';
-import { type Content, type DocsPage, hrefFrom } from '../page.ts';
+import { filterField } from '../page/filter.ts';
+import { type Content, type DocsPage, hrefFrom } from '../page/page.ts';
 import { remedyFor } from './remedies.ts';
 
 /** Every code with its cause and remedy. Responses link to it. */

@@ -2,7 +2,7 @@
 
 import type { ProblemCode } from '#edge/http/problem.ts';
 import { isAbsence, type REJECTIONS } from '#kernel/base/rejection.ts';
-import type { HTTP_PROBLEMS } from '#shared/rest/http-problem.ts';
+import type { HTTP_PROBLEMS } from '#kernel/base/rest/http-problem.ts';
 
 /** In Markdown. */
 type Remedy = { readonly cause: string; readonly remedy: string };

@@ -10,9 +10,9 @@ import { type Policy, policyOf, scopeOf } from '#shared/policy.ts';
 import { describeEventType } from '../../query/event-types/event-types.ts';
 import { codeBlock } from '../code/block.ts';
 import { fieldsOf, fieldTable } from '../fields/table.ts';
-import { filterField } from '../filter.ts';
 import { renderLine } from '../guides/markdown.ts';
-import { type Content, type DocsPage, hrefFrom } from '../page.ts';
+import { filterField } from '../page/filter.ts';
+import { type Content, type DocsPage, hrefFrom } from '../page/page.ts';
 import { type Sample, sampleOf } from './samples.ts';
 
 const PATH = '/docs/events';

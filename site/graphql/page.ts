@@ -18,10 +18,10 @@ import {
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type Html, html } from '#shared/html.ts';
 import { type Policy, policyOf, scopeOf } from '#shared/policy.ts';
-import { rightsOf } from '../../query/graphql/rights.ts';
-import { schemaOf } from '../../query/graphql/schema.ts';
-import { filterField } from '../filter.ts';
-import { type Content, type DocsPage, hrefFrom } from '../page.ts';
+import { rightsOf } from '../../query/graphql/rules/rights.ts';
+import { schemaOf } from '../../query/graphql/schema/schema.ts';
+import { filterField } from '../page/filter.ts';
+import { type Content, type DocsPage, hrefFrom } from '../page/page.ts';
 import { directiveEntry, fieldEntry, typeEntry } from './entries.ts';
 
 const PATH = '/docs/graphql';

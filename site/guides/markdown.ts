@@ -1,8 +1,8 @@
 import { Marked, type RendererObject, type Token, type Tokens } from 'marked';
 import { type Html, html } from '#shared/html.ts';
 import { codeBlock, commandBlock, outputBlock, SHELL } from '../code/block.ts';
-import type { Content } from '../page.ts';
-import { trustedMarkup } from '../trusted-markup.ts';
+import type { Content } from '../page/page.ts';
+import { trustedMarkup } from '../page/trusted-markup.ts';
 import { EXAMPLE_ORIGIN, tabGroupsAmong, tabsOf } from './example-tabs.ts';
 
 type Surroundings = {

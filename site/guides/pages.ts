@@ -3,7 +3,7 @@ import type { Asset } from '#edge/pages/asset.ts';
 import { html } from '#shared/html.ts';
 import type { Assets } from '../assets.ts';
 import { codeBlock } from '../code/block.ts';
-import { type DocsPage, type Group, hrefFrom } from '../page.ts';
+import { type DocsPage, type Group, hrefFrom } from '../page/page.ts';
 import { CHANGELOG, type Example, type Guide, readExamples, readShelves } from './library.ts';
 import { addressOnSite, examplePath, guidePath } from './links.ts';
 import { type Picture, renderMarkdown } from './markdown.ts';

@@ -2,10 +2,6 @@ import type { JsonObject } from '#kernel/base/json.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type Html, html } from '#shared/html.ts';
 import { callTabs } from '../calls/calls.ts';
-import { codeBlock } from '../code/block.ts';
-import { formOf } from '../fields/form.ts';
-import { type Field, fieldsOf, fieldTable } from '../fields/table.ts';
-import { renderLine } from '../guides/markdown.ts';
 import {
   type Content,
   type Description,
@@ -14,7 +10,11 @@ import {
   type Parameter,
   parameterIn,
   type Response,
-} from './description.ts';
+} from '../calls/description.ts';
+import { codeBlock } from '../code/block.ts';
+import { formOf } from '../fields/form.ts';
+import { type Field, fieldsOf, fieldTable } from '../fields/table.ts';
+import { renderLine } from '../guides/markdown.ts';
 
 /** From this status on, a response is a refusal, and all refusals have one form. */
 const REFUSAL_STATUS = 400;

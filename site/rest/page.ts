@@ -2,14 +2,14 @@ import { exampleKind } from '#kernel/registry/example-kind.ts';
 import { type Html, html } from '#shared/html.ts';
 import { conventionsOf, type OpenApiOptions } from '../../query/openapi/document.ts';
 import type { Assets } from '../assets.ts';
+import { type Description, describeRest } from '../calls/description.ts';
 import { commandBlock } from '../code/block.ts';
 import { formOf, isNamed, schemaId } from '../fields/form.ts';
 import { fieldsOf, fieldTable } from '../fields/table.ts';
-import { filterField } from '../filter.ts';
 import { guidePath } from '../guides/links.ts';
 import { renderLine, renderMarkdown } from '../guides/markdown.ts';
-import { type Content, type DocsPage, hrefFrom } from '../page.ts';
-import { type Description, describeRest } from './description.ts';
+import { filterField } from '../page/filter.ts';
+import { type Content, type DocsPage, hrefFrom } from '../page/page.ts';
 import { exampleOf, headerId, operationEntry, type Shown, tagId } from './operation.ts';
 
 export const REST_PATH = '/docs/rest';

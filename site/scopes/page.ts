@@ -5,7 +5,7 @@ import { operationsOf } from '#shared/rest/operations.ts';
 import { scopeWordsOf } from '#shared/scope-words.ts';
 import { allowsAnonymous } from '../../query/openapi/security.ts';
 import { guidePath } from '../guides/links.ts';
-import { type Content, type DocsPage, hrefFrom } from '../page.ts';
+import { type Content, type DocsPage, hrefFrom } from '../page/page.ts';
 
 const PATH = '/docs/scopes';
 

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import MiniSearch from 'minisearch';
 import { answerDocument } from '#edge/pages/answer-document.ts';
-import type { DocsPage } from '../page.ts';
+import type { DocsPage } from '../page/page.ts';
 import { sectionsOf } from './sections.ts';
 
 export const INDEX_PATH = '/docs/search-index';

@@ -1,4 +1,4 @@
-import { unescaped } from '../text-in.ts';
+import { unescaped } from '../page/text-in.ts';
 
 /** A part of a page under a heading. */
 export type Found = {

@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import { expect, test, vi } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { signatures } from '../../webhook-dispatcher/deliver/sign.ts';
-import { textIn } from '../text-in.ts';
+import { textIn } from '../page/text-in.ts';
 import { verificationPage } from './page.ts';
 
 const blocks = async (): Promise<readonly string[]> => {

@@ -9,7 +9,7 @@ import { codeBlock } from '../code/block.ts';
 import { sampleOf } from '../events/samples.ts';
 import { readExamples } from '../guides/library.ts';
 import { examplePath, guidePath } from '../guides/links.ts';
-import { type Content, type DocsPage, hrefFrom } from '../page.ts';
+import { type Content, type DocsPage, hrefFrom } from '../page/page.ts';
 
 const PATH = '/docs/webhook-verification';
 

@@ -8,7 +8,7 @@ import { expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { createClient } from '../../client/client.ts';
 import { callsOf } from '../../site/calls/calls.ts';
-import { describeRest } from '../../site/rest/description.ts';
+import { describeRest } from '../../site/calls/description.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { sharedTest as base } from '../engines/installation-fixture.ts';
 import { picture } from '../engines/pictures.ts';

@@ -1,7 +1,7 @@
 // Takes minutes, so it starts first.
 import { describe, expect } from 'vitest';
 import { openChangeStream, openPublication } from '#process/engines/open-change-stream.ts';
-import { createMetrics } from '#process/metrics.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { Notifier } from '#shared/notifier.ts';

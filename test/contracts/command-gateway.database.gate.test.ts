@@ -13,7 +13,7 @@ import { createHttpGateway } from '#edge/command-gateway/http-gateway.ts';
 import { createApp } from '#edge/http/app.ts';
 import { listen } from '#edge/http/listen.ts';
 import type { Version, WebhookId } from '#kernel/base/brands.ts';
-import { createMetrics } from '#process/metrics.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { type CommandGateway, CommandUnavailable } from '#shared/command-gateway/command-gateway.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';

@@ -7,7 +7,7 @@ import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstor
 import type { Checkpoint } from '#shared/follower/checkpoint.ts';
 import { demandCheckpoint, demandEvent } from '#shared/follower/demand-checkpoint.ts';
 import { positionOf } from '../../audit/at.ts';
-import { positionOfCursor } from '../../query/events/cursor-position.ts';
+import { positionOfCursor } from '../../query/rest/cursor-position.ts';
 import { until } from '../../testing/until.ts';
 import { type EventStoreCluster, startEventStoreCluster } from '../engines/eventstoredb/cluster.ts';
 import type { EventStoreStandIn } from '../engines/eventstoredb/server.ts';

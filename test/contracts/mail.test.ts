@@ -1,10 +1,10 @@
 import { Writable } from 'node:stream';
 import { afterEach, describe, expect, test } from 'vitest';
 import { loadConfig } from '#process/config.ts';
-import { createLog } from '#process/log.ts';
+import { createLog } from '#process/observability/log.ts';
 import { type Mail, MailNotSent } from '../../auth/mail/mail.ts';
-import { openLogMail, openMail } from '../../auth/mail/open.ts';
 import { openSmtpMail } from '../../auth/mail/smtp/smtp-mail.ts';
+import { openLogMail, openMail } from '../../auth/open-mail.ts';
 import { startSmtpReceiver } from '../engines/smtp-receiver.ts';
 
 /** The output of messages; `raw` is all of it. */

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '#process/config.ts';
 import { openTracing } from '#process/engines/open-tracing.ts';
-import { createMetrics } from '#process/metrics.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
 import { createMemoryTracing } from '#shared/tracing/memory/memory-tracing.ts';
 import { NO_TRACING } from '#shared/tracing/tracing.ts';
 import { scaled } from '../../testing/load.ts';

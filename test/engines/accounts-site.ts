@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { publishing } from '#domain/publishing.ts';
 import { createApp } from '#edge/http/app.ts';
 import type { UserId } from '#kernel/base/brands.ts';
-import { createMetrics } from '#process/metrics.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
 import type { ClientSettings } from '#shared/clients/settings.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { test as vitestTest } from 'vitest';
 import type { EventId } from '#kernel/base/brands.ts';
-import { createMetrics } from '#process/metrics.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
 import { readChainEnd } from '#shared/audit/blocks.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import type { Clock } from '#shared/clock/clock.ts';

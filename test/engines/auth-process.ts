@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { publishing } from '#domain/publishing.ts';
 import { openResourceServer } from '#edge/authenticate/resource-server.ts';
 import { createApp } from '#edge/http/app.ts';
-import { createMetrics } from '#process/metrics.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { serve } from '../serve.ts';

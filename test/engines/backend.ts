@@ -8,7 +8,7 @@ import type { UserId } from '#kernel/base/brands.ts';
 import { formatCursor } from '#kernel/base/cursor.ts';
 import type { Role } from '#kernel/base/events/fields.ts';
 import { loadConfig } from '#process/config.ts';
-import { createMetrics } from '#process/metrics.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
 import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
 import { cursorOf } from '#shared/event-log/own-cursor.ts';
 import { openReadModelNotifier } from '#shared/read-model/read-model.ts';

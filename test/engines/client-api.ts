@@ -40,7 +40,7 @@ const createClientApi = async (): Promise<ClientApi> => {
   const { pool, eventLog, codec } = side;
   await migrateClients(pool);
   await migrateAuthStorage(pool);
-  await migrate(pool, 'auth-accounts', new URL('../../auth/accounts/migrations/', import.meta.url));
+  await migrate(pool, 'auth-accounts', new URL('../../auth/persons/migrations/', import.meta.url));
   const mint = await createTokenMint();
   const resource = opening.use(await openMintedResource({ pool, loadKeys: async () => mint.jwks }));
   const masterKey = parseMasterKey(randomBytes(32).toString('base64'));

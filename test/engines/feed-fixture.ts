@@ -3,7 +3,7 @@ import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promi
 import { pino } from 'pino';
 import { expect } from 'vitest';
 import type { Position, UserId } from '#kernel/base/brands.ts';
-import { createMetrics } from '#process/metrics.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';

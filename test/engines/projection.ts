@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import type { EventId, StreamName, Version } from '#kernel/base/brands.ts';
-import { createMetrics } from '#process/metrics.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
 import type { Report } from '#shared/audit/verification-report.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { type NewEvent, NO_STREAM, type RecordedEvent, START } from '#shared/event-log/event-log.ts';

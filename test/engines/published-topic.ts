@@ -5,7 +5,7 @@ import { openKafkaChangeStream } from '#adapters/kafka/kafka-change-stream.ts';
 import { parseKafkaUrl } from '#adapters/kafka/kafka-url.ts';
 import { publishing } from '#domain/publishing.ts';
 import type { Position, UserId } from '#kernel/base/brands.ts';
-import { createMetrics } from '#process/metrics.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
 import type { Change, ChangeStream } from '#shared/change-stream/change-stream.ts';
 import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';

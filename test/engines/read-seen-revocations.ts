@@ -1,4 +1,4 @@
-import { migrateAccounts } from '../../auth/accounts/person-table.ts';
+import { migrateAccounts } from '../../auth/persons/person-table.ts';
 import { createReadSubject } from '../../auth/provider/read-subject.ts';
 import type { Revocable, SeenRevocations } from '../../edge/authenticate/revocations.ts';
 import type { Pool } from '../../shared/database/pool.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import type { UserId, WebhookId } from '#kernel/base/brands.ts';
-import { createMetrics } from '#process/metrics.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
 import type { Report } from '#shared/audit/verification-report.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { startAudit } from '../../audit/service.ts';

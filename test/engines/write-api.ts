@@ -7,7 +7,7 @@ import type { Authentication } from '#edge/http/limit-rate.ts';
 import type { HttpLimits } from '#edge/http/server.ts';
 import { resourcePaths } from '#edge/rest/resource-paths.ts';
 import type { UserId } from '#kernel/base/brands.ts';
-import { createMetrics } from '#process/metrics.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { commandRoutes } from '../../command/routes.ts';
 import { serve } from '../serve.ts';

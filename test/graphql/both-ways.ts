@@ -1,6 +1,6 @@
 import { type Caller, policyOf } from '#shared/policy.ts';
 import { createPlanner } from '../../query/graphql/planner/planner.ts';
-import { schemaOf } from '../../query/graphql/schema.ts';
+import { schemaOf } from '../../query/graphql/schema/schema.ts';
 import { searchesOn } from '../../query/rows/searches.ts';
 import { test as base } from '../engines/read-model-fixture.ts';
 import { operationOf } from './planned.ts';

@@ -3,7 +3,7 @@ import { publishing } from '#domain/publishing.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Caller } from '#shared/policy.ts';
-import { createExecutor, type ExecutorOptions } from '../../query/graphql/resolvers/executor.ts';
+import { createExecutor, type ExecutorOptions } from '../../query/graphql/executor.ts';
 import { searchesOn } from '../../query/rows/searches.ts';
 import { schema as publishingSchema } from '../engines/schema.ts';
 

@@ -1,5 +1,5 @@
-import { type Given, numberOf } from '../../command-line/command.ts';
-import { UsageError } from '../../command-line/usage-error.ts';
+import { type Given, numberOf } from '../../command-line/arguments/command.ts';
+import { UsageError } from '../../command-line/arguments/usage-error.ts';
 import { type Tool, toolArguments } from '../tool-arguments.ts';
 import { AREAS } from './choose.ts';
 

@@ -2,7 +2,7 @@
 // and each refusal.
 import { decodeJwt } from 'jose';
 import { describe, expect } from 'vitest';
-import type { StoredClient } from '../../auth/clients/client.ts';
+import type { StoredClient } from '../../auth/storage/client.ts';
 import { until } from '../../testing/until.ts';
 import {
   type AuthInstance,

@@ -2,7 +2,7 @@
 import { type ExecutionResult, execute, GraphQLError, type GraphQLFieldResolver, parse } from 'graphql';
 import { itemType } from '#kernel/base/names.ts';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
-import { listsOf, memberName, orderName } from '../../query/graphql/names.ts';
+import { listsOf, memberName, orderName } from '../../query/graphql/rules/names.ts';
 import { type ItemSource, type Sort, type Source, sourcesOf } from '../../query/rows/sources.ts';
 import { isHidden, mayEverReadPart, mayReadPart, partsOf } from './declared.ts';
 import {

@@ -1,5 +1,5 @@
 import type { Domain, Row } from '#kernel/registry/registry.ts';
-import { memberName, orderName } from '../../query/graphql/names.ts';
+import { memberName, orderName } from '../../query/graphql/rules/names.ts';
 import { orderOfView, type ViewSource, viewSourcesOf } from '../../query/views/source.ts';
 import { type Asking, mayAs } from './declared.ts';
 import {

@@ -1,6 +1,6 @@
 import { parse, validate } from 'graphql';
 import type { Row } from '#kernel/registry/registry.ts';
-import { schemaOf } from '../../query/graphql/schema.ts';
+import { schemaOf } from '../../query/graphql/schema/schema.ts';
 import { sourcesOf } from '../../query/rows/sources.ts';
 import { graphqlClientOf } from '../graphql/graphql-client.ts';
 import { type Known, randomQuery } from '../graphql/random-query.ts';

@@ -1,6 +1,6 @@
 import { kebab, targetOf, wire } from '#kernel/base/names.ts';
 import type { CommandInfo, Kind, ListInfo, Row } from '#kernel/registry/registry.ts';
-import { memberName } from '../../query/graphql/names.ts';
+import { memberName } from '../../query/graphql/rules/names.ts';
 import { type ItemSource, sourcesOf } from '../../query/rows/sources.ts';
 import { graphqlClientOf } from '../graphql/graphql-client.ts';
 import { freshBody } from './attempts.ts';

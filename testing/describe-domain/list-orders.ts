@@ -1,6 +1,6 @@
 import { isFull } from '#kernel/base/rejection.ts';
 import type { CommandInfo, Kind, ListInfo } from '#kernel/registry/registry.ts';
-import { itemArgument, mutationName } from '../../query/graphql/names.ts';
+import { itemArgument, mutationName } from '../../query/graphql/rules/names.ts';
 import { graphqlClientOf } from '../graphql/graphql-client.ts';
 import type { Checks } from './checks.ts';
 import { isToUser } from './forms.ts';

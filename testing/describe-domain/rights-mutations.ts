@@ -15,8 +15,8 @@ import {
   memberName,
   mutationName,
   uploadMutations,
-} from '../../query/graphql/names.ts';
-import { schemaOf } from '../../query/graphql/schema.ts';
+} from '../../query/graphql/rules/names.ts';
+import { schemaOf } from '../../query/graphql/schema/schema.ts';
 import { type Member, sourcesOf } from '../../query/rows/sources.ts';
 import type { GraphqlReply } from '../graphql/graphql-client.ts';
 import { PIXEL } from '../pixel.ts';

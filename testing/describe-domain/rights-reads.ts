@@ -1,5 +1,5 @@
 import type { Kind, Row } from '#kernel/registry/registry.ts';
-import { listsOf } from '../../query/graphql/names.ts';
+import { listsOf } from '../../query/graphql/rules/names.ts';
 import { graphqlClientOf } from '../graphql/graphql-client.ts';
 import type { Caller } from './rights-callers.ts';
 import { checkContent, type Read } from './rights-content.ts';

@@ -1,6 +1,6 @@
 import { targetOf } from '#kernel/base/names.ts';
 import type { Kind, Row } from '#kernel/registry/registry.ts';
-import { listsOf, orderName } from '../../query/graphql/names.ts';
+import { listsOf, orderName } from '../../query/graphql/rules/names.ts';
 import { type Sort, type Source, sourcesOf } from '../../query/rows/sources.ts';
 import { inDatabase } from '../database/search-everywhere.ts';
 import type { Checks } from './checks.ts';

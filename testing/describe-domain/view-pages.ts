@@ -1,5 +1,5 @@
 import type { Domain, Row, ViewInfo } from '#kernel/registry/registry.ts';
-import { memberName, orderName } from '../../query/graphql/names.ts';
+import { memberName, orderName } from '../../query/graphql/rules/names.ts';
 import { type ViewSource, viewSourcesOf } from '../../query/views/source.ts';
 import { freshBody } from './attempts.ts';
 import type { Checks } from './checks.ts';

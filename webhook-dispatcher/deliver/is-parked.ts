@@ -5,8 +5,8 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { visibilityOf } from '#kernel/visibility/visibility.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 
 /**
  * Returns whether the aggregate of a change, or its parent, is parked: then nobody can read it until an

@@ -3,7 +3,7 @@ import type { Role } from '#kernel/base/events/fields.ts';
 import type { Attributes } from '#kernel/conditions/holds.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
+import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
 import { attributesSql } from '#shared/role-and-attributes.ts';
 import type { Unattended } from '../queue/delivery-queue.ts';
 

@@ -8,7 +8,7 @@ import type { PlannedEndpoint } from '#shared/webhooks/planned-endpoint.ts';
 import type { ComposeBody } from '../deliver/body.ts';
 import type { Shape } from '../deliver/delivery.ts';
 import { readEndpoint } from '../ledger/endpoints.ts';
-import { ownerOf, readOwners } from '../owners.ts';
+import { ownerOf, readOwners } from './owners.ts';
 
 type Key = { readonly webhookId: WebhookId; readonly eventId: EventId };
 

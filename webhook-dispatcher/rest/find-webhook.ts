@@ -1,10 +1,10 @@
-import { parked } from '#edge/rest/reads/parked.ts';
+import { parked } from '#edge/http/parked.ts';
 import type { UserId, WebhookId } from '#kernel/base/brands.ts';
 import { streamName } from '#kernel/base/events/streams.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
 import { type Caller, may } from '#shared/policy.ts';
-import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 
 /**
  * Returns whether a webhook is enabled, for those who may manage it; another’s webhook is refused as absent.

@@ -1,6 +1,6 @@
 import { type Html, html } from '#shared/html.ts';
-import { hidden } from '../field.ts';
 import type { Page } from '../page.ts';
+import { hidden } from '../parts/field.ts';
 import { type AccountView, accountPage, PATHS } from './account-page.ts';
 
 /** Shown instead of an action that needs a confirmed account. */

@@ -3,10 +3,10 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { endingWith, erasedIn, stayingWithout } from '#shared/erasure/references.ts';
 import { html } from '#shared/html.ts';
 import type { ErasureReport } from '#shared/rest/erasure.ts';
-import { field, hasProblems, hidden, type Problems, summaryOf, titleOf } from '../field.ts';
 import type { Page } from '../page.ts';
-import { PASSWORD_NOTE, passwordField } from '../person-fields.ts';
-import { momentOf } from '../time.ts';
+import { field, hasProblems, hidden, type Problems, summaryOf, titleOf } from '../parts/field.ts';
+import { PASSWORD_NOTE, passwordField } from '../parts/person-fields.ts';
+import { momentOf } from '../parts/time.ts';
 import { type AccountView, accountPage, PATHS } from './account-page.ts';
 
 export type DeletionView = AccountView & {

@@ -2,10 +2,10 @@ import type { Role } from '#kernel/base/events/fields.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { rolesOf, roleTextOf } from '#kernel/registry/roles.ts';
 import { type Html, html } from '#shared/html.ts';
-import { choices, hidden, type Problems, summaryOf, titleOf } from '../field.ts';
 import type { Page } from '../page.ts';
-import { emailField } from '../person-fields.ts';
-import { momentOf } from '../time.ts';
+import { choices, hidden, type Problems, summaryOf, titleOf } from '../parts/field.ts';
+import { emailField } from '../parts/person-fields.ts';
+import { momentOf } from '../parts/time.ts';
 import { type AccountView, accountPage, PATHS } from './account-page.ts';
 
 type ShownInvitation = {

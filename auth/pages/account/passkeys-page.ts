@@ -1,9 +1,9 @@
 import { type Html, html } from '#shared/html.ts';
-import { field, hidden, type Problems, summaryOf, titleOf } from '../field.ts';
 import type { Page } from '../page.ts';
-import { type PasskeyForm, passkeyForm } from '../passkey-form.ts';
-import { NAME_MAX } from '../person-fields.ts';
-import { momentOf } from '../time.ts';
+import { field, hidden, type Problems, summaryOf, titleOf } from '../parts/field.ts';
+import { type PasskeyForm, passkeyForm } from '../parts/passkey-form.ts';
+import { NAME_MAX } from '../parts/person-fields.ts';
+import { momentOf } from '../parts/time.ts';
 import { type AccountView, accountPage, PATHS } from './account-page.ts';
 import { confirmFirst } from './confirmation-page.ts';
 

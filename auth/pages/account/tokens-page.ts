@@ -1,9 +1,9 @@
 import { type Html, html } from '#shared/html.ts';
-import { choices, field, hidden, type Problems, severalOf, summaryOf, titleOf } from '../field.ts';
 import type { Page } from '../page.ts';
-import { NAME_MAX } from '../person-fields.ts';
+import { choices, field, hidden, type Problems, severalOf, summaryOf, titleOf } from '../parts/field.ts';
+import { NAME_MAX } from '../parts/person-fields.ts';
+import { momentOf } from '../parts/time.ts';
 import type { WordedScope } from '../scope-words.ts';
-import { momentOf } from '../time.ts';
 import { type AccountView, accountPage, PATHS } from './account-page.ts';
 import { confirmFirst } from './confirmation-page.ts';
 

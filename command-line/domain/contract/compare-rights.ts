@@ -1,5 +1,5 @@
-import { type Alternatives, covers } from '../alternatives.ts';
-import type { RightReport } from '../rights.ts';
+import { type Alternatives, covers } from '../meaning/alternatives.ts';
+import type { RightReport } from '../meaning/rights.ts';
 import type { Contract } from './contract.ts';
 import { adds, breaks, byName, type Finding, warns } from './finding.ts';
 

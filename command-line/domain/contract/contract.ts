@@ -8,8 +8,14 @@ import { policyOf } from '#shared/policy.ts';
 import { operationsOf } from '#shared/rest/operations.ts';
 import { subgraphSdlOf } from '../../../query/graphql/federation/sdl.ts';
 import { createJsonSchemas, type JsonSchemas } from '../../../query/openapi/json-schemas.ts';
-import type { Alternatives } from '../alternatives.ts';
-import { compositesOf, partsReportOf, personalReadsOf, type RightReport, rightsReportOf } from '../rights.ts';
+import type { Alternatives } from '../meaning/alternatives.ts';
+import {
+  compositesOf,
+  partsReportOf,
+  personalReadsOf,
+  type RightReport,
+  rightsReportOf,
+} from '../meaning/rights.ts';
 import { type KindRules, rulesOf, unlessEmpty } from './rules.ts';
 import { type ViewContracts, viewContracts } from './views.ts';
 

@@ -1,5 +1,5 @@
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
-import { describeLimits, describeReactions, describeTimers } from '../description.ts';
+import { describeLimits, describeReactions, describeTimers } from '../meaning/description.ts';
 
 /** Refusals and effects beyond those of forms, rights and events. */
 export type KindRules = {

@@ -1,5 +1,5 @@
 import type { Domain, ViewInfo } from '#kernel/registry/registry.ts';
-import { sourceOf } from '../description-views.ts';
+import { sourceOf } from '../meaning/description-views.ts';
 import { byName, type Finding, warns } from './finding.ts';
 
 /**

@@ -1,11 +1,11 @@
 import type { RequestHandler } from 'express';
 import type { Position } from '#kernel/base/brands.ts';
 import { type CursorPoint, parseOwnPoint, UnknownCursor } from '#kernel/base/cursor.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { headReaching } from '#shared/event-log/ask-again.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { demandEventOf, type OwnLog } from '#shared/event-log/own-cursor.ts';
 import type { ReadPosition } from '#shared/read-model/read-position.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
 
 const CONSISTENCY_TOKEN = 'Consistency-Token';
 /** Almost every write is visible by then; otherwise it is worth asking the log. */

@@ -4,9 +4,9 @@ import { versionsDemandedBy, versionsForbiddenBy } from '#edge/http/entity-tag.t
 import { requestIdOf } from '#edge/http/request-context.ts';
 import { traceparentOf } from '#edge/http/request-span.ts';
 import type { Version } from '#kernel/base/brands.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import type { RestOperation } from '#kernel/base/rest/operation.ts';
 import type { CommandContext } from '#shared/command-gateway/command-gateway.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
 
 /** The sender and the request of a command, with the preconditions in its headers. */
 export const contextOf = (

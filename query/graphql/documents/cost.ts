@@ -18,7 +18,7 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, refusedSize } from '../list-limits.ts';
+import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, refusedSize } from '../rules/list-limits.ts';
 import { fragmentsOf } from './measure.ts';
 
 type Variables = Readonly<Record<string, unknown>>;

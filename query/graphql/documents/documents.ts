@@ -17,7 +17,7 @@ import {
 import { LRUCache } from 'lru-cache';
 import type { Operation } from '#kernel/base/operation.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { rightsOf } from '../rights.ts';
+import { rightsOf } from '../rules/rights.ts';
 import { bytesOfDocument } from './document-size.ts';
 import { beyondLimit, type DocumentLimits } from './limits.ts';
 import { findBeyondLimits } from './measure.ts';

@@ -1,5 +1,5 @@
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
 import type { Context, Resolver } from '../resolvers/context.ts';
 import { readById } from '../resolvers/reads.ts';
 import type { Row } from '../resolvers/rows.ts';

@@ -1,6 +1,6 @@
 import { type DefinitionNode, type FieldDefinitionNode, Kind, print } from 'graphql';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { typesOf } from '../schema.ts';
+import { typesOf } from '../schema/schema.ts';
 
 const HEAD = `extend schema
   @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key", "@shareable"])`;

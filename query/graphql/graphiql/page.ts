@@ -1,6 +1,6 @@
 import { exampleKind, shownFields } from '#kernel/registry/example-kind.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { listsOf } from '../names.ts';
+import { listsOf } from '../rules/names.ts';
 import type { Assets } from './assets.ts';
 
 /** Relative to `/graphql`. */

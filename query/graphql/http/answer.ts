@@ -10,7 +10,7 @@ import { demandPreferredType, preferredType } from '#edge/http/media-type.ts';
 import { EVENT_STREAM_TYPE } from '../../sse/event-stream.ts';
 import type { FieldFate } from '../resolvers/commits.ts';
 import type { Note } from '../resolvers/notes.ts';
-import { COMPLETE, resultMessage } from '../subscriptions/messages.ts';
+import { COMPLETE, resultMessage } from './messages.ts';
 
 /**
  * The media type from before GraphQL had its own. Its clients look for errors in the body, not at the status.

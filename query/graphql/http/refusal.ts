@@ -1,12 +1,12 @@
 import type { ErrorRequestHandler, Request } from 'express';
 import { AbortedGraphQLExecutionError } from 'graphql';
-import { challengeFor } from '#edge/authenticate/challenge.ts';
+import { challengeFor } from '#edge/http/challenge.ts';
 import { problemOf } from '#edge/http/problem.ts';
 import { namesOf } from '#edge/http/request-span.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import type { Log } from '#shared/log.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
-import { asGraphqlError, createFormatError } from '../errors.ts';
-import { Refused, WrongMethod } from '../run.ts';
+import { Refused, WrongMethod } from '../documents/run.ts';
+import { asGraphqlError, createFormatError } from '../rules/errors.ts';
 import { answerOf, type Outcome, sendAnswer } from './answer.ts';
 
 type Refusal = Outcome & { readonly headers?: Readonly<Record<string, string>> };

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { ANONYMOUS, test as it, operationOf } from '../../../test/graphql/planned.ts';
 import { writeRows } from '../../../test/graphql/read-model-rows.ts';
-import { Refused } from '../run.ts';
+import { Refused } from '../documents/run.ts';
 
 const stamps = { version: 1, created_at: new Date(0), updated_at: new Date(0) };
 const users = [{ id: 1, name: 'Ada', email: null, role: 'author', deleted_at: null, ...stamps }];

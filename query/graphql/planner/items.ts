@@ -1,6 +1,6 @@
 import { isReadableWithItems } from '#kernel/conditions/references.ts';
 import type { ItemSource } from '../../rows/sources.ts';
-import { memberName } from '../names.ts';
+import { memberName } from '../rules/names.ts';
 import { itemOrder } from './cursors.ts';
 import { instantJson, type Pieces, plainJson } from './json.ts';
 import { jsonOf, type Options, presence } from './kinds.ts';

@@ -6,7 +6,7 @@ import { expressionType } from '#kernel/registry/hatches.ts';
 import type { Domain, ExpressionInfo, SqlText } from '#kernel/registry/registry.ts';
 import type { Filter, Member, Source, Sources } from '../../rows/sources.ts';
 import { demandSource, givenType, rightsToField } from '../../rows/sources.ts';
-import { listsOf, memberName, orderName } from '../names.ts';
+import { listsOf, memberName, orderName } from '../rules/names.ts';
 import { type Arguments, at } from './arguments.ts';
 import { instantOrder } from './cursors.ts';
 import { booleanJson, concatenated, instantJson, orNull, type Pieces, plainJson, textJson } from './json.ts';

@@ -1,4 +1,4 @@
-import { PROJECTOR } from '#shared/read-model/read-model.ts';
+import { PROJECTOR } from '#shared/database/read-model-schemas.ts';
 import { HOLE } from './objects.ts';
 import { literal, parameter, type Sql, sql } from './sql.ts';
 

@@ -2,7 +2,7 @@ import { itemType } from '#kernel/base/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { sourcesOf } from '../../rows/sources.ts';
 import { viewSourcesOf } from '../../views/source.ts';
-import { listsOf } from '../names.ts';
+import { listsOf } from '../rules/names.ts';
 import { mappingOfItems } from './items.ts';
 import { mappingOf, matching, presence, webhookMapping } from './kinds.ts';
 import type { Mapping, Which } from './mapping.ts';

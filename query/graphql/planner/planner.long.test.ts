@@ -14,7 +14,7 @@ import { comparable } from '../../../test/graphql/resolved.ts';
 import { type Known, randomQuery } from '../../../testing/graphql/random-query.ts';
 import { randomOf } from '../../../testing/random.ts';
 import { SEED } from '../../../testing/seed.ts';
-import { readerOf, refusalOf, rightsOf } from '../rights.ts';
+import { readerOf, refusalOf, rightsOf } from '../rules/rights.ts';
 import { cursorOf } from './cursors.ts';
 
 const SEARCHES = ['engines', '"of Ada"', 'engines -ada', "it's \\ 'quoted' :*"];

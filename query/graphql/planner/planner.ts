@@ -5,7 +5,7 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Caller, Policy } from '#shared/policy.ts';
 import type { Searches } from '../../rows/searches.ts';
 import { ANSWER_BYTES_MAX, beyondLimit } from '../documents/limits.ts';
-import { Refused } from '../run.ts';
+import { Refused } from '../documents/run.ts';
 import type { Plan } from './compile.ts';
 import { mappingsOf } from './mappings.ts';
 import { HOLE } from './objects.ts';

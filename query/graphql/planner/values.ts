@@ -1,4 +1,4 @@
-import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from '../list-limits.ts';
+import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from '../rules/list-limits.ts';
 import { OutOfPlan } from './out-of-plan.ts';
 
 /** Checks of arguments. A bad one is left to the resolvers, which report it at its field. */

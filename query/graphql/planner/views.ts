@@ -1,7 +1,7 @@
 import { isReadableWithItems } from '#kernel/conditions/references.ts';
 import { cursorIdentity, positionInCursor } from '../../views/cursor.ts';
 import { keyValue, type OrderColumn, orderOfView, type ViewSource } from '../../views/source.ts';
-import { memberName, orderName } from '../names.ts';
+import { memberName, orderName } from '../rules/names.ts';
 import { type Arguments, at } from './arguments.ts';
 import { opaque } from './cursors.ts';
 import { type Pieces, textJson } from './json.ts';

@@ -2,13 +2,13 @@ import { type FragmentDefinitionNode, Kind, type SelectionSetNode } from 'graphq
 import type { Cursor } from '#kernel/base/cursor.ts';
 import { isUndefinedTable } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { PROJECTOR } from '#shared/database/read-model-schemas.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { cursorOf, type NamingLog } from '#shared/event-log/own-cursor.ts';
 import { readCheckpoint } from '#shared/follower/checkpoint.ts';
-import { PROJECTOR } from '#shared/read-model/read-model.ts';
 import { readFailureOf } from '../../rows/statement.ts';
 import { fragmentsOf } from '../documents/measure.ts';
-import type { Runnable } from '../run.ts';
+import type { Runnable } from '../documents/run.ts';
 
 /** True if an operation asks for the cursor of its answer. */
 export const asksForCursor = ({ prepared: { document }, operation: { node } }: Runnable): boolean =>

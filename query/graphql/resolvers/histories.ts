@@ -1,7 +1,7 @@
 import { formatKey, parseKey } from '#edge/rest/pages.ts';
 import { notFound, Rejection } from '#kernel/base/rejection.ts';
 import type { FieldChange, HistoryEntry } from '#kernel/base/rest/history.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { isAuditor } from '../../time-travel/auditor.ts';
 import type { Context, Resolver } from './context.ts';
 import { pageSize } from './lists.ts';

@@ -8,7 +8,7 @@ import type { CommandInfo, Domain } from '#kernel/registry/registry.ts';
 import { itemIdIn } from '#kernel/rest/lists.ts';
 import { findItem } from '../../lists/item-rows.ts';
 import { type ItemSource, sourcesOf } from '../../rows/sources.ts';
-import { itemArgument, mutatingCommands, mutationName, uploadMutations } from '../names.ts';
+import { itemArgument, mutatingCommands, mutationName, uploadMutations } from '../rules/names.ts';
 import type { Upload } from '../uploads/upload.ts';
 import type { Context, Resolver } from './context.ts';
 import { isWholeTo } from './items.ts';

@@ -12,7 +12,7 @@ import {
   type Source,
   sourcesOf,
 } from '../../rows/sources.ts';
-import { listsOf, memberName } from '../names.ts';
+import { listsOf, memberName } from '../rules/names.ts';
 import type { Context, Resolver } from './context.ts';
 import { listsIn } from './items.ts';
 import { type Listed, readConnection, readPlainList } from './lists.ts';

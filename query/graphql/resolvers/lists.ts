@@ -1,14 +1,14 @@
 import { GraphQLError } from 'graphql';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { pathId } from '#kernel/base/rest/path-id.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
 import { demandSearchable } from '../../rows/rights.ts';
 import { UNANSWERABLE } from '../../rows/searches.ts';
 import type { Filter } from '../../rows/sources.ts';
-import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, refusedSize } from '../list-limits.ts';
-import { orderName } from '../names.ts';
 import { cursorOf, rowPositionOf } from '../planner/cursors.ts';
 import { OutOfPlan } from '../planner/out-of-plan.ts';
 import { searchText, storableText, storableValue } from '../planner/values.ts';
+import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, refusedSize } from '../rules/list-limits.ts';
+import { orderName } from '../rules/names.ts';
 import type { Context } from './context.ts';
 import type { Path } from './notes.ts';
 import { type Asked, type Listing, listingsOf, type Row, type RowFilter, type RowPosition } from './rows.ts';

@@ -11,7 +11,7 @@ import type { CommandInfo, Domain } from '#kernel/registry/registry.ts';
 import type { CommandResult } from '#shared/command-gateway/command-gateway.ts';
 import type { Command } from '#shared/commands/command.ts';
 import { type Member, type Source, sourcesOf } from '../../rows/sources.ts';
-import { idArgument, memberName, mutatingCommands, mutationName, uploadMutations } from '../names.ts';
+import { idArgument, memberName, mutatingCommands, mutationName, uploadMutations } from '../rules/names.ts';
 import type { Upload } from '../uploads/upload.ts';
 import type { Context, Resolver } from './context.ts';
 import { readById } from './reads.ts';

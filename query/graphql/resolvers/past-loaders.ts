@@ -1,8 +1,8 @@
 import { GraphQLError } from 'graphql';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type Caller, may, mayAlways } from '#shared/policy.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
 import { isAuditor } from '../../time-travel/auditor.ts';
 import { findPast, type Stretch } from '../../time-travel/candidates.ts';
 import { pastListing } from '../../time-travel/listed.ts';

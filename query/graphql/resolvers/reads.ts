@@ -8,7 +8,7 @@ import { staysWhenEnded } from '#kernel/rows/table.ts';
 import { eventTypesOf } from '../../event-types/event-types.ts';
 import { refuseParked } from '../../rows/parked.ts';
 import { sourcesOf } from '../../rows/sources.ts';
-import { listsOf } from '../names.ts';
+import { listsOf } from '../rules/names.ts';
 import { auditStatus } from './audit.ts';
 import type { Context, Resolver } from './context.ts';
 import { foundDeliveries } from './found-deliveries.ts';

@@ -4,8 +4,8 @@ import type { Operation } from '#kernel/base/operation.ts';
 import { askedColumn, askedItemsSql, askedListsOf } from '#kernel/conditions/lists.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
 import type { Caller } from '#shared/policy.ts';
-import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import { readableRows, rowsWith } from '../../rows/rights.ts';
 import {
   authorSql,

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Version } from '#kernel/base/brands.ts';
 import { parseCursor } from '#kernel/base/cursor.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import type { CommandGateway, CommandResult } from '#shared/command-gateway/command-gateway.ts';
 import type { Command } from '#shared/commands/command.ts';
 import { unitsMoreOf } from '#shared/commands/units.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Caller } from '#shared/policy.ts';
 import type { ReadPosition } from '#shared/read-model/read-position.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
 import type { RequestFacts } from '../execute.ts';
 import type { Commits } from './commits.ts';
 

@@ -15,8 +15,8 @@ import type { Topic } from '../../changes/topics.ts';
 import { topicsOfTypes } from '../../events/filter.ts';
 import { sourcesOf } from '../../rows/sources.ts';
 import { fragmentsOf } from '../documents/measure.ts';
-import { changedName, eventName } from '../names.ts';
-import { Refused, type Runnable } from '../run.ts';
+import { Refused, type Runnable } from '../documents/run.ts';
+import { changedName, eventName } from '../rules/names.ts';
 
 /** The changes that a subscription asks for. */
 export type AskedChanges = {

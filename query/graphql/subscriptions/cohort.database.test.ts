@@ -12,7 +12,7 @@ import { ANONYMOUS, test as base, operationOf } from '../../../test/graphql/plan
 import { writeRows } from '../../../test/graphql/read-model-rows.ts';
 import { searchesOn } from '../../rows/searches.ts';
 import type { Execute } from '../execute.ts';
-import { createExecutor, type ExecutorOptions } from '../resolvers/executor.ts';
+import { createExecutor, type ExecutorOptions } from '../executor.ts';
 import { askedChangesOf } from './asked-changes.ts';
 import { createCohorts } from './cohort.ts';
 

@@ -3,14 +3,14 @@ import type { Request, Response } from 'express';
 import { callerOf } from '#edge/authenticate/authenticate.ts';
 import type { LastingAccess } from '#edge/authenticate/resource-server.ts';
 import { type Problem, problemOf } from '#edge/http/problem.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import type { EventStream } from '../../sse/event-stream.ts';
 import type { EventStreams } from '../../sse/event-streams.ts';
 import { plainClosingMessage } from '../../sse/messages.ts';
 import { releaseRequest } from '../../sse/release.ts';
+import { completeOfOperation, isTemporary, resultOfOperation, resultOfProblem } from '../http/messages.ts';
 import { resultIn } from './cohort.ts';
 import type { Subscription } from './follow.ts';
-import { completeOfOperation, isTemporary, resultOfOperation, resultOfProblem } from './messages.ts';
 import type { Outlet } from './views.ts';
 
 /**

@@ -31,7 +31,7 @@ import {
   sourcesOf,
 } from '../../rows/sources.ts';
 import { fragmentsOf } from '../documents/measure.ts';
-import { changedName, changeType, eventName, listsOf, memberName } from '../names.ts';
+import { changedName, changeType, eventName, listsOf, memberName } from '../rules/names.ts';
 
 /**
  * For which viewers of one role, with the same scopes and the right to the parent, a field has the same

@@ -1,14 +1,14 @@
 import type { Request } from 'express';
 import { GraphQLError } from 'graphql';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Caller } from '#shared/policy.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
 import type { Feed } from '../../changes/feed.ts';
 import type { Reader } from '../../changes/lane.ts';
 import type { Cohort } from '../../changes/renderings.ts';
-import { positionOfCursor } from '../../events/cursor-position.ts';
-import { Refused, type Runnable } from '../run.ts';
+import { positionOfCursor } from '../../rest/cursor-position.ts';
+import { Refused, type Runnable } from '../documents/run.ts';
 import { askedChangesOf, askedRootOf } from './asked-changes.ts';
 import type { CohortOf } from './cohort.ts';
 import type { SubscribeToView, ViewSubscription } from './views.ts';

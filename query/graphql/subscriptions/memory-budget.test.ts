@@ -1,7 +1,7 @@
 import { parse } from 'graphql';
 import { expect, test } from 'vitest';
 import { bytesOfDocument } from '../documents/document-size.ts';
-import type { Runnable } from '../run.ts';
+import type { Runnable } from '../documents/run.ts';
 import { createMemoryBudget } from './memory-budget.ts';
 
 const TEXT = '{ cursor }';

@@ -1,6 +1,6 @@
-import { HttpProblem } from '#shared/rest/http-problem.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { bytesOfDocument } from '../documents/document-size.ts';
-import type { Runnable } from '../run.ts';
+import type { Runnable } from '../documents/run.ts';
 
 /**
  * Counts the memory that the subscriptions of each owner keep: documents, which are far larger than their

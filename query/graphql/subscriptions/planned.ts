@@ -9,8 +9,8 @@ import {
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Caller } from '#shared/policy.ts';
 import { sourcesOf } from '../../rows/sources.ts';
+import type { Runnable } from '../documents/run.ts';
 import type { Planner } from '../planner/planner.ts';
-import type { Runnable } from '../run.ts';
 import type { SubscriptionEvent } from './subscription-event.ts';
 
 /** The JSON text of `data`, without errors; undefined leaves the subscription to the resolvers. */

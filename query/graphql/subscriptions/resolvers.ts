@@ -1,10 +1,10 @@
 import type { Domain } from '#kernel/registry/registry.ts';
 import { sourcesOf } from '../../rows/sources.ts';
 import { viewSourcesOf } from '../../views/source.ts';
-import { changedName, changeType, eventName, viewChangedName } from '../names.ts';
 import type { Context, Resolver } from '../resolvers/context.ts';
 import { readById } from '../resolvers/reads.ts';
 import type { Row } from '../resolvers/rows.ts';
+import { changedName, changeType, eventName, viewChangedName } from '../rules/names.ts';
 import type { SubscriptionEvent } from './subscription-event.ts';
 
 /** Each root field yields the event as its payload. */

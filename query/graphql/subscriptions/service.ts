@@ -1,10 +1,10 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import type { LastingAccess } from '#edge/authenticate/resource-server.ts';
 import { preferredType } from '#edge/http/media-type.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Log } from '#shared/log.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
 import type { Feed } from '../../changes/feed.ts';
 import type { RoleWatch } from '../../changes/role-watch.ts';
 import { EVENT_STREAM_TYPE, type EventStream } from '../../sse/event-stream.ts';
@@ -12,15 +12,15 @@ import { type EventStreams, ownerOf } from '../../sse/event-streams.ts';
 import { idMessage } from '../../sse/messages.ts';
 import { StreamReader } from '../../sse/stream-reader.ts';
 import type { ViewFeed } from '../../views/feed.ts';
+import type { Runnable } from '../documents/run.ts';
 import type { Execute } from '../execute.ts';
 import { prefersEvents, tokenOf } from '../http/answer.ts';
+import { closingMessage } from '../http/messages.ts';
 import type { Planner } from '../planner/planner.ts';
-import type { Runnable } from '../run.ts';
 import { createCohorts } from './cohort.ts';
 import { createToken, openConnections, type Slot } from './connections.ts';
 import { createSubscribe, type Subscription } from './follow.ts';
 import { createMemoryBudget } from './memory-budget.ts';
-import { closingMessage } from './messages.ts';
 import { createSubscribeToView, type Outlet } from './views.ts';
 
 export type SubscriptionDependencies = {

@@ -16,9 +16,9 @@ import { type Random, randomOf } from '../../../testing/random.ts';
 import { SEED } from '../../../testing/seed.ts';
 import { type Cohort, strangerLike } from '../../changes/renderings.ts';
 import { searchesOn } from '../../rows/searches.ts';
+import { createExecutor, type ExecutorOptions } from '../executor.ts';
 import type { Planner } from '../planner/planner.ts';
-import { createExecutor, type ExecutorOptions } from '../resolvers/executor.ts';
-import { readerOf, refusalOf, rightsOf } from '../rights.ts';
+import { readerOf, refusalOf, rightsOf } from '../rules/rights.ts';
 import { askedChangesOf } from './asked-changes.ts';
 import { createCohorts } from './cohort.ts';
 

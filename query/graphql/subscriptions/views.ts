@@ -12,11 +12,11 @@ import { streamPositionOf } from '../../views/routes.ts';
 import { NO_JOINS } from '../../views/rows.ts';
 import { type ViewSource, viewSourcesOf } from '../../views/source.ts';
 import { formatStreamCursor, stampOf } from '../../views/stream-cursor.ts';
-import { createFormatError } from '../errors.ts';
+import type { Runnable } from '../documents/run.ts';
 import type { Execute, RequestFacts } from '../execute.ts';
-import { memberName, viewChangedName } from '../names.ts';
 import { equalIn } from '../resolvers/views.ts';
-import type { Runnable } from '../run.ts';
+import { createFormatError } from '../rules/errors.ts';
+import { memberName, viewChangedName } from '../rules/names.ts';
 import type { AskedRoot } from './asked-changes.ts';
 import { rethrowTemporary } from './cohort.ts';
 

@@ -1,5 +1,5 @@
 import type { BusboyFileStream } from '@fastify/busboy';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { type IncomingFile, Upload } from './upload.ts';
 
 /**

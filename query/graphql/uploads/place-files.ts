@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { parseJson } from '#edge/http/json-body.ts';
-import { HttpProblem } from '#shared/rest/http-problem.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 
 export const FILES_MAX = 10;
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { numberOf } from '../../../command-line/command.ts';
+import { numberOf } from '../../../command-line/arguments/command.ts';
 import { copyCheckout, ROOT } from '../../checkout-copy.ts';
 import { type Tool, toolArguments } from '../../tool-arguments.ts';
 import { FAULTS, type Fault } from './faults.ts';

@@ -1,0 +1,115 @@
+import { Router } from 'express';
+import type { Role } from '#kernel/base/events/fields.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import type { Clock } from '#shared/clock/clock.ts';
+import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import type { ErasureList } from '#shared/erasure/erasure-list.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import type { KeyStore } from '#shared/keys/key-store.ts';
+import type { MasterKey } from '#shared/keys/master-key.ts';
+import type { Log } from '#shared/log.ts';
+import type { ReadPerson } from '#shared/persons/read-person.ts';
+import type { ReadAttributes } from '#shared/read-attributes.ts';
+import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
+import { createAttempts } from './accounts/attempts.ts';
+import { consentRoutes } from './accounts/consent-routes.ts';
+import type { Credentials } from './accounts/credentials.ts';
+import { deviceGuesses } from './accounts/device-guesses.ts';
+import { createEmailHash } from './accounts/email-hash.ts';
+import { createFormCookie } from './accounts/form-cookie.ts';
+import type { InteractionDependencies } from './accounts/interaction.ts';
+import { createKnownDevices } from './accounts/known-devices.ts';
+import { answerPageErrors } from './accounts/page-refusal.ts';
+import { createPendingSignUps } from './accounts/pending-sign-ups.ts';
+import { createCodeLimits, createRecoveryLimits, createSignInLimits } from './accounts/sign-in-limits.ts';
+import { signInRoutes } from './accounts/sign-in-routes.ts';
+import { signUpRoutes } from './accounts/sign-up-routes.ts';
+import type { Persons } from './directory.ts';
+import { notifyOfChange } from './mail/notify-of-change.ts';
+import type { Post } from './mail/post.ts';
+import { ownAccountRoutes } from './own-account-routes.ts';
+import { createFormTokens } from './pages/form-token.ts';
+import { PAGE_PATHS } from './pages/page-paths.ts';
+import { copyScript, passkeyScript } from './pages/page-script.ts';
+import { relyingPartyOf } from './passkeys/ceremony.ts';
+import { createPasskeys } from './passkeys/passkeys.ts';
+import { createOwnTokens } from './personal-tokens/personal-tokens.ts';
+import { personalTokenRoutes } from './personal-tokens/routes.ts';
+import type { ReadProfile } from './provider/profile.ts';
+import { createSecondFactors } from './second-factor/second-factors.ts';
+import { type RecordSecurityEvent, recordAfterwards } from './security/security-log.ts';
+import type { KeyedWrites } from './storage/keyed-writes.ts';
+import { createRecordSeal } from './storage/seal-record.ts';
+import { createTickets } from './storage/tickets.ts';
+
+export type AccountDependencies = InteractionDependencies & {
+  readonly domain: Domain;
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly eventLog: EventLog;
+  readonly erasures: Pick<ErasureList, 'read' | 'path'>;
+  readonly masterKey: MasterKey;
+  readonly gateway: CommandGateway;
+  readonly persons: Persons;
+  readonly credentials: Credentials;
+  readonly signUp: 'off' | Role;
+  readonly record: RecordSecurityEvent;
+  readonly readProfile: ReadProfile;
+  readonly readAttributes: ReadAttributes;
+  readonly readPerson: ReadPerson;
+  readonly rowProofs: RowProofs;
+  readonly post: Post;
+  readonly log: Log;
+  readonly keys: KeyStore;
+  readonly keyedWrites: KeyedWrites;
+  endGrantsOfUser(userId: number): Promise<void>;
+};
+
+/** The pages of accounts, mounted before oidc-provider. */
+export const accountRoutes = (dependencies: AccountDependencies): Router => {
+  const { pool, masterKey, issuerUrl, log } = dependencies;
+  const attempts = createAttempts({ pool, masterKey });
+  const seal = createRecordSeal(masterKey);
+  const audited = {
+    ...dependencies,
+    record: recordAfterwards(dependencies),
+    recordOrFail: dependencies.record,
+    seal,
+  };
+  const shared = {
+    ...dependencies,
+    attempts,
+    seal,
+    tickets: createTickets({ pool, seal, clock: dependencies.clock }),
+    pending: createPendingSignUps({ pool, seal }),
+    passkeys: createPasskeys({
+      ...audited,
+      rp: relyingPartyOf(issuerUrl),
+      onRefused: (userId) => notifyOfChange(audited, { userId }, COPIED, 'A passkey was refused'),
+    }),
+    secondFactors: createSecondFactors(audited),
+    ownTokens: createOwnTokens(audited),
+    codeLimits: createCodeLimits(attempts),
+    recoveryLimits: createRecoveryLimits(attempts),
+    tokens: createFormTokens(masterKey),
+    limits: createSignInLimits(attempts),
+    devices: createKnownDevices(dependencies),
+    emailHash: createEmailHash(masterKey),
+    cookie: createFormCookie(issuerUrl),
+    isSignUpOpen: dependencies.signUp !== 'off',
+  };
+  return Router()
+    .use(passkeyScript.routes(), copyScript.routes(), personalTokenRoutes(shared))
+    .use(
+      signUpRoutes(shared),
+      signInRoutes(shared),
+      consentRoutes(shared),
+      deviceGuesses(attempts),
+      ownAccountRoutes({ ...shared, ...audited }),
+    )
+    .use([...PAGE_PATHS], answerPageErrors(log));
+};
+
+const COPIED =
+  'Somebody tried to sign in with a copy of one of your passkeys, and was refused. Find the passkey that you did not use yourself, and remove it.';

@@ -1,0 +1,189 @@
+import { isObjectType } from 'graphql';
+import * as z from 'zod';
+import { column, targetOf, wire } from '#kernel/base/names.ts';
+import { conditionWords } from '#kernel/conditions/words.ts';
+import type { FieldDef } from '#kernel/declare/fields.ts';
+import type { Domain, EventInfo, Kind, TimerInfo, ViewInfo } from '#kernel/registry/registry.ts';
+import { catalogueOf } from '#shared/events/catalogue.ts';
+import { policyOf } from '#shared/policy.ts';
+import { tablesOf } from '#shared/read-model/tables.ts';
+import { queriesOf } from '../../../query/graphql/schema/domain-sdl.ts';
+import { schemaOf } from '../../../query/graphql/schema/schema.ts';
+import { subscriptionsOf } from '../../../query/graphql/sdl-changes.ts';
+import { mutationsOf } from '../../../query/graphql/sdl-writes.ts';
+import { demandSource, sourcesOf } from '../../../query/rows/sources.ts';
+import { operationsTo, tableLines } from './description-parts.ts';
+import { describeView } from './description-views.ts';
+import { personalFieldsOf, rightSentencesOf } from './rights.ts';
+
+export type DomainDescription = ReturnType<typeof describeDomain>;
+export type AggregateDescription = ReturnType<typeof describeAggregate>;
+
+/** Everything that follows from a declaration, for all aggregates and views or for one; needs no database. */
+export const describeDomain = (domain: Domain, only?: Kind | ViewInfo) => ({
+  domain: domain.name,
+  roles: domain.roles,
+  signUp: domain.signUp,
+  scopes: policyOf(domain).scopes,
+  aggregates: Object.values(domain.kinds)
+    .filter((kind) => only === undefined || kind === only)
+    .map((kind) => describeAggregate(domain, kind)),
+  views: domain.views
+    .filter((view) => only === undefined || view === only)
+    .map((view) => describeView(domain, view)),
+});
+
+const describeAggregate = (domain: Domain, kind: Kind) => ({
+  name: kind.name,
+  says: kind.says,
+  streams: `${kind.name}-<id>`,
+  owner: kind.owner,
+  parent: kind.parent,
+  fields: fieldsOf(kind),
+  operations: operationsTo(domain, kind),
+  graphql: graphqlOf(domain, kind),
+  events: Object.values(kind.events).map((event) => describeEvent(domain, event)),
+  rights: rightSentencesOf(domain, kind),
+  tables: tablesFor(domain, kind),
+  reactions: describeReactions(domain, kind),
+  limits: describeLimits(domain, kind),
+  timers: describeTimers(domain, kind),
+  personal: personalOf(domain, kind),
+});
+
+export const describeLimits = (domain: Domain, kind: Kind) =>
+  kind.limits.map(({ name, max, per, while: counting, refusal }) => ({
+    name,
+    max,
+    per,
+    ...(counting !== undefined && { while: conditionWords(domain, kind, counting) }),
+    refusal: refusal.code,
+  }));
+
+const fieldsOf = ({ fields, lists, derived }: Kind) => [
+  ...Object.entries(fields).map(([name, { kind, optional, initial, values, personal, ...def }]) => ({
+    name,
+    kind,
+    ...(kind === 'ref' && { target: targetOf({ kind, ...def } as FieldDef) }),
+    ...(values !== undefined && { values }),
+    ...(optional && { optional }),
+    ...(initial !== undefined && { initial }),
+    ...(personal !== undefined && { personal: true }),
+    ...(derived.some((each) => each.name === name) && { derived: true }),
+  })),
+  ...Object.values(lists).map(({ name, fields: ofItems, id, max }) => ({
+    name,
+    kind: 'list',
+    max,
+    id: id.name,
+    items: Object.keys(ofItems),
+  })),
+];
+
+const graphqlOf = (domain: Domain, kind: Kind) => {
+  const source = demandSource(sourcesOf(domain), kind.name);
+  const type = schemaOf(domain).getType(kind.type);
+  const textsOf = (lines: readonly (readonly [string, string])[]) => lines.map(([, text]) => text);
+  return {
+    type: kind.type,
+    fields: isObjectType(type)
+      ? Object.values(type.getFields()).map(({ name, type: of }) => `${name}: ${of}`)
+      : [],
+    queries: textsOf(queriesOf(source)),
+    mutations: textsOf(mutationsOf(source)),
+    subscriptions: textsOf(subscriptionsOf(source)),
+  };
+};
+
+const describeEvent = (
+  domain: Domain,
+  { type, version, effect, list, sets, upcast, internal, says }: EventInfo,
+) => {
+  const { schema, personal } = catalogueOf(domain).find(type) ?? {};
+  const { properties = {}, required = [] } = schema === undefined ? {} : z.toJSONSchema(schema);
+  return {
+    type,
+    version,
+    ...(internal && { internal }),
+    says,
+    effect,
+    ...(list !== undefined && { list: list.name }),
+    ...(Object.keys(sets).length > 0 && { sets }),
+    data: Object.keys(properties).map((name) => (required.includes(name) ? name : `${name}?`)),
+    ...(Object.keys(upcast).length > 0 && { upcastsFrom: Object.keys(upcast).map(Number) }),
+    ...(personal && { sealed: personal.fields, keyOf: personal.subject }),
+  };
+};
+
+const tablesFor = (domain: Domain, { name }: Kind) =>
+  tablesOf(domain)
+    .ofStreams.filter((table) => table.kind === name && !('share' in table))
+    .map(tableLines);
+
+export const describeReactions = (
+  domain: Domain,
+  kind: Kind,
+): readonly { readonly to: string; readonly runs: string; readonly if?: string }[] => [
+  ...Object.entries(kind.reactions).flatMap(([reference, byEvent]) =>
+    Object.entries(byEvent).map(([event, { run, when }]) => ({
+      to: `${reference} ${event}`,
+      runs: run,
+      ...(when !== undefined && { if: conditionWords(domain, kind, when) }),
+    })),
+  ),
+  ...Object.keys(kind.react).map((event) => ({ to: event, runs: 'code' })),
+];
+
+export const describeTimers = (domain: Domain, kind: Kind) =>
+  Object.values(kind.timers).map((timer) => describeTimer(domain, kind, timer));
+
+const describeTimer = (
+  domain: Domain,
+  kind: Kind,
+  { name, after, waitMs, run, while: during, unless, pause }: TimerInfo,
+) => ({
+  name,
+  after,
+  wait: waitOf(waitMs),
+  runs: run,
+  ...(during !== undefined && { while: conditionWords(domain, kind, during) }),
+  ...(unless !== undefined && { unless: conditionWords(domain, kind, unless) }),
+  ...(pause !== undefined && { pause: conditionWords(domain, kind, pause) }),
+});
+
+const UNITS_MS = { day: 86_400_000, hour: 3_600_000, minute: 60_000, second: 1_000 };
+
+/** In the largest unit that gives a whole number. */
+const waitOf = (waitMs: number): string => {
+  const [unit, unitMs] = Object.entries(UNITS_MS).find(([, each]) => waitMs % each === 0) ?? [
+    'millisecond',
+    1,
+  ];
+  const count = waitMs / unitMs;
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+};
+
+/** Each personal field, with all places that store it. */
+const personalOf = (domain: Domain, kind: Kind) => {
+  const catalogue = catalogueOf(domain);
+  return personalFieldsOf(kind).map((path) => {
+    const [list, field] = path.includes('.') ? path.split('.') : [undefined, path];
+    const { fields, table } = (list === undefined ? kind : kind.lists[list]) ?? kind;
+    const def = fields[field ?? ''];
+    const holding = Object.values(kind.events).flatMap((event) => {
+      const sealed = event.list?.name === list ? catalogue.find(event.type)?.personal : undefined;
+      return sealed?.fields.includes(wire(field ?? '', def))
+        ? [{ type: event.type, keyOf: sealed.subject }]
+        : [];
+    });
+    return {
+      field: path,
+      keyOf: holding[0]?.keyOf,
+      events: holding.map(({ type }) => type),
+      columns: [column(field ?? '', def), ...(def?.search === undefined ? [] : ['search'])].map(
+        (each) => `${table}.${each}`,
+      ),
+      ...(def?.personal?.erased !== undefined && { erased: def.personal.erased }),
+    };
+  });
+};

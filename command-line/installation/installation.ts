@@ -1,0 +1,93 @@
+import {
+  connectEmbeddedPostgres,
+  hasEmbeddedPostgres,
+  startEmbeddedPostgres,
+} from '#adapters/embedded-postgres/embedded.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
+import { type Config, loadConfig } from '#process/config.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
+import { demandDatabase } from '#shared/database/demand-database.ts';
+import { openPool } from '#shared/database/pool.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import { isPostgres, openConfiguredEventLog } from '#shared/event-log/open.ts';
+import { keepLogOwner, type LogOwner, readLogOwner } from '#shared/event-log/owner/owner.ts';
+import { demandServedDomain } from '#shared/served-domain/served-domain.ts';
+import type { Terminal } from '../terminal.ts';
+
+export type Installation = AsyncDisposable & {
+  readonly config: Config;
+  readonly databaseUrl: string;
+  readonly eventLog: EventLog;
+  /** Whether positions count events, which is so in PostgreSQL only. */
+  readonly isDense: boolean;
+};
+
+/**
+ * Connects to the installation that the settings describe: a running one, or the embedded database, started
+ * for as long as needed. Only commands that fill an empty installation make one.
+ */
+export const openInstallation = async (
+  { domain, environment, signal }: Terminal,
+  { mayMake = false, mayBeOfAnother = false, takesOver = false } = {},
+): Promise<Installation> => {
+  const config = loadConfig(environment);
+  await using opening = new AsyncDisposableStack();
+  const databaseUrl = await reachDatabase(config, opening, mayMake ? { signal } : undefined);
+  const { eventLogUrl, eventLogPrefix } = config;
+  const isShared = eventLogUrl !== undefined && !isPostgres(eventLogUrl);
+  const eventLog = opening.use(
+    await openConfiguredEventLog({
+      ...{ eventLogUrl, eventLogPrefix },
+      owner: isShared ? await ownerIn(databaseUrl, { mayMake, takesOver }) : undefined,
+      databaseUrl,
+      directUrl: config.databaseDirectUrl,
+      clock: REAL_TIME,
+    }),
+  );
+  if (!mayBeOfAnother) await demandDomain(databaseUrl, domain);
+  const isDense = isPostgres(eventLogUrl ?? databaseUrl);
+  const resources = opening.move();
+  return { config, databaseUrl, eventLog, isDense, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+};
+
+const ownerIn = async (
+  url: string,
+  { mayMake, takesOver }: { readonly mayMake: boolean; readonly takesOver: boolean },
+): Promise<LogOwner> => {
+  await using pool = openPool({ url, applicationName: 'annals', connectionsMax: 1 });
+  return { ...(await (mayMake || takesOver ? keepLogOwner : readLogOwner)(pool)), takesOver };
+};
+
+const demandDomain = async (url: string, domain: Terminal['domain']): Promise<void> => {
+  await using pool = openPool({ url, applicationName: 'annals', connectionsMax: 1 });
+  await demandServedDomain(pool, domain);
+};
+
+/** Set if an empty installation is to be filled: its signal ends the making of the database. */
+type Making = Pick<Terminal, 'signal'> | undefined;
+
+const reachDatabase = async (
+  { databaseUrl, databaseDirectUrl: directUrl, dataDir }: Config,
+  opening: AsyncDisposableStack,
+  making: Making,
+): Promise<string> => {
+  if (databaseUrl === undefined) return reachEmbedded(dataDir, opening, making);
+  await demandDatabase({ databaseUrl, directUrl });
+  return databaseUrl;
+};
+
+/** Most commands make no data folder: that would hide a mistyped one. */
+const reachEmbedded = async (
+  dataDir: string,
+  opening: AsyncDisposableStack,
+  making: Making,
+): Promise<string> => {
+  const running = await connectEmbeddedPostgres(dataDir);
+  if (running !== undefined) return running;
+  if (!making && !(await hasEmbeddedPostgres(dataDir))) {
+    throw new StartRefused(
+      `There is no data in ${dataDir} yet: run npm start first, or set DATA_DIR or DATABASE_URL.`,
+    );
+  }
+  return opening.use(await startEmbeddedPostgres({ dataDir, ...making })).url;
+};

@@ -1,0 +1,144 @@
+import { execute, type GraphQLFieldResolver, type GraphQLSchema, type GraphQLTypeResolver } from 'graphql';
+import { itemType } from '#kernel/base/names.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { createCodec } from '#shared/events/codec.ts';
+import { tablesOf } from '#shared/read-model/tables.ts';
+import { createHistory, type HistoryOptions } from '../history/history.ts';
+import type { Searches } from '../rows/searches.ts';
+import { sourcesOf } from '../rows/sources.ts';
+import type { PastOptions } from '../time-travel/options.ts';
+import { viewSourcesOf } from '../views/source.ts';
+import { separateErrors } from './composition/separate-errors.ts';
+import type { Execute } from './execute.ts';
+import { federationOf } from './federation/entities.ts';
+import { createCommits } from './resolvers/commits.ts';
+import type { Context, PastRow, Resolver } from './resolvers/context.ts';
+import { asksForCursor, readCursor } from './resolvers/cursor.ts';
+import { itemMutations } from './resolvers/item-mutations.ts';
+import { itemResolversOf } from './resolvers/items.ts';
+import { resolversOf } from './resolvers/kinds.ts';
+import { createLoaders } from './resolvers/loaders.ts';
+import { mutationOf } from './resolvers/mutations.ts';
+import { createNotes } from './resolvers/notes.ts';
+import { queryOf } from './resolvers/reads.ts';
+import type { Row } from './resolvers/rows.ts';
+import { type CommandsOptions, createCheckCommand, createSendCommand } from './resolvers/send-command.ts';
+import { createTimeTravel } from './resolvers/time-travel.ts';
+import { viewQueries, viewResolversOf } from './resolvers/views.ts';
+import { webhookMutations } from './resolvers/webhook-mutations.ts';
+import { WEBHOOKS_OF_USER, webhookResolvers } from './resolvers/webhooks.ts';
+import { subscriptionOf } from './subscriptions/resolvers.ts';
+
+type Resolvers = Readonly<Record<string, Readonly<Record<string, Resolver>>>>;
+
+/** A field without a resolver is the member of that name of its parent’s value. */
+const resolversFor = (domain: Domain): Resolvers => {
+  const sources = sourcesOf(domain);
+  const types: Resolvers = Object.fromEntries([
+    ...sources.all.map((source) => [source.kind.type, resolversOf(domain, source)] as const),
+    ...sources.all.flatMap(({ items }) =>
+      items.map((each) => [itemType(each.kind, each.list), itemResolversOf(domain, each)] as const),
+    ),
+  ]);
+  return {
+    Query: { ...queryOf(domain), ...viewQueries(domain), ...federationOf(domain) },
+    Mutation: { ...mutationOf(domain), ...itemMutations(domain), ...webhookMutations(domain) },
+    ...subscriptionOf(domain),
+    ...types,
+    ...Object.fromEntries(
+      viewSourcesOf(domain).map((source) => [source.view.type, viewResolversOf(domain, source)]),
+    ),
+    User: { ...types.User, ...WEBHOOKS_OF_USER },
+    ...webhookResolvers(domain),
+  };
+};
+
+const ERRORS_MAX = 50;
+
+export type ExecutorOptions = CommandsOptions &
+  Omit<PastOptions, 'codec' | 'tables'> &
+  Pick<HistoryOptions, 'domain' | 'keys'> & {
+    readonly schema: GraphQLSchema;
+    readonly pool: Pool;
+    readonly searches: Searches;
+    readonly blobs: Context['blobs'];
+    readonly uploadKey: Context['uploadKey'];
+  };
+
+/**
+ * Executes operations field by field with graphql-js: those that the planner does not support, and as the
+ * reference for those it does.
+ */
+export const createExecutor = (options: ExecutorOptions): Execute => {
+  const { domain, schema, pool, searches, blobs, uploadKey, eventLog } = options;
+  const folding = { codec: createCodec(options), tables: tablesOf(domain) };
+  const resolvers = resolversFor(domain);
+  const fieldResolver = fieldResolverOf(resolvers);
+  const timeTravelOf = createTimeTravel({ ...options, ...folding });
+  const readHistory = createHistory({ ...options, ...folding });
+  return async (runnable, facts, event) => {
+    const { prepared, operation, variables, caller } = runnable;
+    // First of all: reads before it could be older than the cursor.
+    const cursor = asksForCursor(runnable) ? await readCursor(pool, eventLog) : undefined;
+    const commits = createCommits();
+    const notes = createNotes();
+    const commands = {
+      check: createCheckCommand(options, caller, facts),
+      send: createSendCommand(options, { caller, facts, commits }),
+      commits,
+    };
+    const loaders = createLoaders({ domain, pool, searches }, caller);
+    const shared = {
+      domain,
+      pool,
+      searches,
+      caller,
+      facts,
+      loaders,
+      blobs,
+      uploadKey,
+      eventLog,
+      cursor,
+      notes,
+      readHistory,
+      isSubscription: event !== undefined,
+      ...commands,
+    };
+    const contextValue: Context = { ...shared, past: undefined, at: timeTravelOf(shared) };
+    const { data, errors } = await execute({
+      schema,
+      document: prepared.document,
+      rootValue: event,
+      operationName: operation.node.name?.value ?? null,
+      variableValues: variables,
+      contextValue,
+      fieldResolver,
+      typeResolver,
+      abortSignal: facts.signal,
+    });
+    return {
+      data: data ?? null,
+      ...(errors && { errors: errors.flatMap(separateErrors).slice(0, ERRORS_MAX) }),
+      fates: commits.fates(),
+      notes: notes.list(),
+    };
+  };
+};
+
+const fieldResolverOf =
+  (resolvers: Resolvers): GraphQLFieldResolver<unknown, Context> =>
+  (parent, args, context, { parentType, fieldName, path }) => {
+    const resolver = resolvers[parentType.name]?.[fieldName];
+    // The resolvers of a type accept every value that resolves to it.
+    if (resolver && parentType.name === 'Mutation') context.commits.begin(String(path.key));
+    if (resolver) return resolver(parent as never, args, contextOf(parent, context), String(path.key));
+    const member: unknown = (parent as Readonly<Record<string, unknown>>)[fieldName];
+    return typeof member === 'function' ? member(path) : member;
+  };
+
+/** Fields of a former state are of the same point in time. */
+const contextOf = (parent: unknown, context: Context): Context =>
+  (parent as Partial<PastRow> | undefined)?.asOf ?? context;
+
+const typeResolver: GraphQLTypeResolver<Row, Context> = ({ __typename }) => __typename;

@@ -1,0 +1,73 @@
+import { capital, itemType, targetOf } from '#kernel/base/names.ts';
+import type { UploadField } from '#kernel/decide/upload-fields.ts';
+import type { CommandInfo, CommandKind, EventInfo, Kind, ViewInfo } from '#kernel/registry/registry.ts';
+import type { ItemSource, Member, Sort } from '../../rows/sources.ts';
+
+/** GraphQL names of what the domain declares. */
+
+/** Lists of an aggregate: `posts`. */
+export const listsOf = ({ name, plural, field }: Kind): string =>
+  plural === `${name}s` ? `${field}s` : plural;
+
+/** A reference with the name of its kind is named as that kind is in GraphQL. */
+export const memberName = ({ name, def, target }: Pick<Member, 'name' | 'def' | 'target'>): string =>
+  target && name === targetOf(def) ? target.field : name;
+
+/** The argument for the id of a reference: `postId`. */
+export const idArgument = (member: Pick<Member, 'name' | 'def' | 'target'>): string =>
+  `${memberName(member)}Id`;
+
+export const enumName = ({ type }: Pick<Kind, 'type'>, { name, def }: Pick<Member, 'name' | 'def'>): string =>
+  def.enumName ?? `${type}${capital(name)}`;
+
+/** The name in enumerations of orders: `PUBLISHED_AT_DESC`. */
+export const orderName = ({ name }: Pick<Sort, 'name'>, descending: boolean): string =>
+  `${name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}_${descending ? 'DESC' : 'ASC'}`;
+
+/** The commands that are mutations. */
+export const mutatingCommands = ({ commands }: Kind): readonly CommandInfo[] =>
+  Object.values(commands).filter(({ internal }) => !internal);
+
+/** The argument for the key of an item: `itemId`, `approverId`, `word`. */
+export const itemArgument = ({ list: { key, id }, members: [first] }: ItemSource): string =>
+  key === undefined || !first ? id.name : first.target ? idArgument(first) : key;
+
+/** The verbs of mutations of items; each kind of command occurs at most once per list. */
+const ITEM_VERBS: Readonly<Partial<Record<CommandKind, string>>> = {
+  addItem: 'add',
+  changeItem: 'update',
+  moveItem: 'move',
+  removeItem: 'remove',
+};
+
+/** The mutation of a command: `createPost`, `addComment`, `publishPost`, `addClaimItem`. */
+export const mutationName = (aggregate: Kind, { kind, name, list }: CommandInfo): string => {
+  const { type, parent } = aggregate;
+  if (list !== undefined) return `${ITEM_VERBS[kind]}${itemType(aggregate, list)}`;
+  switch (kind) {
+    case 'create':
+      return `${parent === undefined ? 'create' : 'add'}${type}`;
+    case 'edit':
+      return `update${type}`;
+    default:
+      return `${name}${type}`;
+  }
+};
+
+/** The mutations of uploads: `setPostCover` and `removePostCover`, `setClaimItemReceipt`. */
+export const uploadMutations = (kind: Kind, { name, list }: Pick<UploadField, 'name' | 'list'>) => {
+  const of = `${list === undefined ? kind.type : itemType(kind, list)}${capital(name)}`;
+  return { set: `set${of}`, remove: `remove${of}` } as const;
+};
+
+/** The type of a subscription’s payload: `ArticleChange`. */
+export const changeType = ({ name }: Kind): string => `${capital(name)}Change`;
+
+/** The subscription to all events of one aggregate: `articleChanged`. */
+export const changedName = ({ name }: Kind): string => `${name}Changed`;
+
+/** The subscription to one event: `commentAdded`. */
+export const eventName = ({ name }: Kind, event: EventInfo): string => `${name}${capital(event.name)}`;
+
+/** The subscription to the rows of a view: `spendingChanged`. */
+export const viewChangedName = ({ name }: Pick<ViewInfo, 'name'>): string => `${name}Changed`;
