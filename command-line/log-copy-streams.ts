@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { streamName } from '#kernel/base/events/streams.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import { webhookOf } from '#kernel/declare/webhook.ts';
+import { webhookOf } from '#kernel/webhook/webhook.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { HeldLeases } from '#shared/database/lease/lease.ts';
 import { openPool } from '#shared/database/pool.ts';

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { assemble } from '#kernel/assembly/assemble.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { line, ref } from '#kernel/declare/fields.ts';
-import { assemble } from '#kernel/registry/assemble.ts';
 import { operationsOf } from '#shared/rest/operations.ts';
 import { filesOfAggregate, wordsOfTemplate } from '../package/create/files.ts';
 import { whyNoAggregate } from '../package/create/names.ts';

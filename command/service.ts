@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
+import { readingIn } from '#kernel/assembly/demand-reads.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { membershipsOf } from '#kernel/decide/memberships.ts';
-import { readingIn } from '#kernel/registry/demand-reads.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
 import { type Clock, dateElsewhereMs } from '#shared/clock/clock.ts';

@@ -1,4 +1,4 @@
-import { assemble } from '#kernel/registry/assemble.ts';
+import { assemble } from '#kernel/assembly/assemble.ts';
 import { article } from './article.ts';
 import * as base from './base.ts';
 import { comment } from './comment.ts';

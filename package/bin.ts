@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { existsSync } from 'node:fs';
-import './dispose.ts';
+import './testing/dispose.ts';
 
 // `npx annals` starts a project that `npm create annals` has made, or the domain in DOMAIN_FILE; `npx annals
 // audit verify` is the command line.

@@ -1,7 +1,8 @@
 // The exports of the npm package `annals`: what declares a domain, and what serves it. The repository imports
 // the modules themselves.
-import './dispose.ts';
+import './testing/dispose.ts';
 
+export { assemble } from '#kernel/assembly/assemble.ts';
 // biome-ignore lint/performance/noBarrelFile: what a package exports is one.
 export { domain } from '#kernel/declare/domain.ts';
 export {
@@ -26,6 +27,5 @@ export {
 export { route } from '#kernel/declare/route.ts';
 export { run } from '#kernel/declare/run.ts';
 export { count, latest, sum } from '#kernel/declare/view.ts';
-export { assemble } from '#kernel/registry/assemble.ts';
 export type { Domain } from '#kernel/registry/registry.ts';
 export { start } from '../start.ts';

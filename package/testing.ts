@@ -1,6 +1,6 @@
 // The exports of `annals/testing` in the npm package, for Node's test runner and vitest; all but
 // `describeDomain` works in any runner.
-import './dispose.ts';
+import './testing/dispose.ts';
 
 // biome-ignore lint/performance/noBarrelFile: what a package exports is one.
 export { ID, OWNER, rulesOf } from '#kernel/decide/given.ts';

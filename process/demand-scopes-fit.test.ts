@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { gatewayKey, signAssertion } from '#edge/command-gateway/assertion.ts';
+import { assemble } from '#kernel/assembly/assemble.ts';
 import type { UserId } from '#kernel/base/brands.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { line } from '#kernel/declare/fields.ts';
-import { assemble } from '#kernel/registry/assemble.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { type Caller, policyOf } from '#shared/policy.ts';
 import { loadConfig } from './config.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { LogIdentity, Position, UserId, Version, WebhookId } from '#kernel/base/brands.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
 import * as values from '#kernel/base/values.ts';
-import { DISABLED_REASONS } from '#kernel/registry/webhook-fields.ts';
+import { DISABLED_REASONS } from '#kernel/webhook/webhook-fields.ts';
 import type { AnnalsEvent, EventOf, EventType } from '#shared/events/catalogue.ts';
 import type { ArticleId, CommentId } from './publishing-ids.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { AsyncStackOfNode22, StackOfNode22 } from '../package/dispose.ts';
+import { AsyncStackOfNode22, StackOfNode22 } from '../package/testing/dispose.ts';
 
 const outcomeOf = async (act: () => unknown): Promise<unknown> => {
   try {

@@ -24,9 +24,9 @@ const EXCEPTIONS: readonly (readonly [path: RegExp, lines: RegExp, why: string])
     'Migrations are history; a later one takes the check away.',
   ],
   [/^webhook-dispatcher\/ledger\/000[13]-/, /./, 'Migrations are history.'],
-  [/^kernel\/declare\/webhook\.ts$/, /article|comment/, 'Golden examples of events of webhooks.'],
+  [/^kernel\/webhook\/webhook\.ts$/, /article|comment/, 'Golden examples of events of webhooks.'],
   [/^site\/style\/code\.css$/, /\.hljs-comment/, 'A class of the highlighter.'],
-  [/^kernel\/registry\/webhook-fields\.ts$/, /article/, 'A sentence of a refusal.'],
+  [/^kernel\/webhook\/webhook-fields\.ts$/, /article/, 'A sentence of a refusal.'],
 ];
 
 const read = (paths: readonly string[]) =>

@@ -1,9 +1,9 @@
 import { GraphQLInputObjectType, type GraphQLObjectType, printSchema } from 'graphql';
 import { expect, test } from 'vitest';
 import type * as z from 'zod';
+import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { line } from '#kernel/declare/fields.ts';
-import { assemble } from '#kernel/registry/assemble.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { demandTable, tablesOf } from '#shared/read-model/tables.ts';
 import { operationsOf } from '#shared/rest/operations.ts';

@@ -1,5 +1,5 @@
 import type { LogIdentity, Position, UserId, WebhookId } from '#kernel/base/brands.ts';
-import type { WebhookEvent } from '#kernel/declare/webhook.ts';
+import type { WebhookEvent } from '#kernel/webhook/webhook.ts';
 import type { WebhookCommand } from '../command/webhooks/webhook.ts';
 
 /** Fixtures for tests of the decider: one webhook, its events, and its commands. */

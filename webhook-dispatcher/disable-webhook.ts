@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { WebhookId } from '#kernel/base/brands.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
-import type { DisabledReason } from '#kernel/registry/webhook-fields.ts';
+import type { DisabledReason } from '#kernel/webhook/webhook-fields.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { Log } from '#shared/log.ts';
 

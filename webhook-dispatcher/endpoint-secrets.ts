@@ -1,9 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import type { Version, WebhookId } from '#kernel/base/brands.ts';
 import { streamName } from '#kernel/base/events/streams.ts';
+import { evolveWebhook } from '#kernel/decide/evolve-webhook.ts';
 import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
-import { evolveWebhook, presentIn, type Webhook } from '#kernel/declare/webhook.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { presentIn, type Webhook } from '#kernel/webhook/webhook.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';

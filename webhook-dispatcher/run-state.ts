@@ -1,4 +1,4 @@
-import type { DisabledReason } from '#kernel/registry/webhook-fields.ts';
+import type { DisabledReason } from '#kernel/webhook/webhook-fields.ts';
 import type { Delivery } from './deliver/delivery.ts';
 
 /**

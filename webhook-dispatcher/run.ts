@@ -1,7 +1,7 @@
 // Over 200 lines, because each step of a run depends on all of its state.
 import { isDeepStrictEqual } from 'node:util';
 import type { EventId } from '#kernel/base/brands.ts';
-import type { DisabledReason } from '#kernel/registry/webhook-fields.ts';
+import type { DisabledReason } from '#kernel/webhook/webhook-fields.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { RoleAndAttributes } from '#shared/role-and-attributes.ts';

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { WebhookId } from '#kernel/base/brands.ts';
 import { traceIdOf } from '#kernel/base/traceparent.ts';
-import type { DisabledReason } from '#kernel/registry/webhook-fields.ts';
+import type { DisabledReason } from '#kernel/webhook/webhook-fields.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { isPassing } from '#shared/database/failures.ts';

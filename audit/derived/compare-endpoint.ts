@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Position, StreamName } from '#kernel/base/brands.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { filterColumnsOf } from '#kernel/registry/webhook-fields.ts';
+import { filterColumnsOf } from '#kernel/webhook/webhook-fields.ts';
 import type { DerivedFinding } from '#shared/audit/verification-report.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Pool } from '#shared/database/pool.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { line, list, word } from '#kernel/declare/fields.ts';
-import { assemble } from '#kernel/registry/assemble.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import { foldComparisons } from './compare-fold.ts';
 

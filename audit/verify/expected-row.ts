@@ -2,7 +2,8 @@ import { column } from '#kernel/base/names.ts';
 import { itemsOf } from '#kernel/decide/items.ts';
 import type { AggregateState } from '#kernel/decide/state.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
-import { columnsOf, partsOf, staysWhenEnded } from '#kernel/rows/table.ts';
+import { staysWhenEnded } from '#kernel/registry/stays-when-ended.ts';
+import { columnsOf, partsOf } from '#kernel/rows/table.ts';
 import type { ProjectedItems, ProjectedTable } from '#shared/read-model/tables.ts';
 import type { KindState } from './deciders.ts';
 

@@ -1,6 +1,6 @@
+import type { DomainOf } from '#kernel/assembly/assemble.ts';
 import type { Aggregate } from '#kernel/declare/aggregate.ts';
 import type { Field, Ref, Said, TargetOf } from '#kernel/declare/fields.ts';
-import type { DomainOf } from '#kernel/registry/assemble.ts';
 
 /** Takes the declaration of a domain apart into types. Nothing of it exists at run time. */
 

@@ -9,9 +9,9 @@ import { createCommandDatabase, registerUser } from '../../test/engines/command-
 import { startInstallation } from '../../test/engines/installation.ts';
 import { test as base } from '../../test/engines/processes.ts';
 import { openHandBrowser } from '../../testing/http/browser-by-hand.ts';
+import { openPeople } from '../../testing/http/people.ts';
 import { restClientOf } from '../../testing/http/rest-client.ts';
 import { scaled } from '../../testing/load.ts';
-import { openPeople } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
 import { startReceiver } from './receiver.ts';
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
+import { assemble } from '#kernel/assembly/assemble.ts';
 import type { StreamName, Version } from '#kernel/base/brands.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { ref, states } from '#kernel/declare/fields.ts';
-import { assemble } from '#kernel/registry/assemble.ts';
 import { policyOf } from '#shared/policy.ts';
 import { by, registerUser, system } from '../../test/engines/command-side.ts';
 import { callerIn } from '../../test/engines/policy.ts';

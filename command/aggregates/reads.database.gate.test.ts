@@ -1,12 +1,12 @@
 // Over 200 lines, because all cases share the command side that is set up here.
 import { afterEach, expect, vi } from 'vitest';
+import { assemble } from '#kernel/assembly/assemble.ts';
 import type { EventId } from '#kernel/base/brands.ts';
 import { streamName } from '#kernel/base/events/streams.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import type { Command } from '#kernel/decide/decide.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { integer, ref, states } from '#kernel/declare/fields.ts';
-import { assemble } from '#kernel/registry/assemble.ts';
 import {
   allEvents,
   by,

@@ -1,12 +1,12 @@
 // Over 200 lines, because all cases end tasks of the one domain that is declared here.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
+import { assemble } from '#kernel/assembly/assemble.ts';
 import type { EventId, StreamName } from '#kernel/base/brands.ts';
 import type { MetadataContext } from '#kernel/base/events/metadata.ts';
 import { membershipsOf } from '#kernel/decide/memberships.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { line, ref, states } from '#kernel/declare/fields.ts';
-import { assemble } from '#kernel/registry/assemble.ts';
 import { type NewEvent, NO_STREAM } from '#shared/event-log/event-log.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import { createCodec } from '#shared/events/codec.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
+import { assemble } from '#kernel/assembly/assemble.ts';
 import type { UserId } from '#kernel/base/brands.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { line, ref } from '#kernel/declare/fields.ts';
-import { assemble } from '#kernel/registry/assemble.ts';
 import { type Caller, policyOf } from '#shared/policy.ts';
 import { allEvents, by, system } from '../../test/engines/command-side.ts';
 import { SCOPES } from '../../test/engines/policy.ts';

@@ -1,7 +1,7 @@
 import type { Json } from '#kernel/base/json.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
-import type { Webhook } from '#kernel/declare/webhook.ts';
-import { HEADERS_MAX } from '#kernel/registry/webhook-fields.ts';
+import type { Webhook } from '#kernel/webhook/webhook.ts';
+import { HEADERS_MAX } from '#kernel/webhook/webhook-fields.ts';
 import { type EditWebhook, HIDDEN_VALUE, type WebhookContent } from '#shared/commands/webhook.ts';
 import { pointerTo } from '#shared/json-pointers.ts';
 import { areEqual } from '../handling/json-patch.ts';

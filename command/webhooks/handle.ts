@@ -3,8 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { WebhookId } from '#kernel/base/brands.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import type { AggregateState } from '#kernel/decide/state.ts';
-import { presentIn, type WebhookEvent } from '#kernel/declare/webhook.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { presentIn, type WebhookEvent } from '#kernel/webhook/webhook.ts';
 import type { KernelCommand } from '#shared/commands/command.ts';
 import type {
   DeleteWebhook,

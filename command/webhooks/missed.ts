@@ -1,7 +1,7 @@
 import type { LogIdentity, Position } from '#kernel/base/brands.ts';
 import { positionHere } from '#kernel/base/events/log-positions.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
-import type { Missed, Webhook, WebhookEvent } from '#kernel/declare/webhook.ts';
+import type { Missed, Webhook, WebhookEvent } from '#kernel/webhook/webhook.ts';
 import type { DisableWebhook } from '#shared/commands/webhook.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import type { EventOf } from '#shared/events/catalogue.ts';

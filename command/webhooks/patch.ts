@@ -1,6 +1,6 @@
 import type { AggregateState } from '#kernel/decide/state.ts';
-import { presentIn } from '#kernel/declare/webhook.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { presentIn } from '#kernel/webhook/webhook.ts';
 import {
   type EditWebhook,
   HIDDEN_VALUE,

@@ -1,5 +1,5 @@
 import { describe, test } from 'vitest';
-import type { WebhookEvent } from '#kernel/declare/webhook.ts';
+import type { WebhookEvent } from '#kernel/webhook/webhook.ts';
 import { given } from '../../test/given.ts';
 import {
   askTest,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Rejection } from '#kernel/base/rejection.ts';
-import { OLD_SECRETS_MAX, type Webhook, type WebhookEvent } from '#kernel/declare/webhook.ts';
+import { OLD_SECRETS_MAX, type Webhook, type WebhookEvent } from '#kernel/webhook/webhook.ts';
 import type { EventOf } from '#shared/events/catalogue.ts';
 
 const SECRET_BYTES = 32;

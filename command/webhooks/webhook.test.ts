@@ -1,7 +1,7 @@
 // Over 200 lines, because it is one table: the result of each command on each state.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { WebhookEvent } from '#kernel/declare/webhook.ts';
+import type { WebhookEvent } from '#kernel/webhook/webhook.ts';
 import { HIDDEN_VALUE } from '#shared/commands/webhook.ts';
 import { describeDecider } from '../../test/decider-properties.ts';
 import { given } from '../../test/given.ts';

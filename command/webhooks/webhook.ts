@@ -1,8 +1,9 @@
 import type { StreamName, UserId, WebhookId } from '#kernel/base/brands.ts';
 import { streamName } from '#kernel/base/events/streams.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
+import { evolveWebhook } from '#kernel/decide/evolve-webhook.ts';
 import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
-import { evolveWebhook, presentIn, type Webhook, type WebhookEvent } from '#kernel/declare/webhook.ts';
+import { presentIn, type Webhook, type WebhookEvent } from '#kernel/webhook/webhook.ts';
 import type {
   DeleteWebhook,
   DisableWebhook,

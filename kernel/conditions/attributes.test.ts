@@ -4,7 +4,7 @@ import { domain } from '#kernel/declare/domain.ts';
 import { choice, flag, integer, line, prose, ref, set, states } from '#kernel/declare/fields.ts';
 import { withheldOf } from '#shared/webhooks/withheld.ts';
 import { departments } from '../../test/toy/departments.ts';
-import { assemble } from '../registry/assemble.ts';
+import { assemble } from '../assembly/assemble.ts';
 import { attributesOf } from './attributes.ts';
 import { resolve } from './expression.ts';
 import { wordsOf } from './words.ts';

@@ -5,8 +5,8 @@ import { createDatabase } from '../../test/engines/database.ts';
 import { support } from '../../test/toy/support.ts';
 import { describeVisibleEvents } from '../../test/visible-events.ts';
 import { describeReadings } from '../../testing/describe-domain/readings.ts';
+import { assemble } from '../assembly/assemble.ts';
 import { domain } from '../declare/domain.ts';
-import { assemble } from '../registry/assemble.ts';
 
 /** Every part of a condition, with null, absent and ended values along paths of two references. */
 const base = domain({

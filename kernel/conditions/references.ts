@@ -1,7 +1,7 @@
 import { targetOf } from '../base/names.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import type { Domain, Kind } from '../registry/registry.ts';
-import { staysWhenEnded } from '../rows/table.ts';
+import { staysWhenEnded } from '../registry/stays-when-ended.ts';
 import { isReadAs, rightOf } from './rights.ts';
 
 /** Says why a reference, or the label of its target, may be null. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { assemble } from '../assembly/assemble.ts';
 import { domain } from '../declare/domain.ts';
 import { date, flag, instant, integer, line, list, ref, states } from '../declare/fields.ts';
-import { assemble } from '../registry/assemble.ts';
 import { resolve } from './expression.ts';
 import { holdsOf } from './holds.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { assemble } from '../assembly/assemble.ts';
 import { domain } from '../declare/domain.ts';
 import { line, ref, states } from '../declare/fields.ts';
-import { assemble } from '../registry/assemble.ts';
 import { always } from './expression.ts';
 import { isReadAs, rightOf, rightsOf } from './rights.ts';
 

@@ -1,7 +1,7 @@
 import { snake, targetOf } from '../base/names.ts';
 import { StartRefused } from '../base/start-refused.ts';
-import { webhookOf } from '../declare/webhook.ts';
 import type { Domain, Kind, Row } from '../registry/registry.ts';
+import { webhookOf } from '../webhook/webhook.ts';
 import { always, and, at, type Expression, never, resolve } from './expression.ts';
 import { isOfParts } from './parts-of.ts';
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { openPool } from '#shared/database/pool.ts';
 import { createDatabase } from '../../test/engines/database.ts';
+import { assemble } from '../assembly/assemble.ts';
 import { domain } from '../declare/domain.ts';
 import { line } from '../declare/fields.ts';
-import { assemble } from '../registry/assemble.ts';
 import type { Kind } from '../registry/registry.ts';
 import { resolve } from './expression.ts';
 import { holdsOf } from './holds.ts';

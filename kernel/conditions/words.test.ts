@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { assemble } from '../assembly/assemble.ts';
 import { domain } from '../declare/domain.ts';
 import { flag, integer, line, list, ref, states } from '../declare/fields.ts';
-import { assemble } from '../registry/assemble.ts';
 import { rightOf } from './rights.ts';
 import { conditionWords, deedOf, wordsOf } from './words.ts';
 

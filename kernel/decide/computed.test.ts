@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { assemble } from '../assembly/assemble.ts';
 import { domain } from '../declare/domain.ts';
 import { integer, line, ref, states } from '../declare/fields.ts';
 import { definitionsOf } from '../events/definitions.ts';
-import { assemble } from '../registry/assemble.ts';
 import type { Kind } from '../registry/registry.ts';
 import { compileRows } from '../rows/compile.ts';
 import { definitionOf } from '../rows/definition.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { assemble } from '../assembly/assemble.ts';
 import { domain } from '../declare/domain.ts';
 import { integer, line, ref, states } from '../declare/fields.ts';
-import { assemble } from '../registry/assemble.ts';
 import type { Domain } from '../registry/registry.ts';
 import { followingOf } from './reactions.ts';
 

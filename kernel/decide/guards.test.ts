@@ -1,7 +1,7 @@
 import { test } from 'vitest';
+import { assemble } from '../assembly/assemble.ts';
 import { domain } from '../declare/domain.ts';
 import { integer, line, ref, states } from '../declare/fields.ts';
-import { assemble } from '../registry/assemble.ts';
 import { OWNER, rulesOf } from './given.ts';
 
 const base = domain({ name: 'orders', roles: ['buyer'] });

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
+import { assemble } from '../assembly/assemble.ts';
 import { domain } from '../declare/domain.ts';
 import { line, ref, states } from '../declare/fields.ts';
-import { assemble } from '../registry/assemble.ts';
 import { membershipsOf } from './memberships.ts';
 
 const shown = (domain: Parameters<typeof membershipsOf>[0]) =>

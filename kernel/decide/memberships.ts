@@ -1,8 +1,8 @@
 import { targetOf, wire } from '../base/names.ts';
 import { StartRefused } from '../base/start-refused.ts';
 import type { FieldDef } from '../declare/fields.ts';
-import { webhookOf } from '../declare/webhook.ts';
 import type { CommandInfo, Domain, EventInfo, Kind, ListInfo } from '../registry/registry.ts';
+import { webhookOf } from '../webhook/webhook.ts';
 
 /**
  * An aggregate that ends with the target of a reference. Its events hold the ids in clear, so no decryption

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { assemble } from '../assembly/assemble.ts';
 import { domain } from '../declare/domain.ts';
 import { line, list, ref } from '../declare/fields.ts';
-import { assemble } from '../registry/assemble.ts';
 import { followingOf } from './reactions.ts';
 
 const base = domain({ name: 'plans', roles: ['planner'] });

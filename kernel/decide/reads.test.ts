@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { assemble } from '../assembly/assemble.ts';
 import { domain } from '../declare/domain.ts';
 import { integer, line, list, ref, states } from '../declare/fields.ts';
-import { assemble } from '../registry/assemble.ts';
 import { rulesOf } from './given.ts';
 
 const base = domain({ name: 'reads', roles: ['member'] });

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { upcast } from '#shared/events/upcast.ts';
+import { assemble } from '../assembly/assemble.ts';
 import { domain } from '../declare/domain.ts';
 import { integer, line, states } from '../declare/fields.ts';
-import { assemble } from '../registry/assemble.ts';
 import { definitionsOf } from './definitions.ts';
 
 const versions = {

@@ -8,8 +8,8 @@ import { StartRefused } from '../base/start-refused.ts';
 import { operationOf } from '../conditions/rights.ts';
 import { RANK } from '../decide/rank.ts';
 import type { FieldDef } from '../declare/fields.ts';
-import { webhookOf } from '../declare/webhook.ts';
 import type { Domain, Effect, EventInfo, Kind, ListInfo } from '../registry/registry.ts';
+import { webhookOf } from '../webhook/webhook.ts';
 
 /** The definitions of all events of a declaration: those of a domain in its order, then those of webhooks. */
 export const definitionsOf = (domain: Domain): readonly EventDefinition[] =>

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
+import { assemble } from '../assembly/assemble.ts';
 import { domain } from '../declare/domain.ts';
 import { line, ref } from '../declare/fields.ts';
-import { assemble } from './assemble.ts';
 import { eventReferencesOf } from './event-references.ts';
 
 const base = domain({ name: 'teams', roles: ['member'] });

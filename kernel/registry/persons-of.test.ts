@@ -4,8 +4,8 @@ import { domain } from '#kernel/declare/domain.ts';
 import { type Fields, line, list, ref } from '#kernel/declare/fields.ts';
 import { definitionsOf } from '#kernel/events/definitions.ts';
 import { care, remark, report, visit } from '../../test/toy/care.ts';
+import { assemble } from '../assembly/assemble.ts';
 import { StartRefused } from '../base/start-refused.ts';
-import { assemble } from './assemble.ts';
 
 const CLIENT = 1;
 const { given } = rulesOf(care);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openPool } from '#shared/database/pool.ts';
 import { createDatabase } from '../../test/engines/database.ts';
-import { RESERVED } from './demand-names.ts';
+import { RESERVED } from '../assembly/demand-names.ts';
 
 test('every word that the server reserves is refused as a name', async () => {
   await using database = await createDatabase();

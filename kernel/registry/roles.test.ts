@@ -3,8 +3,8 @@ import { publishing } from '#domain/publishing.ts';
 import { signUpRoleOf } from '#process/sign-up-role.ts';
 import { clientSettingsOf } from '#shared/clients/settings.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
+import { assemble } from '../assembly/assemble.ts';
 import { domain } from '../declare/domain.ts';
-import { assemble } from './assemble.ts';
 import { leastRoleOf, rolesOf, roleTextOf } from './roles.ts';
 
 const school = assemble(

@@ -3,7 +3,7 @@ import { editOf } from '#kernel/decide/forms.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { instant, integer, line, picture, prose, ref, states } from '#kernel/declare/fields.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
-import { assemble } from '../registry/assemble.ts';
+import { assemble } from '../assembly/assemble.ts';
 import { examplesOfKind } from './examples.ts';
 import { aggregateOperations } from './operations.ts';
 

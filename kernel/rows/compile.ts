@@ -1,8 +1,9 @@
 import { wire } from '../base/names.ts';
 import type { Part } from '../declare/fields.ts';
 import type { EventInfo, Kind } from '../registry/registry.ts';
+import { staysWhenEnded } from '../registry/stays-when-ended.ts';
 import { type Change, sealOf } from './change.ts';
-import { columnsOf, partsOf, staysWhenEnded, tableOf } from './table.ts';
+import { columnsOf, partsOf, tableOf } from './table.ts';
 
 /** An event as the projection reads it. */
 export type Projected = {

@@ -1,7 +1,8 @@
 import { column } from '../base/names.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import type { Kind } from '../registry/registry.ts';
-import { columnsOf, partsOf, staysWhenEnded, tableOf } from './table.ts';
+import { staysWhenEnded } from '../registry/stays-when-ended.ts';
+import { columnsOf, partsOf, tableOf } from './table.ts';
 
 /** The SQL that creates the table of a kind, with an index for each kind of list. */
 export type TableDefinition = {

@@ -2,6 +2,7 @@ import { column, targetOf } from '../base/names.ts';
 import { StartRefused } from '../base/start-refused.ts';
 import type { FieldDef, Part } from '../declare/fields.ts';
 import type { Kind } from '../registry/registry.ts';
+import { staysWhenEnded } from '../registry/stays-when-ended.ts';
 import type { Table } from './change.ts';
 
 /** The table with the states of one kind of aggregate. */
@@ -60,9 +61,6 @@ const isMoment = ({ events }: Kind, name: string): boolean =>
 
 export const columnsOf = (kind: Kind): readonly (readonly [string, FieldDef])[] =>
   Object.entries(kind.fields);
-
-/** The row of a deleted user remains without personal data, because other rows name their author. */
-export const staysWhenEnded = ({ name }: Kind): boolean => name === 'user';
 
 const personalIn = (kind: Kind): readonly (readonly [string, FieldDef])[] =>
   columnsOf(kind).filter(([, def]) => def.personal);

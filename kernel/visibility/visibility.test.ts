@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { domain } from '#kernel/declare/domain.ts';
 import { instant, line, ref } from '#kernel/declare/fields.ts';
 import { idsIn } from '#shared/visibility/visible-data.ts';
+import { assemble } from '../assembly/assemble.ts';
 import type { StreamName } from '../base/brands.ts';
-import { assemble } from '../registry/assemble.ts';
 import { visibilityOf } from './visibility.ts';
 
 /** Users with a guarded field of the domain whose name ends like that of an id. */

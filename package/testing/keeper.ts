@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import '../dispose.ts';
+import './dispose.ts';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '#adapters/embedded-postgres/embedded.ts';
 import { DataDirInUse } from '#adapters/embedded-postgres/errors.ts';

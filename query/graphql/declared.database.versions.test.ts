@@ -1,8 +1,8 @@
 import { printSchema } from 'graphql';
 import { expect } from 'vitest';
+import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { flag, instant, integer, line, markdown, ref, states } from '#kernel/declare/fields.ts';
-import { assemble } from '#kernel/registry/assemble.ts';
 import { type Caller, policyOf } from '#shared/policy.ts';
 import { callerIn } from '../../test/engines/policy.ts';
 import { test as bothWays } from '../../test/graphql/both-ways.ts';

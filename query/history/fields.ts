@@ -1,9 +1,9 @@
 import type { LogIdentity, Position } from '#kernel/base/brands.ts';
 import { column, wire } from '#kernel/base/names.ts';
 import type { FieldChange } from '#kernel/base/rest/history.ts';
-import { webhookOf } from '#kernel/declare/webhook.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { labelOf } from '#kernel/rest/schemas.ts';
+import { webhookOf } from '#kernel/webhook/webhook.ts';
 import { diffLines } from '#shared/line-diff.ts';
 import type { Kind } from '../time-travel/aggregates.ts';
 import { missedSince } from '../webhooks/representation.ts';

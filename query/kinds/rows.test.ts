@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
+import { assemble } from '#kernel/assembly/assemble.ts';
 import { snake } from '#kernel/base/names.ts';
 import { resolve } from '#kernel/conditions/expression.ts';
 import { holdsOf } from '#kernel/conditions/holds.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { flag, line, ref, states } from '#kernel/declare/fields.ts';
-import { assemble } from '#kernel/registry/assemble.ts';
 import { demandSource, sourcesOf } from '../rows/sources.ts';
 import { resourceIn, selectionOfItem, withReferences } from './rows.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { line, ref } from '#kernel/declare/fields.ts';
-import { assemble } from '#kernel/registry/assemble.ts';
 import { openApiDocument } from './document.ts';
 
 const base = domain({ name: 'travels', roles: ['traveller'] });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { line } from '#kernel/declare/fields.ts';
-import { assemble } from '#kernel/registry/assemble.ts';
 import { representTimer } from './representation.ts';
 
 const base = domain({ name: 'tried', roles: ['clerk'] });

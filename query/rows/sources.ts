@@ -18,12 +18,13 @@ import { isReadableWithItems } from '#kernel/conditions/references.ts';
 import { operationOf, rightsOf } from '#kernel/conditions/rights.ts';
 import { oneOfList } from '#kernel/decide/items.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
-import { webhookOf } from '#kernel/declare/webhook.ts';
 import { stateFor } from '#kernel/registry/hatches.ts';
 import type { CustomFilterInfo, Domain, Kind, ListInfo, SqlText } from '#kernel/registry/registry.ts';
+import { staysWhenEnded } from '#kernel/registry/stays-when-ended.ts';
 import { stateOf } from '#kernel/rows/definition.ts';
 import { itemTableOf } from '#kernel/rows/items.ts';
-import { columnsOf, partsOf, staysWhenEnded } from '#kernel/rows/table.ts';
+import { columnsOf, partsOf } from '#kernel/rows/table.ts';
+import { webhookOf } from '#kernel/webhook/webhook.ts';
 
 /** A field of an aggregate, and its column. */
 export type Member = {

@@ -2,7 +2,7 @@ import { streamName } from '#kernel/base/events/streams.ts';
 import type { Operation } from '#kernel/base/operation.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
-import { staysWhenEnded } from '#kernel/rows/table.ts';
+import { staysWhenEnded } from '#kernel/registry/stays-when-ended.ts';
 import { admitByScope, type Caller, mayAlways } from '#shared/policy.ts';
 import type { Past } from './past.ts';
 

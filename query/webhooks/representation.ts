@@ -3,7 +3,7 @@ import { formatCursor } from '#kernel/base/cursor.ts';
 import { positionHere } from '#kernel/base/events/log-positions.ts';
 import type { Link } from '#kernel/base/rest/fields.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { type DisabledReason, filterColumnsOf, type WebhookFilter } from '#kernel/registry/webhook-fields.ts';
+import { type DisabledReason, filterColumnsOf, type WebhookFilter } from '#kernel/webhook/webhook-fields.ts';
 import { HIDDEN_VALUE } from '#shared/commands/webhook.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { type Caller, may } from '#shared/policy.ts';

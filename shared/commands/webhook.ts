@@ -5,7 +5,7 @@ import { userId, webhookId } from '#kernel/base/events/fields.ts';
 import { instant } from '#kernel/base/instant.ts';
 import { JsonPatch } from '#kernel/base/json-patch.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import * as events from '#kernel/registry/webhook-fields.ts';
+import * as events from '#kernel/webhook/webhook-fields.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { typesOf } from '#shared/events/event-patterns.ts';
 

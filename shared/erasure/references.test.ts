@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
+import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { line, prose, ref, states } from '#kernel/declare/fields.ts';
-import { assemble } from '#kernel/registry/assemble.ts';
 import { endingWith, erasedIn, stayingWithout } from './references.ts';
 
 const base = domain({ name: 'office', roles: ['clerk'] });

@@ -1,10 +1,10 @@
 import type { StreamName } from '#kernel/base/brands.ts';
 import type { DataOf, EventDefinition } from '#kernel/base/events/define-event.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
-import type { WebhookEvents } from '#kernel/declare/webhook.ts';
 import { definitionsOf } from '#kernel/events/definitions.ts';
 import { type EventReference, eventReferencesOf } from '#kernel/registry/event-references.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import type { WebhookEvents } from '#kernel/webhook/webhook.ts';
 import { ADMINISTRATOR_EVENTS } from './administrators.ts';
 import type { DeclaredEvents } from './declared.ts';
 import { EMAIL_CLAIM_EVENTS } from './email-claim.ts';

@@ -2,8 +2,8 @@ import type { StreamName } from '#kernel/base/brands.ts';
 import { streamName } from '#kernel/base/events/streams.ts';
 import type { Json, JsonObject } from '#kernel/base/json.ts';
 import { targetOf, wire } from '#kernel/base/names.ts';
-import { webhookOf } from '#kernel/declare/webhook.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
+import { webhookOf } from '#kernel/webhook/webhook.ts';
 
 /** The streams that an event names. */
 export type StreamReferences = {

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
+import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { integer, line, ref } from '#kernel/declare/fields.ts';
-import { assemble } from '#kernel/registry/assemble.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
 import { test } from '../../test/engines/pool.ts';

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
+import { assemble } from '#kernel/assembly/assemble.ts';
 import type { UserId } from '#kernel/base/brands.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { instant, line, ref } from '#kernel/declare/fields.ts';
-import { assemble } from '#kernel/registry/assemble.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { createCodec } from '#shared/events/codec.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
+import { assemble } from '#kernel/assembly/assemble.ts';
 import type { StreamName } from '#kernel/base/brands.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { line } from '#kernel/declare/fields.ts';
-import { assemble } from '#kernel/registry/assemble.ts';
 import type { Command } from '#shared/commands/command.ts';
 import { findParked } from '#shared/read-model/parked.ts';
 import { by, system } from '../../test/engines/command-side.ts';

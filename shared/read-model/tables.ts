@@ -1,7 +1,5 @@
 import type { StreamName } from '#kernel/base/brands.ts';
-import { webhookOf } from '#kernel/declare/webhook.ts';
 import type { Domain, Kind, ListInfo, ShareInfo, ViewInfo } from '#kernel/registry/registry.ts';
-import { callerReferencesOf, callerReferencesOfItems } from '#kernel/rows/caller-references.ts';
 import type { Change, ItemChange, Table } from '#kernel/rows/change.ts';
 import { compileRows, type Projected } from '#kernel/rows/compile.ts';
 import { definitionOf, type TableDefinition } from '#kernel/rows/definition.ts';
@@ -24,6 +22,8 @@ import { tableOf } from '#kernel/rows/table.ts';
 import { type AskedTable, tablesAskedFor } from '#kernel/rows/view-readers.ts';
 import { type ViewTable, viewTableOf } from '#kernel/rows/view-table.ts';
 import { viewDefinitionOf, viewIndexesOf } from '#kernel/rows/views.ts';
+import { callerReferencesOf, callerReferencesOfItems } from '#kernel/visibility/caller-references.ts';
+import { webhookOf } from '#kernel/webhook/webhook.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 
 /** A table of the read model, and the effects of its kind’s events on its rows. */

@@ -4,7 +4,7 @@ import { createdAt, id, Links, updatedAt } from '#kernel/base/rest/fields.ts';
 import { timestamp } from '#kernel/base/values.ts';
 import { type EventReference, filtersOf } from '#kernel/registry/event-references.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { disabledReason, filterSchema } from '#kernel/registry/webhook-fields.ts';
+import { disabledReason, filterSchema } from '#kernel/webhook/webhook-fields.ts';
 import { HIDDEN_VALUE } from '#shared/commands/webhook.ts';
 
 /** Counting stops here, so that it costs the same for any backlog. */

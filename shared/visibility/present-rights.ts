@@ -6,7 +6,7 @@ import type { Facts } from '#kernel/conditions/facts.ts';
 import { askedItemsSql, askedListOf } from '#kernel/conditions/lists.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
-import { staysWhenEnded } from '#kernel/rows/table.ts';
+import { staysWhenEnded } from '#kernel/registry/stays-when-ended.ts';
 import { type Parents, visibilityOf } from '#kernel/visibility/visibility.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';

@@ -1,7 +1,8 @@
 import type { Position, UserId, Version, WebhookId } from '#kernel/base/brands.ts';
+import { evolveWebhook } from '#kernel/decide/evolve-webhook.ts';
 import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
-import { evolveWebhook, isOfWebhook, presentIn, type WebhookEvent } from '#kernel/declare/webhook.ts';
-import type { WebhookFilter } from '#kernel/registry/webhook-fields.ts';
+import { isOfWebhook, presentIn, type WebhookEvent } from '#kernel/webhook/webhook.ts';
+import type { WebhookFilter } from '#kernel/webhook/webhook-fields.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 
 /** The name of the lease and the checkpoint of the planner. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createClient } from '../../client/client.ts';
 import { clientCredentials } from '../../client/sign-in/client-credentials.ts';
 import { expenses } from '../../examples/expenses/domain/domain.ts';
-import { openPeople } from '../../testing/people.ts';
+import { openPeople } from '../../testing/http/people.ts';
 import { startInstallation } from '../engines/installation.ts';
 import { startRole } from '../engines/role-process.ts';
 

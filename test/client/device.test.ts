@@ -9,7 +9,7 @@ import type { DeviceCode } from '../../client/sign-in/device-code.ts';
 import { tokenFile } from '../../client/sign-in/token-file.ts';
 import { expenses } from '../../examples/expenses/domain/domain.ts';
 import { openHandBrowser } from '../../testing/http/browser-by-hand.ts';
-import { openPeople, PASSWORD, type Person } from '../../testing/people.ts';
+import { openPeople, PASSWORD, type Person } from '../../testing/http/people.ts';
 import { until } from '../../testing/until.ts';
 import { type Installation, operate, startInstallation } from '../engines/installation.ts';
 import { type RoleProcess, startRole } from '../engines/role-process.ts';

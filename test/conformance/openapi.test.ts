@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openPeople, type People } from '../../testing/http/people.ts';
 import { restClientOf } from '../../testing/http/rest-client.ts';
 import { scaled } from '../../testing/load.ts';
-import { openPeople, type People } from '../../testing/people.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 import { installSchemathesis, pythonMissing, runSchemathesis } from '../engines/schemathesis.ts';
 

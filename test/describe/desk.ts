@@ -1,6 +1,6 @@
+import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { flag, instant, integer, line, list, ref, states, upload } from '#kernel/declare/fields.ts';
-import { assemble } from '#kernel/registry/assemble.ts';
 
 /** Rights to parts, where everybody who may write one may read it. */
 const base = domain({ name: 'desk', roles: ['customer', 'agent', 'lead'] });

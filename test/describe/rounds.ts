@@ -1,3 +1,4 @@
+import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import {
   choice,
@@ -13,7 +14,6 @@ import {
   upload,
 } from '#kernel/declare/fields.ts';
 import { count, latest, sum } from '#kernel/declare/view.ts';
-import { assemble } from '#kernel/registry/assemble.ts';
 
 /**
  * Two views, reactions to references of items and by code, a timer, files of items, and personal data by a

@@ -2,8 +2,8 @@
 // operation.
 import { describe, expect } from 'vitest';
 import { type Followed, follow } from '../../testing/http/event-source.ts';
+import type { TokenHolder } from '../../testing/http/people.ts';
 import type { Reply } from '../../testing/http/rest-client.ts';
-import type { TokenHolder } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
 import { sharedTest } from '../engines/installation-fixture.ts';
 

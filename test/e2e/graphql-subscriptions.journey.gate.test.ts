@@ -1,7 +1,7 @@
 // Over 200 lines, because it is one list: what each subscription delivers, and who may open it.
 import { describe, expect } from 'vitest';
 import type { GraphqlStream } from '../../testing/graphql/graphql-stream.ts';
-import type { TokenHolder } from '../../testing/people.ts';
+import type { TokenHolder } from '../../testing/http/people.ts';
 import { until } from '../../testing/until.ts';
 import { sharedTest } from '../engines/installation-fixture.ts';
 import { basic } from '../engines/oauth.ts';

@@ -4,7 +4,7 @@ import type { EventId, StreamName } from '#kernel/base/brands.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openConfiguredEventLog } from '#shared/event-log/open.ts';
 import type { OperatorCommand } from '#shared/rest/operator.ts';
-import type { Person } from '../../testing/people.ts';
+import type { Person } from '../../testing/http/people.ts';
 import { until } from '../../testing/until.ts';
 import { test as base } from '../engines/installation-fixture.ts';
 

@@ -1,8 +1,8 @@
 // Over 200 lines, because every case uses the one installation that is set up here.
 import { describe, expect } from 'vitest';
 import { openPool } from '#shared/database/pool.ts';
+import { openPeople } from '../../testing/http/people.ts';
 import { restClientOf } from '../../testing/http/rest-client.ts';
-import { openPeople } from '../../testing/people.ts';
 import { test as base } from '../engines/installation-fixture.ts';
 import { sendRaw } from '../engines/raw-request.ts';
 import { linkIn, startSmtpReceiver } from '../engines/smtp-receiver.ts';

@@ -9,8 +9,8 @@ import type {
 } from '#shared/rest/deliveries.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
 import { inDatabase } from '../../testing/database/search-everywhere.ts';
+import type { TokenHolder } from '../../testing/http/people.ts';
 import type { Reply } from '../../testing/http/rest-client.ts';
-import type { TokenHolder } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
 import { sharedTest } from '../engines/installation-fixture.ts';
 

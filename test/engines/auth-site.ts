@@ -1,5 +1,5 @@
 import type { UserId } from '#kernel/base/brands.ts';
-import type { People } from '../../testing/people.ts';
+import type { People } from '../../testing/http/people.ts';
 import { ISSUER, serviceClient, type TestPerson, webClient } from './auth-database.ts';
 import type { Installation } from './installation.ts';
 import { sharedTest } from './installation-fixture.ts';

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
+import { PASSWORD, type People, type Person } from '../../testing/http/people.ts';
 import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
-import { PASSWORD, type People, type Person } from '../../testing/people.ts';
 import type { Installation } from './installation.ts';
 
 /** Fills in the form that the console leads to. */

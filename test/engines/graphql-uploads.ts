@@ -2,8 +2,8 @@ import { readdir } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { openPeople, type TokenHolder } from '../../testing/http/people.ts';
 import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
-import { openPeople, type TokenHolder } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
 import type { Installation } from './installation.ts';
 

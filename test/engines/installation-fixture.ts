@@ -1,10 +1,10 @@
 import { test as base } from 'vitest';
 import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
 import { streamOf } from '../../testing/graphql/graphql-stream.ts';
+import { openPeople } from '../../testing/http/people.ts';
 import { restClientOf } from '../../testing/http/rest-client.ts';
 import { restSessionOver } from '../../testing/http/rest-session.ts';
 import { startWebhookSink } from '../../testing/http/webhook-sink.ts';
-import { openPeople } from '../../testing/people.ts';
 import { shareInstallation, startInstallation } from './installation.ts';
 import { openPublishing } from './publishing.ts';
 

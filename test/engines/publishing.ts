@@ -1,6 +1,6 @@
 import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
+import type { TokenHolder } from '../../testing/http/people.ts';
 import { restClientOf } from '../../testing/http/rest-client.ts';
-import type { TokenHolder } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
 import type { Installation } from './installation.ts';
 

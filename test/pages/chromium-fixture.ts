@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { TokenHolder } from '../../testing/people.ts';
+import type { TokenHolder } from '../../testing/http/people.ts';
 import { openChromium } from '../engines/chromium.ts';
 import { test as base } from '../engines/installation-fixture.ts';
 

@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expect } from 'vitest';
+import type { Person } from '../../testing/http/people.ts';
 import { scaled } from '../../testing/load.ts';
-import type { Person } from '../../testing/people.ts';
 import { CONSOLE_SIZES, type Device, lookAt } from '../engines/chromium.ts';
 import { signInOn, signUpOperator } from '../engines/console.ts';
 import { test as base } from './chromium-fixture.ts';

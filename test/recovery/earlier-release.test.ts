@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import { expect } from 'vitest';
 import { inDatabase, searchDatabase } from '../../testing/database/search-everywhere.ts';
 import { follow } from '../../testing/http/event-source.ts';
-import { openPeople, type Person } from '../../testing/people.ts';
+import { openPeople, type Person } from '../../testing/http/people.ts';
 import { PIXEL } from '../../testing/pixel.ts';
 import { until } from '../../testing/until.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';

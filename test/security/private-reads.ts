@@ -1,5 +1,5 @@
+import { JOURNAL } from '../../testing/http/people.ts';
 import type { Ask } from '../../testing/http/rest-client.ts';
-import { JOURNAL } from '../../testing/people.ts';
 import { OPERATIONS } from '../engines/operations.ts';
 import { CANARY, type PrivateThings } from './private-things.ts';
 

@@ -1,8 +1,8 @@
 import type { Delivery, Replay } from '#shared/rest/deliveries.ts';
+import { openPeople, type People, type Person } from '../../testing/http/people.ts';
 import { restClientOf } from '../../testing/http/rest-client.ts';
 import { restSessionOver } from '../../testing/http/rest-session.ts';
 import type { WebhookSink } from '../../testing/http/webhook-sink.ts';
-import { openPeople, type People, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
 import type { Installation } from '../engines/installation.ts';
 

@@ -1,7 +1,7 @@
 // Over 200 lines, because every surface is tried on the one domain that is started here.
 import { expect } from 'vitest';
 import { ABSENT_TARGET } from '#kernel/conditions/references.ts';
-import type { Person } from '../../testing/people.ts';
+import type { Person } from '../../testing/http/people.ts';
 import { bookmarks } from './bookmarks.ts';
 import { test as base } from './toy-fixture.ts';
 

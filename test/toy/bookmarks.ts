@@ -1,7 +1,7 @@
+import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { integer, line, list, ref, states } from '#kernel/declare/fields.ts';
 import { latest } from '#kernel/declare/view.ts';
-import { assemble } from '#kernel/registry/assemble.ts';
 
 /**
  * A domain of references to what not every reader may read, and to what ends: tickets of customers, desks

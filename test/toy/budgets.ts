@@ -1,6 +1,6 @@
+import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { integer, line, ref, states } from '#kernel/declare/fields.ts';
-import { assemble } from '#kernel/registry/assemble.ts';
 
 /** A domain whose aggregates react to each other: by references, and by code. */
 const base = domain({ name: 'budgets', roles: ['employee', 'accountant'] });

@@ -1,7 +1,7 @@
+import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { choice, integer, line, list, picture, prose, ref, states } from '#kernel/declare/fields.ts';
 import { count, latest, sum } from '#kernel/declare/view.ts';
-import { assemble } from '#kernel/registry/assemble.ts';
 
 /**
  * A domain of home care: the notes of a visit are personal data of the client, who is one, two or three

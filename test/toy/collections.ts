@@ -2,8 +2,8 @@ import { article } from '#domain/article.ts';
 import * as base from '#domain/base.ts';
 import { aggregate, user } from '#domain/base.ts';
 import { comment } from '#domain/comment.ts';
+import { assemble } from '#kernel/assembly/assemble.ts';
 import { choice, line, list, prose, ref } from '#kernel/declare/fields.ts';
-import { assemble } from '#kernel/registry/assemble.ts';
 
 /** Articles that a user has collected, in an order of their own. */
 const collection = aggregate('collection', {

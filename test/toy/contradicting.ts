@@ -1,6 +1,6 @@
+import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { line } from '#kernel/declare/fields.ts';
-import { assemble } from '#kernel/registry/assemble.ts';
 
 /** A domain that contradicts itself: two of its aggregates have one table. */
 const { aggregate, ...base } = domain({ name: 'contradicting', roles: ['clerk'] });

@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import { streamOf } from '../../testing/graphql/graphql-stream.ts';
 import type { Followed } from '../../testing/http/event-source.ts';
-import type { Person } from '../../testing/people.ts';
+import type { Person } from '../../testing/http/people.ts';
 import { until } from '../../testing/until.ts';
 import { operate } from '../engines/installation.ts';
 import { departments } from './departments.ts';

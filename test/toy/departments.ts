@@ -1,6 +1,6 @@
+import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { integer, line, ref, states, word } from '#kernel/declare/fields.ts';
-import { assemble } from '#kernel/registry/assemble.ts';
 
 const department = () => word(/^[a-z]{1,20}$/, 'Must be 1 to 20 small letters.');
 

@@ -1,6 +1,6 @@
+import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { choice, integer, line, ref } from '#kernel/declare/fields.ts';
-import { assemble } from '#kernel/registry/assemble.ts';
 
 /**
  * A domain of one release, and of the next, with more fields of users and tickets, with notes, and with

@@ -1,6 +1,6 @@
+import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { line, prose, ref, set, states, word } from '#kernel/declare/fields.ts';
-import { assemble } from '#kernel/registry/assemble.ts';
 
 /**
  * A domain of one aggregate with five fields, an action, a right that depends on the state, and a personal

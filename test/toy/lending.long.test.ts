@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
+import { openPeople } from '../../testing/http/people.ts';
 import { restClientOf } from '../../testing/http/rest-client.ts';
 import { restSessionOver } from '../../testing/http/rest-session.ts';
-import { openPeople } from '../../testing/people.ts';
 import { startInstallation } from '../engines/installation.ts';
 import { lending } from './lending.ts';
 

@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { Person } from '../../testing/people.ts';
+import type { Person } from '../../testing/http/people.ts';
 import { until } from '../../testing/until.ts';
 import { PREFLIGHT } from '../engines/graphql-uploads.ts';
 import { operate } from '../engines/installation.ts';

@@ -1,6 +1,6 @@
+import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { date, flag, integer, line, list, picture, ref, states, upload } from '#kernel/declare/fields.ts';
-import { assemble } from '#kernel/registry/assemble.ts';
 
 /**
  * A domain of one aggregate with days, and with uploads: of its own, of its items, and of items that not

@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import { streamOf } from '../../testing/graphql/graphql-stream.ts';
 import { follow } from '../../testing/http/event-source.ts';
-import type { TokenHolder } from '../../testing/people.ts';
+import type { TokenHolder } from '../../testing/http/people.ts';
 import { until } from '../../testing/until.ts';
 import { spendingDomain } from './spending.ts';
 import { test as base } from './toy-fixture.ts';

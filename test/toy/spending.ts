@@ -1,7 +1,7 @@
+import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { choice, instant, integer, line, ref, states } from '#kernel/declare/fields.ts';
 import { count, latest, sum } from '#kernel/declare/view.ts';
-import { assemble } from '#kernel/registry/assemble.ts';
 
 /**
  * A domain with views over its aggregates: by a reference, by several fields, of one aggregate and of two.

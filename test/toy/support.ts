@@ -1,6 +1,6 @@
+import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { flag, instant, integer, line, list, ref, states } from '#kernel/declare/fields.ts';
-import { assemble } from '#kernel/registry/assemble.ts';
 
 /**
  * A domain of one aggregate with parts that only some of its readers may read: fields, a list with its total,

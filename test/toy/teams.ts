@@ -1,6 +1,6 @@
+import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { choice, line, list, ref, states } from '#kernel/declare/fields.ts';
-import { assemble } from '#kernel/registry/assemble.ts';
 
 /** A domain with rights by lists of other aggregates: the members of a team, the directors of its company. */
 const base = domain({ name: 'teams', roles: ['member', 'director'] });

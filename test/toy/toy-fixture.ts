@@ -1,5 +1,5 @@
 import { follow } from '../../testing/http/event-source.ts';
-import type { Person } from '../../testing/people.ts';
+import type { Person } from '../../testing/http/people.ts';
 import { test as base } from '../engines/installation-fixture.ts';
 
 const MERGE_PATCH = 'application/merge-patch+json';

@@ -1,7 +1,7 @@
+import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { choice, flag, instant, integer, line, markdown, ref, states } from '#kernel/declare/fields.ts';
 import { route } from '#kernel/declare/route.ts';
-import { assemble } from '#kernel/registry/assemble.ts';
 
 /** A domain with SQL and code beyond declarations: of one release, and of the next with different code. */
 const base = domain({ name: 'workshop', roles: ['teacher'] });

@@ -1,6 +1,6 @@
 import type { WebhookId } from '#kernel/base/brands.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { filterColumnsOf } from '#kernel/registry/webhook-fields.ts';
+import { filterColumnsOf } from '#kernel/webhook/webhook-fields.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import type { PlannedEndpoint } from '#shared/webhooks/planned-endpoint.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { choice, flag, integer, line, list, ref, states } from '#kernel/declare/fields.ts';
-import { assemble } from '#kernel/registry/assemble.ts';
 import { compareRights } from './compare-rights.ts';
 import { contractOf } from './contract.ts';
 

@@ -1,10 +1,10 @@
 // Over 200 lines, because it is one table: each part of a declaration that gives recorded events their
 // meaning.
 import { describe, expect, test } from 'vitest';
+import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { choice, flag, instant, integer, line, list, ref, states } from '#kernel/declare/fields.ts';
 import { count, latest, sum } from '#kernel/declare/view.ts';
-import { assemble } from '#kernel/registry/assemble.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { readDefinition } from '#shared/projection/definition.ts';
 import { isMadeBy, rowsMark } from '#shared/projection/fingerprint.ts';

@@ -1,7 +1,7 @@
 import { targetOf } from '#kernel/base/names.ts';
 import type { Domain, ShareEffect, ShareSource, ViewInfo } from '#kernel/registry/registry.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
-import { viewQueriesOf, viewSubscriptionOf } from '../../../query/graphql/sdl-views.ts';
+import { viewQueriesOf, viewSubscriptionOf } from '../../../query/graphql/schema/sdl-views.ts';
 import { viewSourcesOf } from '../../../query/views/source.ts';
 import { operationsTo, tableLines } from './description-parts.ts';
 import { rightSentencesOf } from './rights.ts';

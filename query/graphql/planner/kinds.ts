@@ -1,7 +1,7 @@
 // Over 200 lines, because it is one thing: what the planner knows of a kind, compiled from its declaration.
 
+import { RESERVED } from '#kernel/assembly/demand-names.ts';
 import { pathId } from '#kernel/base/rest/path-id.ts';
-import { RESERVED } from '#kernel/registry/demand-names.ts';
 import { expressionType } from '#kernel/registry/hatches.ts';
 import type { Domain, ExpressionInfo, SqlText } from '#kernel/registry/registry.ts';
 import type { Filter, Member, Source, Sources } from '../../rows/sources.ts';

@@ -4,7 +4,7 @@ import { notFound, Rejection } from '#kernel/base/rejection.ts';
 import { pathId } from '#kernel/base/rest/path-id.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
-import { staysWhenEnded } from '#kernel/rows/table.ts';
+import { staysWhenEnded } from '#kernel/registry/stays-when-ended.ts';
 import { eventTypesOf } from '../../event-types/event-types.ts';
 import { refuseParked } from '../../rows/parked.ts';
 import { sourcesOf } from '../../rows/sources.ts';

@@ -1,7 +1,7 @@
 import type { EventId, WebhookId } from '#kernel/base/brands.ts';
 import { pathEventId } from '#kernel/base/rest/path-id.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { filterColumnsOf } from '#kernel/registry/webhook-fields.ts';
+import { filterColumnsOf } from '#kernel/webhook/webhook-fields.ts';
 import type { Attempt, Delivery, DeliveryFilter } from '#shared/rest/deliveries.ts';
 import { roleAndAttributesOf } from '#shared/role-and-attributes.ts';
 import {

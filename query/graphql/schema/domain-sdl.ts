@@ -17,8 +17,8 @@ import {
 } from '../../rows/sources.ts';
 import { viewSourcesOf } from '../../views/source.ts';
 import { enumName, listsOf, memberName, orderName } from '../rules/names.ts';
-import { anyChangeOf, changeOf, subscriptionsOf } from '../sdl-changes.ts';
-import { itemLines, itemTypesOf } from '../sdl-items.ts';
+import { anyChangeOf, changeOf, subscriptionsOf } from './sdl-changes.ts';
+import { itemLines, itemTypesOf } from './sdl-items.ts';
 import {
   addressLine,
   block,
@@ -30,9 +30,9 @@ import {
   sentence,
   valueType,
   withAbsence,
-} from '../sdl-lines.ts';
-import { CHANGE_OF_ROW, viewQueriesOf, viewSubscriptionOf, viewTypesOf } from '../sdl-views.ts';
-import { inputsOf, mutationsOf } from '../sdl-writes.ts';
+} from './sdl-lines.ts';
+import { CHANGE_OF_ROW, viewQueriesOf, viewSubscriptionOf, viewTypesOf } from './sdl-views.ts';
+import { inputsOf, mutationsOf } from './sdl-writes.ts';
 
 /**
  * The GraphQL schema of a domain as SDL: types, queries, mutations and subscriptions of every aggregate, with

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { openPeople } from '../../../testing/people.ts';
+import { openPeople } from '../../../testing/http/people.ts';
 import { createRandom } from '../../../testing/random.ts';
 import { happenedIn } from '../visible-events.ts';
 import { check } from './check/check.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { platform } from 'node:os';
 import { test as base } from 'vitest';
 import { freePort } from '#adapters/embedded-postgres/free-port.ts';
-import { openPeople, type TokenHolder } from '../../../testing/people.ts';
+import { openPeople, type TokenHolder } from '../../../testing/http/people.ts';
 import { until } from '../../../testing/until.ts';
 import { type Installation, startInstallation } from '../../engines/installation.ts';
 

@@ -1,0 +1,116 @@
+import { byName } from '../base/names.ts';
+import { demandAttributes } from '../conditions/attributes.ts';
+import { membershipsOf } from '../decide/memberships.ts';
+import type { AnyAggregate } from '../declare/aggregate.ts';
+import type { AnyRoute } from '../declare/route.ts';
+import type { AnyView } from '../declare/view.ts';
+import { definitionsOf } from '../events/definitions.ts';
+import { kindOf } from '../registry/kind-of.ts';
+import type { Domain } from '../registry/registry.ts';
+import { viewOf } from '../registry/view-of.ts';
+import { aggregateOperations } from '../rest/operations.ts';
+import { tableOf } from '../rows/table.ts';
+import { visibilityOf } from '../visibility/visibility.ts';
+import { demandFields } from './demand-fields.ts';
+import { demandHatches } from './demand-hatches.ts';
+import { demandLimits } from './demand-limits.ts';
+import { demandLists } from './demand-lists.ts';
+import { demandNames } from './demand-names.ts';
+import { demandOwnNames } from './demand-own-names.ts';
+import { demandParts } from './demand-parts.ts';
+import { demandReactions } from './demand-reactions.ts';
+import { demandReads } from './demand-reads.ts';
+import { demandReferences } from './demand-references.ts';
+import { demandCells, demandRoles } from './demand-roles.ts';
+import { demandSupported } from './demand-supported.ts';
+import { demandVersions } from './demand-versions.ts';
+import { demandViews } from './demand-views.ts';
+import { demandRoutes, routeOf } from './route-of.ts';
+
+type Base = {
+  readonly name: string;
+  readonly roles: readonly string[];
+  readonly signUp: string;
+  readonly user: AnyAggregate;
+};
+/** References by name must lead to a declared aggregate. */
+type Later<A> = A extends { readonly fields: infer F }
+  ? { [K in keyof F]-?: F[K] extends { readonly later: infer N } ? N : never }[keyof F]
+  : never;
+type Known<A extends readonly AnyAggregate[]> = [Exclude<Later<A[number]>, A[number]['kind']>] extends [never]
+  ? unknown
+  : {
+      readonly 'refers to an aggregate that is not in the domain': Exclude<
+        Later<A[number]>,
+        A[number]['kind']
+      >;
+    };
+
+declare const DECLARED: unique symbol;
+/** A domain with its declarations, carried by its type alone: clients are typed by them. */
+export interface DomainOf<out Declared> extends Domain {
+  readonly [DECLARED]?: Declared;
+}
+
+/**
+ * Assembles a domain. Throws `StartRefused` for a contradiction; its message names the place and a solution.
+ */
+export const assemble = <
+  const A extends readonly AnyAggregate[],
+  const B extends Base,
+  const V extends readonly AnyView[] = readonly [],
+  const R extends readonly AnyRoute[] = readonly [],
+>(
+  base: B,
+  aggregates: A & Known<A>,
+  views?: V,
+  routes?: R,
+): DomainOf<{
+  readonly user: B['user'];
+  readonly aggregates: A[number];
+  readonly views: V[number];
+  readonly routes: R[number];
+}> => {
+  demandOwnNames({
+    roles: base.roles,
+    aggregates: [base.user, ...aggregates],
+    views: views ?? [],
+    routes: routes ?? [],
+  });
+  demandRoles(base);
+  const kinds = [base.user, ...aggregates].map(kindOf);
+  demandSupported(kinds);
+  demandVersions(kinds);
+  demandReferences(kinds, { user: base.user, aggregates, domain: base.name });
+  demandNames(kinds);
+  const domain = {
+    name: base.name,
+    roles: ['anonymous', ...base.roles, 'admin'],
+    signUp: base.signUp,
+    kinds: byName(kinds.map((kind) => [kind.name, kind])),
+    views: (views ?? []).map(viewOf),
+    routes: (routes ?? []).map(routeOf),
+  };
+  demandCells(domain);
+  demandLists(domain);
+  demandParts(domain);
+  demandAttributes(domain);
+  demandReads(domain);
+  demandLimits(domain);
+  demandHatches(domain);
+  demandReactions(domain);
+  demandViews(domain);
+  demandRoutes(domain);
+  demandCompiles(domain);
+  demandFields(kinds);
+  return domain;
+};
+
+/** Compiles everything once, so that authors see mistakes here, and not when a process starts. */
+const demandCompiles = (domain: Domain): void => {
+  visibilityOf(domain);
+  membershipsOf(domain);
+  for (const kind of Object.values(domain.kinds)) tableOf(kind);
+  definitionsOf(domain);
+  aggregateOperations(domain);
+};

@@ -1,0 +1,344 @@
+// Over 200 lines, because it is one table: the names of the kernel, and the messages about them.
+
+import { capital, column, itemType, SQL_NAME_CHARACTERS_MAX, targetOf, wire } from '../base/names.ts';
+import { isAbsence, REJECTIONS } from '../base/rejection.ts';
+import { StartRefused } from '../base/start-refused.ts';
+import type { FieldDef } from '../declare/fields.ts';
+import type { Kind, ListInfo, Refusal } from '../registry/registry.ts';
+
+/** Refuses names that some interface cannot represent, each with a message that names the place. */
+export const demandNames = (kinds: readonly Kind[]): void => {
+  const [wrong] = [...kinds.flatMap(wrongIn), ...twiceAmong(kinds), ...ownersLikeOthers(kinds)];
+  if (wrong !== undefined) throw new StartRefused(`${wrong}: give it another name.`);
+  for (const kind of kinds) {
+    demandOneEdit(kind);
+    for (const fact of Object.keys(kind.facts)) demandNoCircle(kind, [fact]);
+  }
+};
+
+export const FORM = /^[a-z][a-zA-Z0-9]{0,39}$/;
+const EVENT = /^[a-z][a-zA-Z0-9_]{0,39}$/;
+const PLURAL = /^[a-z][a-zA-Z0-9]{0,47}$/;
+/** The form of words in GraphQL enumerations and in conditions. */
+const WORD = /^[a-zA-Z_][a-zA-Z0-9_]{0,39}$/;
+const SCOPE = /^[a-z][a-z0-9-]{0,39}$/;
+const CODE = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)+$/;
+
+const wrongIn = (kind: Kind): readonly string[] =>
+  [
+    ...wrongInKind(kind),
+    ...wrongInFields(kind),
+    ...wrongInColumns(kind),
+    ...wrongInWords(kind),
+    ...wrongInDeclarations(kind),
+  ].map((reason) => `${kind.name}: ${reason}`);
+
+const of = (
+  what: string,
+  names: readonly string[],
+  why: (each: string) => string | undefined,
+): readonly string[] => names.flatMap((each) => why(each) ?? []).map((reason) => `${what} ${reason}`);
+const form = (pattern: RegExp) => (each: string) =>
+  pattern.test(each) ? undefined : `${each} does not match ${pattern.source}`;
+const taken = (words: ReadonlySet<string>, by: string) => (each: string) =>
+  words.has(each) ? `${each} is ${by}` : undefined;
+
+const wrongInKind = ({ name, type, table, path, plural, owner, field }: Kind): readonly string[] => [
+  ...of('the name', [name], form(FORM)),
+  ...(name === 'user'
+    ? []
+    : of('the name', [name], taken(KINDS_OF_THE_KERNEL, 'reserved for a stream of the kernel'))),
+  ...of('the name', [name], taken(PARAMETERS_OF_EVENTS, 'a parameter of events')),
+  ...of(
+    'the owner',
+    owner === undefined ? [] : [owner],
+    taken(PARAMETERS_OF_EVENTS, 'a parameter of events'),
+  ),
+  ...of('the plural', [plural], form(PLURAL)),
+  ...of('the table', [table], taken(RESERVED, 'reserved in SQL')),
+  ...of('the table', [table], taken(TABLES_OF_THE_KERNEL, 'a table of the kernel')),
+  ...of('the table', [table], long),
+  ...of('the path', [path], taken(PATHS_OF_THE_KERNEL, 'a path of the kernel')),
+  // The ingress routes all of them to the sign-in pages.
+  ...of('the path', [path], (each) =>
+    each.startsWith('sign-') ? `${each} is a path of the kernel` : undefined,
+  ),
+  ...of('the type of GraphQL', [type], form(/^[A-Z][a-zA-Z0-9]{0,39}$/)),
+  ...of('the field of GraphQL', [field], taken(QUERIES_OF_THE_KERNEL, 'a query of the kernel')),
+];
+
+const wrongInFields = (kind: Kind): readonly string[] => {
+  const fields = Object.keys(kind.fields);
+  const wired = fields.map((field) => wire(field, kind.fields[field]));
+  const isSearched = Object.values(kind.fields).some(({ search }) => search !== undefined);
+  return [
+    ...of('the field', fields, form(FORM)),
+    ...of('the field', [...fields, ...wired], taken(FIELDS_OF_THE_KERNEL, 'a field of every aggregate')),
+    ...of('the field', [...fields, ...wired], taken(new Set([`${kind.name}Id`]), 'the id of the aggregate')),
+    ...(isSearched
+      ? of('the field', fields, taken(new Set(['search']), 'the column of the full-text search'))
+      : []),
+    ...of('the list', Object.keys(kind.lists), form(FORM)),
+    ...of('the list', Object.keys(kind.lists), taken(FIELDS_OF_THE_KERNEL, 'a field of every aggregate')),
+  ];
+};
+
+const wrongInColumns = ({ fields, lists }: Kind): readonly string[] => {
+  const columns = Object.entries(fields).map(([field, def]) => column(field, def));
+  const ofItems = Object.values(lists).flatMap((list) => [
+    ...Object.entries(list.fields).map(([field, def]) => column(field, def)),
+    list.id.column,
+  ]);
+  return [
+    ...of('the column', [...columns, ...ofItems], taken(RESERVED, 'reserved in SQL')),
+    ...of('the column', [...columns, ...ofItems], long),
+    ...of('the column', repeated(columns), (each) => `${each} belongs to two fields`),
+  ];
+};
+
+const wrongInWords = (kind: Kind): readonly string[] => [
+  ...of('the word', wordsOf(kind), form(WORD)),
+  ...of('the word', wordsOf(kind), taken(WORDS_OF_THE_KERNEL, 'reserved')),
+  ...of('the scope', scopesOf(kind), form(SCOPE)),
+  ...of('the filter', filtersOf(kind), taken(PARAMETERS, 'a parameter of every list')),
+  ...of('the filter', repeated(filtersOf(kind)), (each) => `${each} belongs to two fields`),
+];
+
+const wrongInDeclarations = (kind: Kind): readonly string[] => {
+  const limits = kind.limits.map(({ name }) => name);
+  const facts = Object.keys(kind.facts);
+  return [
+    ...of('the event', Object.keys(kind.events), form(EVENT)),
+    ...(kind.events.changed?.spec.subscribe && kind.parent === undefined
+      ? of(
+          'the event',
+          ['changed'],
+          taken(new Set(['changed']), 'reserved for the subscription to all changes of an aggregate'),
+        )
+      : []),
+    ...of('the limit', limits, form(FORM)),
+    ...of('the limit', repeated(limits), (each) => `${each} has the name of a unique field`),
+    ...of('the command', Object.keys(kind.commands), form(FORM)),
+    ...of(
+      'the command',
+      Object.keys(kind.commands),
+      taken(new Set(['patch', 'read', 'write', 'replace']), 'a command of every aggregate'),
+    ),
+    ...of(
+      'the fact',
+      facts,
+      taken(
+        new Set([...Object.keys(kind.fields), 'own', 'caller']),
+        'already a field or a word of conditions',
+      ),
+    ),
+    ...of('the fact', facts, taken(new Set(['found']), 'reserved for the refusal of a missing aggregate')),
+    ...of(
+      'the refusal',
+      refusalsIn(kind).map(({ code }) => code),
+      (code) =>
+        !CODE.test(code) || isAbsence(code) || Object.hasOwn(REJECTIONS, code)
+          ? `${code} is not a valid code or is already used by the kernel`
+          : undefined,
+    ),
+  ];
+};
+
+const long = (name: string): string | undefined =>
+  name.length > SQL_NAME_CHARACTERS_MAX
+    ? `${name} has more than ${SQL_NAME_CHARACTERS_MAX} characters`
+    : undefined;
+
+/** Only one command may edit fields by a form: `PATCH`, and `updateArticle` in GraphQL. */
+const demandOneEdit = ({ name, commands }: Kind): void => {
+  const [first, second] = Object.values(commands).filter(
+    ({ kind, internal }) => kind === 'edit' && !internal,
+  );
+  if (first !== undefined && second !== undefined)
+    throw new StartRefused(
+      `${name}: the commands ${first.name} and ${second.name} both edit fields with a form, but an aggregate can have only one such command: let one event change the fields of both, or let ${second.events[0]?.name} also set a field (\`sets: { doneAt: 'now' }\`), which makes ${second.name} an action with its own form.`,
+    );
+};
+
+/** Facts may refer to other facts, but not in a circle. */
+const demandNoCircle = (kind: Kind, [fact, ...before]: readonly [string, ...string[]]): void => {
+  if (before.includes(fact))
+    throw new StartRefused(
+      `${kind.name}: the fact ${fact} depends on itself, through ${[fact, ...before].toReversed().join(', ')}: define it by fields.`,
+    );
+  for (const next of factsNamedIn(kind, kind.facts[fact])) demandNoCircle(kind, [next, fact, ...before]);
+};
+
+const factsNamedIn = (kind: Kind, condition: unknown): readonly string[] => {
+  const all = [condition].flat();
+  return all.flatMap((each) => {
+    if (typeof each === 'string') return Object.hasOwn(kind.facts, each) ? [each] : [];
+    if (typeof each !== 'object' || each === null) return [];
+    return Object.keys(each).filter(
+      (name) => !Object.hasOwn(kind.fields, name) && Object.hasOwn(kind.facts, name),
+    );
+  });
+};
+
+/** The kernel declares the refusal of a taken e-mail address of users. */
+const refusalsIn = ({ refusals, limits }: Kind): readonly Refusal[] => [
+  ...Object.values(refusals),
+  ...limits.filter(({ fence }) => fence !== 'email_abandoned').map(({ refusal }) => refusal),
+];
+
+/** The words of choices and states; of users, the roles. */
+const wordsOf = ({ fields }: Kind): readonly string[] =>
+  Object.values(fields).flatMap(({ values }) => values ?? []);
+
+const scopesOf = ({ rights }: Kind): readonly string[] =>
+  Object.values(rights).flatMap(({ scope }) => (typeof scope === 'string' ? [scope] : []));
+
+const filtersOf = ({ fields, filters, owner, parent }: Kind): readonly string[] => [
+  ...Object.entries(fields).flatMap(([name, { filter }]) =>
+    filter === undefined ? [] : [filter === true ? name : filter],
+  ),
+  ...filters.map(({ name }) => name),
+  // Lists can always be filtered by their owner.
+  ...(owner !== undefined && parent === undefined && filters.some(({ name }) => name === owner)
+    ? [owner]
+    : []),
+];
+
+const repeated = (names: readonly string[]): readonly string[] =>
+  names.filter((name, index) => names.indexOf(name) < index);
+
+/** Names that several kinds share although they must be unique. */
+const twiceAmong = (kinds: readonly Kind[]): readonly string[] => {
+  const among = (
+    what: string,
+    of: (kind: Kind) => readonly string[],
+    known: readonly string[] = [],
+  ): readonly string[] => {
+    const owners = new Map(known.map((name) => [name, 'the kernel']));
+    return kinds.flatMap((kind) =>
+      of(kind).flatMap((name) => {
+        const first = owners.get(name);
+        owners.set(name, first ?? kind.name);
+        return first === undefined ? [] : [`${kind.name}: ${what} ${name} already belongs to ${first}`];
+      }),
+    );
+  };
+  return [
+    ...among('the table', ({ table, lists }) => [table, ...Object.values(lists).map((list) => list.table)]),
+    ...among('the path', ({ path }) => [path]),
+    ...among('the command', ({ name, commands }) =>
+      [...Object.keys(commands), 'patch'].map((each) => `${capital(each)}${capital(name)}`),
+    ),
+    ...among('the type of GraphQL', typesOf, TYPES_OF_THE_KERNEL),
+  ];
+};
+
+/** Events and webhooks are filtered by parents, users and owners, each by its name. */
+const ownersLikeOthers = (kinds: readonly Kind[]): readonly string[] => {
+  const others = new Set([
+    'user',
+    ...kinds.map(({ parent, fields }) => (parent === undefined ? '' : targetOf(fields[parent] as FieldDef))),
+  ]);
+  return kinds.flatMap(({ name, owner }) =>
+    owner !== undefined && others.has(owner)
+      ? [`${name}: the owner ${owner} has the name of an aggregate by which events are filtered`]
+      : [],
+  );
+};
+
+/** The types of GraphQL that a kind has. */
+export const typesOf = ({ name, type, fields, lists }: Kind): readonly string[] => [
+  ...['', 'Edge', 'Connection', 'Sort', 'Filter', 'Input', 'Changes'].map((ending) => `${type}${ending}`),
+  `${capital(name)}Change`,
+  ...Object.entries(fields).flatMap(([field, { values, enumName }]) =>
+    values === undefined ? [] : [enumName ?? `${type}${capital(field)}`],
+  ),
+  // A separate message reports two lists with the same name for an item.
+  ...[...new Map(Object.values(lists).map((list) => [list.one, list])).values()].flatMap((list) =>
+    typesOfItems(itemType({ type }, list), list),
+  ),
+];
+
+const typesOfItems = (type: string, { key, id, fields }: ListInfo): readonly string[] => [
+  ...['', 'Edge', 'Connection', 'Input', 'Changes'].map((ending) => `${type}${ending}`),
+  ...Object.entries({ ...(key !== undefined && { [key]: id.def }), ...fields }).flatMap(
+    ([field, { values, enumName }]) => (values === undefined ? [] : [enumName ?? `${type}${capital(field)}`]),
+  ),
+];
+
+const KINDS_OF_THE_KERNEL = new Set(
+  'webhook email limit administrators command session grant client account invitation'.split(' '),
+);
+const TABLES_OF_THE_KERNEL = new Set(
+  'webhooks departed digest parked removed view_stream view_removed view_readers'.split(' '),
+);
+export const PATHS_OF_THE_KERNEL = new Set([
+  ...'account api audit clients console deliveries docs event-types events graphql me oauth operations uploads webhooks'.split(
+    ' ',
+  ),
+  ...'authorize consent device introspect jwks livez metrics par readyz register revoke token userinfo'.split(
+    ' ',
+  ),
+]);
+const WORDS_OF_THE_KERNEL = new Set('true false null now caller own'.split(' '));
+const QUERIES_OF_THE_KERNEL = new Set('auditStatus cursor eventTypes me node webhook'.split(' '));
+export const FIELDS_OF_THE_KERNEL = new Set(
+  'id version createdAt updatedAt deletedAt links asOf history personal seal type ctid xmin xmax cmin cmax tableoid'.split(
+    ' ',
+  ),
+);
+const PARAMETERS_OF_EVENTS = new Set('actor after limit since subject types until'.split(' '));
+export const PARAMETERS = new Set('after at before limit q sort'.split(' '));
+
+/** True if the kernel uses this table, path or GraphQL query. */
+export const isOfTheKernel = ({
+  table,
+  path,
+  name,
+}: {
+  readonly table: string;
+  readonly path: string;
+  readonly name: string;
+}): boolean =>
+  TABLES_OF_THE_KERNEL.has(table) ||
+  PATHS_OF_THE_KERNEL.has(path) ||
+  path.startsWith('sign-') ||
+  QUERIES_OF_THE_KERNEL.has(name);
+
+/** A test compares this list with the recorded schema. */
+export const TYPES_OF_THE_KERNEL = [
+  ...'AuditStatus Boolean Change Cursor DateTime EventType FieldChange Float HistoryConnection HistoryEntry HistoryEntryEdge'.split(
+    ' ',
+  ),
+  ...'HttpHeader ID Int JSON Mutation Node PageInfo Query SignedAddress String Subscription Upload'.split(
+    ' ',
+  ),
+  ...'Delivery DeliveryAnswer DeliveryAttempt DeliveryAttemptConnection DeliveryAttemptEdge DeliveryConnection'.split(
+    ' ',
+  ),
+  ...'DeliveryEdge DeliveryFilter DeliverySearch DeliverySearchState DeliveryState Replay ReplayConnection ReplayEdge ReplayState'.split(
+    ' ',
+  ),
+  ...'Webhook WebhookBacklog WebhookChanges WebhookConnection WebhookDisabledReason WebhookEdge WebhookFailure'.split(
+    ' ',
+  ),
+  ...'WebhookHeader WebhookHealth WebhookInput WebhookListFilter WebhookPayload WebhookRequest WebhookSort'.split(
+    ' ',
+  ),
+  ...'WebhookWithSecret WebhookWithheld'.split(' '),
+];
+
+/**
+ * Words that PostgreSQL does not accept as names of tables or columns without quotes. A test compares them
+ * with the server.
+ */
+export const RESERVED: ReadonlySet<string> = new Set(
+  [
+    'all analyse analyze and any array as asc asymmetric authorization binary both case cast check collate collation column',
+    'concurrently constraint create cross current_catalog current_date current_role current_schema current_time current_timestamp',
+    'current_user default deferrable desc distinct do else end except false fetch for foreign freeze from full grant group having',
+    'ilike in initially inner intersect into is isnull join lateral leading left like limit localtime localtimestamp natural not',
+    'notnull null offset on only or order outer overlaps placing primary references returning right select session_user similar',
+    'some symmetric system_user table tablesample then to trailing true union unique user using variadic verbose when where window with',
+  ].flatMap((line) => line.split(' ')),
+);

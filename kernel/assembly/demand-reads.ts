@@ -1,0 +1,59 @@
+import { StartRefused } from '../base/start-refused.ts';
+import { type Expression, factsIn, resolve } from '../conditions/expression.ts';
+import { operationOf, rightsOf } from '../conditions/rights.ts';
+import type { CommandInfo, Domain, Kind } from '../registry/registry.ts';
+
+/** Refuses references that commands cannot read, and reads without effect. */
+export const demandReads = (domain: Domain): void => {
+  for (const kind of Object.values(domain.kinds))
+    for (const command of Object.values(kind.commands))
+      for (const name of command.reads) demandRead(domain, kind, { command, name });
+};
+
+type Reading = { readonly command: CommandInfo; readonly name: string };
+
+const demandRead = (domain: Domain, kind: Kind, { command, name }: Reading): void => {
+  const place = `${kind.name}: the command ${command.name} reads ${name}`;
+  const def = kind.fields[name];
+  if (def?.kind !== 'ref') {
+    const references = Object.keys(kind.fields).filter((each) => kind.fields[each]?.kind === 'ref');
+    throw new StartRefused(
+      `${place}, which is not one of its references: use one of ${references.join(', ') || 'none'}.`,
+    );
+  }
+  const asked = askedOf(domain, kind, command);
+  if (
+    command.decide === undefined &&
+    !asked.some((each) => factsIn(each).some(({ path }) => path[0] === name))
+  )
+    throw new StartRefused(
+      `${place}, but no condition uses it: remove it from \`reads\`, or give the command a \`decide\`.`,
+    );
+};
+
+/**
+ * The conditions of a command beside its `decide`, including those of commands that its form can run next,
+ * and the invariants.
+ */
+const askedOf = (domain: Domain, kind: Kind, { name, when, next }: CommandInfo): readonly Expression[] => {
+  const all = [{ name, when }, ...next.flatMap((each) => kind.commands[each] ?? [])];
+  const conditions = [
+    ...all.flatMap((each) => (each.when === undefined ? [] : [each.when])),
+    ...Object.values(kind.invariants),
+  ];
+  return [
+    ...conditions.map((each) => resolve(domain, kind, each)),
+    ...all.flatMap((each) => rightsOf(domain).get(operationOf(kind, each.name))?.alternatives ?? []),
+  ];
+};
+
+/**
+ * The first command that reads other aggregates, with its aggregate; an event log that cannot lock them
+ * refuses it.
+ */
+export const readingIn = ({ kinds }: Domain): string | undefined =>
+  Object.values(kinds).flatMap((kind) =>
+    Object.values(kind.commands).flatMap(({ name, reads }) =>
+      reads.length > 0 ? [`${kind.name}: the command ${name} reads ${reads[0]}`] : [],
+    ),
+  )[0];

@@ -1,0 +1,139 @@
+import { oneOf, targetOf } from '../base/names.ts';
+import { StartRefused } from '../base/start-refused.ts';
+import { isOfParts } from '../conditions/parts-of.ts';
+import type { FieldDef } from '../declare/fields.ts';
+import type { Kind } from '../registry/registry.ts';
+
+/** Refuses declarations that no part implements yet, by name, so that authors do not rely on them. */
+export const demandSupported = (kinds: readonly Kind[]): void => {
+  const names = kinds.map(({ name }) => name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined)
+    throw new StartRefused(`There are two aggregates named ${twice}: give one of them another name.`);
+  for (const kind of kinds) {
+    const [missing] = unsupportedIn(kind);
+    if (missing !== undefined)
+      throw new StartRefused(`${kind.name}: ${missing} is not supported yet; remove it.`);
+    const [unowned] = kind.name === 'user' ? [] : [...lostPaths(kinds, kind), ...unownedIn(kind)];
+    if (unowned !== undefined) throw new StartRefused(`${kind.name}: ${unowned}`);
+    const [unfilled] = kind.name === 'user' ? unfilledIn(kind) : [];
+    if (unfilled !== undefined)
+      throw new StartRefused(
+        `user: ${unfilled} is not set when users sign up: give it a default, or make it optional().`,
+      );
+  }
+};
+
+/** Account and policy implement those of users. */
+const unsupportedIn = (kind: Kind): readonly string[] => {
+  const { name, fields, fieldRights } = kind;
+  return [
+    ...Object.keys(fieldRights).flatMap((right) =>
+      name === 'user' || isOfParts(kind, right) ? [] : [`the field right ${right}`],
+    ),
+    // Erasure would remove the address and keep the file.
+    ...Object.keys(fields).flatMap((field) =>
+      fields[field]?.kind === 'upload' && fields[field].personal ? [`personal() of the upload ${field}`] : [],
+    ),
+    ...Object.keys(fields).flatMap((field) =>
+      isNeverGiven(fields[field]) ? [`the upload ${field} without optional()`] : [],
+    ),
+    ...Object.keys(fields).flatMap((field) =>
+      isErasedToAnother(fields[field]) ? [`the option \`erased\` of ${field}`] : [],
+    ),
+    ...Object.keys(fields).flatMap((field) =>
+      fields[field]?.sort && fields[field].kind !== 'instant' ? [`sort() of ${field}`] : [],
+    ),
+  ];
+};
+
+/** A column of dates cannot hold a replacement text. */
+export const isErasedToAnother = (def: FieldDef | undefined): boolean =>
+  def?.kind === 'date' && def.personal?.erased !== undefined;
+
+/** A file can be uploaded only after its aggregate or item exists. */
+export const isNeverGiven = (def: FieldDef | undefined): boolean =>
+  def?.kind === 'upload' && !def.optional && !def.mayBeElsewhere;
+
+/**
+ * Every event names the owner of its personal data, so that it can be sealed even if nothing else is known.
+ */
+const unownedIn = (kind: Kind): readonly string[] => {
+  const { fields, identity, owner } = kind;
+  return personalIn(kind).flatMap(([name, def]) => {
+    const person = def.personal?.of ?? owner ?? '';
+    const to = fields[person];
+    const isOwned = to !== undefined && targetOf(to) === 'user' && !to.optional && identity.includes(person);
+    return isOwned
+      ? []
+      : [
+          `the personal field ${name} must belong to a user whom every event can name: its owner, its parent, or a reference that only its creation sets; name this reference, or the path to it, in \`of\`.`,
+        ];
+  });
+};
+
+const personalIn = ({ fields, lists }: Kind): readonly (readonly [name: string, def: FieldDef])[] => [
+  ...Object.entries(fields).filter(([, { personal }]) => personal),
+  ...Object.values(lists).flatMap((list) =>
+    Object.entries(list.fields).flatMap(([name, def]) =>
+      def.personal ? [[`${list.name}.${name}`, def] as const] : [],
+    ),
+  ),
+];
+
+/** Creation reads each reference of the path from the log. */
+const HOPS_MAX = 5;
+
+/**
+ * A path must lead to the same person for ever: its references are constant and remain after their aggregates
+ * end.
+ */
+const lostPaths = (kinds: readonly Kind[], kind: Kind): readonly string[] =>
+  Object.values(kind.persons).flatMap((path) => {
+    const place = `personal fields belong to ${path.join('.')}`;
+    if (path.length > HOPS_MAX)
+      return [
+        `${place}, which is ${path.length} references away: give it its own reference to the person, or use a path of at most ${HOPS_MAX}.`,
+      ];
+    let from = kind;
+    for (const [index, name] of path.entries()) {
+      const lost = lostAt(from, name, index === 0);
+      if (lost !== undefined) return [`${place}, but ${lost}`];
+      const target = kinds.find((each) => each.name === targetOf(from.fields[name] as FieldDef));
+      if (target === undefined)
+        return [`${place}, but ${name} leads out of the domain: add its target to the domain.`];
+      const isLast = index === path.length - 1;
+      if (isLast !== (target.name === 'user'))
+        return [
+          isLast
+            ? `${place}, which is ${oneOf(target.name)} and not a user: end the path at a user.`
+            : `${place}, but ${name} is already a user: end the path there.`,
+        ];
+      from = target;
+    }
+    return [];
+  });
+
+const lostAt = (kind: Kind, name: string, isFirst: boolean): string | undefined => {
+  const { fields, lists, identity, events } = kind;
+  if (name in lists) return `${name} is a list, with several items: use references only.`;
+  const def = fields[name];
+  if (def?.kind !== 'ref') return `${kind.name} has no reference ${name}: use one of its references.`;
+  if (def.optional)
+    return `${name} of ${kind.name} may be null, so the fields could belong to nobody: make it required.`;
+  const isGiven = Object.values(events).every(
+    ({ effect, content }) => effect !== 'creates' || content.includes(name),
+  );
+  const isChanged = Object.values(events).some(
+    ({ effect, values, sets }) => name in sets || (effect !== 'creates' && values.includes(name)),
+  );
+  if (isChanged)
+    return `${name} of ${kind.name} can change, so the fields could later belong to another person: use references that only the creation sets.`;
+  if (identity.includes(name) || (isFirst && isGiven)) return undefined;
+  return `${name} of ${kind.name} is not in all of its events: use its owner or its parent instead.`;
+};
+
+const unfilledIn = ({ fields }: Kind): readonly string[] =>
+  Object.entries(fields).flatMap(([name, { optional, initial }]) =>
+    name === 'name' || optional || initial !== undefined ? [] : [name],
+  );

@@ -1,0 +1,103 @@
+import { itemType, oneOf } from '#kernel/base/names.ts';
+import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
+import { formTextOf } from '#kernel/declare/texts.ts';
+import type { CommandInfo } from '#kernel/registry/registry.ts';
+import { demandItems, type Member, type Source } from '../../rows/sources.ts';
+import { idArgument, mutatingCommands, mutationName, uploadMutations } from '../rules/names.ts';
+import { itemMutationLine, oneArgument } from './sdl-items.ts';
+import { block, inputOf, type Line, sentence } from './sdl-lines.ts';
+
+const commandsOf = ({ kind }: Source, wanted: CommandInfo['kind']): readonly CommandInfo[] =>
+  Object.values(kind.commands).filter((command) => command.kind === wanted && !command.internal);
+
+/** The inputs of an aggregate’s commands. */
+export const inputsOf = (source: Source): readonly string[] => {
+  const { kind, owner } = source;
+  return [
+    ...commandsOf(source, 'create').map((command) =>
+      block(`A new ${kind.field}.`, `input ${kind.type}Input`, [
+        ...command.form.map((name) => inputLine(source, name, 'new')),
+        ...command.next.map(
+          (next): Line => [
+            sentence(`${kind.commands[next]?.says ?? next} at once`),
+            `${next}: Boolean! = false`,
+          ],
+        ),
+        ...(owner
+          ? [[`For administrators: the ${owner.name}, if it is another user.`, `${owner.name}: ID`] as const]
+          : []),
+      ]),
+    ),
+    ...commandsOf(source, 'edit')
+      .filter(({ form }) => form.length > 1)
+      .map(({ form }) =>
+        block(
+          'Absent fields stay; null removes a value.',
+          `input ${kind.type}Changes`,
+          form.map((name) => inputLine(source, name, 'changed')),
+        ),
+      ),
+  ];
+};
+
+const memberOf = ({ kind, members }: Source, name: string): Member => {
+  const member = members.find((each) => each.name === name);
+  if (!member) throw new RangeError(`${kind.name} has no field ${name}`);
+  return member;
+};
+
+const inputLine = (source: Source, name: string, as: 'new' | 'changed'): Line => {
+  const member = memberOf(source, name);
+  return [formTextOf(member.def) ?? sentence(name), inputOf(source.kind, member, as)];
+};
+
+const saysOf = ({ kind }: Source, { name, says }: CommandInfo): string =>
+  says ?? `${name} ${oneOf(kind.field)}`;
+
+export const mutationsOf = (source: Source): readonly Line[] => [
+  ...mutatingCommands(source.kind).map((command) => {
+    const items = source.items.find(({ list }) => list === command.list);
+    return items === undefined ? mutationLine(source, command) : itemMutationLine(items, command);
+  }),
+  ...uploadLines(source),
+];
+
+const mutationLine = (source: Source, command: CommandInfo): Line => {
+  const { kind, parent } = source;
+  const name = mutationName(kind, command);
+  const says = sentence(saysOf(source, command));
+  const flat = () =>
+    command.form.map((field) => `, ${inputOf(source.kind, memberOf(source, field), 'whole')}`).join('');
+  switch (command.kind) {
+    case 'create':
+      return [
+        says,
+        `${name}(${parent ? `${idArgument(parent)}: ID!, ` : ''}input: ${kind.type}Input!): ${kind.type}!`,
+      ];
+    case 'end':
+      return [`${says.slice(0, -1)}; returns the id.`, `${name}(id: ID!, ifVersion: Int): ID!`];
+    case 'edit': {
+      const changes = command.form.length > 1 ? `, changes: ${kind.type}Changes!` : flat();
+      return [says, `${name}(id: ID!${changes}, ifVersion: Int): ${kind.type}!`];
+    }
+    default:
+      return [says, `${name}(id: ID!${flat()}, ifVersion: Int): ${kind.type}!`];
+  }
+};
+
+const PICTURE =
+  'Uploads a picture (PNG, JPEG, WebP, GIF, AVIF) of at most 10 MiB. If the file has no type, its bytes decide. You can repeat it without an idempotency key.';
+
+const uploadLines = (source: Source): readonly Line[] =>
+  uploadFieldsOf(source.kind).flatMap((field): readonly Line[] => {
+    const { kind } = source;
+    const { set, remove } = uploadMutations(kind, field);
+    const [of, type] =
+      field.list === undefined
+        ? ['id: ID!', kind.type]
+        : [oneArgument(demandItems(source, field.list)), itemType(kind, field.list)];
+    return [
+      [PICTURE, `${set}(${of}, file: Upload!, ifVersion: Int): ${type}!`],
+      ['Removes the picture.', `${remove}(${of}, ifVersion: Int): ${type}!`],
+    ];
+  });
