@@ -183,6 +183,26 @@ test('what is stored for a repetition contains no secret in plain text', async (
   }
 });
 
+test('how much has ended is answered to a repetition, wherever the first request was killed', async ({
+  ask,
+  one: { auth },
+}) => {
+  const person = await registerPerson(auth);
+  const scopes = ['openid', 'read:articles'];
+  const { clientId } = await registerClient(auth, { ...webClient, scopes, firstParty: true });
+  await tokensByCode(auth, person, { client_id: clientId, scope: 'read:articles' });
+  const headers = { 'Idempotency-Key': randomUUID() };
+  const end = () => ask('DELETE', `/account/people/${person.userId}/access`, { headers });
+  // As if the process were killed before it has stored the response.
+  await auth.pool.query(
+    `create function auth.refuse() returns trigger language plpgsql as $$ begin raise 'not now'; end $$;
+     create trigger refuse before update on auth.keyed_write for each row execute function auth.refuse()`,
+  );
+  expect((await end()).status).toBe(500);
+  await auth.pool.query('drop function auth.refuse() cascade');
+  expect(await end()).toMatchObject({ status: 200, body: { applications: 1 } });
+});
+
 test('a refused request leaves its key free for a corrected one', async ({ ask }) => {
   const headers = { 'Idempotency-Key': randomUUID() };
   const taken = `taken-${randomUUID().slice(0, 8)}`;

@@ -31,7 +31,7 @@ import { answerJson, forPrograms, isProgram } from '../rest/answer-json.ts';
 import { writeRoute } from '../rest/write-route.ts';
 import { CONSOLE } from '../storage/client.ts';
 import type { Chosen, EndedAccess as Ended } from '../storage/end-access.ts';
-import { type Settle, settling, type Written } from '../storage/keyed-writes.ts';
+import { type Settle, type SettleResult, settling, type Written } from '../storage/keyed-writes.ts';
 import { type AccountDependencies, readAccount } from './account.ts';
 
 type Dependencies = AccountDependencies &
@@ -40,7 +40,7 @@ type Dependencies = AccountDependencies &
     'readPerson' | 'record' | 'endAccess' | 'invitations' | 'attempts' | 'post' | 'issuerUrl' | 'keyedWrites'
   >;
 type End = (request: Parameters<Handler>[0]) => Promise<void>;
-type EndAll = (request: Parameters<Handler>[0]) => Promise<Ended>;
+type EndAll = (request: Parameters<Handler>[0], settle: SettleResult<Ended>) => Promise<Ended>;
 type Write = (request: Parameters<Handler>[0], settle: Settle) => Promise<Written>;
 type Handler = (request: Request<Readonly<Record<string, string>>>, response: Response) => Promise<void>;
 
@@ -100,9 +100,11 @@ const finish =
     return { status: 204 };
   };
 
+/** Nothing is left to count if these are executed again. */
 const count =
   (work: EndAll): Write =>
-  async (request) => ({ status: 200, text: JSON.stringify(numbersOf(await work(request))) });
+  async (request, settle) =>
+    numbersOf(await work(request, settling(settle, numbersOf)));
 
 const byIn = (request: Request<Readonly<Record<string, string>>>) =>
   circumstancesOf({ caller: callerOf(request), requestId: requestIdOf(request) });
@@ -126,8 +128,8 @@ const peopleHandlers = (dependencies: Dependencies) => {
     if (person.status === 'deleted') throw new Rejection('user_deleted');
     return person;
   };
-  const endOf = async (request: Parameters<End>[0], chosen: Chosen) =>
-    end(dependencies, { userId: (await personIn(request)).userId, by: byIn(request) }, chosen);
+  const endOf = async (request: Parameters<End>[0], chosen: Chosen, settle?: SettleResult<Ended>) =>
+    end(dependencies, { userId: (await personIn(request)).userId, by: byIn(request) }, chosen, settle);
   return {
     show: (async (request, response) => {
       const account = await readAccount(dependencies, await personIn(request));
@@ -151,8 +153,8 @@ const peopleHandlers = (dependencies: Dependencies) => {
       if (await reactivatePerson(pool, userId))
         await record({ type: 'account.reactivated', data: { userId } }, byIn(request));
     }) satisfies End,
-    endAccess: ((request) => endOf(request, everything())) satisfies EndAll,
-    endSessions: ((request) => endOf(request, allSessions())) satisfies EndAll,
+    endAccess: ((request, settle) => endOf(request, everything(), settle)) satisfies EndAll,
+    endSessions: ((request, settle) => endOf(request, allSessions(), settle)) satisfies EndAll,
     endSession: (async (request) => {
       await endOf(request, oneSession(request.params.sessionId ?? ''));
     }) satisfies End,
@@ -167,11 +169,14 @@ const peopleHandlers = (dependencies: Dependencies) => {
 };
 
 /** The console is no application here: it ends with its session. */
-const numbersOf = ({ sessions, grants, tokenIds }: Ended): EndedAccess => ({
-  sessions: sessions.length,
-  applications: new Set(grants.map(({ clientId }) => clientId).filter((id) => !OURS.has(id ?? ''))).size,
-  tokens: tokenIds.length,
-});
+const numbersOf = ({ sessions, grants, tokenIds }: Ended): Written => {
+  const numbers: EndedAccess = {
+    sessions: sessions.length,
+    applications: new Set(grants.map(({ clientId }) => clientId).filter((id) => !OURS.has(id ?? ''))).size,
+    tokens: tokenIds.length,
+  };
+  return { status: 200, text: JSON.stringify(numbers) };
+};
 const OURS: ReadonlySet<string> = new Set([CONSOLE, ACCOUNT_CLIENT_ID]);
 
 const invitationHandlers = ({ domain, invitations, attempts, post, issuerUrl }: Dependencies) => {

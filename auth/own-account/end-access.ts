@@ -2,6 +2,7 @@ import type { Provider } from 'oidc-provider';
 import type { RecordSecurityEvent, SecurityCircumstances } from '../security/security-log.ts';
 import { CONSOLE } from '../storage/client.ts';
 import type { Chosen, EndAccess, EndedAccess } from '../storage/end-access.ts';
+import type { SettleResult } from '../storage/keyed-writes.ts';
 import { duringVisit } from '../storage/visit.ts';
 import { circumstancesOf, type Visitor } from './visitor.ts';
 
@@ -21,8 +22,9 @@ export const end = async (
   { endAccess, record }: EndDependencies,
   { userId, by }: Ending,
   chosen: Chosen,
+  settle?: SettleResult<EndedAccess>,
 ): Promise<EndedAccess> => {
-  const ended = await endAccess(userId, chosen);
+  const ended = await endAccess(userId, chosen, settle);
   for (const { uid } of ended.sessions)
     await record({ type: 'session.signed_out', data: { sessionId: uid, userId } }, by);
   for (const { grantId, clientId } of ended.grants)

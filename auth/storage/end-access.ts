@@ -5,6 +5,7 @@ import { inTransaction } from '#shared/database/transaction.ts';
 import { personalTokenClient } from '#shared/policy.ts';
 import { endGrants } from './end-grants.ts';
 import { buryRecord, type EndedGrant } from './end-records.ts';
+import type { SettleResult } from './keyed-writes.ts';
 import type { RecordSeal } from './seal-record.ts';
 import { KIND, type OpenSession, openSessionsOf } from './sessions.ts';
 import { deletePersonalTokensOf } from './token-table.ts';
@@ -29,12 +30,16 @@ export type EndedAccess = {
   readonly tokenIds: readonly string[];
 };
 
-/** Ends access in one transaction, and returns what there was. Idempotent. */
-export type EndAccess = (userId: UserId, chosen: Chosen) => Promise<EndedAccess>;
+/** Ends access in one transaction, and returns what there was. Idempotent, except for this number. */
+export type EndAccess = (
+  userId: UserId,
+  chosen: Chosen,
+  settle?: SettleResult<EndedAccess>,
+) => Promise<EndedAccess>;
 
 export const createEndAccess =
   ({ pool, seal }: { readonly pool: Pool; readonly seal: RecordSeal }): EndAccess =>
-  (userId, { isSession = none, isGrant = none, withTokens = false }) =>
+  (userId, { isSession = none, isGrant = none, withTokens = false }, settle = async () => {}) =>
     inTransaction(pool, async (connection) => {
       const ending: { readonly idHash: Buffer; readonly session: OpenSession }[] = [];
       const [endsWithSession, staysWithSession] = [new Set<string>(), new Set<string>()];
@@ -53,7 +58,9 @@ export const createEndAccess =
       for (const grant of (await selectGrants(connection, userId)).filter(isMeant))
         grants.push(...(await endGrants(connection, 'grant_id', grant.grantId)));
       for (const { idHash } of ending) await buryRecord(connection, { kind: KIND, idHash });
-      return { sessions: ending.map(({ session }) => session), grants, tokenIds };
+      const ended = { sessions: ending.map(({ session }) => session), grants, tokenIds };
+      await settle(connection, ended);
+      return ended;
     });
 
 const none = (): boolean => false;
