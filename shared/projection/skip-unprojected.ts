@@ -1,11 +1,14 @@
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import type { Parked } from '#shared/read-model/parked.ts';
+import { isForeign, type Parked } from '#shared/read-model/parked.ts';
 import { decodeAround } from './decode.ts';
 import { type Mending, notParked } from './retry.ts';
 
 type Named = Pick<Parked, 'stream' | 'version'>;
 
-/** The unreadable event of a stream outside of the read model: nothing is parked by it. */
+/**
+ * The unreadable event of a stream outside of the read model, or a foreign record that followers pass over:
+ * nothing is parked by it.
+ */
 export const findUnprojected = async (
   { eventLog, codec, tables }: Pick<Mending, 'eventLog' | 'codec' | 'tables'>,
   { stream, version }: Named,
@@ -17,7 +20,7 @@ export const findUnprojected = async (
     throw new StartRefused(
       `Version ${version} of ${stream} can be read: only unreadable events are skipped.`,
     );
-  if (tables.isProjected(event)) throw notParked(stream);
+  if (tables.isProjected(event) && !isForeign(damage)) throw notParked(stream);
   return damage;
 };
 

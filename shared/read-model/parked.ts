@@ -19,6 +19,10 @@ export type Parked = {
 export const isCut = ({ reason }: Pick<Parked, 'reason'>): boolean => reason.startsWith(CUT);
 export const CUT = 'stream_cut: ';
 
+/** Whether Annals has not written the record (`ForeignRecord`): nobody has decided anything by it. */
+export const isForeign = ({ reason }: Pick<Parked, 'reason'>): boolean =>
+  reason.startsWith('foreign_record: ');
+
 export type Listed = Parked & { readonly since: Date };
 
 const PAGE = 1_000;

@@ -3,6 +3,7 @@ import { binaryEvent, type EventData, jsonEvent } from '@eventstore/db-client';
 import { expect } from 'vitest';
 import type { StreamName } from '#kernel/base/brands.ts';
 import { NO_STREAM, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
+import { foreignForm } from '#shared/event-log/foreign-record.ts';
 import { hashOf } from '#shared/events/canonical.ts';
 import { until } from '../../testing/until.ts';
 import { ours } from '../engines/eventstoredb/ours.ts';
@@ -83,6 +84,54 @@ test('a follower at the end of the log hears a foreign record, and goes on', asy
   ending.abort();
   await following;
 });
+
+const inTransaction = (count: number) =>
+  Array.from({ length: count }, () => ({
+    id: randomUUID(),
+    type: 'article.edited',
+    contentType: 'application/json',
+    data: Buffer.from('{"total":7}'),
+    metadata: new Uint8Array(),
+  }));
+
+test.for([
+  ['a few', 2],
+  ['many', 900],
+] as const)(
+  'followers pass over %s records of an explicit transaction',
+  async ([, count], { log, standIn }) => {
+    const own = [anEvent(), anEvent(), anEvent()] as const;
+    const stream = aStream();
+    const first = await log.append(stream, NO_STREAM, [own[0]]);
+    standIn.appendInTransaction(ours(stream), inTransaction(count));
+    expect(await log.head()).toBe(first.position);
+    const ids: string[] = [];
+    const ending = new AbortController();
+    const following = (async () => {
+      for await (const page of log.follow(START, ending.signal)) ids.push(...page.map(({ id }) => id));
+    })();
+    await log.append(aStream(), NO_STREAM, [own[1]]);
+    await until(
+      () => ids.length,
+      (seen) => seen === 2,
+    );
+    standIn.appendInTransaction(ours(aStream()), inTransaction(count));
+    const last = await log.append(aStream(), NO_STREAM, [own[2]]);
+    await until(
+      () => ids.length,
+      (seen) => seen === 3,
+    );
+    ending.abort();
+    await following;
+    expect(ids).toEqual(own.map(({ id }) => id));
+    expect(await log.head()).toBe(last.position);
+    const behind = await followed(log.follow(first.position, AbortSignal.timeout(10_000), own[0].id), 2);
+    expect(behind.map(({ id }) => id)).toEqual([own[1].id, own[2].id]);
+    const read = (await Array.fromAsync(log.read(stream))).flat();
+    expect(read).toHaveLength(1 + count);
+    expect(foreignForm(read[1]?.metadata ?? {})).toContain('not JSON objects of Annals');
+  },
+);
 
 test('names that no index can hold are cut', async ({ client, log }) => {
   const stream = `order-${'x'.repeat(3_000)}`;

@@ -1,4 +1,5 @@
 // Over 200 lines, because it is one installation: everything that others do to its streams on a shared server.
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { expect } from 'vitest';
@@ -149,6 +150,24 @@ test('a record outside of the read model is skipped by its version', async ({
   const sound = await line('projection', 'release', other.stream, '--version', '1', '--yes');
   expect(sound.exit).toBe(1);
   expect(sound.complaint).toContain('can be read');
+});
+
+test('a record of an explicit transaction, which followers pass over, refuses writes until it is skipped', async ({
+  ada,
+  ask,
+  line,
+  standIn,
+  write,
+}) => {
+  const item = await write('Before the transaction');
+  const record = { id: randomUUID(), type: 'article.edited', contentType: 'application/json' };
+  standIn.appendInTransaction(ours(item.stream), [
+    { ...record, data: Buffer.from('{"total":7}'), metadata: new Uint8Array() },
+  ]);
+  const edit = () => ask('PATCH', item.path, { token: ada.token, body: { title: 'After it' } });
+  expect(await edit()).toMatchObject({ status: 503, body: { code: 'parked' } });
+  expect((await line('projection', 'release', item.stream, '--version', '2', '--yes')).exit).toBe(0);
+  expect(await edit()).toMatchObject({ status: 200 });
 });
 
 test('subscribers and webhooks get what comes behind a foreign record', async ({

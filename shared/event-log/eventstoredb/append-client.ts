@@ -280,12 +280,7 @@ const reachedBy = (answer: BatchAppendResp): Omit<Answer, 'server'> => {
   const position = success.getPosition();
   return {
     version: versionAt(BigInt(success.getCurrentRevision())),
-    position:
-      position &&
-      positionAt({
-        commit: BigInt(position.getCommitPosition()),
-        prepare: BigInt(position.getPreparePosition()),
-      }),
+    position: position && positionAt({ commit: BigInt(position.getCommitPosition()) }),
   };
 };
 

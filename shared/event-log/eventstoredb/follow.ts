@@ -9,7 +9,7 @@ import type { LiveTail } from './live-tail.ts';
 import { readOwn } from './own-page.ts';
 import { NO_PREFIX } from './own-streams.ts';
 import { PAGE_BYTES_MAX, PAGE_EVENTS_MAX, type Reader } from './read.ts';
-import { isOfSystem, positionOf, type StoredEvent, toEvent } from './record.ts';
+import { isOfSystem, isOfTransaction, positionOf, type StoredEvent, toEvent } from './record.ts';
 
 /**
  * Returns a function that follows the whole log: by pages, and at its end by a live subscription that all
@@ -89,6 +89,11 @@ const readPage = async (reader: Reader, { from, after }: From): Promise<LogPage>
   const onRecord = (record: StoredEvent): boolean => {
     const position = positionOf(record);
     records += 1;
+    if (isOfTransaction(record)) {
+      // So that a page of nothing else is not read again. No record begins at this position.
+      if (position > last) [last, lastRecord] = [position, undefined];
+      return true;
+    }
     if (position < after && from < after) return true;
     // Reading from a position is inclusive: the first record is the one that was read last.
     if (position === after && last === after) {

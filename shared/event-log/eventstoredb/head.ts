@@ -7,7 +7,6 @@ import { NO_PREFIX } from './own-streams.ts';
 import { ask, PAGE_EVENTS_MAX, type Reader, readingOf, refuseIfClosed } from './read.ts';
 import { takeAll } from './reading.ts';
 import { isEventOf, isOfSystem, positionOf } from './record.ts';
-import { serverPositionOf } from './server-positions.ts';
 
 /** Up to this record, `event` is the last event; only records of the server or of others came after it. */
 type Known = { readonly record: Position; readonly event: Position };
@@ -92,14 +91,18 @@ const readBackTo = async (reader: Reader, known: Known): Promise<Known> => {
   let from: FromPosition = END;
   // Mostly the last record is an event.
   for (let recordsMax = 1; ; recordsMax = PAGE_EVENTS_MAX) {
-    const { first, last, event } = await readBack(reader, { from, recordsMax, downTo: known.record });
+    const { first, last, event, ...page } = await readBack(reader, {
+      from,
+      recordsMax,
+      downTo: known.record,
+    });
     newest ??= first;
     if (newest === undefined || last === undefined) return { record: newest ?? START, event: START };
     if (event !== undefined) return { record: newest, event };
     if (last === known.record) return { record: newest, event: known.event };
     // The record is gone: the log was scavenged, or restored to an earlier time.
     if (last < known.record) return readBackTo(reader, UNKNOWN);
-    from = serverPositionOf(last);
+    from = page.from;
   }
 };
 
@@ -108,6 +111,8 @@ type Range = { readonly from: FromPosition; readonly recordsMax: number; readonl
 type Page = {
   readonly first: Position | undefined;
   readonly last: Position | undefined;
+  /** Where the last record is, which may be one of a transaction. */
+  readonly from: FromPosition;
   readonly event: Position | undefined;
 };
 
@@ -115,6 +120,7 @@ type Page = {
 const readBack = async (reader: Reader, { from, recordsMax, downTo }: Range): Promise<Page> => {
   const positions: Position[] = [];
   let event: Position | undefined;
+  let next = from;
   const read = reader.connection.client.readAll({
     fromPosition: from,
     maxCount: recordsMax,
@@ -126,10 +132,11 @@ const readBack = async (reader: Reader, { from, recordsMax, downTo }: Range): Pr
       if (!stored) return true;
       const position = positionOf(stored);
       positions.push(position);
+      next = stored.position ?? next;
       if (!isOfSystem(stored, reader.prefix)) event = position;
       return event === undefined && position > downTo;
     },
   });
   refuseIfClosed(reader);
-  return { first: positions[0], last: positions.at(-1), event };
+  return { first: positions[0], last: positions.at(-1), from: next, event };
 };

@@ -8,7 +8,7 @@ import { NO_PREFIX, type StreamPrefix } from './own-streams.ts';
 import { endSubscription, type ReceivedOwn, subscribeOwn } from './own-subscription.ts';
 import type { Reader } from './read.ts';
 import type { ReadConnection } from './read-connection.ts';
-import { isOfSystem, positionOf, type StoredEvent, toEvent } from './record.ts';
+import { isOfSystem, isOfTransaction, positionOf, type StoredEvent, toEvent } from './record.ts';
 
 const REOPEN_MS = 5;
 const REOPEN_MAX_MS = 1_000;
@@ -140,6 +140,7 @@ export class LiveTail extends Notifier implements AsyncDisposable {
         this.#connection.onReceived();
         await joined;
         const { event, checkpoint } = received;
+        if (event && isOfTransaction(event)) continue;
         if (event && from < after && positionOf(event) <= after) continue;
         if (event && !this.#take(last, event)) break;
         if (event) last = positionOf(event);

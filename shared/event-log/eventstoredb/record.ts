@@ -21,20 +21,33 @@ export const METADATA_STREAM_PREFIX = '$$';
 export const TOMBSTONE = '$streamDeleted';
 
 /**
+ * Whether a client of the TCP protocol, which today’s servers no longer have, wrote a record in an explicit
+ * transaction. All of its records share the position of its end.
+ */
+export const isOfTransaction = ({ position }: StoredEvent): boolean =>
+  position !== undefined && position.commit !== position.prepare;
+
+/**
  * Records that the server wrote for itself (statistics, metadata, tombstones), ours about the log, and those of
- * logs with a prefix beside one without. A link in any other stream has a version of it, so that it counts as a
+ * logs with a prefix beside one without. Those of transactions have no position of their own to follow. A link in any other stream has a version of it, so that it counts as a
  * foreign record there.
  */
-export const isOfSystem = ({ streamId, type }: StoredEvent, prefix: StreamPrefix): boolean =>
-  streamId.startsWith('$') ||
-  type === TOMBSTONE ||
-  streamId === `${prefix}${IDENTITY_STREAM}` ||
-  (prefix === NO_PREFIX && hasPrefix(streamId));
+export const isOfSystem = (stored: StoredEvent, prefix: StreamPrefix): boolean => {
+  const { streamId, type } = stored;
+  return (
+    streamId.startsWith('$') ||
+    type === TOMBSTONE ||
+    isOfTransaction(stored) ||
+    streamId === `${prefix}${IDENTITY_STREAM}` ||
+    (prefix === NO_PREFIX && hasPrefix(streamId))
+  );
+};
 
 /** Whether a record of any stream is an event of the log. */
 export const isEventOf = (prefix: StreamPrefix, stored: StoredEvent): boolean =>
   stored.streamId.startsWith(prefix) && !isOfSystem(stored, prefix);
 
+/** Of a record of a transaction, that of its end. */
 export const positionOf = ({ id, position }: StoredEvent): Position => {
   if (!position)
     throw new Error(
@@ -50,7 +63,8 @@ export const toEvent = (
   position = positionOf(stored),
 ): RecordedEvent => {
   const { streamId, revision, id, type, data, metadata, created, isJson } = stored;
-  const content = isJson ? contentOf({ data, metadata }) : foreignContent({ data, metadata });
+  const isReadable = isJson && !isOfTransaction(stored);
+  const content = isReadable ? contentOf({ data, metadata }) : foreignContent({ data, metadata });
   return {
     position,
     stream: storableName(streamId.slice(prefix.length)) as StreamName,

@@ -4,7 +4,7 @@ import { START } from '../event-log.ts';
 import { positionAt, revisionOf, serverPositionOf, versionAt } from './server-positions.ts';
 
 test('a position is that of the record in the server’s log, as a number', () => {
-  expect(positionAt({ commit: 548n, prepare: 548n })).toBe(548);
+  expect(positionAt({ commit: 548n })).toBe(548);
   expect(serverPositionOf(548 as Position)).toEqual({ commit: 548n, prepare: 548n });
   expect(serverPositionOf(START)).toBe('start');
 });
@@ -17,10 +17,6 @@ test('a version is one more than the revision', () => {
 test.each([2n ** 53n, 2n ** 64n - 1n, -1n])(
   'a position %s that is not a safe integer is refused',
   (value) => {
-    expect(() => positionAt({ commit: value, prepare: value })).toThrow('not a safe integer');
+    expect(() => positionAt({ commit: value })).toThrow('not a safe integer');
   },
 );
-
-test('a position of two parts is refused', () => {
-  expect(() => positionAt({ commit: 9n, prepare: 8n })).toThrow('explicit transaction');
-});

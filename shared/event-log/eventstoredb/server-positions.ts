@@ -5,15 +5,11 @@ import { START } from '../event-log.ts';
 export type ServerPosition = { readonly commit: bigint; readonly prepare: bigint };
 
 /**
- * Our positions are numbers: both parts in one, and never a bigint, which JSON cannot represent.
+ * Our positions are numbers, and never a bigint, which JSON cannot represent. The two parts are equal except in
+ * a record of an explicit transaction, which is no event of ours.
  */
-export const positionAt = ({ commit, prepare }: ServerPosition): Position => {
-  if (commit !== prepare)
-    throw new Error(
-      `EventStoreDB stored an event in an explicit transaction (commit ${commit}, prepare ${prepare}), which Annals cannot follow`,
-    );
-  return safe(commit, 'position') as Position;
-};
+export const positionAt = ({ commit }: Pick<ServerPosition, 'commit'>): Position =>
+  safe(commit, 'position') as Position;
 
 export const serverPositionOf = (position: Position): ServerPosition | 'start' => {
   if (position === START) return 'start';

@@ -32,6 +32,8 @@ export type AppendOutcome =
 
 export type Log = {
   append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): AppendOutcome;
+  /** Not recorded, because clients of today cannot do it: an old log may have such records. */
+  appendInTransaction(stream: string, events: readonly NewEvent[]): void;
   remove(stream: string, expected: ExpectedRevision, how: 'delete' | 'tombstone'): AppendOutcome;
   /**
    * Removes what retention, truncation and deletion have made unreadable. A log that is opened again has it
@@ -82,6 +84,7 @@ export const openLog = (opened?: Partial<OpenedJournal>): Log => {
     );
   return {
     append: (stream, expected, events) => append(state, stream, expected, events),
+    appendInTransaction: (stream, events) => appendInTransaction(state, stream, events),
     remove: (stream, expected, how) => remove(state, stream, expected, how),
     scavenge: () => scavenge(state),
     settled: async () => state.journal?.settled(),
@@ -132,6 +135,17 @@ const append = (
       return { outcome: 'appended', revision: lastRevision(stream), position: records.at(-1)?.position ?? 0 };
     }
   }
+};
+
+/** The events lie in the log before the record that commits all of them. */
+const appendInTransaction = (state: State, name: string, events: readonly NewEvent[]): void => {
+  const first = lastRevision(streamNamed(state, name)) + 1n;
+  const records = recordsOf(state.endPosition, name, first, events);
+  const end = endOf(records);
+  commit(
+    state,
+    records.map((record) => ({ ...record, commit: end })),
+  );
 };
 
 const remove = (
@@ -240,9 +254,12 @@ const commit = (state: State, records: readonly LogRecord[]): void => {
   else show(state, count);
 };
 
+const COMMIT_BYTES = 60;
+
 const apply = (state: State, record: LogRecord): void => {
   state.records.push(record);
-  state.endPosition = record.position + sizeInLog(record);
+  state.endPosition =
+    record.commit === undefined ? record.position + sizeInLog(record) : record.commit + COMMIT_BYTES;
   if (record.kind === 'empty') return;
   const stream = streamNamed(state, record.stream);
   if (record.kind === 'tombstone') {

@@ -1,6 +1,6 @@
 import type { Log } from './log.ts';
 import type { ServerPosition } from './read-request.ts';
-import { isReadable, type LogRecord } from './records.ts';
+import { commitOf, isReadable, type LogRecord } from './records.ts';
 import { firstReadable, type Stream } from './stream.ts';
 
 /** Ranges of the log that include visible records appended during the iteration. */
@@ -46,31 +46,34 @@ export const lastVisible = (log: Log, stream: Stream): bigint => {
 
 /** The index of the first record at or after a position. */
 export const indexAtOrAfter = (log: Log, target: ServerPosition): number =>
-  firstIndexWhere(log, (position) => !isBefore(position, target));
+  firstIndexWhere(log, (record) => !isBefore(record, target));
 
 /** The index of the first record after a position. */
 export const indexAfter = (log: Log, target: ServerPosition): number =>
   firstIndexWhere(
     log,
-    (position) => position > target.commit || (position === target.commit && position > target.prepare),
+    (record) =>
+      commitOf(record) > target.commit ||
+      (commitOf(record) === target.commit && record.position > target.prepare),
   );
 
-const isBefore = (position: number, target: ServerPosition): boolean =>
-  position < target.commit || (position === target.commit && position < target.prepare);
+const isBefore = (record: LogRecord, target: ServerPosition): boolean =>
+  commitOf(record) < target.commit ||
+  (commitOf(record) === target.commit && record.position < target.prepare);
 
 /** Valid positions are those of records, the start, and anything from the end of the log on. */
 export const isValidPosition = (log: Log, { commit }: ServerPosition): boolean => {
   if (commit === 0 || commit >= log.endPosition()) return true;
-  const record = log.records[firstIndexWhere(log, (position) => position >= commit)];
-  return record?.position === commit && record.kind !== 'scavenged';
+  const record = log.records[firstIndexWhere(log, (each) => commitOf(each) >= commit)];
+  return record !== undefined && commitOf(record) === commit && record.kind !== 'scavenged';
 };
 
-const firstIndexWhere = (log: Log, holds: (position: number) => boolean): number => {
+const firstIndexWhere = (log: Log, holds: (record: LogRecord) => boolean): number => {
   let [low, high] = [0, log.records.length];
   while (low < high) {
     const middle = (low + high) >>> 1;
     const record = log.records[middle];
-    if (record && holds(record.position)) high = middle;
+    if (record && holds(record)) high = middle;
     else low = middle + 1;
   }
   return low;

@@ -18,12 +18,16 @@ export type NewEvent = {
 export type LogRecord = NewEvent & {
   readonly kind: 'event' | 'tombstone' | 'empty' | 'scavenged';
   readonly position: number;
+  /** Where the transaction of its append ended, if that was an explicit one of the former TCP protocol. */
+  readonly commit?: number;
   readonly stream: string;
   readonly revision: bigint;
   /** Ticks of 100 ns since 1970, as the server reports them. */
   readonly created: string;
   readonly indexInAppend: number;
 };
+
+export const commitOf = ({ commit, position }: LogRecord): number => commit ?? position;
 
 export const isReadable = ({ kind }: LogRecord): boolean => kind === 'event' || kind === 'tombstone';
 

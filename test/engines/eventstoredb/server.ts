@@ -8,6 +8,7 @@ import { openJournal } from './journal.ts';
 import { type Log, openLog } from './log.ts';
 import type { Member, NodeState } from './node.ts';
 import { type ProductOptions, productOf } from './product.ts';
+import type { NewEvent } from './records.ts';
 import { viewOf } from './view.ts';
 
 type NodeOptions = ProductOptions & {
@@ -48,6 +49,8 @@ export type EventStoreStandIn = AsyncDisposable & {
   isolate(): void;
   /** Removes the records that nobody can read from their streams any more, from `$all` as well. */
   scavenge(): void;
+  /** Appends to a stream like a client of the former TCP protocol. */
+  appendInTransaction(stream: string, events: readonly NewEvent[]): void;
   /** As the others of its cluster know it. */
   member(): Member;
   /** Shows no more than the current records, minus `less`, however much the others have. */
@@ -130,6 +133,7 @@ export const startNode = async (
       engine.node.isIsolated = true;
     },
     scavenge: whole.scavenge,
+    appendInTransaction: whole.appendInTransaction,
     member: () => ({
       port: ownPort(),
       state: engine.node.state,

@@ -6,7 +6,7 @@ import shared from '@eventstore/db-client/generated/shared_pb.js';
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { Product } from './product.ts';
-import type { LogRecord } from './records.ts';
+import { commitOf, type LogRecord } from './records.ts';
 
 /** The messages with events, as bytes: an event looks the same to every reader, so it is encoded once. */
 
@@ -27,7 +27,7 @@ const readEventOf = (record: LogRecord) => {
     .setStreamIdentifier(streamIdentifier(record.stream))
     .setStreamRevision(`${record.revision}`)
     .setPreparePosition(position)
-    .setCommitPosition(position)
+    .setCommitPosition(`${commitOf(record)}`)
     .setCustomMetadata(record.metadata)
     .setData(record.data);
   event
@@ -35,7 +35,7 @@ const readEventOf = (record: LogRecord) => {
     .set('content-type', record.contentType)
     .set('created', record.created)
     .set('type', record.type);
-  return new streams.ReadResp.ReadEvent().setEvent(event).setCommitPosition(position);
+  return new streams.ReadResp.ReadEvent().setEvent(event).setCommitPosition(`${commitOf(record)}`);
 };
 
 export const streamIdentifier = (stream: string): StreamIdentifier =>
