@@ -6,7 +6,13 @@ import { START } from '#shared/event-log/event-log.ts';
 import { Notifier } from '#shared/notifier.ts';
 import { isPublic } from '#shared/visibility/may-see.ts';
 import { until } from '../../testing/until.ts';
-import { addComment, type CommandSide, createCommandDatabase, draftArticle, allRecorded } from '../engines/command-side.ts';
+import {
+  addComment,
+  allRecorded,
+  type CommandSide,
+  createCommandDatabase,
+  draftArticle,
+} from '../engines/command-side.ts';
 import type { StartLog } from '../engines/log-engines.ts';
 import { startProjecting, untilProjected } from '../engines/projection.ts';
 

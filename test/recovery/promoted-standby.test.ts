@@ -13,7 +13,11 @@ import { until } from '../../testing/until.ts';
 import { type Cuttable, openCuttable } from '../engines/cuttable.ts';
 import { type Installation, operate as operateBy, startInstallation } from '../engines/installation.ts';
 import { type RoleProcess, startRole } from '../engines/role-process.ts';
-import { type SystemPostgres, startSystemPostgres, systemPostgresMissing } from '../engines/system-postgres.ts';
+import {
+  type SystemPostgres,
+  startSystemPostgres,
+  systemPostgresMissing,
+} from '../engines/system-postgres.ts';
 import { type Asking, askAs, type Operated, operate, startWriter, titlesOf } from './operated.ts';
 import { runBlock } from './page.ts';
 
