@@ -144,6 +144,19 @@ describe('the owner of a log', () => {
       else expect(one.reason).toMatchObject({ message: expect.stringContaining('another installation') });
   });
 
+  test('is named beside commands that have none yet', async () => {
+    await using standIn = await startEventStoreStandIn();
+    const mine = owner();
+    const opened = await Promise.all(
+      Array.from({ length: 8 }, (_, index) =>
+        openFor(standIn.address, index % 2 === 0 ? {} : { owner: mine }),
+      ),
+    );
+    expect(new Set(opened.map(({ identity }) => identity)).size).toBe(1);
+    for (const each of opened) await each[Symbol.asyncDispose]();
+    await expect(openFor(standIn.address, { owner: owner() })).rejects.toThrow('another installation');
+  });
+
   test('of a log from before prefixes is the one whose database follows it', async () => {
     await using standIn = await startEventStoreStandIn();
     const client = EventStoreDBClient.connectionString(standIn.address);

@@ -69,30 +69,39 @@ type Keeping = { readonly reader: Reader; readonly appender: Appender; readonly 
  * the same time, one writes it and all read it; the owner of one of them remains.
  */
 export const keepIdentity = async (
+  keeping: Keeping,
+  owning: Owning,
+): Promise<{ readonly identity: LogIdentity; readonly begin: Position }> => {
+  const { found } = keeping;
+  const { prefix, known } = found;
+  if (known === undefined || !isKept(known, owning.owner))
+    return keepIdentity({ ...keeping, found: { prefix, known: await writeIdentity(keeping, owning) } }, owning);
+  return { identity: known.identity, begin: prefix === NO_PREFIX ? START : known.position };
+};
+
+const isKept = (known: Identity, owner: LogOwner | undefined): boolean =>
+  owner?.id === undefined || known.owner === owner.id;
+
+/** Writes who owns the log, unless somebody else is faster, and returns what is there then. */
+const writeIdentity = async (
   { reader, appender, found: { prefix, known } }: Keeping,
   { prefix: setting = DEFAULT_LOG_PREFIX, owner }: Owning,
-): Promise<{ readonly identity: LogIdentity; readonly begin: Position }> => {
-  const isKept = known && (owner === undefined || owner.id === undefined || known.owner === owner.id);
-  let kept = known;
-  if (!isKept) {
-    const about: JsonObject = owner?.id === undefined ? {} : { owner: owner.id };
-    await write(
-      appender,
-      known?.version ?? NO_STREAM,
-      known
-        ? ['log.owned', about]
-        : ['log.identified', { identity: randomUUID(), prefix: setting, ...about }],
+): Promise<Identity> => {
+  const about: JsonObject = owner?.id === undefined ? {} : { owner: owner.id };
+  await write(
+    appender,
+    known?.version ?? NO_STREAM,
+    known ? ['log.owned', about] : ['log.identified', { identity: randomUUID(), prefix: setting, ...about }],
+  );
+  const kept = await readIdentity({ ...reader, prefix: NO_PREFIX }, prefix);
+  if (!kept)
+    throw new Error(
+      `the log's identity was written to ${prefix}${IDENTITY_STREAM}, but cannot be read there`,
     );
-    kept = await readIdentity({ ...reader, prefix: NO_PREFIX }, prefix);
-    if (!kept)
-      throw new Error(
-        `the log's identity was written to ${prefix}${IDENTITY_STREAM}, but cannot be read there`,
-      );
-    if (owner?.id !== undefined && kept.owner !== owner.id)
-      throw new StartRefused(isOfAnother(prefix === NO_PREFIX ? undefined : setting));
-  }
-  if (!kept) throw new Error('the event log has no identity');
-  return { identity: kept.identity, begin: prefix === NO_PREFIX ? START : kept.position };
+  // A command that has no owner yet may have been faster.
+  if (kept.owner !== undefined && !isKept(kept, owner))
+    throw new StartRefused(isOfAnother(prefix === NO_PREFIX ? undefined : setting));
+  return kept;
 };
 
 const write = async (
