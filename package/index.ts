@@ -2,8 +2,8 @@
 // the modules themselves.
 import './testing/dispose.ts';
 
-export { assemble } from '#kernel/assembly/assemble.ts';
 // biome-ignore lint/performance/noBarrelFile: what a package exports is one.
+export { assemble } from '#kernel/assembly/assemble.ts';
 export { domain } from '#kernel/declare/domain.ts';
 export {
   choice,
