@@ -1,8 +1,8 @@
 // Takes minutes, so it starts first.
 import { randomUUID } from 'node:crypto';
-import { BACKWARDS, END, EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
+import { BACKWARDS, END, type EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { describe, expect } from 'vitest';
-import type { LogIdentity, Position } from '#kernel/base/brands.ts';
+import type { Position } from '#kernel/base/brands.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { NO_STREAM, START } from '#shared/event-log/event-log.ts';
 import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
@@ -98,104 +98,5 @@ describe('on a server with others', () => {
       await follower.until(({ length }) => length === 1);
       expect(await readAll(one, stream)).toHaveLength(1);
     }
-  });
-});
-
-const owner = (follows?: LogIdentity) => ({ id: randomUUID(), follows });
-
-describe('the owner of a log', () => {
-  const openFor = (address: string, given: Partial<Parameters<typeof openEventStoreEventLog>[0]>) =>
-    openEventStoreEventLog({ clock: REAL_TIME, url: address, ...given });
-  const recordsOf = async (address: string): Promise<number> => {
-    const client = EventStoreDBClient.connectionString(address);
-    const { length } = await Array.fromAsync(client.readAll());
-    await client.dispose();
-    return length;
-  };
-
-  test('refuses others, who write nothing', async () => {
-    await using standIn = await startEventStoreStandIn();
-    const [first, second] = [owner(), owner()];
-    await using log = await openFor(standIn.address, { owner: first });
-    const before = await recordsOf(standIn.address);
-    await expect(openFor(standIn.address, { owner: second })).rejects.toThrow(
-      /^The event log at EVENT_LOG_URL with EVENT_LOG_PREFIX annals belongs to another installation: set another EVENT_LOG_PREFIX/,
-    );
-    expect(await recordsOf(standIn.address)).toBe(before);
-    await using again = await openFor(standIn.address, { owner: first });
-    expect(again.identity).toBe(log.identity);
-    await using beside = await openFor(standIn.address, { owner: second, prefix: 'second' });
-    expect(beside.identity).not.toBe(log.identity);
-    await using taken = await openFor(standIn.address, { owner: { ...second, takesOver: true } });
-    expect(taken.identity).toBe(log.identity);
-    await expect(openFor(standIn.address, { owner: first })).rejects.toThrow(
-      'belongs to another installation',
-    );
-  });
-
-  test('is one of several that start at the same time', async () => {
-    await using standIn = await startEventStoreStandIn();
-    const opened = await Promise.allSettled(
-      Array.from({ length: 4 }, () => openFor(standIn.address, { owner: owner() })),
-    );
-    expect(opened.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    for (const one of opened)
-      if (one.status === 'fulfilled') await one.value[Symbol.asyncDispose]();
-      else expect(one.reason).toMatchObject({ message: expect.stringContaining('another installation') });
-  });
-
-  test('is named beside commands that have none yet', async () => {
-    await using standIn = await startEventStoreStandIn();
-    const mine = owner();
-    const opened = await Promise.all(
-      Array.from({ length: 8 }, (_, index) =>
-        openFor(standIn.address, index % 2 === 0 ? {} : { owner: mine }),
-      ),
-    );
-    expect(new Set(opened.map(({ identity }) => identity)).size).toBe(1);
-    for (const each of opened) await each[Symbol.asyncDispose]();
-    await expect(openFor(standIn.address, { owner: owner() })).rejects.toThrow('another installation');
-  });
-
-  test('of a log from before prefixes is the one whose database follows it', async () => {
-    await using standIn = await startEventStoreStandIn();
-    const client = EventStoreDBClient.connectionString(standIn.address);
-    const identity = randomUUID() as LogIdentity;
-    await client.appendToStream(
-      'annals_log-identity',
-      jsonEvent({ type: 'log.identified', data: { identity }, metadata: {} }),
-    );
-    const stream = aStream();
-    await client.appendToStream(stream, jsonEvent({ type: 'thing.noted', data: { n: 1 }, metadata: {} }));
-    const before = await recordsOf(standIn.address);
-    await expect(openFor(standIn.address, { owner: owner() })).rejects.toThrow('without a prefix belongs');
-    expect(await recordsOf(standIn.address)).toBe(before);
-    const mine = owner(identity);
-    await using log = await openFor(standIn.address, { owner: mine });
-    expect(log.identity).toBe(identity);
-    expect(await readAll(log, stream)).toHaveLength(1);
-    await expect(openFor(standIn.address, { owner: mine, prefix: 'shop' })).rejects.toThrow(
-      'remove EVENT_LOG_PREFIX',
-    );
-    await expect(openFor(standIn.address, { owner: owner(identity) })).rejects.toThrow(
-      'another installation',
-    );
-    await using beside = await openFor(standIn.address, { owner: owner(), prefix: 'shop' });
-    expect(beside.identity).not.toBe(identity);
-    const head = await log.head();
-    await beside.append(stream, NO_STREAM, [anEvent()]);
-    expect(await log.head()).toBe(head);
-    const { position } = await log.append(aStream(), NO_STREAM, [anEvent()]);
-    await using follower = startFollowing(log, START);
-    expect(await follower.until((seen) => seen.at(-1)?.position === position)).toHaveLength(2);
-    await client.dispose();
-  });
-
-  test('whose log is not there is refused, and writes nothing', async () => {
-    await using standIn = await startEventStoreStandIn();
-    const before = await recordsOf(standIn.address);
-    const follows = randomUUID() as LogIdentity;
-    await expect(openFor(standIn.address, { owner: owner(follows) })).rejects.toThrow(follows);
-    expect(await recordsOf(standIn.address)).toBe(before);
   });
 });

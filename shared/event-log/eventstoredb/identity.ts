@@ -75,7 +75,10 @@ export const keepIdentity = async (
   const { found } = keeping;
   const { prefix, known } = found;
   if (known === undefined || !isKept(known, owning.owner))
-    return keepIdentity({ ...keeping, found: { prefix, known: await writeIdentity(keeping, owning) } }, owning);
+    return keepIdentity(
+      { ...keeping, found: { prefix, known: await writeIdentity(keeping, owning) } },
+      owning,
+    );
   return { identity: known.identity, begin: prefix === NO_PREFIX ? START : known.position };
 };
 
