@@ -12,7 +12,7 @@ const ROOT = join(import.meta.dirname, '..');
 const RIGHT = `import { instant, integer, line, list, ref, states } from '${ROOT}/kernel/declare/fields.ts';
 import { count, latest, sum } from '${ROOT}/kernel/declare/view.ts';
 import { route } from '${ROOT}/kernel/declare/route.ts';
-import { assemble } from '${ROOT}/kernel/registry/assemble.ts';
+import { assemble } from '${ROOT}/kernel/assembly/assemble.ts';
 import { article } from '${ROOT}/domain/article.ts';
 import * as base from '${ROOT}/domain/base.ts';
 
