@@ -239,7 +239,7 @@ const moveToPrefix = async (settings: NodeJS.ProcessEnv, head: string | undefine
   expect(headIn(switched.lines)).toBe(head);
   expect(await callLine(settings, ['audit', 'verify'])).toMatchObject({
     exit: 2,
-    complaint: expect.stringContaining('has followed the event log'),
+    complaint: expect.stringContaining('has another or none: set both back'),
   });
   const verified = await callLine({ ...settings, EVENT_LOG_PREFIX: 'moved' }, ['audit', 'verify']);
   expect(verified, verified.lines.join('\n')).toMatchObject({ exit: 0 });

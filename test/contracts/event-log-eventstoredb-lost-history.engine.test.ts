@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { expect, test } from 'vitest';
 import type { EventId, Position } from '#kernel/base/brands.ts';
 import { formatCursor } from '#kernel/base/cursor.ts';
@@ -36,6 +37,7 @@ const openNode = async () => {
     eventLog,
     logged,
     address,
+    searched: () => node.searched(),
     file: noteFileIn(folder.path, eventLog.identity),
     /** Without the last appends, but with others. */
     async cut(appends: number, instead: (eventLog: EventLog) => Promise<unknown>): Promise<void> {
@@ -89,6 +91,23 @@ test('an append to a log that was truncated and has grown beyond the known event
   });
   await expect(append(node.eventLog, 'more')).rejects.toMatchObject({ code: 'log_went_back' });
   expect(node.logged).toHaveLength(1);
+});
+
+test('a follower misses nothing if only records of others are lost', async () => {
+  await using node = await openNode();
+  const kept = await append(node.eventLog, 'kept');
+  await using follower = startFollowing(node.eventLog, 0 as Position);
+  await follower.until((seen) => seen.length === 1);
+  const client = EventStoreDBClient.connectionString(node.address);
+  const theirs = Array.from({ length: 600 }, () => jsonEvent({ type: 'theirs', data: {} }));
+  await client.appendToStream('order-1', theirs);
+  await client.dispose();
+  await until(node.searched, (from) => from > kept);
+  await node.cut(1, (leader) => append(leader, 'instead'));
+  await follower.until((seen) => seen.length === 2);
+  await append(node.eventLog, 'more');
+  await follower.until((seen) => seen.length === 3);
+  expect(node.logged).toEqual([]);
 });
 
 test.each([

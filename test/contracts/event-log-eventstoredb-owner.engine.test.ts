@@ -79,7 +79,10 @@ test('the owner of a log from before prefixes is the one whose database follows 
   await expect(openFor(standIn.address, { owner: mine, prefix: 'shop' })).rejects.toThrow(
     'remove EVENT_LOG_PREFIX',
   );
-  await expect(openFor(standIn.address, { owner: owner(identity) })).rejects.toThrow('another installation');
+  // Its database was restored from a backup of before the upgrade.
+  await using restored = await openFor(standIn.address, { owner: owner(identity) });
+  expect(restored.identity).toBe(identity);
+  await expect(openFor(standIn.address, { owner: mine })).rejects.toThrow('another installation');
   await using beside = await openFor(standIn.address, { owner: owner(), prefix: 'shop' });
   expect(beside.identity).not.toBe(identity);
   const head = await log.head();
@@ -89,6 +92,14 @@ test('the owner of a log from before prefixes is the one whose database follows 
   await using follower = startFollowing(log, START);
   expect(await follower.until((seen) => seen.at(-1)?.position === position)).toHaveLength(2);
   await client.dispose();
+});
+
+test('a prefix that no setting can name is refused', async () => {
+  await using standIn = await startEventStoreStandIn();
+  const before = await recordsOf(standIn.address);
+  for (const prefix of ['prod-eu', 'annals.eu', ''])
+    await expect(openFor(standIn.address, { prefix })).rejects.toThrow('EVENT_LOG_PREFIX must be');
+  expect(await recordsOf(standIn.address)).toBe(before);
 });
 
 test('an owner whose log is not there is refused, and writes nothing', async () => {

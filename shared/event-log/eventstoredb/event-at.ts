@@ -3,7 +3,7 @@ import { START } from '../event-log.ts';
 import { isNoRecord } from './failures.ts';
 import { ask, type Reader, readingOf, refuseIfClosed } from './read.ts';
 import { takeAll } from './reading.ts';
-import { isEventOf, positionOf, type StoredEvent } from './record.ts';
+import { isEventOf, type StoredEvent } from './record.ts';
 import { serverPositionOf } from './server-positions.ts';
 
 /**
@@ -15,13 +15,21 @@ export const readEventAt = async (reader: Reader, position: Position): Promise<E
   return ask(reader, `a look at position ${position}`, () => lookAt(reader, position));
 };
 
-/** The same in one attempt. It has no filter: with one, the server would search what is behind the position. */
+/** The same in one attempt. */
 export const lookAt = async (reader: Reader, position: Position): Promise<EventId | undefined> => {
-  let found: EventId | undefined;
+  const record = await recordAt(reader, position);
+  return record && isEventOf(reader.prefix, record) ? (record.id as EventId) : undefined;
+};
+
+/**
+ * The record that begins at a position, whoever wrote it. The read has no filter: with one, the server would
+ * search what is behind the position.
+ */
+export const recordAt = async (reader: Reader, position: Position): Promise<StoredEvent | undefined> => {
+  let found: StoredEvent | undefined;
   const read = reader.connection.client.readAll({ fromPosition: serverPositionOf(position), maxCount: 1 });
   const onEvent = ({ event }: { readonly event?: StoredEvent }): boolean => {
-    if (event && isEventOf(reader.prefix, event) && positionOf(event) === position)
-      found = event.id as EventId;
+    if (event?.position && Number(event.position.commit) === position) found = event;
     return false;
   };
   await takeAll(read, { ...readingOf(reader), onEvent }).catch(orNoRecord);

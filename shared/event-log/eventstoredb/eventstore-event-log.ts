@@ -14,8 +14,9 @@ import { createFollow, readAfter } from './follow.ts';
 import { createHead } from './head.ts';
 import { findIdentity, keepIdentity, type Owning } from './identity.ts';
 import { LiveTail } from './live-tail.ts';
+import { readLast } from './own-page.ts';
 import { NO_PREFIX } from './own-streams.ts';
-import { type Reader, readStreamPages } from './read.ts';
+import { ask, type Reader, readStreamPages } from './read.ts';
 import { createReadCheck } from './read-check.ts';
 import { ReadConnection } from './read-connection.ts';
 import { LATE_MS } from './retry.ts';
@@ -65,7 +66,7 @@ export const openEventStoreEventLog = async ({
     new Appender({ client, reader: { ...whole, prefix, silenceMaxMs: timing.answerWithinMs }, timing }),
   );
   // A user who may not read everything is refused here, before anything is written.
-  await createHead({ ...whole, prefix })();
+  await ask(whole, 'a read of $all', () => readLast(whole));
   const { identity, begin } = await keepIdentity({ reader: { ...whole, prefix }, appender, found }, owning);
   const reader: Reader = { ...whole, prefix, begin };
   const live = opening.use(new LiveTail(reader, (after, seen) => readAfter(reader, after, seen)));

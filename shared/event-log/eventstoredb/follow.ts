@@ -3,7 +3,7 @@ import { LogUnavailable, LogWentBack } from '../errors.ts';
 import { type EventLog, type RecordedEvent, type Seen, START } from '../event-log.ts';
 import { followTail, type TailFollower } from '../follow-tail.ts';
 import type { LogPage, TailPage } from '../tail.ts';
-import { lookAt, readEventAt } from './event-at.ts';
+import { lookAt, readEventAt, recordAt } from './event-at.ts';
 import { failureOf, isNoRecord, refusalOf } from './failures.ts';
 import type { LiveTail } from './live-tail.ts';
 import { readOwn } from './own-page.ts';
@@ -59,14 +59,12 @@ const signalsNoRecord = (error: unknown): boolean =>
  */
 export const readAfter = async (reader: Reader, after: Position, seen?: Seen): Promise<LogPage> => {
   if (reader.prefix === NO_PREFIX || seen === undefined || seen.position >= after)
-    return readPage(reader, { from: after, after });
+    return readPage(reader, after);
   try {
-    const found = await lookAt(reader, seen.position);
-    const page = await readPage(reader, { from: after, after }).catch((error: unknown) => {
-      if (signalsNoRecord(error) && found === seen.id)
-        return readPage(reader, { from: seen.position, after });
-      throw error;
-    });
+    const [found, record] = await Promise.all([lookAt(reader, seen.position), recordAt(reader, after)]);
+    const page = await (record === undefined && found === seen.id
+      ? readOver(reader, after, seen.position)
+      : readPage(reader, after));
     return { ...page, at: found && { position: seen.position, id: found } };
   } catch (error) {
     if (failureOf(error) !== 'passing') throw error;
@@ -74,9 +72,20 @@ export const readAfter = async (reader: Reader, after: Position, seen?: Seen): P
   }
 };
 
-type From = { readonly from: Position; readonly after: Position };
+/**
+ * The page after a position whose record is gone. If the server was restored to a time after the last event
+ * and before that record, later events are up to there: these come first, and the window begins anew.
+ */
+const readOver = async (reader: Reader, after: Position, event: Position): Promise<LogPage> => {
+  const page = await readPage(reader, event);
+  const missed = page.events.filter(({ position }) => position <= after);
+  const last = missed.at(-1);
+  if (last === undefined)
+    return { ...page, last: Math.max(page.last, after) as Position, atRecord: undefined };
+  return { ...page, events: missed, last: last.position, lastRecord: last.id, isCut: false };
+};
 
-const readPage = async (reader: Reader, { from, after }: From): Promise<LogPage> => {
+const readPage = async (reader: Reader, after: Position): Promise<LogPage> => {
   const events: RecordedEvent[] = [];
   const sizes: number[] = [];
   let at: Seen | undefined;
@@ -94,7 +103,6 @@ const readPage = async (reader: Reader, { from, after }: From): Promise<LogPage>
       if (position > last) [last, lastRecord] = [position, undefined];
       return true;
     }
-    if (position < after && from < after) return true;
     // Reading from a position is inclusive: the first record is the one that was read last.
     if (position === after && last === after) {
       if (!isOfSystem(record, reader.prefix)) at = { position, id: record.id as EventId };
@@ -114,7 +122,7 @@ const readPage = async (reader: Reader, { from, after }: From): Promise<LogPage>
     return bytes < PAGE_BYTES_MAX;
   };
   try {
-    const begin = from === START ? reader.begin : from;
+    const begin = after === START ? reader.begin : after;
     await readOwn(reader, { from: begin, countMax: PAGE_EVENTS_MAX, onRecord });
   } catch (error) {
     if (failureOf(error) !== 'passing')

@@ -69,6 +69,8 @@ const searchAfter = async (reader: Reader, { record, event }: Known): Promise<Po
 /** Mostly the last record of ours is an event. */
 const searchBack = async (reader: Reader): Promise<Position> => {
   let event: Position = START;
+  // Records before the first one belong to others, and may be many.
+  let isAtBegin = false;
   for (const countMax of [1, PAGE_EVENTS_MAX]) {
     let count = 0;
     await readOwn(reader, {
@@ -76,11 +78,12 @@ const searchBack = async (reader: Reader): Promise<Position> => {
       onRecord(own) {
         count += 1;
         if (isEventOf(reader.prefix, own)) event = positionOf(own);
-        return event === START;
+        isAtBegin = positionOf(own) <= reader.begin;
+        return event === START && !isAtBegin;
       },
     });
     refuseIfClosed(reader);
-    if (event !== START || count < countMax) break;
+    if (event !== START || isAtBegin || count < countMax) break;
   }
   return event;
 };

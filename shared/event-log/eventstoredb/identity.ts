@@ -24,6 +24,8 @@ type Identity = {
   readonly position: Position;
   /** Undefined for a log from before owners were recorded, or if no installation has started on it yet. */
   readonly owner: string | undefined;
+  /** All that it has had. */
+  readonly owners: ReadonlySet<string>;
   readonly version: Version;
 };
 
@@ -47,8 +49,15 @@ export const findIdentity = async (
   }
   const prefix = streamPrefixOf(setting);
   const known = await readIdentity(whole, prefix);
-  if (known && (owner === undefined || owner.takesOver || known.owner === undefined || isOf(known, owner)))
+  const isElse = known && owner?.follows !== undefined && owner.follows !== known.identity;
+  if (
+    known &&
+    !isElse &&
+    (owner === undefined || owner.takesOver || known.owner === undefined || isOf(known, owner))
+  )
     return { prefix, known };
+  if (known && isElse && (known.owner === undefined || known.owner === owner.id))
+    throw new StartRefused(isElsewhere(owner.follows, setting));
   if (known) throw new StartRefused(isOfAnother(setting));
   // Without a database that knows it, it may be the log of a lost one.
   if (former && isDefault) {
@@ -59,8 +68,10 @@ export const findIdentity = async (
   return { prefix, known: undefined };
 };
 
-const isOf = ({ identity, owner }: Identity, asked: LogOwner | undefined): boolean =>
-  asked !== undefined && (owner === undefined ? asked.follows === identity : owner === asked.id);
+/** A database from a backup of before it had an id is that of the owner as well; one that was replaced is not. */
+const isOf = ({ identity, owner, owners }: Identity, asked: LogOwner | undefined): boolean =>
+  asked !== undefined &&
+  (owner === asked.id || (asked.follows === identity && (asked.id === undefined || !owners.has(asked.id))));
 
 type Keeping = { readonly reader: Reader; readonly appender: Appender; readonly found: Found };
 
@@ -130,10 +141,12 @@ const readIdentity = async (whole: Reader, prefix: StreamPrefix): Promise<Identi
   const identity = textIn(first.data, 'identity');
   if (identity === undefined || !UUID.test(identity))
     throw new Error(`the first event of ${stream} does not name the log: it was not written by Annals`);
+  const owners = events.flatMap(({ data }) => textIn(data, 'owner') ?? []);
   return {
     identity: identity as LogIdentity,
     position: positionOf(first),
-    owner: events.map(({ data }) => textIn(data, 'owner')).findLast((owner) => owner !== undefined),
+    owner: owners.at(-1),
+    owners: new Set(owners),
     version: events.length as Version,
   };
 };
@@ -153,4 +166,4 @@ const keepsItsNames = (setting: string): string =>
   `The event log of this installation has no prefix, because it is from an earlier release, and EVENT_LOG_PREFIX is ${setting}: remove EVENT_LOG_PREFIX.`;
 
 const isElsewhere = (identity: LogIdentity, setting: string): string =>
-  `The database follows the event log ${identity}, but EVENT_LOG_URL has none with EVENT_LOG_PREFIX ${setting}: set both back, or set DATABASE_URL to the database that belongs to them.`;
+  `The database follows the event log ${identity}, but EVENT_LOG_URL with EVENT_LOG_PREFIX ${setting} has another or none: set both back, or set DATABASE_URL to the database that belongs to them.`;

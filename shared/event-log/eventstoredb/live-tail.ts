@@ -141,7 +141,8 @@ export class LiveTail extends Notifier implements AsyncDisposable {
         await joined;
         const { event, checkpoint } = received;
         if (event && isOfTransaction(event)) continue;
-        if (event && from < after && positionOf(event) <= after) continue;
+        // The record at the end of the window is gone, and the log went on from before it.
+        if (event && positionOf(event) <= after) break;
         if (event && !this.#take(last, event)) break;
         if (event) last = positionOf(event);
         // Without an event, nothing would show that both sides of it are of one history.

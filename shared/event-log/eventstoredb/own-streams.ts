@@ -1,6 +1,7 @@
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { LOG_PREFIX_FORM } from '../default-prefix.ts';
 
 /**
@@ -12,7 +13,15 @@ export type StreamPrefix = string;
 
 export const NO_PREFIX: StreamPrefix = '';
 
-export const streamPrefixOf = (setting: string): StreamPrefix => `${setting}.`;
+export const streamPrefixOf = (setting: string): StreamPrefix => {
+  if (!FORM.test(setting))
+    throw new StartRefused(
+      `EVENT_LOG_PREFIX must be 1 to 40 lower-case letters, digits and underscores, beginning with a letter, and not “${setting}”.`,
+    );
+  return `${setting}.`;
+};
+
+const FORM = new RegExp(`^${LOG_PREFIX_FORM}$`);
 
 /** Whether a stream may be of a log with a prefix: the kind of an aggregate has no full stop. */
 export const hasPrefix = (stream: string): boolean => PREFIXED.test(stream);

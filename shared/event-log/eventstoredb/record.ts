@@ -28,9 +28,9 @@ export const isOfTransaction = ({ position }: StoredEvent): boolean =>
   position !== undefined && position.commit !== position.prepare;
 
 /**
- * Records that the server wrote for itself (statistics, metadata, tombstones), ours about the log, and those of
- * logs with a prefix beside one without. Those of transactions have no position of their own to follow. A link in any other stream has a version of it, so that it counts as a
- * foreign record there.
+ * Records that the server wrote for itself (statistics, metadata, tombstones), ours about the log, those of
+ * logs with a prefix beside one without, and those of transactions, which have no position of their own to
+ * follow. A link in any other stream has a version there, so that it counts as a foreign record.
  */
 export const isOfSystem = (stored: StoredEvent, prefix: StreamPrefix): boolean => {
   const { streamId, type } = stored;

@@ -15,7 +15,7 @@ export type LogOwner = {
   readonly isOfCopy?: boolean;
 };
 
-/** The owner that a database is, which only this database knows. */
+/** The owner that a database is. A copy of the database is the same one. */
 export const keepLogOwner = async (pool: Pool): Promise<LogOwner> => {
   await migrate(pool, 'event-log-owner', new URL('./', import.meta.url));
   // Reads first, because a read-only server may still have readers.
