@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { Served } from '#process/run-role.ts';
+import type { Served } from '#process/served.ts';
 
 /** The publishing domain, or the domain that a file exports. */
 export const servedBy = (file: string): Served =>

@@ -1,4 +1,5 @@
-import { loadDomain, type Role, runRole, type Served } from '#process/run-role.ts';
+import { loadDomain, type Role, runRole } from '#process/run-role.ts';
+import type { Served } from '#process/served.ts';
 
 /** Each is loaded only in its own process, to save memory. */
 const ROLES: Readonly<Record<string, () => Promise<Role>>> = {

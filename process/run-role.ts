@@ -1,15 +1,9 @@
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import type { LoadDemo } from '#kernel/demo/demo.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type ProcessContext, run } from './run.ts';
+import type { Served } from './served.ts';
 
 export type Role = { readonly startRole: (context: ProcessContext) => Promise<void> };
-
-/**
- * The domain of an installation. It is loaded in a function, because a declaration may be refused: then only
- * that error is printed.
- */
-export type Served = { domain(): Promise<Domain>; readonly demo?: LoadDemo };
 
 /** Loads its code only when its process starts. */
 export const runRole = async (

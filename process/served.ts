@@ -1,0 +1,8 @@
+import type { LoadDemo } from '#kernel/demo/demo.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+
+/**
+ * The domain of an installation. It is loaded in a function, because a declaration may be refused: then only
+ * that error is printed. The package shows this type, so that it names none of the process.
+ */
+export type Served = { domain(): Promise<Domain>; readonly demo?: LoadDemo };
