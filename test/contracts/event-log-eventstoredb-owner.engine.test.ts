@@ -72,6 +72,8 @@ test('the owner of a log from before prefixes is the one whose database follows 
   const before = await recordsOf(standIn.address);
   await expect(openFor(standIn.address, { owner: owner() })).rejects.toThrow('without a prefix belongs');
   expect(await recordsOf(standIn.address)).toBe(before);
+  const command = { id: undefined, follows: undefined };
+  await expect(openFor(standIn.address, { owner: command })).rejects.toThrow('without a prefix belongs');
   const mine = owner(identity);
   await using log = await openFor(standIn.address, { owner: mine });
   expect(log.identity).toBe(identity);

@@ -82,7 +82,8 @@ const readOver = async (reader: Reader, after: Position, event: Position): Promi
   const last = missed.at(-1);
   if (last === undefined)
     return { ...page, last: Math.max(page.last, after) as Position, atRecord: undefined };
-  return { ...page, events: missed, last: last.position, lastRecord: last.id, isCut: false };
+  const sizes = page.sizes.slice(0, missed.length);
+  return { ...page, events: missed, sizes, last: last.position, lastRecord: last.id, isCut: false };
 };
 
 const readPage = async (reader: Reader, after: Position): Promise<LogPage> => {

@@ -71,7 +71,8 @@ export const findIdentity = async (
 /** A database from a backup of before it had an id is that of the owner as well; one that was replaced is not. */
 const isOf = ({ identity, owner, owners }: Identity, asked: LogOwner | undefined): boolean =>
   asked !== undefined &&
-  (owner === asked.id || (asked.follows === identity && (asked.id === undefined || !owners.has(asked.id))));
+  ((owner !== undefined && owner === asked.id) ||
+    (asked.follows === identity && (asked.id === undefined || !owners.has(asked.id))));
 
 type Keeping = { readonly reader: Reader; readonly appender: Appender; readonly found: Found };
 
