@@ -19,7 +19,7 @@ import { demandKeys } from '#shared/erasure/lost-keys.ts';
 import { LogWentBack } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { GuardedLog } from '#shared/event-log/guard-history.ts';
-import { isPostgres } from '#shared/event-log/open.ts';
+import { isOnSharedServer } from '#shared/event-log/open.ts';
 import { openGuardedLog } from '#shared/event-log/open-guarded.ts';
 import { keepLogOwner } from '#shared/event-log/owner/owner.ts';
 import { demandMoving } from '#shared/follower/observe-follower.ts';
@@ -142,11 +142,9 @@ type Opening = Pick<ProcessContext, 'config' | 'log' | 'clock'> &
 
 const openLog = async ({ config, log, clock, database, pool, isReader }: Opening): Promise<GuardedLog> => {
   const { eventLogUrl, eventLogPrefix, databaseDirectUrl: directUrl } = config;
-  // Others may use the server too.
-  const isShared = eventLogUrl !== undefined && !isPostgres(eventLogUrl);
   return openGuardedLog({
     ...{ eventLogUrl, eventLogPrefix, databaseUrl: database.url, directUrl },
-    owner: isShared ? await keepLogOwner(pool) : undefined,
+    owner: isOnSharedServer(eventLogUrl) ? await keepLogOwner(pool) : undefined,
     auditDir: config.audit.dir,
     ...{ log, clock, isReader },
   });

@@ -9,7 +9,7 @@ import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { demandDatabase } from '#shared/database/demand-database.ts';
 import { openPool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import { isPostgres, openConfiguredEventLog } from '#shared/event-log/open.ts';
+import { isOnSharedServer, isPostgres, openConfiguredEventLog } from '#shared/event-log/open.ts';
 import { keepLogOwner, type LogOwner, readLogOwner } from '#shared/event-log/owner/owner.ts';
 import { demandServedDomain } from '#shared/served-domain/served-domain.ts';
 import type { Terminal } from '../terminal.ts';
@@ -34,11 +34,10 @@ export const openInstallation = async (
   await using opening = new AsyncDisposableStack();
   const databaseUrl = await reachDatabase(config, opening, mayMake ? { signal } : undefined);
   const { eventLogUrl, eventLogPrefix } = config;
-  const isShared = eventLogUrl !== undefined && !isPostgres(eventLogUrl);
   const eventLog = opening.use(
     await openConfiguredEventLog({
       ...{ eventLogUrl, eventLogPrefix },
-      owner: isShared ? await ownerIn(databaseUrl, { mayMake, takesOver }) : undefined,
+      owner: isOnSharedServer(eventLogUrl) ? await ownerIn(databaseUrl, { mayMake, takesOver }) : undefined,
       databaseUrl,
       directUrl: config.databaseDirectUrl,
       clock: REAL_TIME,

@@ -55,6 +55,10 @@ export const placeOfLog = ({ eventLogUrl }: Pick<Configured, 'eventLogUrl'>): st
   return `PostgreSQL at ${host}${pathname}`;
 };
 
+/** Whether others may use the server of the event log too. */
+export const isOnSharedServer = (eventLogUrl: string | undefined): boolean =>
+  eventLogUrl !== undefined && !isPostgres(eventLogUrl);
+
 export const isPostgres = (url: string): boolean => /^postgres(ql)?:/.test(url);
 
 type OpenedLog = {
