@@ -2,17 +2,21 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { argv } from 'node:process';
 import { secretSettings, settingsTable } from '#process/settings.ts';
+import { readSources } from '../test/published-sources.ts';
+import { withPicture } from '../test/rooms.ts';
 import { withGraphqlTables } from './reference/graphql-tables.ts';
 import { type Entry, readTypes, type Types } from './reference/read-types.ts';
 
 /**
  * `npm run reference` writes docs/declaration.md from the types in `kernel/declare` and their comments,
- * docs/settings.md from the table of settings, and the tables of limits and costs in docs/graphql.md.
- * `test/reference.test.ts` fails if a page is outdated or an option has no comment.
+ * docs/settings.md from the table of settings, the tables of limits and costs in docs/graphql.md, and the
+ * picture of the rooms in docs/architecture.md. `test/reference.test.ts` fails if a page is outdated or an
+ * option has no comment, and `test/boundaries.test.ts` if the picture is.
  */
 const DECLARATION = new URL('../docs/declaration.md', import.meta.url);
 const SETTINGS = new URL('../docs/settings.md', import.meta.url);
 const GRAPHQL = new URL('../docs/graphql.md', import.meta.url);
+const ARCHITECTURE = new URL('../docs/architecture.md', import.meta.url);
 const TYPES = new URL('../kernel/declare/', import.meta.url);
 /** Files whose options no author of a domain writes. */
 const KERNELS_OWN: ReadonlySet<string> = new Set(['texts.ts', 'values.ts', 'webhook.ts']);
@@ -301,4 +305,5 @@ if (argv[1] === import.meta.filename) {
   writeFileSync(DECLARATION, referenceOf(readDeclarations()));
   writeFileSync(SETTINGS, settingsPage());
   writeFileSync(GRAPHQL, withGraphqlTables(readFileSync(GRAPHQL, 'utf8')));
+  writeFileSync(ARCHITECTURE, withPicture(readFileSync(ARCHITECTURE, 'utf8'), readSources()));
 }

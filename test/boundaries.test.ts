@@ -1,11 +1,12 @@
 // Over 200 lines, because it is one list: every rule about the sources, with examples that break it.
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findViolations } from './boundaries.ts';
 import { findLengthFaults } from './file-length.ts';
 import { readSources } from './published-sources.ts';
 import { findRealTime } from './real-time.ts';
+import { findRoomFaults, withPicture } from './rooms.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -16,6 +17,53 @@ test('no file breaks the import rules', () => {
   const sources = readSources();
   expect(sources.size).toBeGreaterThan(50);
   expect(findViolations(sources)).toEqual([]);
+});
+
+const architecture = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
+
+test('docs/architecture.md has the picture of the imports: npm run reference draws it', () => {
+  expect(architecture).toBe(withPicture(architecture, readSources()));
+});
+
+/** Left by tests, npm and builds beside the rooms. */
+const NO_ROOMS = ['node_modules', 'dist', 'test-results', 'coverage', 'secrets'];
+
+test('docs/architecture.md has one line for each top folder', () => {
+  const folders = readdirSync(root, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && !NO_ROOMS.includes(entry.name))
+    .map(({ name }) => name);
+  expect(folders.length).toBeGreaterThan(20);
+  expect(findRoomFaults(architecture, folders)).toEqual([]);
+});
+
+test('each floor of the picture stands on those below, and a circle shares one', () => {
+  const sources = new Map([
+    ['top/x.ts', `import { y } from '../left/y.ts';\nimport type { W } from '#shared/w.ts';`],
+    ['left/y.ts', `await import('../right/z.ts');`],
+    ['right/z.ts', `import type { Y } from '../left/y.ts';\nimport '#shared/w.ts';`],
+    ['right/z.test.ts', `import { x } from '../top/x.ts';`],
+    ['shared/w.ts', `import '../main.ts';`],
+    ['main.ts', `import './top/x.ts';`],
+  ]);
+  const picture = withPicture('```text\n┌\n```', sources).split('\n').slice(2, -2);
+  expect(
+    picture.map((line) =>
+      line
+        .replaceAll(/[│ ]+/g, ' ')
+        .replace(/^[├┼┤─]+$/, '-')
+        .trim(),
+    ),
+  ).toEqual(['top left, shared', '-', 'left right', 'right left, shared', '-', 'shared']);
+  expect(() => withPicture('', sources)).toThrow('has no block');
+});
+
+test.each([
+  ['a missing line', '', /^docs\/architecture\.md has 0 lines of query\/: write one/],
+  ['a second line', '| `query/` | a |\n| `query/` | b |', /has 2 lines of query\//],
+  ['a line of a folder that is gone', '| `query/` | a |\n| `old/` | b |', /old\/, which does not exist/],
+  ['a long line', `| \`query/\` | ${'a '.repeat(100)} |`, /needs a shorter line of query\//],
+])('%s is refused in the list of rooms', (_, page, fault) => {
+  expect(findRoomFaults(page, ['query'])).toEqual([expect.stringMatching(fault)]);
 });
 
 test.each([

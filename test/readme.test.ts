@@ -16,7 +16,7 @@ test('every dependency has its reason in docs/dependencies.md', () => {
 });
 
 test('every file that README and docs name exists', () => {
-  const text = ['README.md', 'docs/architecture.md'].map(read).join('\n');
+  const text = ['README.md', 'docs/architecture.md', 'docs/mechanisms.md'].map(read).join('\n');
   const named = [...text.matchAll(/`((?:[\w.-]+\/)*[\w.-]+\.(?:ts|md|json|yml|conf))`/g)].map(
     ([, path]) => path ?? '',
   );

@@ -41,6 +41,7 @@ const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] =
       'guarantees',
       'comparison',
       'architecture',
+      'mechanisms',
       'project',
       'client',
       'languages',
