@@ -3,6 +3,7 @@
 import type { UserId } from '#kernel/base/brands.ts';
 import type { Role } from '#kernel/base/events/fields.ts';
 import type { Actor } from '#kernel/base/events/metadata.ts';
+import { oncePer } from '#kernel/base/once-per.ts';
 import type { Operation } from '#kernel/base/operation.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import { always, type Expression, never } from '#kernel/conditions/expression.ts';
@@ -113,13 +114,7 @@ const KERNEL: Readonly<Record<Operation, Row & { readonly scope: string }>> = {
   'operations.manage': { scope: 'manage:operations' },
 };
 
-const policies = new WeakMap<Domain, Policy>();
-/** Created once for a domain. */
-export const policyOf = (domain: Domain): Policy => {
-  const policy = policies.get(domain) ?? makePolicy(domain);
-  policies.set(domain, policy);
-  return policy;
-};
+export const policyOf = oncePer((domain: Domain): Policy => makePolicy(domain));
 
 /** The policy without a domain. */
 export const NO_RIGHTS: Policy = {

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { EventId, UserId } from '#kernel/base/brands.ts';
 import { attributes, roleName, SCOPES_MAX, version } from '#kernel/base/events/fields.ts';
+import { oncePer } from '#kernel/base/once-per.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import { token } from '#kernel/base/values.ts';
 import { attributesOf } from '#kernel/conditions/attributes.ts';
@@ -31,13 +32,9 @@ const context = {
 type SentContext = z.infer<z.ZodObject<typeof context>>;
 export type SentCommand = SentContext & { readonly command: Command };
 
-const known = new WeakMap<Domain, z.ZodType<SentCommand>>();
-
-const sentCommand = (domain: Domain): z.ZodType<SentCommand> => {
-  const schema = known.get(domain) ?? z.strictObject({ command: commandsOf(domain), ...context });
-  known.set(domain, schema);
-  return schema;
-};
+const sentCommand = oncePer(
+  (domain: Domain): z.ZodType<SentCommand> => z.strictObject({ command: commandsOf(domain), ...context }),
+);
 
 /** Checks a message; refuses a malformed one with pointers to the faults. */
 export const parseSent = (domain: Domain, sent: unknown): SentCommand => {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { oncePer } from '#kernel/base/once-per.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { remember } from '#shared/remember.ts';
 
@@ -12,16 +13,14 @@ export const preferredType = <const Type extends string>(
 ): Type | undefined => {
   const { accept = '' } = headers;
   if (accept.trim() === '') return types[0];
-  const answer = answers.get(types) ?? remember((text) => preferredIn(text, types) ?? NONE);
-  answers.set(types, answer);
-  const found = answer(accept);
+  const found = answerOf(types)(accept);
   return found === NONE ? undefined : (found as Type);
 };
 
 /**
  * By the list of offered types, which callers must keep as a constant. Clients send few different headers.
  */
-const answers = new WeakMap<readonly string[], (accept: string) => string>();
+const answerOf = oncePer((types: readonly string[]) => remember((text) => preferredIn(text, types) ?? NONE));
 const NONE = '';
 
 const preferredIn = <Type extends string>(accept: string, types: readonly Type[]): Type | undefined => {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
 import { Counter, Gauge, type Registry } from 'prom-client';
+import { oncePer } from '#kernel/base/once-per.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { requestFact } from './request-fact.ts';
 import { createSlowClients, type SlowClientLimits, type SlowClients } from './slow-clients.ts';
@@ -102,14 +103,8 @@ type Observed = {
   watch(load: Load): () => void;
 };
 
-const observed = new WeakMap<Registry, Observed>();
-
 /** A process with two listeners counts both in one metric. */
-const observe = (registry: Registry): Observed => {
-  const made = observed.get(registry) ?? observeIn(registry);
-  observed.set(registry, made);
-  return made;
-};
+const observe = oncePer((registry: Registry): Observed => observeIn(registry));
 
 const observeIn = (registry: Registry): Observed => {
   const loads = new Set<Load>();

@@ -1,11 +1,10 @@
 import { column, spaced, wire } from '../base/names.ts';
+import { oncePer } from '../base/once-per.ts';
 import { StartRefused } from '../base/start-refused.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import type { Domain, Kind } from '../registry/registry.ts';
 import { type Expression, resolve } from './expression.ts';
 import { rightsOf } from './rights.ts';
-
-const made = new WeakMap<Domain, readonly Attribute[]>();
 
 /** A field of the caller that conditions compare with fields of the requested aggregate. */
 export type Attribute = {
@@ -15,12 +14,8 @@ export type Attribute = {
   readonly wire: string;
 };
 
-/** In a fixed order; empty if no condition asks for attributes. Computed once per domain. */
-export const attributesOf = (domain: Domain): readonly Attribute[] => {
-  const attributes = made.get(domain) ?? findAttributes(domain);
-  made.set(domain, attributes);
-  return attributes;
-};
+/** In a fixed order; empty if no condition asks for attributes. */
+export const attributesOf = oncePer((domain: Domain): readonly Attribute[] => findAttributes(domain));
 
 /** Throws if no condition compares this attribute. */
 export const attributeOf = (domain: Domain, name: string): Attribute => {

@@ -1,3 +1,4 @@
+import { oncePer } from '../base/once-per.ts';
 import type { Expression } from './expression.ts';
 
 export type State = Readonly<Record<string, unknown>>;
@@ -8,21 +9,13 @@ export type Attributes = Readonly<Record<string, string | number | boolean | nul
 /** Evaluates a condition on an aggregate for a caller; the id is null for anonymous callers. */
 export type Holds = (state: State, callerId: number | null, find: Find, own?: Attributes) => boolean;
 
-const compiled = new WeakMap<Expression | ReadonlySet<Expression>, Holds>();
-
-/** Compiles a condition to a function, once per condition. */
-export const holdsOf = (expression: Expression): Holds => {
-  const known = compiled.get(expression) ?? compile(expression);
-  compiled.set(expression, known);
-  return known;
-};
+/** Compiles a condition to a function. */
+export const holdsOf = oncePer((expression: Expression): Holds => compile(expression));
 
 /** True if any of the conditions is true. */
-export const anyHoldsOf = (expressions: ReadonlySet<Expression>): Holds => {
-  const known = compiled.get(expressions) ?? anyOf([...expressions].map(holdsOf));
-  compiled.set(expressions, known);
-  return known;
-};
+export const anyHoldsOf = oncePer(
+  (expressions: ReadonlySet<Expression>): Holds => anyOf([...expressions].map(holdsOf)),
+);
 
 const anyOf = (all: readonly Holds[]): Holds => {
   const [first = () => false, ...others] = all;

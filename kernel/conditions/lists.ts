@@ -1,4 +1,5 @@
 import { column, snake } from '../base/names.ts';
+import { oncePer } from '../base/once-per.ts';
 import type { Domain, Kind, ListInfo, Row } from '../registry/registry.ts';
 import { type Expression, fieldsOfItem, resolve } from './expression.ts';
 import { rightsOf } from './rights.ts';
@@ -15,16 +16,13 @@ export type AskedList = {
   readonly callers: readonly string[];
 };
 
-const made = new WeakMap<Domain, ReadonlyMap<string, readonly AskedList[]>>();
-
 /**
- * The lists of one kind that conditions ask about, directly or through references. Computed once per domain.
+ * The lists of one kind that conditions ask about, directly or through references.
  */
-export const askedListsOf = (domain: Domain, kind: Kind): readonly AskedList[] => {
-  const lists = made.get(domain) ?? findLists(domain);
-  made.set(domain, lists);
-  return lists.get(kind.name) ?? [];
-};
+export const askedListsOf = (domain: Domain, kind: Kind): readonly AskedList[] =>
+  listsOf(domain).get(kind.name) ?? [];
+
+const listsOf = oncePer((domain: Domain) => findLists(domain));
 
 export const askedListOf = (domain: Domain, kind: Kind, name: string): AskedList | undefined =>
   askedListsOf(domain, kind).find(({ list }) => list.name === name);

@@ -1,3 +1,4 @@
+import { oncePer } from '../base/once-per.ts';
 import type { CommandInfo, Kind, ListInfo, Row } from '../registry/registry.ts';
 import { always, type Expression, matching } from './expression.ts';
 
@@ -21,14 +22,7 @@ export type PartRight = {
   readonly items: readonly ItemPart[];
 };
 
-const made = new WeakMap<Kind, readonly PartRight[]>();
-
-/** Computed once per kind. */
-export const partRightsOf = (kind: Kind): readonly PartRight[] => {
-  const rights = made.get(kind) ?? makeRights(kind);
-  made.set(kind, rights);
-  return rights;
-};
+export const partRightsOf = oncePer((kind: Kind): readonly PartRight[] => makeRights(kind));
 
 const makeRights = (kind: Kind): readonly PartRight[] =>
   Object.entries(kind.fieldRights).flatMap(([name, { reads = [], items = {} }]): readonly PartRight[] => {

@@ -1,3 +1,4 @@
+import { oncePer } from '../base/once-per.ts';
 import { always, and, type Expression, knowing, negate, never } from './expression.ts';
 import type { Reach, Right } from './rights.ts';
 import {
@@ -41,14 +42,7 @@ const statesOf = (
   ];
 };
 
-const madeParts = new WeakMap<Right, readonly Part[]>();
-
-/** Computed once per right. */
-const partsOf = (right: Right): readonly Part[] => {
-  const parts = madeParts.get(right) ?? makeAllParts(right);
-  madeParts.set(right, parts);
-  return parts;
-};
+const partsOf = oncePer((right: Right): readonly Part[] => makeAllParts(right));
 
 const makeAllParts = (right: Right): readonly Part[] => {
   const field = stateFieldOf(right);
@@ -93,19 +87,13 @@ export const partsSql = <Sql>(
 
 type PartLeft = { readonly state: string; readonly left: Expression };
 
-const made = new WeakMap<Right, WeakMap<Reach, readonly PartLeft[]>>();
-
 /**
  * The parts that a caller may read, for statements made per caller, with the remaining condition for each
  * state. Computed once per reach.
  */
-export const partsIn = (right: Right, reach: Reach): readonly PartLeft[] => {
-  const ofRight = made.get(right) ?? new WeakMap<Reach, readonly PartLeft[]>();
-  made.set(right, ofRight);
-  const parts = ofRight.get(reach) ?? makeParts(right, reach);
-  ofRight.set(reach, parts);
-  return parts;
-};
+export const partsIn = (right: Right, reach: Reach): readonly PartLeft[] => partsLeftOf(right)(reach);
+
+const partsLeftOf = oncePer((right: Right) => oncePer((reach: Reach) => makeParts(right, reach)));
 
 const makeParts = (right: Right, reach: Reach): readonly PartLeft[] => {
   const field = stateFieldOf(right);

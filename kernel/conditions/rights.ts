@@ -1,4 +1,5 @@
 import { snake, targetOf } from '../base/names.ts';
+import { oncePer } from '../base/once-per.ts';
 import { StartRefused } from '../base/start-refused.ts';
 import type { Domain, Kind, Row } from '../registry/registry.ts';
 import { webhookOf } from '../webhook/webhook.ts';
@@ -32,12 +33,7 @@ export const EVERYTHING: Reach = new Set([always]);
 /** The rights of a domain by operation, grouped by aggregate, reading first. */
 export type Rights = ReadonlyMap<string, Right>;
 
-const compiled = new WeakMap<Domain, Rights>();
-export const rightsOf = (domain: Domain): Rights => {
-  const rights = compiled.get(domain) ?? resolveAll(domain);
-  compiled.set(domain, rights);
-  return rights;
-};
+export const rightsOf = oncePer((domain: Domain): Rights => resolveAll(domain));
 
 /** For example `article.publish` and `user.read_private`. */
 export const operationOf = (kind: Kind, name: string): `${string}.${string}` => `${kind.name}.${snake(name)}`;

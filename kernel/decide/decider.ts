@@ -1,3 +1,4 @@
+import { oncePer } from '../base/once-per.ts';
 import type { Domain, Kind } from '../registry/registry.ts';
 import { type Command, decisionsOf } from './decide.ts';
 import { type Evolve, evolveOf } from './evolve.ts';
@@ -14,17 +15,16 @@ export type KindDecider = {
   decide(command: Command, state: AggregateState, context?: Context): readonly Happened[];
 };
 
-const compiled = new WeakMap<Kind, KindDecider>();
-
 const NOBODY: Context = { callerId: null, at: '', look: lookNowhere };
 
-/** Compiled once per kind. */
-export const deciderOf = (domain: Domain, kind: Kind): KindDecider => {
-  const known = compiled.get(kind);
-  if (known !== undefined) return known;
+export const deciderOf = (domain: Domain, kind: Kind): KindDecider => decidersOf(domain)(kind);
+
+const decidersOf = oncePer((domain: Domain) => oncePer((kind: Kind) => compile(domain, kind)));
+
+const compile = (domain: Domain, kind: Kind): KindDecider => {
   const evolve = evolveOf(kind);
   const decisions = decisionsOf(domain, kind, evolve);
-  const decider: KindDecider = {
+  return {
     initial: ABSENT,
     evolve,
     definition: foldDefinitionOf(kind),
@@ -34,8 +34,6 @@ export const deciderOf = (domain: Domain, kind: Kind): KindDecider => {
       return decide(command, state, context);
     },
   };
-  compiled.set(kind, decider);
-  return decider;
 };
 
 type Abandoned = { readonly fence: string; readonly id: number; readonly claim: string };

@@ -1,3 +1,4 @@
+import { oncePer } from '../base/once-per.ts';
 import type { RejectionCode } from '../base/rejection.ts';
 import { lookAlikeAddress, sameAddress } from '../base/same-address.ts';
 import { email } from '../base/values.ts';
@@ -18,14 +19,11 @@ export type Limit = LimitInfo & {
 };
 export type Values = readonly (string | number | boolean)[];
 
-const compiled = new WeakMap<Kind, readonly Limit[]>();
+export const limitsOf = (domain: Domain, kind: Kind): readonly Limit[] => limitsIn(domain)(kind);
 
-/** Compiled once per kind. */
-export const limitsOf = (domain: Domain, kind: Kind): readonly Limit[] => {
-  const limits = compiled.get(kind) ?? kind.limits.map((limit) => limitOf(domain, kind, limit));
-  compiled.set(kind, limits);
-  return limits;
-};
+const limitsIn = oncePer((domain: Domain) =>
+  oncePer((kind: Kind) => kind.limits.map((limit) => limitOf(domain, kind, limit))),
+);
 
 const limitOf = (domain: Domain, kind: Kind, limit: LimitInfo): Limit => {
   const counting = countingOf(domain, kind, limit);

@@ -1,6 +1,7 @@
 // Over 200 lines, because it is one compilation: from rights to the visibility of events.
 
 import { targetOf, wire } from '../base/names.ts';
+import { oncePer } from '../base/once-per.ts';
 import { StartRefused } from '../base/start-refused.ts';
 import { always, type Expression, knowing } from '../conditions/expression.ts';
 import { type Fact, type Facts, factOf, factsIn, leftBy, questionsIn } from '../conditions/facts.ts';
@@ -63,14 +64,7 @@ export type TypeVisibility = {
   factsAfter(facts: Facts, clear: Clear): Facts;
 };
 
-const compiled = new WeakMap<Domain, Visibility>();
-
-/** Compiled once per domain. */
-export const visibilityOf = (domain: Domain): Visibility => {
-  const visibility = compiled.get(domain) ?? makeVisibility(domain);
-  compiled.set(domain, visibility);
-  return visibility;
-};
+export const visibilityOf = oncePer((domain: Domain): Visibility => makeVisibility(domain));
 
 const makeVisibility = (domain: Domain): Visibility => {
   const kinds = new Map(Object.values(domain.kinds).map((kind) => [kind.name, ofKind(domain, kind)]));

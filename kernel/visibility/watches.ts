@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Actor } from '../base/events/metadata.ts';
 import { wire } from '../base/names.ts';
+import { oncePer } from '../base/once-per.ts';
 import { StartRefused } from '../base/start-refused.ts';
 import { questionsIn } from '../conditions/facts.ts';
 import type { State } from '../conditions/holds.ts';
@@ -42,14 +43,8 @@ type Fold = {
   apply(before: State | undefined, clear: Clear | undefined): State | undefined;
 };
 
-const compiled = new WeakMap<Domain, ReadonlyMap<string, Watch>>();
-
-/** By kind; kinds that no right to read asks about are not watched. Computed once per domain. */
-export const watchesOf = (domain: Domain): ReadonlyMap<string, Watch> => {
-  const watches = compiled.get(domain) ?? watchAll(domain);
-  compiled.set(domain, watches);
-  return watches;
-};
+/** By kind; kinds that no right to read asks about are not watched. */
+export const watchesOf = oncePer((domain: Domain): ReadonlyMap<string, Watch> => watchAll(domain));
 
 /** The rights to read an aggregate and its parts. */
 export const readingRights = (domain: Domain, kind: Kind): readonly Right[] =>

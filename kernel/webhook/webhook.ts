@@ -1,10 +1,12 @@
 // Over 200 lines, because it is one table: the fields and events of a webhook.
+
 import * as z from 'zod';
 import type { UserId, WebhookId } from '../base/brands.ts';
 import { beginning, end } from '../base/events/fields.ts';
 import { asLogPosition } from '../base/events/log-positions.ts';
 import type { Json } from '../base/json.ts';
 import { snake } from '../base/names.ts';
+import { oncePer } from '../base/once-per.ts';
 import { timestamp } from '../base/values.ts';
 import type { AggregateState } from '../decide/state.ts';
 import { declareFor, type EventsOf } from '../declare/aggregate.ts';
@@ -275,14 +277,10 @@ export const presentIn = (state: AggregateState): Webhook | undefined =>
   // The fold of its events, which the codec has validated.
   state.status === 'present' ? (state.fields as unknown as Webhook) : undefined;
 
-const made = new WeakMap<Domain, Kind>();
-
 /** The webhook with the filters of a domain. */
-export const webhookOf = (domain: Domain): Kind => {
-  const kind = made.get(domain) ?? makeKind([...filtersOf(domain).keys()], forms.filterIn(domain));
-  made.set(domain, kind);
-  return kind;
-};
+export const webhookOf = oncePer(
+  (domain: Domain): Kind => makeKind([...filtersOf(domain).keys()], forms.filterIn(domain)),
+);
 
 const makeKind = (filters: readonly string[], filter: z.ZodType<forms.WebhookFilter>): Kind => {
   const webhook = declareFor<string>()('webhook', {

@@ -4,6 +4,7 @@ import { CURSOR_PATTERN, formatCursor } from '#kernel/base/cursor.ts';
 import type { EventDefinition } from '#kernel/base/events/define-event.ts';
 import { isLogPosition, withCursors } from '#kernel/base/events/log-positions.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
+import { oncePer } from '#kernel/base/once-per.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { EventType } from '#shared/rest/event-types.ts';
@@ -48,14 +49,8 @@ const asCursor = ({ zodSchema, jsonSchema }: Overridden): void => {
   Object.assign(jsonSchema, { type: 'string', pattern: CURSOR_PATTERN });
 };
 
-const described = new WeakMap<Domain, readonly EventType[]>();
-
-/** Every public event type, by name; described once. */
-export const eventTypesOf = (domain: Domain): readonly EventType[] => {
-  const known = described.get(domain) ?? describePublic(domain);
-  described.set(domain, known);
-  return known;
-};
+/** Every public event type, by name. */
+export const eventTypesOf = oncePer((domain: Domain): readonly EventType[] => describePublic(domain));
 
 const describePublic = (domain: Domain): readonly EventType[] =>
   catalogueOf(domain)

@@ -1,4 +1,5 @@
 import type { ListAnswer } from '#edge/rest/reads/answer.ts';
+import { oncePer } from '#kernel/base/once-per.ts';
 import type { Link } from '#kernel/base/rest/fields.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
@@ -9,7 +10,7 @@ import { demandSearchable, readableParts, rowsWith } from '../rows/rights.ts';
 import { authorSql, givenType, type Row, type Sort, type Source } from '../rows/sources.ts';
 import { Parameters, runShared, runWithCustomPlan } from '../rows/statement.ts';
 import { representationOf } from './representation.ts';
-import { type ItemRow, type Selection, selectionOfList } from './rows.ts';
+import { type ItemRow, selectionOfList } from './rows.ts';
 
 /** The parameters of a list, as parsed by the schema of its operation. */
 export type Asked = {
@@ -92,7 +93,7 @@ const namedLike = (caller: Caller, text: string, parameters: Parameters): string
 type Page = Pick<Listed, 'asked' | 'under'> & { readonly walk: Walk } & Pick<Sort, 'state'> &
   Partial<Pick<Sort, 'isPartial' | 'guard'>>;
 
-const selections = new WeakMap<Source, Selection>();
+const selectionOf = oncePer((source: Source) => selectionOfList(source));
 
 /**
  * Merges one page of each readable part; aggregates of a parked owner are omitted. For a search or an element
@@ -138,8 +139,7 @@ export const listRows = async (
       ];
     }),
   ];
-  const selection = selections.get(source) ?? selectionOfList(source);
-  selections.set(source, selection);
+  const selection = selectionOf(source);
   const selects = parts.map((part) => {
     const all = [...part(parameters), ...conditions];
     const fits = all.length === 0 ? '' : `where ${all.join(' and ')} `;

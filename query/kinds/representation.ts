@@ -1,5 +1,6 @@
 import { isoText } from '#kernel/base/instant.ts';
 import { snake, wire } from '#kernel/base/names.ts';
+import { oncePer } from '#kernel/base/once-per.ts';
 import type { Operation } from '#kernel/base/operation.ts';
 import type { Link } from '#kernel/base/rest/fields.ts';
 import { isAlwaysShown } from '#kernel/conditions/references.ts';
@@ -29,13 +30,13 @@ type Shown = {
 type Item = { readonly [field: string]: unknown; readonly _links: Readonly<Record<string, Link>> };
 
 const NOTHING: ReadonlySet<Operation> = new Set();
-const made = new WeakMap<Source, Representation>();
 
-export const representationOf = (domain: Domain, source: Source): Representation => {
-  const representation = made.get(source) ?? makeRepresentation(domain, source);
-  made.set(source, representation);
-  return representation;
-};
+export const representationOf = (domain: Domain, source: Source): Representation =>
+  representationsOf(domain)(source);
+
+const representationsOf = oncePer((domain: Domain) =>
+  oncePer((source: Source) => makeRepresentation(domain, source)),
+);
 
 const makeRepresentation = (domain: Domain, source: Source): Representation => {
   const { guards, members, parent, whole, traced } = source;

@@ -33,7 +33,7 @@ type Joined = {
 };
 
 /** The SQL of a row with its references, compiled once. */
-export type Selection = { readonly columns: string; readonly joins: string };
+type Selection = { readonly columns: string; readonly joins: string };
 
 /** The first letter of the joined table, as `u` for users; with a number if it is taken. */
 const aliasesOf = (joined: readonly Joined[]): ReadonlyMap<string, string> => {

@@ -1,7 +1,7 @@
 type Entry<Value> = { readonly running: Promise<Value>; next?: Promise<Value> };
 
 /** Executes `run`, or waits for another caller’s run with the same key. */
-export type SharedRuns<Value> = (key: string, run: () => Promise<Value>) => Promise<Value>;
+type SharedRuns<Value> = (key: string, run: () => Promise<Value>) => Promise<Value>;
 
 /**
  * Callers that come with the same key during a run share one next run. Nobody joins the current run: it may

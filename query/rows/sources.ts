@@ -2,6 +2,7 @@
 
 import { isoText } from '#kernel/base/instant.ts';
 import { column, sqlName, targetOf } from '#kernel/base/names.ts';
+import { oncePer } from '#kernel/base/once-per.ts';
 import type { Operation } from '#kernel/base/operation.ts';
 import { notFound, type RejectionCode } from '#kernel/base/rejection.ts';
 import {
@@ -165,13 +166,7 @@ export type Sources = {
   of(kind: string): Source | undefined;
 };
 
-const made = new WeakMap<Domain, Sources>();
-
-export const sourcesOf = (domain: Domain): Sources => {
-  const sources = made.get(domain) ?? makeSources(domain);
-  made.set(domain, sources);
-  return sources;
-};
+export const sourcesOf = oncePer((domain: Domain): Sources => makeSources(domain));
 
 export const demandSource = (sources: Sources, kind: string): Source => {
   const source = sources.of(kind);

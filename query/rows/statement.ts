@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
+import { oncePer } from '#kernel/base/once-per.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { isPassing, isUndefinedColumn, isUndefinedTable } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { PreparedRead } from '#shared/database/prepared-read.ts';
-import { createSharedRuns, type SharedRuns } from './shared-runs.ts';
+import { createSharedRuns } from './shared-runs.ts';
 
 /** The parameters of a statement. `add` returns the placeholder for its text. */
 export class Parameters {
@@ -27,7 +28,7 @@ export const runPrepared = <Row extends object>(
   values: readonly unknown[],
 ): Promise<readonly Row[]> => run(pool, new PreparedRead<Row>({ name: nameOf(text), text }, values));
 
-const sharedRuns = new WeakMap<Pool, SharedRuns<readonly object[]>>();
+const sharedRunsOf = oncePer((_pool: Pool) => createSharedRuns<readonly object[]>());
 
 /** The same, and callers that come with the same parameters at the same time share one run. */
 export const runShared = <Row extends object>(
@@ -35,8 +36,7 @@ export const runShared = <Row extends object>(
   text: string,
   values: readonly unknown[],
 ): Promise<readonly Row[]> => {
-  const share = sharedRuns.get(pool) ?? createSharedRuns<readonly object[]>();
-  sharedRuns.set(pool, share);
+  const share = sharedRunsOf(pool);
   // The rows have the type of the text, which is part of the key.
   return share(`${JSON.stringify(values)} ${text}`, () => runPrepared(pool, text, values)) as Promise<
     readonly Row[]

@@ -1,30 +1,25 @@
 import type { Cursor } from '#kernel/base/cursor.ts';
 import { kebab } from '#kernel/base/names.ts';
+import { oncePer } from '#kernel/base/once-per.ts';
 import type { Link } from '#kernel/base/rest/fields.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 
 type Links = Readonly<Record<string, Link>>;
 
-const made = new WeakMap<Domain, RegExp>();
-
 /**
  * Links that exist for former states; the deliveries of a webhook, for example, have only a current state.
  */
-const keptOf = (domain: Domain): RegExp => {
+const keptOf = oncePer((domain: Domain): RegExp => {
   const kinds = Object.values(domain.kinds);
   const paths = kinds.map(({ path }) => path);
   const lists = kinds.flatMap((kind) =>
     Object.keys(kind.lists).map((list) => `${kind.path}/\\d+/${kebab(list)}(?:/[^/?]+)?`),
   );
   const listed = ['webhooks', ...paths].join('|');
-  const kept =
-    made.get(domain) ??
-    new RegExp(
-      `^/(?:(?:${listed})/\\d+(?:/(?:${paths.join('|')}))?${lists.map((each) => `|${each}`).join('')})$`,
-    );
-  made.set(domain, kept);
-  return kept;
-};
+  return new RegExp(
+    `^/(?:(?:${listed})/\\d+(?:/(?:${paths.join('|')}))?${lists.map((each) => `|${each}`).join('')})$`,
+  );
+});
 
 /**
  * The links of an aggregate in the past: to its neighbours at the same time, and to its current state. They

@@ -1,4 +1,5 @@
 import { column, targetOf } from '#kernel/base/names.ts';
+import { oncePer } from '#kernel/base/once-per.ts';
 import type { Operation } from '#kernel/base/operation.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
@@ -55,14 +56,9 @@ const viewSourceOf = (domain: Domain, view: ViewInfo): ViewSource => {
   };
 };
 
-const made = new WeakMap<Domain, readonly ViewSource[]>();
-
-/** Compiled once per domain. */
-export const viewSourcesOf = (domain: Domain): readonly ViewSource[] => {
-  const sources = made.get(domain) ?? domain.views.map((view) => viewSourceOf(domain, view));
-  made.set(domain, sources);
-  return sources;
-};
+export const viewSourcesOf = oncePer((domain: Domain): readonly ViewSource[] =>
+  domain.views.map((view) => viewSourceOf(domain, view)),
+);
 
 export const demandViewSource = (domain: Domain, view: ViewInfo): ViewSource => {
   const source = viewSourcesOf(domain).find((each) => each.view === view);

@@ -1,5 +1,7 @@
 // Over 200 lines, because it is one form: the settings of a client, with the rules between them.
+
 import * as z from 'zod';
+import { oncePer } from '#kernel/base/once-per.ts';
 import { visibleText } from '#kernel/base/values.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { leastRoleOf, rolesOf } from '#kernel/registry/roles.ts';
@@ -108,21 +110,15 @@ export const withDefaultScopes = <S extends Pick<Sent, 'scopes' | 'defaultScopes
 /** The settings of a client that an administrator decides. */
 export type ClientSettings = Omit<Sent, 'defaultScopes'> & { defaultScopes: string[] };
 
-const made = new WeakMap<Domain, Settings & { readonly ClientSettings: z.ZodType<ClientSettings> }>();
-/** Created once for a domain. */
-export const clientSettingsOf = (
-  domain: Domain,
-): Settings & { readonly ClientSettings: z.ZodType<ClientSettings> } => {
-  const known = made.get(domain);
-  if (known !== undefined) return known;
-  const settings = settingsFor(domain);
-  const schemas = {
-    ...settings,
-    ClientSettings: settings.Sent.transform(withDefaultScopes).superRefine(checkTogether),
-  };
-  made.set(domain, schemas);
-  return schemas;
-};
+export const clientSettingsOf = oncePer(
+  (domain: Domain): Settings & { readonly ClientSettings: z.ZodType<ClientSettings> } => {
+    const settings = settingsFor(domain);
+    return {
+      ...settings,
+      ClientSettings: settings.Sent.transform(withDefaultScopes).superRefine(checkTogether),
+    };
+  },
+);
 
 /** Readable names, chosen by operators; visible ASCII, because they go into headers, streams, and logs. */
 export const clientId = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{1,61})[a-z0-9]$/, {

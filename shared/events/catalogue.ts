@@ -1,6 +1,7 @@
 import type { StreamName } from '#kernel/base/brands.ts';
 import type { DataOf, EventDefinition } from '#kernel/base/events/define-event.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
+import { oncePer } from '#kernel/base/once-per.ts';
 import { definitionsOf } from '#kernel/events/definitions.ts';
 import { type EventReference, eventReferencesOf } from '#kernel/registry/event-references.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
@@ -38,14 +39,7 @@ export type Catalogue = {
   readonly references: readonly EventReference[];
 };
 
-const known = new WeakMap<Domain, Catalogue>();
-
-/** Created once for each domain. */
-export const catalogueOf = (domain: Domain): Catalogue => {
-  const catalogue = known.get(domain) ?? makeCatalogue(domain);
-  known.set(domain, catalogue);
-  return catalogue;
-};
+export const catalogueOf = oncePer((domain: Domain): Catalogue => makeCatalogue(domain));
 
 const makeCatalogue = (domain: Domain): Catalogue => {
   const kernel: Readonly<Record<string, EventDefinition>> = {

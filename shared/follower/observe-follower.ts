@@ -1,4 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
+import { oncePer } from '#kernel/base/once-per.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { failureForAnybody } from '#shared/database/failures.ts';
@@ -86,13 +87,7 @@ const reasonOf = ({ name, failure }: Observed, { position, head, seconds }: Stan
   return `The follower ${name} has made no progress for ${Math.floor(seconds)} s at position ${position}, and the log ends at ${head}${why}.`;
 };
 
-const observers = new WeakMap<Registry, Observed[]>();
-
-const observersIn = (metrics: Registry): Observed[] => {
-  const known = observers.get(metrics) ?? [];
-  observers.set(metrics, known);
-  return known;
-};
+const observersIn = oncePer((_metrics: Registry): Observed[] => []);
 
 const createGauges = (observed: Observed): void => {
   const all = observersIn(observed.metrics);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Position } from '#kernel/base/brands.ts';
+import { oncePer } from '#kernel/base/once-per.ts';
 import { foldDefinitionOf } from '#kernel/decide/fold-definition.ts';
 import { type Change, combine } from '#kernel/rows/change.ts';
 import { meaningOf } from '#kernel/rows/meaning.ts';
@@ -76,14 +77,10 @@ export const rowStored = (table: ProjectedTable, state: unknown): RowFold => {
   return { change, changedAt, departedAt, items: new Map(found) };
 };
 
-const made = new WeakMap<ProjectedTable, Fold>();
-
 /** Identifies the meaning of the fold: for code only the text counts, as with the states of aggregates. */
-export const rowFoldOf = (table: ProjectedTable): Fold => {
-  const known = made.get(table) ?? { fold: 'row', definition: definitionOf(table) };
-  made.set(table, known);
-  return known;
-};
+export const rowFoldOf = oncePer(
+  (table: ProjectedTable): Fold => ({ fold: 'row', definition: definitionOf(table) }),
+);
 
 const definitionOf = ({ aggregate, columns, items }: ProjectedTable): string => {
   const parts = Object.values(aggregate.fields).flatMap((def) => def.parts ?? []);

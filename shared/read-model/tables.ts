@@ -1,4 +1,5 @@
 import type { StreamName } from '#kernel/base/brands.ts';
+import { oncePer } from '#kernel/base/once-per.ts';
 import type { Domain, Kind, ListInfo, ShareInfo, ViewInfo } from '#kernel/registry/registry.ts';
 import type { Change, ItemChange, Table } from '#kernel/rows/change.ts';
 import { compileRows, type Projected } from '#kernel/rows/compile.ts';
@@ -89,19 +90,13 @@ export type Tables = {
   rowOf(stream: StreamName): { readonly table: ProjectedTable; readonly id: number } | undefined;
 };
 
-const made = new WeakMap<Domain, Tables>();
-
-export const tablesOf = (domain: Domain): Tables => {
+export const tablesOf = oncePer((domain: Domain): Tables => {
   const kinds = [...Object.values(domain.kinds), webhookOf(domain)];
-  const tables =
-    made.get(domain) ??
-    tablesOfAll(
-      kinds.map((kind) => projectedTable(domain, kind)),
-      domain,
-    );
-  made.set(domain, tables);
-  return tables;
-};
+  return tablesOfAll(
+    kinds.map((kind) => projectedTable(domain, kind)),
+    domain,
+  );
+});
 
 const projectedTable = (domain: Domain, kind: Kind): ProjectedTable => {
   const rows = compileRows(kind);

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { oncePer } from '#kernel/base/once-per.ts';
 import { atOfList, ItemAt } from '#kernel/base/rest/at.ts';
 import { HISTORY_OPERATIONS } from '#kernel/base/rest/history.ts';
 import { PAGE, searchOfUsers, sortBy } from '#kernel/base/rest/lists.ts';
@@ -49,13 +50,7 @@ export type Operations = Readonly<
     Record<string, RestOperation | AggregateOperation | ViewOperation>
 >;
 
-const made = new WeakMap<Domain, Operations>();
-/** Created once for a domain. */
-export const operationsOf = (domain: Domain): Operations => {
-  const operations = made.get(domain) ?? makeOperations(domain);
-  made.set(domain, operations);
-  return operations;
-};
+export const operationsOf = oncePer((domain: Domain): Operations => makeOperations(domain));
 
 const makeOperations = (domain: Domain): Operations => {
   const ofKinds = aggregateOperations(domain);

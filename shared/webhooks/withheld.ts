@@ -1,5 +1,6 @@
 import type { UserId } from '#kernel/base/brands.ts';
 import { spaced } from '#kernel/base/names.ts';
+import { oncePer } from '#kernel/base/once-per.ts';
 import { attributesOf } from '#kernel/conditions/attributes.ts';
 import type { Attributes } from '#kernel/conditions/holds.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
@@ -72,15 +73,14 @@ const counterOfVisible =
 const OWNER = 1 as UserId;
 const OTHER = 2 as UserId;
 
-const compiled = new WeakMap<Domain, Map<string, readonly Case[]>>();
+const knownCasesOf = oncePer((_domain: Domain) => new Map<string, readonly Case[]>());
 
 /** The possible owners and objects of an event of the type; computed once. */
 const casesOfType = (domain: Domain, type: string, own: Attributes | undefined): readonly Case[] => {
   // Every owner has cases of their own.
   if (own !== undefined && visibilityOf(domain).types.has(type))
     return casesOf(domain, type, { owner: OWNER, other: OTHER, own });
-  const known = compiled.get(domain) ?? new Map<string, readonly Case[]>();
-  compiled.set(domain, known);
+  const known = knownCasesOf(domain);
   const cases =
     known.get(type) ??
     (visibilityOf(domain).types.has(type)

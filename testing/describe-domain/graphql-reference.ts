@@ -1,6 +1,8 @@
 // Over 200 lines, because it is one oracle: an independent computation of the expected results of queries.
+
 import { type ExecutionResult, execute, GraphQLError, type GraphQLFieldResolver, parse } from 'graphql';
 import { itemType } from '#kernel/base/names.ts';
+import { oncePer } from '#kernel/base/once-per.ts';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
 import { listsOf, memberName, orderName } from '../../query/graphql/rules/names.ts';
 import { type ItemSource, type Sort, type Source, sourcesOf } from '../../query/rows/sources.ts';
@@ -20,15 +22,12 @@ import {
 } from './graphql-nodes.ts';
 import { resolversOfViews } from './graphql-views.ts';
 
-const made = new WeakMap<Domain, Resolvers>();
-
 export const executeReference = async (
   reference: Reference,
   text: string,
   variables: Record<string, unknown>,
 ): Promise<ExecutionResult> => {
-  const resolvers = made.get(reference.domain) ?? resolversOf(reference.domain);
-  made.set(reference.domain, resolvers);
+  const resolvers = resolversOf(reference.domain);
   const fieldResolver: GraphQLFieldResolver<unknown, Reference> = (
     source,
     args,
@@ -48,7 +47,7 @@ export const executeReference = async (
   });
 };
 
-const resolversOf = (domain: Domain): Resolvers => {
+const resolversOf = oncePer((domain: Domain): Resolvers => {
   const { all } = sourcesOf(domain);
   const resolvers = new Map<string, Resolve>(resolversOfViews(domain));
   resolvers.set('Query.node', (_, { id }, reference) =>
@@ -82,7 +81,7 @@ const resolversOf = (domain: Domain): Resolvers => {
     for (const items of source.items) addItems(domain, resolvers, source, items);
   }
   return resolvers;
-};
+});
 
 const first = <Item>(items: readonly (Item | undefined)[]): Item | null =>
   items.find((item) => item !== undefined) ?? null;

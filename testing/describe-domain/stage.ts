@@ -3,6 +3,7 @@
 
 import type { Role } from '#kernel/base/events/fields.ts';
 import { wire } from '#kernel/base/names.ts';
+import { oncePer } from '#kernel/base/once-per.ts';
 import type { CommandInfo, Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import type { AggregateOperation } from '#kernel/rest/operation.ts';
 import { aggregateOperations } from '#kernel/rest/operations.ts';
@@ -368,14 +369,10 @@ export const requestOf = (domain: Domain, kind: Kind, command: CommandInfo, path
   ];
 };
 
-const made = new WeakMap<Domain, ReturnType<typeof aggregateOperations>>();
-
 /** Derived once, because their schemas cost more than a request. */
-export const operationsOf = (domain: Domain): ReturnType<typeof aggregateOperations> => {
-  const operations = made.get(domain) ?? aggregateOperations(domain);
-  made.set(domain, operations);
-  return operations;
-};
+export const operationsOf = oncePer(
+  (domain: Domain): ReturnType<typeof aggregateOperations> => aggregateOperations(domain),
+);
 
 const operationOf = (domain: Domain, kind: Kind, command: CommandInfo): AggregateOperation => {
   const found = Object.values(operationsOf(domain)).find(

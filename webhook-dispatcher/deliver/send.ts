@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto';
+import { oncePer } from '#kernel/base/once-per.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { WebhookSettings } from '#process/config.ts';
 import { createChangeOpener } from '#shared/change-stream/open-change.ts';
@@ -101,13 +102,7 @@ const signedHeaders = ({ delivery, endpoint, body, clock }: ToSign): Readonly<Re
 };
 
 /** Cached for as long as its endpoint. */
-const keys = new WeakMap<Secret, KeyObject>();
-
-const keyOf = (secret: Secret): KeyObject => {
-  const known = keys.get(secret) ?? signingKey(secret.secret);
-  keys.set(secret, known);
-  return known;
-};
+const keyOf = oncePer((secret: Secret): KeyObject => signingKey(secret.secret));
 
 /** Lower case, so that none duplicates one of ours. */
 const lowerCased = (headers: Endpoint['headers']): Readonly<Record<string, string>> =>

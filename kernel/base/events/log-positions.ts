@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { LogIdentity, Position } from '../brands.ts';
 import type { Json, JsonObject } from '../json.ts';
+import { oncePer } from '../once-per.ts';
 import { beginning, end } from './fields.ts';
 
 /** A position in a log; without a log, in that of its event. */
@@ -23,16 +24,14 @@ export const asLogPosition = (value: Json | undefined): Json | undefined =>
 type Path = { readonly names: readonly string[]; readonly isEnd: boolean };
 type CursorOf = (position: LogPosition, isEnd: boolean) => string;
 
-const known = new WeakMap<z.ZodObject, readonly Path[]>();
-
 /** The data for clients, to whom a position is an opaque cursor. */
 export const withCursors = (schema: z.ZodObject, data: JsonObject, cursorOf: CursorOf): JsonObject => {
-  const paths = known.get(schema) ?? pathsIn(schema);
-  known.set(schema, paths);
   const changed = (shown: JsonObject, { names, isEnd }: Path) =>
     changedAt(shown, names, (position) => cursorOf(position, isEnd)) as JsonObject;
-  return paths.reduce<JsonObject>(changed, data);
+  return pathsOf(schema).reduce<JsonObject>(changed, data);
 };
+
+const pathsOf = oncePer((schema: z.ZodObject) => pathsIn(schema));
 
 /** The paths of all fields that are positions in a log by their schema. */
 const pathsIn = (schema: z.ZodType): readonly Path[] => {

@@ -1,5 +1,6 @@
 // Over 200 lines, because it is one thing: how rows, lists of them and their counts become SQL.
 
+import { oncePer } from '#kernel/base/once-per.ts';
 import type { Operation } from '#kernel/base/operation.ts';
 import { askedColumn, askedItemsSql, askedListsOf } from '#kernel/conditions/lists.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
@@ -52,13 +53,7 @@ export type Listing = {
 
 export type Listings = { readonly all: readonly Listing[]; of(type: string): Listing };
 
-const made = new WeakMap<Domain, Listings>();
-
-export const listingsOf = (domain: Domain): Listings => {
-  const listings = made.get(domain) ?? makeListings(domain);
-  made.set(domain, listings);
-  return listings;
-};
+export const listingsOf = oncePer((domain: Domain): Listings => makeListings(domain));
 
 const makeListings = (domain: Domain): Listings => {
   const { all: declared, webhooks } = sourcesOf(domain);

@@ -11,6 +11,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { itemType } from '#kernel/base/names.ts';
+import { oncePer } from '#kernel/base/once-per.ts';
 import type { Operation } from '#kernel/base/operation.ts';
 import type { Rejection } from '#kernel/base/rejection.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
@@ -62,13 +63,7 @@ type SchemaRights = {
   readonly asParents: readonly AsParent[];
 };
 
-const made = new WeakMap<Domain, SchemaRights>();
-
-const schemaRightsOf = (domain: Domain): SchemaRights => {
-  const rights = made.get(domain) ?? makeRights(domain);
-  made.set(domain, rights);
-  return rights;
-};
+const schemaRightsOf = oncePer((domain: Domain): SchemaRights => makeRights(domain));
 
 const makeRights = (domain: Domain): SchemaRights => {
   const sources = sourcesOf(domain).all;

@@ -9,6 +9,7 @@ import {
   parse,
 } from 'graphql';
 import { instant } from '#kernel/base/instant.ts';
+import { oncePer } from '#kernel/base/once-per.ts';
 import { day } from '#kernel/base/values.ts';
 import { inWordsOf } from '#kernel/registry/example-kind.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
@@ -86,16 +87,11 @@ const buildSchema = (types: DocumentNode): GraphQLSchema => {
 };
 
 type Made = { readonly types: DocumentNode; readonly schema: GraphQLSchema };
-const made = new WeakMap<Domain, Made>();
 
-const madeOf = (domain: Domain): Made => {
-  const known = made.get(domain);
-  if (known) return known;
+const madeOf = oncePer((domain: Domain): Made => {
   const types = readTypes(domain);
-  const making = { types, schema: buildSchema(types) };
-  made.set(domain, making);
-  return making;
-};
+  return { types, schema: buildSchema(types) };
+});
 
 /** The types of the kernel, as `schema/` declares them, and those of a domain. */
 export const typesOf = (domain: Domain): DocumentNode => madeOf(domain).types;

@@ -6,6 +6,7 @@ import {
   Kind as NodeKind,
   type SelectionSetNode,
 } from 'graphql';
+import { oncePer } from '#kernel/base/once-per.ts';
 import { pathId } from '#kernel/base/rest/path-id.ts';
 import type { Domain, EventInfo, Kind } from '#kernel/registry/registry.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
@@ -34,13 +35,7 @@ type Asked = Pick<AskedChanges, 'topics'> & Partial<Pick<AskedChanges, 'wants'>>
 
 type Read = (args: Arguments) => Asked;
 
-const made = new WeakMap<Domain, ReadonlyMap<string, Read>>();
-
-const fieldsOf = (domain: Domain): ReadonlyMap<string, Read> => {
-  const fields = made.get(domain) ?? makeFields(domain);
-  made.set(domain, fields);
-  return fields;
-};
+const fieldsOf = oncePer((domain: Domain): ReadonlyMap<string, Read> => makeFields(domain));
 
 const makeFields = (domain: Domain): ReadonlyMap<string, Read> => {
   const catalogue = catalogueOf(domain);

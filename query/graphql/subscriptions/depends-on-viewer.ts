@@ -14,6 +14,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { itemType, targetOf } from '#kernel/base/names.ts';
+import { oncePer } from '#kernel/base/once-per.ts';
 import { callersIn } from '#kernel/conditions/expression.ts';
 import { isReadableWith } from '#kernel/conditions/references.ts';
 import { rightsOf } from '#kernel/conditions/rights.ts';
@@ -100,13 +101,10 @@ const OF_KERNEL: SameInTypes = {
   ...OF_HISTORIES,
 };
 
-const made = new WeakMap<Domain, SameInTypes>();
+export const sameFor = (domain: Domain, type: string, field: string): SameFor | undefined =>
+  sameInTypes(domain)[type]?.[field];
 
-export const sameFor = (domain: Domain, type: string, field: string): SameFor | undefined => {
-  const types = made.get(domain) ?? makeTypes(domain);
-  made.set(domain, types);
-  return types[type]?.[field];
-};
+const sameInTypes = oncePer((domain: Domain) => makeTypes(domain));
 
 const makeTypes = (domain: Domain): SameInTypes => {
   const sources = sourcesOf(domain);
