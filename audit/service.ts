@@ -28,7 +28,7 @@ import { verify } from './verify/verify.ts';
 import { gauge } from './watch/gauge.ts';
 import { startWatch, type WatchOptions } from './watch/service.ts';
 
-export type AuditDependencies = Omit<WatchOptions, 'eventsPerSecond'> & {
+type AuditDependencies = Omit<WatchOptions, 'eventsPerSecond'> & {
   readonly masterKey: MasterKey;
   readonly settings: AuditSettings;
 };

@@ -43,7 +43,7 @@ import type { KeyedWrites } from './storage/keyed-writes.ts';
 import { createRecordSeal } from './storage/seal-record.ts';
 import { createTickets } from './storage/tickets.ts';
 
-export type AccountDependencies = InteractionDependencies & {
+type AccountDependencies = InteractionDependencies & {
   readonly domain: Domain;
   readonly pool: Pool;
   readonly clock: Clock;

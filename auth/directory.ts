@@ -55,7 +55,7 @@ type Registered = {
   readonly role: Role;
 };
 
-export type DirectoryDependencies = {
+type DirectoryDependencies = {
   readonly domain: Domain;
   readonly pool: Pool;
   readonly eventLog: EventLog;

@@ -47,7 +47,7 @@ import { createRecordSeal } from './storage/seal-record.ts';
 import { migrateAuthStorage } from './storage/statements.ts';
 
 /** The service's dependencies. The caller owns them, and they outlive the service. */
-export type AuthDependencies = Pick<
+type AuthDependencies = Pick<
   Foundation,
   'domain' | 'clock' | 'pool' | 'eventLog' | 'keys' | 'masterKey' | 'rowProofs' | 'metrics' | 'erasures'
 > & {

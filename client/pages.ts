@@ -18,7 +18,7 @@ export type Listing<T> = AsyncIterable<T> & {
   take(count: number): Promise<readonly T[]>;
 };
 
-export type ReadPage<T> = (after: string | undefined) => Promise<Page<T>>;
+type ReadPage<T> = (after: string | undefined) => Promise<Page<T>>;
 
 export const listingOf = <T>(read: ReadPage<T>): Listing<T> => {
   async function* pages(): AsyncGenerator<Page<T>> {

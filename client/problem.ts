@@ -23,7 +23,7 @@ export class Problem<Code extends string = string> extends Error {
   }
 }
 
-export type ProblemError = {
+type ProblemError = {
   readonly detail: string;
   readonly pointer?: string;
   readonly parameter?: string;

@@ -1,4 +1,4 @@
-export type Message = {
+type Message = {
   readonly event: string;
   readonly data: string;
   readonly id: string | undefined;

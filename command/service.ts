@@ -36,7 +36,7 @@ import { userRules } from './users/rules.ts';
 import { webhookHandlers } from './webhooks/handle.ts';
 
 /** The dependencies of the command side; the caller owns them, and they outlive the service. */
-export type CommandDependencies = {
+type CommandDependencies = {
   readonly domain: Domain;
   readonly pool: Pool;
   readonly eventLog: EventLog;

@@ -24,7 +24,7 @@ import { traceBatches } from '#shared/tracing/traced-batches.ts';
 import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
 import { migrateProjector } from './migrate.ts';
 
-export type ProjectorDependencies = Omit<
+type ProjectorDependencies = Omit<
   FollowerOptions,
   'name' | 'act' | 'prepare' | 'ahead' | 'write' | 'committed' | 'isLasting'
 > & {

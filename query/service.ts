@@ -54,7 +54,7 @@ import { webhookReads } from './webhooks/reads.ts';
 export type ServePages = (options: OpenApiOptions) => RequestHandler;
 
 /** The dependencies of the query side. The caller owns them, and they outlive the service. */
-export type QueryDependencies = {
+type QueryDependencies = {
   readonly domain: Domain;
   readonly pool: Pool;
   readonly databaseUrl: string;
@@ -85,7 +85,7 @@ export type QueryDependencies = {
     Partial<Pick<Config, 'readDatabaseUrls'>>;
 } & Pick<EventDependencies, 'domain' | 'keys' | 'health' | 'metrics' | 'tracing' | 'access'>;
 
-export type QueryService = AsyncDisposable &
+type QueryService = AsyncDisposable &
   Pick<GraphqlService, 'routes' | 'refusals' | 'fastPath'> & {
     /** Reads the item for writes with `Prefer: return=representation`. */
     readonly readWritten: ReadWritten;

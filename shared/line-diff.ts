@@ -1,5 +1,5 @@
 /** A difference in the format of `diff -u`, without the names of files. */
-export type LineDiff = { readonly text: string; readonly isTruncated: boolean };
+type LineDiff = { readonly text: string; readonly isTruncated: boolean };
 
 const CONTEXT_LINES = 3;
 const CHARACTERS_MAX = 10_000;

@@ -6,7 +6,7 @@ import { policyOf } from './policy.ts';
 /**
  * The meaning of a scope: in the description of the interface, and on the consent page, as “It asks to …”.
  */
-export type ScopeWords = { readonly described: string; readonly asked: string };
+type ScopeWords = { readonly described: string; readonly asked: string };
 
 const KERNEL: Readonly<Record<string, ScopeWords>> = {
   'read:users': { described: 'Read profiles', asked: 'See profiles, and your own e-mail address' },

@@ -7,7 +7,7 @@ const root = join(import.meta.dirname, '..');
 const DEADLINE_MS = 60_000;
 const POLL_MS = 10;
 
-export type AnnalsProcess = AsyncDisposable & {
+type AnnalsProcess = AsyncDisposable & {
   readonly child: ChildProcess;
   /** The output so far. */
   readonly output: () => string;

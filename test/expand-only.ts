@@ -2,7 +2,7 @@ import { type ColumnDef, type Constraint, type Node, parse, type RangeVar, type 
 import { isOlder, unusedSinceOf } from '#shared/database/migrate.ts';
 
 /** The migrations of one component, in order. */
-export type File = { readonly name: string; readonly sql: string };
+type File = { readonly name: string; readonly sql: string };
 
 /**
  * Finds migrations that could break processes of the previous release, which run on while the new one has
@@ -28,7 +28,7 @@ export const disturbances = async (files: readonly File[], release: string): Pro
 };
 
 /** Tables with their columns and types. */
-export type Tables = Map<string, Map<string, string>>;
+type Tables = Map<string, Map<string, string>>;
 /** The named constraints, by table and name, and whether each is a check. */
 type Constraints = Map<string, boolean>;
 

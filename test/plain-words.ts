@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
  * Where a pattern is refused: in the texts of interfaces, in these and in the documentation, or in comments
  * as well.
  */
-export type Reach = 'interfaces' | 'texts' | 'comments';
+type Reach = 'interfaces' | 'texts' | 'comments';
 
 type Pattern = {
   readonly name: string;

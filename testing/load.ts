@@ -44,7 +44,7 @@ const slowness = (): number => {
 /** A time limit, scaled by the present load of the machine. Every time limit of a test comes from here. */
 export const scaled = (quietMs: number): number => Math.ceil(quietMs * slowness());
 
-export type Deadline = {
+type Deadline = {
   isOver(): boolean;
   /** For messages. */
   toString(): string;

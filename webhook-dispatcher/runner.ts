@@ -19,7 +19,7 @@ import type { PlannedRuns } from './planned-runs.ts';
 import { ownerOf } from './rest/owners.ts';
 import { Run } from './run.ts';
 
-export type RunnerDependencies = {
+type RunnerDependencies = {
   readonly policy: Policy;
   readonly ledger: RunLedger;
   readonly secrets: EndpointSecrets;

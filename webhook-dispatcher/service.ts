@@ -44,7 +44,7 @@ export type DispatcherDependencies = Pick<
   readonly follows?: boolean;
 };
 
-export type DispatcherService = AsyncDisposable & {
+type DispatcherService = AsyncDisposable & {
   readonly routes: Router;
 };
 

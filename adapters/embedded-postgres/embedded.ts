@@ -7,7 +7,7 @@ import { isOwned, urlOf } from './owner-lock.ts';
 import { type EmbeddedLog, Ownership } from './ownership.ts';
 import { readPostmaster } from './postmaster.ts';
 
-export type EmbeddedPostgres = AsyncDisposable & {
+type EmbeddedPostgres = AsyncDisposable & {
   /** The connection string of the database `annals`. */
   readonly url: string;
   /** Whether the server was adopted from an owner that ended without stopping it. */
@@ -16,7 +16,7 @@ export type EmbeddedPostgres = AsyncDisposable & {
   readonly trouble: () => string | undefined;
 };
 
-export type EmbeddedPostgresOptions = {
+type EmbeddedPostgresOptions = {
   readonly dataDir: string;
   /** Server settings that override the durable defaults; they have no effect on an adopted server. */
   readonly settings?: Readonly<Record<string, string>>;

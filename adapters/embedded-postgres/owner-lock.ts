@@ -14,7 +14,7 @@ const NAME_PREFIX = 'annals owner ';
  * The connection that holds the lock, or the present owner, or undefined while the server accepts no
  * connections.
  */
-export type LockAttempt = pg.Client | { readonly heldBy: string } | undefined;
+type LockAttempt = pg.Client | { readonly heldBy: string } | undefined;
 
 /**
  * Tries to become the owner. The lock lasts as long as the connection, so it is free as soon as its owner is

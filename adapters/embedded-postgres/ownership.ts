@@ -33,7 +33,7 @@ const ROOM_MIN_BYTES = 16 * 1_048_576;
 /** Logged as information unless a level is given. */
 export type EmbeddedLog = (message: string, level?: 'info' | 'error') => void;
 
-export type OwnershipOptions = {
+type OwnershipOptions = {
   readonly dataDir: string;
   readonly cluster: Cluster;
   readonly binaries: Binaries;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
-export type Postmaster = { readonly pid: number; readonly port: number; readonly ready: boolean };
+type Postmaster = { readonly pid: number; readonly port: number; readonly ready: boolean };
 
 const POLL_MS = 20;
 const FAST_SHUTDOWN_MS = 10_000;

@@ -31,7 +31,7 @@ export type EncodedMessage = Message & { readonly value: Buffer };
 
 export type Received = { readonly change: Change; readonly previous: Position; readonly bytes: number };
 
-export type Reading = { readonly identity: LogIdentity; readonly catalogue: Catalogue };
+type Reading = { readonly identity: LogIdentity; readonly catalogue: Catalogue };
 
 /** Throws if the message is foreign, or of another log. */
 export const fromMessage = (

@@ -11,7 +11,7 @@ import { fromMessage } from './message.ts';
 import { RecentChanges, WORTH_HEARING } from './recent-changes.ts';
 import { within } from './within.ts';
 
-export type KafkaTailOptions = {
+type KafkaTailOptions = {
   readonly kafka: Kafka;
   readonly topic: string;
   readonly identity: LogIdentity;

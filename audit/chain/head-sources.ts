@@ -20,7 +20,7 @@ export type HeadSources = {
   last(): Promise<readonly SourcedHead[]>;
 };
 
-export type HeadPlaces = { readonly pool: Pool; readonly files: HeadFiles; readonly given: Given };
+type HeadPlaces = { readonly pool: Pool; readonly files: HeadFiles; readonly given: Given };
 
 /** Kept by an auditor: lines of `heads.jsonl` and of `keys.jsonl`. */
 export type Given = { readonly heads: readonly string[]; readonly keys: readonly AuditKey[] };

@@ -13,7 +13,7 @@ import { appendExpecting, type Order } from '../export/append-in-order.ts';
 import type { CopyKeys } from './copy-keys.ts';
 import type { WantedStreams } from './wanted-streams.ts';
 
-export type CopyingStreams = {
+type CopyingStreams = {
   readonly source: EventLog;
   /** Others may write to it, but not to these streams. */
   readonly target: EventLog;

@@ -9,7 +9,7 @@ import { comparePerson, type PersonDependencies, USERS } from './compare-person.
 import { comparePlan } from './compare-plan.ts';
 import { findUnlogged } from './find-unlogged.ts';
 
-export type DerivedDependencies = PersonDependencies;
+type DerivedDependencies = PersonDependencies;
 
 const PERSONS_AT_ONCE = 16;
 

@@ -15,7 +15,7 @@ import {
   webhookChangeOf,
 } from '#shared/webhooks/planned-endpoint.ts';
 
-export type EndpointDependencies = {
+type EndpointDependencies = {
   readonly pool: Pool;
   readonly eventLog: Pick<EventLog, 'identity' | 'read'>;
   readonly domain: Domain;

@@ -8,7 +8,7 @@ import type { Order } from './append-in-order.ts';
 import { type Filled, fillLog } from './fill-log.ts';
 import type { Moved } from './switch-log.ts';
 
-export type Copying = {
+type Copying = {
   readonly source: EventLog;
   readonly target: EventLog;
   readonly order: Order;

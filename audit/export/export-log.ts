@@ -10,7 +10,7 @@ import { LinesFile, openFolder, removeFile, writeWhole } from './folder.ts';
 import { exportPersons } from './persons.ts';
 import { MANIFEST, PLAN, type Plan, type Range, readPlan, writePlan } from './plan.ts';
 
-export type Exporting = AuditKeyDependencies & {
+type Exporting = AuditKeyDependencies & {
   readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'follow'>;
   readonly signal: AbortSignal;
   onProgress(progress: Progress): void;

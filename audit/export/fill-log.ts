@@ -6,7 +6,7 @@ import { type Canonical, hashOf } from '#shared/events/canonical.ts';
 import { Stopped } from '#shared/projection/catch-up.ts';
 import { appendInOrder, type Order } from './append-in-order.ts';
 
-export type Filling = {
+type Filling = {
   readonly target: Pick<EventLog, 'append' | 'follow' | 'head' | 'identity'>;
   readonly order: Order;
   /** The state of the chain at the start of the source. */

@@ -23,7 +23,7 @@ export const openFolder = async (folder: string): Promise<readonly string[]> => 
   }
 };
 
-export type WrittenFile = { readonly bytes: number; readonly sha256: string };
+type WrittenFile = { readonly bytes: number; readonly sha256: string };
 
 /** Writes a file line by line; it gets its name once all of it is on the disk. */
 export class LinesFile implements AsyncDisposable {

@@ -15,7 +15,7 @@ import { type Filled, fillLog, Present } from './fill-log.ts';
 import { takeInPersons } from './persons.ts';
 import { type OpenedExport, readEvents, readPersons } from './read-export.ts';
 
-export type Importing = {
+type Importing = {
   readonly pool: Pool;
   readonly target: EventLog;
   readonly order: Order;

@@ -15,7 +15,7 @@ import {
   readKeyFile,
 } from './head-files.ts';
 
-export type Reconciling = {
+type Reconciling = {
   readonly pool: Pool;
   readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'late'>;
   readonly files: HeadFiles;

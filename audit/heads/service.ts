@@ -17,7 +17,7 @@ import { readKeptDigest } from '#shared/projection/kept-digest.ts';
 import { appendHeads, type HeadFiles, stampOfFiles } from './head-files.ts';
 import { ChainBehind, LogWasCut, reconcile } from './reconcile.ts';
 
-export type HeadsDependencies = Publishing &
+type HeadsDependencies = Publishing &
   Pick<FollowerOptions, 'log' | 'metrics' | 'clock'> & { readonly everyMs: number };
 
 /** While the chain is being built, the next attempt comes sooner. */

@@ -22,7 +22,7 @@ export type Difference = {
   readonly found: Values | null;
 };
 
-export type Differences = {
+type Differences = {
   readonly listed: readonly Difference[];
   readonly missing: number;
   readonly extra: number;

@@ -10,7 +10,7 @@ import type { Tables } from '#shared/read-model/tables.ts';
 import type { Findings } from './findings.ts';
 
 /** A signed head with digests of the read model, which prove a past that has no rows any more. */
-export type SignedDigest = {
+type SignedDigest = {
   readonly count: number;
   readonly position: Position;
   readonly digests: Readonly<Record<string, string>>;

@@ -5,7 +5,7 @@ import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
 import type { Findings } from './findings.ts';
 
 /** Returns whether an operator has skipped an event in every projection. There are few such events. */
-export type IsSkipped = (event: { readonly stream: StreamName; readonly version: Version }) => boolean;
+type IsSkipped = (event: { readonly stream: StreamName; readonly version: Version }) => boolean;
 
 export const readSkipped = async (pool: Pool): Promise<IsSkipped> => {
   const { rows } = await pool.query<{ stream: StreamName; version: Version }>(

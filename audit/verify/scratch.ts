@@ -9,7 +9,7 @@ import { dropAbandoned, LOCK_OF, type Mark, textOf } from '#shared/read-model/sc
 import type { Tables } from '#shared/read-model/tables.ts';
 
 /** A read model beside the live one that serves no requests. */
-export type Scratch = AsyncDisposable & {
+type Scratch = AsyncDisposable & {
   readonly schema: string;
   /** Keeps it when the process ends. */
   keep(mark: Mark): Promise<void>;

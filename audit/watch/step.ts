@@ -28,7 +28,7 @@ import { type Page, readLog } from '../verify/read-log.ts';
 import { checkRowUnlessLeaving } from './check-rows.ts';
 import { checkStretch } from './check-stretch.ts';
 
-export type WatchDependencies = Projection & {
+type WatchDependencies = Projection & {
   readonly domain: Domain;
   readonly pool: Pool;
   readonly eventLog: EventLog;
@@ -37,7 +37,7 @@ export type WatchDependencies = Projection & {
 };
 
 /** The progress and the findings of a step. */
-export type Step = {
+type Step = {
   readonly events: number;
   readonly differences: readonly Difference[];
   readonly isEnd: boolean;

@@ -38,7 +38,7 @@ export type SignUpRouteDependencies = SecondStepDependencies &
     readonly signUp: 'off' | Role;
   };
 
-export type ConfirmationDependencies = {
+type ConfirmationDependencies = {
   readonly pending: PendingSignUps;
   readonly post: Post;
   readonly readProfile: ReadProfile;

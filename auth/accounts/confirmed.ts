@@ -23,7 +23,7 @@ export const mustConfirm = async ({ pool, post }: ConfirmedDependencies, userId:
   post.reachesPeople && !(await isConfirmed(pool, userId));
 
 /** The address that the mail went to. Nothing is confirmed if the account has another address by then. */
-export type ConfirmedAddress = { readonly userId: UserId; readonly emailHash: string };
+type ConfirmedAddress = { readonly userId: UserId; readonly emailHash: string };
 
 export const confirm = async (
   database: Queryable,

@@ -29,7 +29,7 @@ import {
 } from './interaction.ts';
 import { PageRefusal } from './page-refusal.ts';
 
-export type ConsentDependencies = InteractionDependencies &
+type ConsentDependencies = InteractionDependencies &
   ConfirmedDependencies & {
     readonly domain: Domain;
     readonly persons: Persons;

@@ -36,7 +36,7 @@ import { afterPassword, type SecondStepDependencies, secondStepRoutes } from './
 import { type SignInLimits, waitSeconds, waitText } from './sign-in-limits.ts';
 import { recordLock } from './sign-in-outcome.ts';
 
-export type SignInDependencies = SecondStepDependencies &
+type SignInDependencies = SecondStepDependencies &
   PasskeyDependencies & {
     readonly persons: Persons;
     readonly credentials: Credentials;

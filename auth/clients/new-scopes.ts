@@ -6,7 +6,7 @@ import type { By } from './by.ts';
 import type { Clients } from './clients.ts';
 
 /** A client without scopes that the domain has got since the client was last changed. */
-export type Lacking = { readonly clientId: string; readonly scopes: readonly string[] };
+type Lacking = { readonly clientId: string; readonly scopes: readonly string[] };
 
 /**
  * Records the scopes of the domain, and returns the clients that lack scopes added since their last change.

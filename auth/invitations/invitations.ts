@@ -50,7 +50,7 @@ type Guest = {
   readonly trace?: string | undefined;
 };
 
-export type InvitationDependencies = {
+type InvitationDependencies = {
   readonly pool: Pool;
   readonly seal: RecordSeal;
   readonly rowProofs: Pick<RowProofs, 'of' | 'check'>;

@@ -6,7 +6,7 @@ import type { ReadProfile } from '../provider/profile.ts';
 import type { RecordSecurityEvent } from '../security/security-log.ts';
 import { circumstancesOf, type Visitor } from './visitor.ts';
 
-export type ConfirmDependencies = {
+type ConfirmDependencies = {
   readonly credentials: Pick<Credentials, 'verify'>;
   readonly limits: SignInLimits;
   readonly devices: Pick<KnownDevices, 'of'>;
@@ -16,7 +16,7 @@ export type ConfirmDependencies = {
 };
 
 /** The error if the typed password does not confirm an action; undefined if it does. */
-export type Unconfirmed = { readonly text: string; readonly status: number } | undefined;
+type Unconfirmed = { readonly text: string; readonly status: number } | undefined;
 
 /** Counts together with sign-in attempts, so that an open browser cannot evade their limits. */
 export const confirmPassword = async (

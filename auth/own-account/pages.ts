@@ -24,7 +24,7 @@ export type AccountPage = {
   submit?(visitor: Visitor): Promise<void>;
 };
 
-export type PageDependencies = Parameters<typeof visitorOf>[0] & {
+type PageDependencies = Parameters<typeof visitorOf>[0] & {
   readonly tokens: FormTokens;
   readonly issuerUrl: string;
   readonly secondFactors: Pick<SecondFactors, 'of'>;

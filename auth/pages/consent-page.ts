@@ -4,7 +4,7 @@ import type { Page } from './page.ts';
 import { hidden } from './parts/field.ts';
 import type { WordedScope } from './scope-words.ts';
 
-export type ConsentView = {
+type ConsentView = {
   readonly action: string;
   readonly token: string;
   readonly clientName: string;

@@ -20,7 +20,7 @@ export type Page = {
   readonly formTargets?: readonly string[];
 };
 
-export type RenderedPage = {
+type RenderedPage = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;

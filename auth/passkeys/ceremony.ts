@@ -43,7 +43,7 @@ const Authentication = z.object({
     userHandle: bytes,
   }),
 });
-export type Authentication = z.infer<typeof Authentication>;
+type Authentication = z.infer<typeof Authentication>;
 
 type Owner = { readonly handle: Buffer; readonly email: string; readonly name: string };
 
@@ -73,7 +73,7 @@ export const registrationOptions = async (
 export const authenticationOptions = (rp: RelyingParty, challenge: string) =>
   ({ challenge, rpId: rp.id, timeout: TIMEOUT_MS, userVerification: 'required' }) as const;
 
-export type Registered = { readonly credential: WebAuthnCredential; readonly isSynced: boolean };
+type Registered = { readonly credential: WebAuthnCredential; readonly isSynced: boolean };
 
 /** Undefined unless it is a new passkey, made for this challenge on this origin. */
 export const verifyRegistration = async (

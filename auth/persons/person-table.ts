@@ -19,7 +19,7 @@ export const migrateAccounts = (pool: Pool): Promise<void> =>
 type Queryable = Pick<Connection, 'query'>;
 
 /** The change that an event makes to a person; undefined fields stay as they are. */
-export type PersonChange = {
+type PersonChange = {
   readonly userId: UserId;
   readonly version: Version;
   readonly emailHash?: string | null | undefined;

@@ -54,7 +54,7 @@ type Dependencies = {
   readonly keysPollMs?: number | undefined;
 };
 
-export type OpenProvider = AsyncDisposable & {
+type OpenProvider = AsyncDisposable & {
   /** For callers in this process: a stable object that survives a change of keys. */
   readonly provider: Provider;
   readonly handle: RequestListener;

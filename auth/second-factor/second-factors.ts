@@ -39,7 +39,7 @@ export type SecondFactors = {
 type Confirmed = { readonly secret: Buffer; readonly code: string };
 export type Typed = { readonly kind: 'app' | 'recovery'; readonly code: string };
 
-export type SecondFactorDependencies = {
+type SecondFactorDependencies = {
   readonly pool: Pool;
   readonly seal: RecordSeal;
   readonly keys: Pick<KeyStore, 'obtain' | 'find'>;

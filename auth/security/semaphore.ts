@@ -8,7 +8,7 @@ export class TooBusy extends Error {
   }
 }
 
-export type Semaphore = <Result>(work: () => Promise<Result>) => Promise<Result>;
+type Semaphore = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 /**
  * A semaphore with a bounded queue: runs tasks in order, and rejects with `TooBusy` at once if the queue is

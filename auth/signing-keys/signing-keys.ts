@@ -22,7 +22,7 @@ type SigningKeyDependencies = { readonly pool: Pool; readonly masterKey: MasterK
 export const readSigningKeys = async ({ pool, masterKey }: SigningKeyDependencies): Promise<SigningKeys> =>
   (await selectPublishedKeys(pool)).map((row) => openKey(masterKey, row));
 
-export type Rotation = { readonly kid: string; readonly signsFrom: Date };
+type Rotation = { readonly kid: string; readonly signsFrom: Date };
 
 /**
  * Makes a new key. It is published at once and signs after the overlap; the former key stays published until

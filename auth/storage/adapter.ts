@@ -19,7 +19,7 @@ import {
 } from './statements.ts';
 import { currentVisit } from './visit.ts';
 
-export type StorageDependencies = {
+type StorageDependencies = {
   readonly pool: Pool;
   readonly seal: RecordSeal;
   readonly endGrant: EndGrant;

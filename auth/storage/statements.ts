@@ -8,7 +8,7 @@ export const migrateAuthStorage = (pool: Pool): Promise<void> =>
 
 export type RecordKey = { readonly kind: string; readonly idHash: Buffer };
 
-export type RecordRow = RecordKey & {
+type RecordRow = RecordKey & {
   readonly sealed: Buffer;
   readonly otherHash: Buffer | null;
   readonly grantId: string | null;
@@ -155,7 +155,7 @@ export const insertUsedOnce = async (
   return rowCount === 1;
 };
 
-export type Poll = {
+type Poll = {
   readonly idHash: Buffer;
   readonly intervalS: number;
   readonly slowDownByS: number;

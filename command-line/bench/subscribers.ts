@@ -2,7 +2,7 @@ import { Pool } from 'undici';
 import type { Session } from '../../client/session.ts';
 
 /** Event streams that stay open during all steps. */
-export type Subscribers = AsyncDisposable & {
+type Subscribers = AsyncDisposable & {
   readonly open: number;
   /** Refused streams by the status of the answer. */
   readonly refused: Readonly<Record<string, number>>;

@@ -52,7 +52,7 @@ export const token: Command = {
   },
 };
 
-export type TokenRequest = {
+type TokenRequest = {
   readonly url: string;
   readonly clientId: string;
   readonly secret: string;

@@ -15,7 +15,7 @@ import type { ClaimDecider, ClaimState, Holder } from './claim.ts';
  * Enforces how many aggregates may have one thing. An unused claim is released when another aggregate wants
  * the place.
  */
-export type Claims = {
+type Claims = {
   /** Claims all of these places for an aggregate whose stream is at `version`, or refuses. */
   claim(wanted: readonly Wanted[], metadata: MetadataContext): Promise<void>;
 };

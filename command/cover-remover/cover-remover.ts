@@ -10,7 +10,7 @@ import { type FollowerOptions, startFollower } from '#shared/follower/follower.t
 import type { Log } from '#shared/log.ts';
 import { traceOf } from '#shared/tracing/trace-appends.ts';
 
-export type CoverRemoverDependencies = LostUploadDependencies & { readonly domain: Domain } & Omit<
+type CoverRemoverDependencies = LostUploadDependencies & { readonly domain: Domain } & Omit<
     FollowerOptions,
     'name' | 'act' | 'prepare' | 'write' | 'committed' | 'isRequired'
   >;

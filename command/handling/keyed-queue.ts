@@ -1,7 +1,7 @@
 import { Rejection } from '#kernel/base/rejection.ts';
 
 /** Runs tasks of one key in order, one at a time; tasks of different keys in parallel. */
-export type KeyedQueue<Key> = { run<Result>(key: Key, work: () => Promise<Result>): Promise<Result> };
+type KeyedQueue<Key> = { run<Result>(key: Key, work: () => Promise<Result>): Promise<Result> };
 
 const WAITING_MAX = 1_000;
 

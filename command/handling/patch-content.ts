@@ -7,7 +7,7 @@ import { parsePlainly } from '#shared/plain-issues.ts';
 import { applyJsonPatch, areEqual } from './json-patch.ts';
 
 /** The aggregate as a patch sees it: in the form of a read, as far as the command side knows it. */
-export type PatchDocument = {
+type PatchDocument = {
   readonly content: JsonObject;
   /** Read-only content, which a patch may test but not change. */
   readonly fixed: JsonObject;

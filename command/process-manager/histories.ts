@@ -10,7 +10,7 @@ import type { Codec } from '#shared/events/codec.ts';
 import { weigh } from '#shared/weigh.ts';
 
 /** An event with the state after it. */
-export type Remembered = Moment & { readonly metadata: MetadataContext; readonly position: Position };
+type Remembered = Moment & { readonly metadata: MetadataContext; readonly position: Position };
 
 type Dependencies = {
   readonly domain: Domain;

@@ -17,7 +17,7 @@ import { startRetrying } from './retry-parked.ts';
 import { type Cause, type Link, runsOf, type Step, type StepsOf, stepsBy } from './steps.ts';
 import { createLook } from './timers.ts';
 
-export type ProcessManagerDependencies = TaskDependencies &
+type ProcessManagerDependencies = TaskDependencies &
   ReactDependencies &
   Omit<FollowerOptions, 'name' | 'act' | 'write'>;
 

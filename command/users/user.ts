@@ -18,7 +18,7 @@ const userKindOf = ({ name, kinds }: Domain): Kind => {
 export const usersOf = (domain: Domain): KindDecider => deciderOf(domain, userKindOf(domain));
 
 /** The fields of users that the kernel depends on. */
-export type Profile = {
+type Profile = {
   /** `null` after the key is destroyed: the erasure is in progress. */
   readonly name: string | null;
   readonly email: string | null;

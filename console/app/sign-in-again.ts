@@ -20,7 +20,7 @@ const BESIDE = 'beside.';
 export const besideState = (random: string): string => BESIDE + random;
 export const isBeside = (state: string | null): state is string => state?.startsWith(BESIDE) === true;
 
-export type Answer = { readonly state: string; readonly code: string | null; readonly error: string | null };
+type Answer = { readonly state: string; readonly code: string | null; readonly error: string | null };
 
 /** In the other window: passes the answer on, and closes it. */
 export const passOn = (answer: Answer): void => {

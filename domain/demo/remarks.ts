@@ -1,5 +1,5 @@
 /** A reader’s comment; `edited` is its later text. */
-export type Remark = { readonly text: string; readonly edited?: string };
+type Remark = { readonly text: string; readonly edited?: string };
 
 export const REMARKS: readonly Remark[] = [
   { text: 'My grandmother did exactly this, and swore that nobody else knew.' },

@@ -71,7 +71,7 @@ type Options = {
   readonly policy: Policy;
 };
 
-export type TokenVerifier = {
+type TokenVerifier = {
   /** Returns a token that was verified before, unless its key is gone; throws if it has expired. */
   known(digest: string): AccessToken | undefined;
   verify(jwt: string, digest: string): Promise<AccessToken>;

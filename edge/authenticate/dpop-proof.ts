@@ -11,7 +11,7 @@ import * as z from 'zod';
 import { DPOP_ALGORITHMS } from '../http/dpop-algorithms.ts';
 
 /** The facts that a proof must match. */
-export type Proven = {
+type Proven = {
   readonly method: string;
   /** Without query and fragment. */
   readonly url: string;
@@ -27,7 +27,7 @@ export class InvalidProof extends Error {
 }
 
 /** A valid proof; the caller checks that it was not used before. */
-export type Proof = { readonly jti: string; readonly expiresAtS: number };
+type Proof = { readonly jti: string; readonly expiresAtS: number };
 
 const PROOF_AGE_MAX_S = 60;
 /** Clocks of clients may be wrong, and a proof made a little in the future is of no more use to a thief. */

@@ -21,7 +21,7 @@ import {
 import { signAssertion } from './assertion.ts';
 import { CommandAnswer, TAKES_WITHHELD } from './wire.ts';
 
-export type HttpGatewayOptions = {
+type HttpGatewayOptions = {
   /** The internal addresses of the replicas of the command role; a name may stand for several of them. */
   readonly urls: readonly string[];
   readonly key: Buffer;

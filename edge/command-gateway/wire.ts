@@ -30,7 +30,7 @@ const context = {
   unlessVersion: z.union([z.literal('any'), versions]).optional(),
 };
 type SentContext = z.infer<z.ZodObject<typeof context>>;
-export type SentCommand = SentContext & { readonly command: Command };
+type SentCommand = SentContext & { readonly command: Command };
 
 const sentCommand = oncePer(
   (domain: Domain): z.ZodType<SentCommand> => z.strictObject({ command: commandsOf(domain), ...context }),

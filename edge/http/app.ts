@@ -13,7 +13,7 @@ import { identifyRequest, requestIdOf } from './request-context.ts';
 import { keepSpan, namesOf } from './request-span.ts';
 import { vary } from './vary.ts';
 
-export type AppOptions = {
+type AppOptions = {
   readonly log: Log;
   readonly metrics: Registry;
   readonly routes: readonly (RequestHandler | ErrorRequestHandler)[];

@@ -5,7 +5,7 @@ import { requestFact } from './request-fact.ts';
 import { type Scheme, TokenRefusal } from './token-refusal.ts';
 
 /** The parts of a request that its challenge depends on. */
-export type Challenged = {
+type Challenged = {
   /**
    * The URL of the resource metadata (RFC 9728, section 5.1), by which a client finds the authorization
    * server.

@@ -79,7 +79,7 @@ const weightOf = (member: string): readonly [string, number] => {
  * A single response. It must hold no secret: beside text that a stranger may choose, its compressed length
  * would reveal it. Not for streams.
  */
-export type Answer = {
+type Answer = {
   /** A strong tag identifies bytes, so a compressed response gets another one, with the same version. */
   readonly entityTag: string | undefined;
   send(): void;

@@ -11,7 +11,7 @@ import { requestFact } from './request-fact.ts';
 /** Identifies the caller of each request. If the handler fails, the caller is unknown. */
 export type Authentication = { readonly handler: RequestHandler; callerOf(request: IncomingMessage): Caller };
 
-export type RateLimitOptions = {
+type RateLimitOptions = {
   readonly limits: RateLimits;
   /** For callers with a verified token, per user and client. */
   readonly client: RatePolicy;
@@ -44,7 +44,7 @@ export const limitRate = (options: RateLimitOptions): Router => {
   return Router().use(...handlers, onFailure);
 };
 
-export type RateLimiter = {
+type RateLimiter = {
   readonly handlers: readonly RequestHandler[];
   readonly onFailure: ErrorRequestHandler;
 };

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 /** A fact about a request. */
-export type RequestFact<Value> = {
+type RequestFact<Value> = {
   of(request: IncomingMessage): Value | undefined;
   set(request: IncomingMessage, value: Value): void;
 };

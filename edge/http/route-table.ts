@@ -1,7 +1,7 @@
 import { type RequestHandler, Router } from 'express';
 
 /** Groups routes by first segment and length, so that Express compares a request with few of them. */
-export type RouteTable = {
+type RouteTable = {
   /**
    * The router for all routes with the same first segment and number of segments; they match in the order in
    * which they were added.

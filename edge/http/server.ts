@@ -38,7 +38,7 @@ export type HttpLimits = {
   readonly connectionsMax: number;
 };
 
-export type HttpServerOptions = {
+type HttpServerOptions = {
   readonly handler: RequestListener;
   readonly listener: Listener;
   /** The setting of the port, for the message if it is in use. */

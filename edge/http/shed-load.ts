@@ -13,7 +13,7 @@ export type LoadLimits = SlowClientLimits & {
   readonly lagMaxMs: number;
 };
 
-export type LoadShedder = Disposable & { readonly handler: RequestHandler };
+type LoadShedder = Disposable & { readonly handler: RequestHandler };
 
 const TICK_MS = 100;
 /** The weight of one tick in the moving average of the lag. */

@@ -3,7 +3,7 @@ import { HttpProblem, type HttpProblemCode } from '#kernel/base/rest/http-proble
 export type Scheme = 'Bearer' | 'DPoP';
 
 /** The codes of RFC 6750 (section 3.1) and RFC 9449 (sections 7.1 and 9). */
-export type TokenError = 'invalid_request' | 'invalid_token' | 'invalid_dpop_proof';
+type TokenError = 'invalid_request' | 'invalid_token' | 'invalid_dpop_proof';
 
 const PROBLEMS = {
   invalid_request: 'malformed_request',

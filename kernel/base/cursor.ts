@@ -38,7 +38,7 @@ export const formatCursor = (identity: LogIdentity, position: Position, event?: 
 };
 
 /** The log whose cursors are accepted, and its identities before it lost events. */
-export type CursorLog = {
+type CursorLog = {
   readonly identity: LogIdentity;
   readonly lost?: readonly LogIdentity[] | undefined;
 };

@@ -11,7 +11,7 @@ import { type Attributes, compare, holdsOf, isSame, type State } from './holds.t
 export type Facts = Readonly<Record<string, unknown>>;
 export type Check = (facts: Facts, callerId: number | null, own?: Attributes) => boolean;
 /** The references that lead here from the aggregate whose right it is. */
-export type At = {
+type At = {
   readonly domain: Domain;
   readonly kind: Kind | undefined;
   readonly path: readonly string[];

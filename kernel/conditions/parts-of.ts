@@ -3,7 +3,7 @@ import type { CommandInfo, Kind, ListInfo, Row } from '../registry/registry.ts';
 import { always, type Expression, matching } from './expression.ts';
 
 /** Items of a list that fewer callers may read than the aggregate. */
-export type ItemPart = {
+type ItemPart = {
   readonly list: ListInfo;
   /**
    * The condition that selects them by their own fields; `always` if it covers all items. If a field of an

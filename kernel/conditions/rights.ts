@@ -31,7 +31,7 @@ export const NOTHING: Reach = new Set();
 export const EVERYTHING: Reach = new Set([always]);
 
 /** The rights of a domain by operation, grouped by aggregate, reading first. */
-export type Rights = ReadonlyMap<string, Right>;
+type Rights = ReadonlyMap<string, Right>;
 
 export const rightsOf = oncePer((domain: Domain): Rights => resolveAll(domain));
 

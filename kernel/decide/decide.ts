@@ -15,7 +15,7 @@ import { demandOwnUploads } from './uploads.ts';
  * A command: its type, its form with the fields named as in events, the id of the aggregate, and the owner.
  */
 export type Command = Row & { readonly type: string };
-export type Decide = (command: Row, state: AggregateState, context: Context) => readonly Happened[];
+type Decide = (command: Row, state: AggregateState, context: Context) => readonly Happened[];
 
 /** The type as clients and other roles name it: `EditArticle`. */
 export const typeOfCommand = ({ name }: Kind, command: string): string =>

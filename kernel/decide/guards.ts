@@ -27,7 +27,7 @@ export const findBy =
     return state.status === 'absent' ? undefined : state.fields;
   };
 
-export type Guard = (fields: Row, context: Context) => void;
+type Guard = (fields: Row, context: Context) => void;
 type Part = { readonly holds: Holds; readonly refuse: (fields: Row, look: Look) => Refusal };
 
 const rejection = ({ code, says }: Refusal): Rejection => new Rejection(code, {}, { says });

@@ -9,7 +9,7 @@ import { between, RANK_CHARACTERS_MAX, spread } from './rank.ts';
 import type { Present } from './state.ts';
 
 /** An item as decisions and conditions see it; its key is also under its declared name. */
-export type Item = Row & { readonly id: number | string; readonly rank?: string };
+type Item = Row & { readonly id: number | string; readonly rank?: string };
 
 export const itemsOf = (fields: Row, list: ListInfo): readonly Item[] =>
   (fields[list.name] ?? []) as readonly Item[];

@@ -5,7 +5,7 @@ import { type Fact, fingerprintOf } from './fingerprint.ts';
 import { membershipOf, type Reaction, type Reference, reactionsIn } from './memberships.ts';
 
 /** The target of a reference after an event. */
-export type Leading = {
+type Leading = {
   readonly targetKind: string;
   /** The stored name of the reference, with its item if it is in a list: `collection.items.article/3`. */
   nameIn(data: Row): string;
@@ -32,7 +32,7 @@ export type Following = {
 };
 
 /** For example `claim.team` and `collection.items.article`. */
-export const referenceOf = ({ name }: Kind, path: string): string => `${name}.${path}`;
+const referenceOf = ({ name }: Kind, path: string): string => `${name}.${path}`;
 
 /** Undefined if nothing follows from any event. */
 export const followingOf = (domain: Domain): Following | undefined => {

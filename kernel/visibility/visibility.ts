@@ -12,7 +12,7 @@ import type { Domain, EventInfo, Kind, Row } from '../registry/registry.ts';
 import { type Clear, questionsOf, readingRights, type Watch, watchesOf } from './watches.ts';
 
 /** Visibility of a domain’s events, compiled by type of event. Unknown and internal types are missing. */
-export type Visibility = {
+type Visibility = {
   readonly kinds: ReadonlyMap<string, KindVisibility>;
   readonly types: ReadonlyMap<string, TypeVisibility>;
 };

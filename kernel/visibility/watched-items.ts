@@ -5,7 +5,7 @@ import { type AskedList, askedListOf } from '../conditions/lists.ts';
 import type { Domain, EventInfo, Kind, Row } from '../registry/registry.ts';
 
 /** The effect of an event on a list that rights to read depend on; undefined if it has none. */
-export type FoldWatched = {
+type FoldWatched = {
   readonly list: string;
   /** The fields of the items that rights ask for; `undefined` once an unreadable event makes them unknown. */
   apply(items: unknown, data: Row | undefined): readonly State[] | undefined;

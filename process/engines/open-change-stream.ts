@@ -10,7 +10,7 @@ import { catalogueOf } from '#shared/events/catalogue.ts';
 import { loadEngine } from '#shared/load-engine.ts';
 import type { Log } from '#shared/log.ts';
 
-export type ChangeStreamOptions = PostgresChangeStreamOptions & {
+type ChangeStreamOptions = PostgresChangeStreamOptions & {
   /** Of the setting CHANGE_STREAM_URL. */
   readonly url: string;
   readonly log: Log;

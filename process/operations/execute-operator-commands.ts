@@ -13,7 +13,7 @@ import {
   takeOperatorCommand,
 } from './operator-commands.ts';
 
-export type OperatorCommandExecutor = {
+type OperatorCommandExecutor = {
   /** Of the lease: one process at a time carries these kinds out. */
   readonly name: string;
   readonly pool: Pool;

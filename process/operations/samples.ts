@@ -33,7 +33,7 @@ export const readLatestAt = async (pool: Pool): Promise<Date | undefined> => {
   return rows[0]?.at ?? undefined;
 };
 
-export type Samples = { readonly everySeconds: number; readonly samples: readonly Sample[] };
+type Samples = { readonly everySeconds: number; readonly samples: readonly Sample[] };
 
 /** The samples after a moment, or all; merges them if they are too many for a plot. */
 export const readSamples = async (pool: Pool, since: Date | undefined): Promise<Samples> => {

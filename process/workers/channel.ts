@@ -1,5 +1,5 @@
 /** The requests that one end may send to the other, by name. */
-export type Protocol = Readonly<Record<string, { readonly asked: unknown; readonly answered: unknown }>>;
+type Protocol = Readonly<Record<string, { readonly asked: unknown; readonly answered: unknown }>>;
 
 export type Answers<Asked extends Protocol> = {
   readonly [Name in keyof Asked]: (

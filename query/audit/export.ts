@@ -21,7 +21,7 @@ import { createTimes } from '../events/times.ts';
 import { positionOfCursor } from '../rest/cursor-position.ts';
 import type { Charge } from '../rest/meter.ts';
 
-export type ExportDependencies = AuditKeyDependencies & {
+type ExportDependencies = AuditKeyDependencies & {
   readonly eventLog: Pick<EventLog, 'identity' | 'eventAt' | 'head' | 'follow'>;
   readonly health: Pick<Health, 'onDrain'>;
   /** Re-checks whether the caller is still admitted. */

@@ -32,7 +32,7 @@ export type Feed = AsyncDisposable & {
   readonly upTo: Position;
 };
 
-export type FeedOptions = {
+type FeedOptions = {
   readonly domain: Domain;
   readonly changes: ChangeStream;
   /** Serves the past: the log, if `changes` is a broker. */

@@ -51,7 +51,7 @@ export type Reader = {
  */
 export type Seat = { readonly reader: Reader; position: Position; lane: Lane };
 
-export type User = Extract<Caller, { kind: 'user' }>;
+type User = Extract<Caller, { kind: 'user' }>;
 
 /**
  * The messages and the writes, the maximum of bytes to one reader, and the room to wait for if the lane has
@@ -65,7 +65,7 @@ export type Written = {
 };
 
 /** A lane that is behind reads for itself; a live one has a queue of changes to render. */
-export type LaneState = { readonly at: 'behind' } | { readonly at: 'live'; readonly queue: IndexedChange[] };
+type LaneState = { readonly at: 'behind' } | { readonly at: 'live'; readonly queue: IndexedChange[] };
 export const BEHIND: LaneState = { at: 'behind' };
 
 /** After this number, the loop yields. */

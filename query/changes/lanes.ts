@@ -22,7 +22,7 @@ export type Lanes = {
   count(): { readonly live: number; readonly catchingUp: number };
 };
 
-export type LanesOptions = {
+type LanesOptions = {
   readonly ring: Ring;
   readonly history: Pick<ChangeStream, 'follow'>;
   readonly renderings: Renderings;

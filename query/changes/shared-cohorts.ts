@@ -1,7 +1,7 @@
 import type { Cohort } from './renderings.ts';
 
 /** The cohort of a key: the one in use, or a new one. */
-export type SharedCohorts = (key: string, make: () => Omit<Cohort, 'key'>) => Cohort;
+type SharedCohorts = (key: string, make: () => Omit<Cohort, 'key'>) => Cohort;
 
 /**
  * A cohort is kept while a reader holds it, so ten thousand readers of one cohort hold one reference each.

@@ -23,7 +23,7 @@ type Dependencies = {
  * The deliveries of events to webhooks that the caller may manage; no `deliveries` for callers who may manage
  * none.
  */
-export type DeliveriesOf = (
+type DeliveriesOf = (
   caller: Caller,
   events: readonly EventId[],
 ) => Promise<{ readonly deliveries?: Delivery[] }>;

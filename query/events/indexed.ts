@@ -18,7 +18,7 @@ import { readCheckpoint } from '#shared/follower/checkpoint.ts';
 import type { createMeter } from '../rest/meter.ts';
 import { earlier, later, type Order, type Walk } from './page.ts';
 
-export type IndexSources = {
+type IndexSources = {
   readonly pool: Pick<Pool, 'query'>;
   readonly eventLog: Pick<EventLog, 'identity' | 'read' | 'follow'>;
   readonly reader: Pick<ChangeReader, 'ofStream'>;

@@ -66,7 +66,7 @@ export type EventDependencies = {
 };
 
 /** The feed and the event streams, which `/events` and all other streams use. */
-export type EventService = AsyncDisposable &
+type EventService = AsyncDisposable &
   Pick<RoleWatch, 'demandPresentRole'> & {
     readonly feed: Feed;
     readonly streams: EventStreams;

@@ -28,7 +28,7 @@ import { createPlanner, type Planner } from './planner/planner.ts';
 import { schemaOf } from './schema/schema.ts';
 import { openSubscriptions, type SubscriptionDependencies } from './subscriptions/service.ts';
 
-export type GraphqlDependencies = Omit<SubscriptionDependencies, 'execute' | 'planner'> &
+type GraphqlDependencies = Omit<SubscriptionDependencies, 'execute' | 'planner'> &
   Pick<ExecutorOptions, 'domain' | 'eventLog' | 'keys' | 'snapshots' | 'uploadKey'> & {
     readonly databaseUrl: string;
     readonly domain: Domain;

@@ -9,7 +9,7 @@ import type { Kind } from '../time-travel/aggregates.ts';
 import { missedSince } from '../webhooks/representation.ts';
 
 /** How clients see a column of the read model; `isText` if it is compared by line. */
-export type Shown = {
+type Shown = {
   /** Its name in the declaration; undefined for the items of lists. */
   readonly name?: string;
   readonly field: string;

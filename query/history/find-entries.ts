@@ -12,7 +12,7 @@ export type Stretch = {
   readonly limit: number;
 };
 
-export type FoundEntries = {
+type FoundEntries = {
   /** In the order of the log. */
   readonly changes: readonly Change[];
   /** True if there are more in the same direction. */

@@ -12,7 +12,7 @@ import { type ItemRow, joinedAs, labelOf, resourceIn } from './rows.ts';
 import { targetIn, targetSeenBy } from './targets.ts';
 
 /** How the items of one kind are shown, with their links: compiled once. */
-export type Representation = {
+type Representation = {
   /**
    * For one caller, whose rights are resolved once for all items. `withheld` rights, which they lack now,
    * apply to former states too.

@@ -11,7 +11,7 @@ import { type ItemSource, presentSql, type Source } from './sources.ts';
 import type { Parameters } from './statement.ts';
 
 /** A part of the rows that a caller may read, as conditions on the row t. */
-export type ReadablePart = (parameters: Parameters) => readonly string[];
+type ReadablePart = (parameters: Parameters) => readonly string[];
 
 /** The restrictions of the list itself: columns with a fixed value, and the only states asked for. */
 type Narrowed = {

@@ -50,7 +50,7 @@ export type FoldOptions = {
   onRead(events: readonly RecordedEvent[]): Promise<void>;
 };
 
-export type Folded = { readonly kind: Kind; readonly stream: StreamName; readonly upTo: Position };
+type Folded = { readonly kind: Kind; readonly stream: StreamName; readonly upTo: Position };
 
 /** The state of a fold. */
 type Reached = {

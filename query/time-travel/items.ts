@@ -14,7 +14,7 @@ import { pastLinks } from './links.ts';
 import type { OpenPast, Past } from './past.ts';
 import { presentOf } from './present.ts';
 
-export type PastItem = {
+type PastItem = {
   readonly kind: Kind;
   /** Reads the item as it is now; throws if the caller may not. */
   now(reader: Reader): Promise<unknown>;

@@ -3,7 +3,7 @@ import { type BlobName, pathOfBlob } from '#shared/blobs/blob-name.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 
 /** An address that grants reading one picture until it expires. */
-export type SignedAddress = { readonly href: string; readonly expiresAt: string };
+type SignedAddress = { readonly href: string; readonly expiresAt: string };
 
 /** The lifetime of an access token: clients then get a new address from the item. */
 const LIFETIME_S = 300;

@@ -1,7 +1,7 @@
 import type { Pool } from '#shared/database/pool.ts';
 
 /** The heads outside the database, as their publisher has last seen them. */
-export type Publication = {
+type Publication = {
   /** The number of events that the newest published head covers, and when it was signed. */
   readonly count: number;
   readonly at: Date | null;

@@ -7,7 +7,7 @@ import { processOf } from './session.ts';
 type Addresses = { readonly databaseUrl: string; readonly directUrl?: string | undefined };
 
 /** Whether the process receives notifications of the database, or has to poll. */
-export type Notifications = 'notifications' | 'polling';
+type Notifications = 'notifications' | 'polling';
 
 const ANSWER_WITHIN_MS = 10_000;
 /** Other clients of a pooler may take a session that this one has just returned. */

@@ -4,7 +4,7 @@
 type Look = { readonly part: string; readonly text: string };
 
 /** The personal data in a table. Tables of the read model are missing here: their declaration states it. */
-export type Held = {
+type Held = {
   /**
    * `personal`: an erasure removes it, and checks that; `sealed`: encrypted with the key of the person, or a
    * keyed hash; `nothing`: at most the number of a person.

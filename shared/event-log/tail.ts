@@ -52,7 +52,7 @@ const PAGE_EVENTS_MAX = 1_000;
 /**
  * A record that a live subscription has delivered; without an event if the engine has written it for itself.
  */
-export type LiveRecord = {
+type LiveRecord = {
   readonly position: Position;
   /** Undefined for a position up to which there are no further events. */
   readonly id: string | undefined;

@@ -11,9 +11,9 @@ const FORMAT = '1.';
 const sealedFields = z.strictObject({ subject: userId, sealed: z.string().startsWith(FORMAT) });
 
 /** The event that personal fields are bound to: they open in no other. */
-export type EventIdentity = { readonly id: EventId; readonly type: string };
+type EventIdentity = { readonly id: EventId; readonly type: string };
 
-export type StoredData = {
+type StoredData = {
   readonly clear: JsonObject;
   readonly personal: { readonly subject: UserId; readonly sealed: string } | null;
 };

@@ -64,7 +64,7 @@ export const readStillness = async (
   return rows;
 };
 
-export type Stillness = Pick<Checkpoint, 'position'> & {
+type Stillness = Pick<Checkpoint, 'position'> & {
   readonly follower: string;
   readonly stillSeconds: number | null;
 };

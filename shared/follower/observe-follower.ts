@@ -32,7 +32,7 @@ type Observed = ObservedFollower & {
   failure?: unknown;
 };
 
-export type FollowerObserver = { failed(error: unknown): void; moved(): void };
+type FollowerObserver = { failed(error: unknown): void; moved(): void };
 
 /**
  * Measures the lag of each follower by its checkpoint. Every process reports all of its followers, whichever

@@ -21,7 +21,7 @@ export const parseMasterKey = (text: string): MasterKey => {
 };
 
 /** The purposes of derived keys. The names are storage: another name is another key. */
-export type KeyPurpose =
+type KeyPurpose =
   | 'person-key'
   | 'email-claim'
   | 'limit-claim'

@@ -12,7 +12,7 @@ import { swapIn } from './swap.ts';
 import { beginNext, dropAside, dropNext, type Held, hold, lockVersions } from './versions.ts';
 import { keepViews } from './views.ts';
 
-export type Rebuilt = { readonly events: number; readonly position: Position };
+type Rebuilt = { readonly events: number; readonly position: Position };
 
 /**
  * Builds the read model again from the whole log, beside the live one, and then swaps it in; the live one

@@ -7,7 +7,7 @@ type Traced = Pick<NewEvent, 'id' | 'type' | 'metadata'>;
 /**
  * Adds a span with the duration of a batch to the trace of each of its events, once the batch is committed.
  */
-export type TracedBatches = { begin(events: readonly Traced[]): void; committed(): void };
+type TracedBatches = { begin(events: readonly Traced[]): void; committed(): void };
 
 export const traceBatches = (tracing: Tracing, name: string): TracedBatches => {
   if (!tracing.isOn) return { begin() {}, committed() {} };

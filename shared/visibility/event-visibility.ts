@@ -18,7 +18,7 @@ import { fixedIn, type Histories, type History, type Seen, type Span, stateBefor
  */
 type EventVisibility = { readonly right: Operation; readonly resource: Facts; readonly former?: Facts };
 /** Never called with damaged events. */
-export type FindVisibility = (seen: Seen) => EventVisibility;
+type FindVisibility = (seen: Seen) => EventVisibility;
 
 type Sources = {
   readonly domain: Domain;

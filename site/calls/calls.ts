@@ -9,7 +9,7 @@ import { type Filling, fillIn } from './filling.ts';
 import { documentFor } from './graphql.ts';
 import { useOf } from './use.ts';
 
-export type Calls = { readonly curl: string; readonly client: string; readonly graphql: string | undefined };
+type Calls = { readonly curl: string; readonly client: string; readonly graphql: string | undefined };
 
 /** One operation in every language that the pages show. */
 export const callsOf = (

@@ -1,7 +1,7 @@
 import { unescaped } from '../page/text-in.ts';
 
 /** A part of a page under a heading. */
-export type Found = {
+type Found = {
   readonly id: string;
   /** From the root, with the anchor of the heading. */
   readonly path: string;

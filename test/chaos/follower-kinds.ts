@@ -7,7 +7,7 @@ import { type Follower, startFollower } from './follower.ts';
 import { type Happened, isVisibleTo, type Viewer } from './visible-events.ts';
 
 /** A subscription, with its user and its interface. */
-export type FollowerKind = {
+type FollowerKind = {
   readonly viewer: Viewer;
   readonly asks: string;
   /** Among the events visible to the user. */

@@ -10,7 +10,7 @@ export type Site = Pick<Installation, 'url' | 'admin' | 'fetch'>;
 export type Failure = { readonly at: Date; readonly what: string; readonly why: unknown };
 
 /** Clients that use every role, one request after the other, and record each failure. */
-export type SteadyLoad = {
+type SteadyLoad = {
   /** Resolves when each client has completed `rounds` more. */
   untilAnswered(rounds: number): Promise<unknown>;
   end(): Promise<{ readonly requests: number; readonly late: number; readonly failures: readonly Failure[] }>;

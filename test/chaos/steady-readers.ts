@@ -7,7 +7,7 @@ import { faultsOf } from './sequence.ts';
 import { type Failure, type Site, tokenOf } from './steady-load.ts';
 
 /** Subscribers that reconnect at once after their last id whenever a stream ends. */
-export type SteadyReaders = {
+type SteadyReaders = {
   /**
    * Waits until they have received a last change, and returns events that were invisible to them and
    * differences from the expected sequence.

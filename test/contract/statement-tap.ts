@@ -12,7 +12,7 @@ export type Tapped = {
 };
 
 /** A proxy for PostgreSQL that records the statements. */
-export type StatementTap = AsyncDisposable & { readonly url: string; readonly tapped: Tapped[] };
+type StatementTap = AsyncDisposable & { readonly url: string; readonly tapped: Tapped[] };
 
 export const openStatementTap = async (databaseUrl: string): Promise<StatementTap> => {
   const { hostname, port } = new URL(databaseUrl);

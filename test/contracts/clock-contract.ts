@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Clock } from '#shared/clock/clock.ts';
 
-export type ClockEngine = {
+type ClockEngine = {
   readonly clock: Clock;
   /** Lets at least this time pass by the clock. */
   pass(ms: number): Promise<void>;

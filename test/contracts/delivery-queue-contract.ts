@@ -3,7 +3,7 @@ import type { WebhookId } from '#kernel/base/brands.ts';
 import { until } from '../../testing/until.ts';
 import type { DeliveryQueue } from '../../webhook-dispatcher/queue/delivery-queue.ts';
 
-export type QueueEngine = AsyncDisposable & {
+type QueueEngine = AsyncDisposable & {
   /** Opens a queue of this name, as one process does. */
   open(name: string): Promise<DeliveryQueue>;
 };

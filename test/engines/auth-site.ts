@@ -6,7 +6,7 @@ import { sharedTest } from './installation-fixture.ts';
 import { fetchWithCertificate } from './tls-fetch.ts';
 
 /** The authorization server of an installation, known as ISSUER, reached only over HTTP. */
-export type AuthSite = {
+type AuthSite = {
   /** Like `fetch`, for URLs that begin with the issuer. */
   readonly fetch: typeof fetch;
   /** The same, with a client certificate; only with TLS. */

@@ -11,7 +11,7 @@ import { temporaryDataDir } from './data-dir.ts';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /** The page of docs/browser.md in a project with the package installed, served as the guide says. */
-export type BrowserExample = AsyncDisposable & { readonly url: string };
+type BrowserExample = AsyncDisposable & { readonly url: string };
 
 export const serveBrowserExample = async (
   environment: Readonly<Record<string, string>>,

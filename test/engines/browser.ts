@@ -4,7 +4,7 @@ import { type AuthByHttp, ISSUER, PASSWORD, type TestPerson } from './auth-datab
  * The features of a browser that signing in needs: it stores cookies, follows redirects within the server,
  * and fills in forms.
  */
-export type Browser = {
+type Browser = {
   /**
    * Visits an address and follows its redirects; ends with a page, or with the outside address that it was
    * sent to.
@@ -14,7 +14,7 @@ export type Browser = {
   request(url: string, init?: RequestInit): Promise<Response>;
 };
 
-export type Visited = {
+type Visited = {
   readonly url: URL;
   readonly status: number;
   readonly headers: Headers;

@@ -3,7 +3,7 @@ import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { runCommandLine } from '../../command-line/program.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
-export type Called = {
+type Called = {
   readonly exit: number;
   readonly lines: readonly string[];
   readonly output: string;

@@ -84,7 +84,7 @@ export const WEB = {
   redirectUris: ['https://app.example/callback'],
 };
 
-export type Sent = {
+type Sent = {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly claims?: Readonly<Record<string, unknown>> | null;

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 
-export type Language = {
+type Language = {
   readonly name: 'typescript' | 'python' | 'go' | 'java';
   /** Each exits with 0 if it is installed. */
   readonly needs: readonly (readonly [command: string, ...args: string[]])[];

@@ -10,7 +10,7 @@ import { allEvents } from './command-side.ts';
 import { ARTICLE, createWriteApi, make, type WriteAnswer, type WriteApi, type Written } from './write-api.ts';
 
 /** An article for uploads, and the folder that stores them. */
-export type CoverApi = WriteApi & {
+type CoverApi = WriteApi & {
   /** The article's path, a new one for each test. */
   article: string;
   /** With an empty folder and a new article. */

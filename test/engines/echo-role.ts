@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type RequestListener } from 'no
 import type { AddressInfo } from 'node:net';
 
 /** A server that answers every request with a description of it. */
-export type EchoRole = AsyncDisposable & { readonly address: string; readonly requests: () => number };
+type EchoRole = AsyncDisposable & { readonly address: string; readonly requests: () => number };
 
 export type Echo = {
   readonly role: string;

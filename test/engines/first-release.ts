@@ -10,7 +10,7 @@ import { type CommandDatabase, createCommandDatabase } from './command-side.ts';
 import type { StartLog } from './log-engines.ts';
 
 /** An event as the first release stored it. */
-export type StoredEvent = Omit<RecordedEvent, 'recordedAt'>;
+type StoredEvent = Omit<RecordedEvent, 'recordedAt'>;
 
 type Keys = {
   readonly masterKey: string;

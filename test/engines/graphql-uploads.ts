@@ -15,7 +15,7 @@ type Answer = {
 };
 
 /** An installation, a user with posts, and the folder of uploads. */
-export type GraphqlUploads = {
+type GraphqlUploads = {
   readonly author: TokenHolder;
   readonly reader: TokenHolder;
   readonly ask: RestClient;

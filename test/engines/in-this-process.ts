@@ -9,7 +9,7 @@ import { keepOutput } from './process-output.ts';
 import type { RoleProcess } from './role-process.ts';
 
 /** All roles in the process of the test. */
-export type InThisProcess = Pick<RoleProcess, 'kill' | 'printed'> & AsyncDisposable;
+type InThisProcess = Pick<RoleProcess, 'kill' | 'printed'> & AsyncDisposable;
 
 /** A stream that nobody closes must not delay the next file. */
 const DRAIN_MS = '3000';

@@ -73,7 +73,7 @@ export type Ports = {
 };
 
 /** The number of a node, and the controllers' ports of all nodes, including this one, by number from 1 on. */
-export type Cluster = { readonly node: number; readonly controllers: readonly number[] };
+type Cluster = { readonly node: number; readonly controllers: readonly number[] };
 
 export const USER = { name: 'annals', password: 'a secret/with+more:than@letters' };
 

@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { listen } from '#edge/http/listen.ts';
 
 /** A server for a test, on a free port. Its disposal closes all connections. */
-export type LocalServer = AsyncDisposable & { readonly url: string };
+type LocalServer = AsyncDisposable & { readonly url: string };
 
 export const startLocalServer = async (handler: RequestListener): Promise<LocalServer> => {
   const server = createServer(handler);

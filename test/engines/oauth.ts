@@ -101,7 +101,7 @@ export const newDpopKey = async () => {
 
 export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
-export type DeviceCodes = { readonly device_code: string; readonly user_code: string };
+type DeviceCodes = { readonly device_code: string; readonly user_code: string };
 
 export const startDevice = async (instance: AuthByHttp, clientId: string): Promise<DeviceCodes> => {
   const { status, body } = await post(instance, '/device_authorization', { client_id: clientId });

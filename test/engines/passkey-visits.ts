@@ -7,7 +7,7 @@ import { type AccountFixture, type OwnAccount, openOwnAccount, type Somebody } f
 export type Twist = Parameters<Authenticator['get']>[1];
 
 /** Actions of people with passkeys at a site, and of attackers. */
-export type PasskeyVisits = {
+type PasskeyVisits = {
   /** Sends the answer of an authenticator like the script. */
   send(account: OwnAccount, page: Seen, credential: string, more?: Record<string, string>): Promise<Seen>;
   register(account: OwnAccount, key: Authenticator, twist?: Twist): Promise<Seen>;

@@ -41,7 +41,7 @@ export type PublishedTopic = AsyncDisposable & {
 };
 
 /** A change stream whose access to the log can be closed, which shows that a change arrives through Kafka. */
-export type ObservedStream = ChangeStream & {
+type ObservedStream = ChangeStream & {
   closeLog(): void;
   openLog(): void;
   /** The current number of followers of the log. */
@@ -142,7 +142,7 @@ const changesIn = async (
 };
 
 /** A subscriber to changes. */
-export type Subscriber = AsyncDisposable & {
+type Subscriber = AsyncDisposable & {
   readonly received: readonly Change[];
   readonly last: () => Position;
 };

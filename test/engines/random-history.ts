@@ -13,7 +13,7 @@ export type Made = {
   readonly webhooks: WebhookId[];
 };
 
-export type Random = (below: number) => number;
+type Random = (below: number) => number;
 
 /** Small pseudo-random numbers, the same for the same seed (mulberry32). */
 export const randomFrom = (seed: number): Random => {

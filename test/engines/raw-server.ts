@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 
 /** A server with raw answers, which can be wrong, late, or missing. */
-export type RawServer = AsyncDisposable & {
+type RawServer = AsyncDisposable & {
   readonly url: string;
   readonly port: number;
   /** Unchanged. */

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 /** A path to a server on which answers can be withheld. */
-export type Relay = AsyncDisposable & {
+type Relay = AsyncDisposable & {
   readonly url: string;
   /** From now on requests pass, but no answer does until it is released. */
   withhold(): { release(): void };

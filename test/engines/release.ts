@@ -6,7 +6,7 @@ import type { Settings } from '../../testing/installation.ts';
 import { temporaryDataDir } from './data-dir.ts';
 
 /** An earlier release, from git. */
-export type Release = AsyncDisposable & { readonly path: string };
+type Release = AsyncDisposable & { readonly path: string };
 
 const ROOT = join(import.meta.dirname, '../..');
 

@@ -11,7 +11,7 @@ import { createDatabase } from './database.ts';
 import { openMintedResource } from './token-verification.ts';
 
 /** A process that verifies tokens, on connections of its own. */
-export type ResourceProcess = AsyncDisposable & { readonly url: string; readonly pool: Pool };
+type ResourceProcess = AsyncDisposable & { readonly url: string; readonly pool: Pool };
 
 /** `/me` returns the caller; `/signed-in` and `/scoped` refuse everybody. */
 export const openResourceProcess = async (

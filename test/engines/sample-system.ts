@@ -5,7 +5,7 @@ import { until } from '../../testing/until.ts';
 import { type Asker, type Backend, openBackend } from './backend.ts';
 
 /** A system with a little of everything, and the answers to every kind of caller. */
-export type Story = {
+type Story = {
   readonly callers: readonly (Asker | null)[];
   readonly paths: readonly string[];
   readonly queries: readonly string[];

@@ -51,7 +51,7 @@ type Options = {
   readonly seed: number;
 };
 
-export type Verdict = { readonly passed: boolean; readonly report: string };
+type Verdict = { readonly passed: boolean; readonly report: string };
 
 /** Sends valid and invalid requests according to /openapi.json, and checks the answers. */
 export const runSchemathesis = async (

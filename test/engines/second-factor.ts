@@ -9,7 +9,7 @@ import {
 } from './own-account.ts';
 
 /** An app that shows codes, and the recovery codes on paper. */
-export type CodeApp = {
+type CodeApp = {
   /** A code that was not used before, if possible. */
   next(): string;
   readonly recoveryCodes: readonly string[];

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** A path to a server that has too much to do: it accepts one connection after the other. */
-export type SlowEntrance = AsyncDisposable & {
+type SlowEntrance = AsyncDisposable & {
   readonly port: number;
   /** Breaks all connections. From now on each one waits for all before it, given up or not. */
   starve(acceptMs: number): void;

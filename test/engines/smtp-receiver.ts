@@ -6,7 +6,7 @@ import { SMTPServer } from 'smtp-server';
 import { until } from '../../testing/until.ts';
 
 /** A message as a mail program reads it; `raw` is the transmitted text. */
-export type ReceivedMail = {
+type ReceivedMail = {
   readonly to: readonly string[];
   readonly from: string;
   readonly subject: string;

@@ -16,7 +16,7 @@ import type { ArticleRow, CommentRow, ReadModelRows, UserRow } from './read-mode
  * An independent implementation of queries: graphql-js walks over whole tables in memory, and `may` checks
  * every row. It uses SQL only for the ids of the articles that each search finds.
  */
-export type Reference = {
+type Reference = {
   readonly schema: GraphQLSchema;
   readonly rows: ReadModelRows;
   readonly caller: Caller;

@@ -14,7 +14,7 @@ import {
 } from '../engines/chromium.ts';
 
 /** A window in which a user manages their account. */
-export type AccountWindow = AsyncDisposable & {
+type AccountWindow = AsyncDisposable & {
   readonly context: BrowserContext;
   readonly page: Page;
   /** The browser's messages, including script errors. */

@@ -7,7 +7,7 @@ import { signInOn, signUpOperator } from '../engines/console.ts';
 import { test as base } from './chromium-fixture.ts';
 
 /** A window of the console, with what every test does in it. */
-export type ConsoleWindow = {
+type ConsoleWindow = {
   readonly context: BrowserContext;
   readonly page: Page;
   /** The script errors of the page. */

@@ -32,7 +32,7 @@ export const SIZES = [
 ] as const;
 
 /** Only the documentation, in a browser, for the tests of one file. */
-export type DocsInChromium = {
+type DocsInChromium = {
   readonly url: string;
   readonly chromium: Browser;
   /** Allows no foreign resources, and no browser errors. */

@@ -61,7 +61,7 @@ export const askAs = async (installation: Installation): Promise<Asking> => {
 /** From the acknowledgement. */
 export type Written = { readonly id: number; readonly title: string; readonly cursor: string };
 
-export type Writer = {
+type Writer = {
   readonly acknowledged: readonly Written[];
   /** Waits for this number of further articles. */
   more(count: number): Promise<void>;

@@ -2,7 +2,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import type { Ask } from '../../testing/http/rest-client.ts';
 
 /** Refused with this status, before most of it is read. */
-export type Hostile = readonly [name: string, method: string, path: string, ask: Ask, status: number];
+type Hostile = readonly [name: string, method: string, path: string, ask: Ask, status: number];
 
 const MEGABYTES = 20;
 const zeros = Buffer.alloc(MEGABYTES * 1_048_576, 0x20);

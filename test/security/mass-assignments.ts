@@ -2,7 +2,7 @@ import type { Ask } from '../../testing/http/rest-client.ts';
 import type { PrivateThings } from './private-things.ts';
 
 /** A permitted change, with a field beside it that the sender must not set. */
-export type MassAssignment = readonly [
+type MassAssignment = readonly [
   name: string,
   refusal: number | string,
   request: (things: PrivateThings) => { readonly method: string; readonly path: string } & Ask,

@@ -4,7 +4,7 @@ import { OPERATIONS } from '../engines/operations.ts';
 import { CANARY, type PrivateThings } from './private-things.ts';
 
 /** Ways to read another user's private data. */
-export type PrivateRead = readonly [
+type PrivateRead = readonly [
   name: string,
   request: (things: PrivateThings) => { readonly path: string } & Ask,
 ];

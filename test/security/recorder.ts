@@ -7,7 +7,7 @@ type Exchange = {
   readonly body: string;
 };
 
-export type Recorder = {
+type Recorder = {
   readonly fetch: typeof fetch;
   readonly exchanges: readonly Exchange[];
   /** Each secret once: by the names of values in bodies, cookies, addresses, forms and headers. */

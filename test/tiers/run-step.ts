@@ -35,7 +35,7 @@ const SECOND_RUNS_MAX = 3;
 const SEED_MAX = 2 ** 31;
 const MS_PER_SECOND = 1_000;
 
-export type RunOptions = {
+type RunOptions = {
   /** The folder for the results. */
   readonly folder: string;
   readonly seed?: number | undefined;

@@ -3,7 +3,7 @@ import { operationOf, rightsOf } from '#kernel/conditions/rights.ts';
 import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
 
 /** The path of a reference to a user: `team.approver`, or `team.members.person` in the items of a list. */
-export type Path = string;
+type Path = string;
 export const pathOf = ({ name }: Kind, field: string, { list }: Pick<CommandInfo, 'list'>): Path =>
   [name, ...(list === undefined ? [] : [list.name]), field].join('.');
 

@@ -210,7 +210,7 @@ const fill = async (pool: Pool, domain: Domain, states: States): Promise<void> =
   }
 };
 
-export type Asker = { readonly role: string; readonly id: number | null; readonly own?: Attributes };
+type Asker = { readonly role: string; readonly id: number | null; readonly own?: Attributes };
 /** The attributes of a user that rights compare: different for each user, and none for the last. */
 const attributesFor = (domain: Domain, id: number): Attributes =>
   Object.fromEntries(

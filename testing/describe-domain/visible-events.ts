@@ -8,7 +8,7 @@ import type { Actor, Stage } from './stage.ts';
  * The events of a situation that are visible to somebody: of each event, to those who could read the state
  * before it, or can read the state after it. If only a part with its own right changed, that right decides.
  */
-export const visibleEvents = (stage: Stage, actor: Actor, situation: Situation): readonly PlannedEvent[] => {
+const visibleEvents = (stage: Stage, actor: Actor, situation: Situation): readonly PlannedEvent[] => {
   if (actor.token === undefined) return [];
   const asking = planned(stage, actor);
   const { kind } = situation;

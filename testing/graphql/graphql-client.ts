@@ -19,7 +19,7 @@ type Options = Pick<Ask, 'token' | 'headers'> & {
   readonly operationName?: string;
 };
 
-export type GraphqlClient = <Data = Record<string, never>>(
+type GraphqlClient = <Data = Record<string, never>>(
   query: string,
   options?: Options,
 ) => Promise<GraphqlReply<Data>>;

@@ -16,7 +16,7 @@ import {
 } from 'graphql';
 import type { Random } from '../random.ts';
 
-export type RandomQuery = {
+type RandomQuery = {
   readonly text: string;
   readonly variables: Record<string, unknown>;
   /** Whether one of its arguments must be refused, if its field is ever reached. */

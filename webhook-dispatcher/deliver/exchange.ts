@@ -1,7 +1,7 @@
 import { type Dispatcher, errors } from 'undici';
 import { ANSWER_BYTES_MAX } from '#shared/webhooks/representation.ts';
 
-export type Exchanged = {
+type Exchanged = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;

@@ -24,7 +24,7 @@ export const plannedFor = (
   shape: payload === 'thin' ? 'ids' : null,
 });
 
-export type RequestedReplay = {
+type RequestedReplay = {
   readonly id: string;
   readonly webhookId: WebhookId;
   readonly from: Position | null;

@@ -10,7 +10,7 @@ import { type Caller, may } from '#shared/policy.ts';
  * Returns whether a webhook is enabled, for those who may manage it; another’s webhook is refused as absent.
  * For a parked one, neither is known.
  */
-export type FindWebhook = (webhookId: WebhookId, caller: Caller) => Promise<{ readonly isEnabled: boolean }>;
+type FindWebhook = (webhookId: WebhookId, caller: Caller) => Promise<{ readonly isEnabled: boolean }>;
 
 export const createWebhookFinder =
   (pool: Pool): FindWebhook =>

@@ -53,7 +53,7 @@ export const beginCodeRequest = async (
 
 /** Parameters of the token request. */
 type CodeAnswer = { readonly code: string; readonly code_verifier: string };
-export type Returned = {
+type Returned = {
   readonly returnTo: string;
   /** The address of this page without the answer. */
   readonly cleaned: string;

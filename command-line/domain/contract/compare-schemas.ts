@@ -25,7 +25,7 @@ export type SchemaChange = {
 };
 
 /** With the schemas that `$ref` can name. */
-export type Schema = { readonly schema: JsonObject; readonly named?: Readonly<Record<string, JsonObject>> };
+type Schema = { readonly schema: JsonObject; readonly named?: Readonly<Record<string, JsonObject>> };
 
 export const compareSchemas = (before: Schema, after: Schema): readonly SchemaChange[] => {
   const seen = new Set<string>();

@@ -80,7 +80,7 @@ const readerOf = (kind: Kind, field: string): string => {
   return operationOf(kind, part?.name ?? 'read');
 };
 
-export type RightSentence = { readonly right: string; readonly scope: string; readonly says: string };
+type RightSentence = { readonly right: string; readonly scope: string; readonly says: string };
 
 /** The rights to an aggregate, in one sentence for all roles with the same right. */
 export const rightSentencesOf = (domain: Domain, kind: Kind): readonly RightSentence[] => {

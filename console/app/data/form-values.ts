@@ -71,7 +71,7 @@ export const changesOf = (
       .map((field) => [field.wire, sentOf({ ...field, isRequired: true }, raw[field.wire] ?? '') ?? null]),
   );
 
-export type Merged = { readonly raw: Raw; readonly conflicts: readonly string[] };
+type Merged = { readonly raw: Raw; readonly conflicts: readonly string[] };
 
 /**
  * Merges two changes of the same state: fields that only the other changed are taken over, fields that both

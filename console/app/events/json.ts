@@ -3,7 +3,7 @@ import { html } from '../html.ts';
 /** A string that is a key, a string, a number, or a literal of JSON. */
 const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d[\d.eE+-]*)|\b(true|false|null)\b/g;
 
-export type JsonPart = { readonly text: string; readonly kind?: 'name' | 'text' | 'number' | 'word' };
+type JsonPart = { readonly text: string; readonly kind?: 'name' | 'text' | 'number' | 'word' };
 
 /** JSON text, split by kinds of token. */
 export const partsOf = (json: string): readonly JsonPart[] => {

@@ -3,7 +3,7 @@ import type { Api } from '../api.ts';
 import { ApiProblem, type ProblemFacts } from '../problem.ts';
 import { type Message, openMessages } from './messages.ts';
 
-export type FollowOptions = {
+type FollowOptions = {
   /** The path of the stream. Without a start time in it, it begins after a cursor, or now. */
   readonly path: string;
   readonly after?: string;

@@ -12,7 +12,7 @@ const CONSISTENCY_TOKEN = 'Consistency-Token';
 const SOON_MS = 250;
 const RETRY_AFTER_SECONDS = '1';
 
-export type ConsistencyOptions = {
+type ConsistencyOptions = {
   readonly readPosition: Pick<ReadPosition, 'reaches'>;
   readonly eventLog: OwnLog & Pick<EventLog, 'head'>;
   readonly waitMaxMs: number;

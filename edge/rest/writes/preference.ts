@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { Answer } from '#kernel/base/rest/operation.ts';
 
 /** The response that a write requests by `Prefer` (RFC 7240, section 4.2). */
-export type Preference = 'minimal' | 'representation';
+type Preference = 'minimal' | 'representation';
 
 /** A response with a secret is always complete, because no other contains the secret. */
 export const takesPreference = ({ kind, schema }: Answer): boolean =>

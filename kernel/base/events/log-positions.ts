@@ -5,7 +5,7 @@ import { oncePer } from '../once-per.ts';
 import { beginning, end } from './fields.ts';
 
 /** A position in a log; without a log, in that of its event. */
-export type LogPosition = { readonly log: LogIdentity | null; readonly position: Position };
+type LogPosition = { readonly log: LogIdentity | null; readonly position: Position };
 
 /** Our log, and the position that replaces one of another log. */
 type Here = { readonly log: LogIdentity; readonly elsewhere: Position };

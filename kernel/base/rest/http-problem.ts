@@ -57,7 +57,7 @@ export class HttpProblem extends Error {
   }
 }
 
-export type HttpProblemOptions = ErrorOptions & {
+type HttpProblemOptions = ErrorOptions & {
   readonly detail?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Members beside the standard ones, such as `errors`. */

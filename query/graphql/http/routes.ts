@@ -10,7 +10,7 @@ import { mediaTypeFor, sendAnswer } from './answer.ts';
 import { createEndpoint, type EndpointOptions, type Exchange } from './endpoint.ts';
 import { bodyParameters, type GraphqlParameters, queryParameters } from './parameters.ts';
 
-export type GraphqlRoutesOptions = EndpointOptions & {
+type GraphqlRoutesOptions = EndpointOptions & {
   readonly bodyBytesMax: number;
   /** Runs before anything is read: a request with a Consistency-Token waits here. */
   readonly before: readonly RequestHandler[];
@@ -19,7 +19,7 @@ export type GraphqlRoutesOptions = EndpointOptions & {
 const QUERIES: ReadonlySet<OperationTypeNode> = new Set([OperationTypeNode.QUERY]);
 const ALL: ReadonlySet<OperationTypeNode> = new Set(Object.values(OperationTypeNode));
 
-export type GraphqlRoutes = {
+type GraphqlRoutes = {
   readonly routes: Router;
   readonly fastPath: Pick<FastPath, 'takes' | 'handlers'>;
 };

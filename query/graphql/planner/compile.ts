@@ -41,7 +41,7 @@ export type Plan = {
   readonly fields: readonly FieldWithArguments[];
 };
 
-export type Compiled = {
+type Compiled = {
   readonly schema: GraphQLSchema;
   readonly mappings: Mappings;
   readonly document: DocumentNode;

@@ -8,7 +8,7 @@ import { joined, Sql, sql } from './sql.ts';
 import { pageSize } from './values.ts';
 
 /** A selected connection, and how its items are written. */
-export type Connection = {
+type Connection = {
   readonly rows: Rows;
   readonly type: GraphQLObjectType;
   readonly selected: Selected;

@@ -21,7 +21,7 @@ export const listJson = (rows: Rows, json: (row: Row) => Sql): Sql => {
   return sql`(select coalesce('[' || string_agg(item.json, ',') || ']', '[]') from (select ${json(row)} as json ${first}) item)`;
 };
 
-export type Stretch = { readonly order: Order; readonly limit: Sql; readonly within?: readonly Sql[] };
+type Stretch = { readonly order: Order; readonly limit: Sql; readonly within?: readonly Sql[] };
 
 /**
  * The first rows of an order, as the text after `select`: the first of each part, and of these again the

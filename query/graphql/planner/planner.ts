@@ -35,7 +35,7 @@ export type Planner = {
   plan(read: PlannedRead): Promise<string | undefined>;
 };
 
-export type PlannerOptions = {
+type PlannerOptions = {
   readonly schema: GraphQLSchema;
   readonly policy: Policy;
   readonly pool: Pool;

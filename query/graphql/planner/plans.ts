@@ -13,7 +13,7 @@ import { shapeOf, type Variables } from './variables.ts';
 const BYTES_PER_PLAN = 2_000;
 const CACHE_BYTES = 64 * 1024 * 1024;
 
-export type FindPlan = (
+type FindPlan = (
   document: DocumentNode,
   operation: OperationDefinitionNode,
   variables: Variables,

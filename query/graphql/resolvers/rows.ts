@@ -51,7 +51,7 @@ export type Listing = {
   readonly isNewestFirst: boolean;
 };
 
-export type Listings = { readonly all: readonly Listing[]; of(type: string): Listing };
+type Listings = { readonly all: readonly Listing[]; of(type: string): Listing };
 
 export const listingsOf = oncePer((domain: Domain): Listings => makeListings(domain));
 

@@ -3,7 +3,7 @@ import { type Problem, problemOf } from '#edge/http/problem.ts';
 import type { Log } from '#shared/log.ts';
 
 /** Turns errors into what clients see: refusals have the codes of REST, and unexpected errors are masked. */
-export type FormatError = (error: GraphQLError) => GraphQLFormattedError;
+type FormatError = (error: GraphQLError) => GraphQLFormattedError;
 
 /** Wraps other errors as GraphQL errors. */
 export const asGraphqlError = (cause: unknown): GraphQLError => {

@@ -17,7 +17,7 @@ import type { Outlet } from './views.ts';
  * The single connection mode: one stream for all operations of a client, each of which has a request of its
  * own.
  */
-export type Connections = Disposable & {
+type Connections = Disposable & {
   open(token: string, request: Request, response: Response): void;
   /** Reserves a slot for an operation on the stream of a token; disposal frees it unless it is used. */
   reserve(token: string, id: string | undefined, request: Request): Slot;

@@ -23,7 +23,7 @@ type ChangeSubscription = {
 };
 
 /** Makes a subscription from an admitted operation. Refuses cursors of another log. */
-export type Subscribe = (runnable: Runnable, request: Pick<Request, 'get'>) => Promise<Subscription>;
+type Subscribe = (runnable: Runnable, request: Pick<Request, 'get'>) => Promise<Subscription>;
 
 type Options = {
   readonly domain: Domain;

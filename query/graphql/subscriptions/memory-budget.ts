@@ -6,7 +6,7 @@ import type { Runnable } from '../documents/run.ts';
  * Counts the memory that the subscriptions of each owner keep: documents, which are far larger than their
  * texts, and variables.
  */
-export type MemoryBudget = {
+type MemoryBudget = {
   /** Throws if the owner, or all owners together, would exceed the limit. Disposal frees the memory. */
   take(owner: string, runnable: Runnable): Disposable;
 };

@@ -14,7 +14,7 @@ import type { Planner } from '../planner/planner.ts';
 import type { SubscriptionEvent } from './subscription-event.ts';
 
 /** The JSON text of `data`, without errors; undefined leaves the subscription to the resolvers. */
-export type RenderPlanned = (event: SubscriptionEvent, caller: Caller) => Promise<string | undefined>;
+type RenderPlanned = (event: SubscriptionEvent, caller: Caller) => Promise<string | undefined>;
 
 type Options = { readonly domain: Domain; readonly planner: Pick<Planner, 'plan'> };
 

@@ -7,7 +7,7 @@ import { migrate } from '../migrate.ts';
 import { UNANSWERED_MS } from '../unanswered.ts';
 
 /** Work under a lease: until the signal says that the lease is lost, and with writes fenced by the epoch. */
-export type LeasedWork = (lease: { readonly epoch: number; readonly signal: AbortSignal }) => Promise<void>;
+type LeasedWork = (lease: { readonly epoch: number; readonly signal: AbortSignal }) => Promise<void>;
 
 type Lease = {
   readonly pool: pg.Pool;

@@ -13,7 +13,7 @@ import type { StreamPrefix } from './own-streams.ts';
 import { positionAt, versionAt } from './server-positions.ts';
 import { EVENT_TOO_LARGE, eventTooLargeIn, isMessageTooLarge, MessageTooLarge } from './too-large.ts';
 
-export type Request = Omit<AppendRequest, 'id' | 'deadlineMs'>;
+type Request = Omit<AppendRequest, 'id' | 'deadlineMs'>;
 
 /** A stored append, and the server process that acknowledged it. */
 export type Stored = Appended & { readonly server: symbol };

@@ -15,7 +15,7 @@ import { withRetries } from './retry.ts';
 import { revisionOf } from './server-positions.ts';
 import { EventTooLarge, MessageTooLarge } from './too-large.ts';
 
-export type ProposedAppend = {
+type ProposedAppend = {
   readonly stream: StreamName;
   readonly expected: ExpectedVersion;
   readonly events: readonly CheckedEvent[];

@@ -1,7 +1,7 @@
 import { LogUnavailable } from '../errors.ts';
 
 /** The meaning of a client’s failure for the request. */
-export type Failure =
+type Failure =
   | 'wrong-version'
   /** Deleted permanently: the server calls it a tombstone. */
   | 'deleted'

@@ -9,7 +9,7 @@ const BACKOFF_MAX_MS = 500;
 /** A leader that was deposed while it was frozen continues as leader for up to 3 s. */
 export const LATE_MS = 4_000;
 
-export type RetryOptions = {
+type RetryOptions = {
   readonly what: string;
   readonly retryBudgetMs: number;
   /** With less time left no further attempt begins. */

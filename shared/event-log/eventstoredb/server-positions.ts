@@ -2,7 +2,7 @@ import type { Position, Version } from '#kernel/base/brands.ts';
 import { START } from '../event-log.ts';
 
 /** The position of a record in the server’s log. */
-export type ServerPosition = { readonly commit: bigint; readonly prepare: bigint };
+type ServerPosition = { readonly commit: bigint; readonly prepare: bigint };
 
 /**
  * Our positions are numbers, and never a bigint, which JSON cannot represent. The two parts are equal except in

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { UserId } from '#kernel/base/brands.ts';
 
-export type KeyRow = { readonly subject: UserId; readonly wrapped: Buffer | null };
+type KeyRow = { readonly subject: UserId; readonly wrapped: Buffer | null };
 
 export const selectKeys = async (pool: pg.Pool, subjects: readonly UserId[]): Promise<readonly KeyRow[]> => {
   const { rows } = await pool.query<KeyRow>({

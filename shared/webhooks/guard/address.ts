@@ -1,5 +1,5 @@
 /** An IP address as a number, so that all notations are equal. */
-export type Address = { readonly bits: 32 | 128; readonly value: bigint };
+type Address = { readonly bits: 32 | 128; readonly value: bigint };
 
 /** Addresses with a common prefix. */
 export type AddressRange = Address & { readonly prefixBits: number };

@@ -3,7 +3,7 @@ import { UsageError } from '../../../command-line/arguments/usage-error.ts';
 import { type Tool, toolArguments } from '../../tool-arguments.ts';
 import type { LogEngine } from './engines.ts';
 
-export type Arguments = {
+type Arguments = {
   readonly faults: number;
   readonly seed: number;
   readonly log: LogEngine;

@@ -15,7 +15,7 @@ import type { Person } from './readers.ts';
 import type { Sender } from './sender.ts';
 
 /** A webhook and its receiver. */
-export type Endpoint = {
+type Endpoint = {
   readonly kind: Kind;
   readonly receiver: Receiver;
   readonly webhookId: number;

@@ -9,7 +9,7 @@ import type { Site } from './site.ts';
 import type { Tokens } from './tokens.ts';
 
 /** Clients of every kind, each sending one request after the other until they are ended. */
-export type Load = {
+type Load = {
   /** Never resolves; rejects if a client has failed. */
   readonly failed: Promise<never>;
   /** Resolves once every client has finished its current request. */

@@ -16,7 +16,7 @@ import type { Site } from './site.ts';
 import { readMoves, recordMoves } from './watch.ts';
 
 /** An observer with direct connections to the engines, independent of the roles. */
-export type Observer = AsyncDisposable & {
+type Observer = AsyncDisposable & {
   cursor(): Promise<Cursor>;
   /** Waits until all work is done. */
   settled(): Promise<void>;

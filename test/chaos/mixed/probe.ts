@@ -12,7 +12,7 @@ import { createTokens } from './tokens.ts';
  * Performs every client operation once, and returns the time after a given moment at which each had
  * succeeded.
  */
-export type Probe = (sinceMs: number) => Promise<Recovery>;
+type Probe = (sinceMs: number) => Promise<Recovery>;
 
 type Options = {
   readonly site: Site;

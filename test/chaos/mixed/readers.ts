@@ -24,7 +24,7 @@ type Options = {
   readonly from: Cursor;
 };
 
-export type Readers = {
+type Readers = {
   /** The reader that receives everything. */
   readonly first: Reader;
   readonly all: readonly Reader[];

@@ -18,7 +18,7 @@ import { type Site, startSite } from './site.ts';
 import { createTokens } from './tokens.ts';
 import { watchMemory } from './watch.ts';
 
-export type Options = {
+type Options = {
   readonly seed: number;
   readonly faults: number;
   readonly log: LogEngine;

@@ -12,7 +12,7 @@ import { inDatabase } from '../../../testing/database/search-everywhere.ts';
 import { until } from '../../../testing/until.ts';
 
 /** A server that waits to replace another. */
-export type Standby = {
+type Standby = {
   /** Makes it a primary, and stops it, so that an owner of its folder can start it. */
   promote(): Promise<void>;
 };

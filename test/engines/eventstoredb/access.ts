@@ -3,7 +3,7 @@ import { ALL } from './faults.ts';
 import { accessDenied, type Refusal, unauthenticated } from './refusals.ts';
 
 /** The users of a secure server, by name; without any it is insecure, and asks nobody who they are. */
-export type Users = Readonly<Record<string, User>>;
+type Users = Readonly<Record<string, User>>;
 
 type User = {
   readonly password: string;

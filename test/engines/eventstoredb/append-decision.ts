@@ -1,7 +1,7 @@
 import type { ExpectedRevision } from './records.ts';
 import { isSoftDeleted, lastRevision, type Stream } from './stream.ts';
 
-export type AppendDecision =
+type AppendDecision =
   | { readonly decision: 'append' }
   | { readonly decision: 'repeat'; readonly revision: bigint }
   | { readonly decision: 'refuse'; readonly current: bigint }

@@ -9,7 +9,7 @@ export type Stream = {
   tombstone: LogRecord | undefined;
 };
 
-export type StreamMetadata = {
+type StreamMetadata = {
   readonly json: Readonly<Record<string, unknown>>;
   readonly maxCount?: number;
   readonly maxAgeS?: number;

@@ -3,7 +3,7 @@ import { type Log, openLog } from './log.ts';
 import type { LogRecord } from './records.ts';
 
 /** The part of the cluster's log that one node shows. */
-export type View = {
+type View = {
   log(): Log;
   lag(less?: number): void;
   standAlone(events: number): void;

@@ -3,7 +3,7 @@ import type { Content, History, LogEntry, Read } from '../history.ts';
 import type { Violation } from './violation.ts';
 
 /** The entries of the log by their cursors’ positions, and the items that were retracted, with their positions. */
-export type Recorded = {
+type Recorded = {
   readonly at: ReadonlyMap<number, LogEntry>;
   readonly retracted: ReadonlyMap<string, number>;
 };
