@@ -1,5 +1,6 @@
 import type { Position } from '#kernel/base/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
+import { poll } from '#shared/clock/poll.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { migrateFollowers } from '#shared/follower/checkpoint.ts';
 import { REACTIONS } from './declaration.ts';
@@ -21,8 +22,8 @@ export const untilCarriedOut = async (
 ): Promise<readonly string[]> => {
   await migrateFollowers(pool);
   await migrateProcessManager(pool);
-  const startedAtMs = clock.elapsedMs();
-  for (;;) {
+  let pending: readonly string[] = [];
+  await poll({ clock, everyMs: LOOK_EVERY_MS, withinMs: WAIT_MAX_MS }, async () => {
     const { rows } = await pool.query<{ pending: string }>(
       `select 'events after ' || position || ' (' || follower || ')' as pending
          from public.follower_checkpoint where follower = any($1) and position < $2
@@ -33,8 +34,8 @@ export const untilCarriedOut = async (
        limit ${NAMED_MAX}`,
       [[PROCESS_MANAGER, REACTIONS], position],
     );
-    if (rows.length === 0 || clock.elapsedMs() - startedAtMs > WAIT_MAX_MS)
-      return rows.map(({ pending }) => pending);
-    await clock.sleep(LOOK_EVERY_MS);
-  }
+    pending = rows.map((row) => row.pending);
+    return pending.length === 0;
+  });
+  return pending;
 };

@@ -1,6 +1,7 @@
 import { followingOf } from '#kernel/decide/reactions.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Clock } from '#shared/clock/clock.ts';
+import { poll } from '#shared/clock/poll.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { REACTIONS } from './declaration.ts';
@@ -33,8 +34,8 @@ export const untilSettled = async (
   const { pool, eventLog, domain, clock } = system;
   // Without timers and reactions, this follower does not run.
   const reacting = followingOf(domain) === undefined ? [] : [REACTIONS];
-  const startedAtMs = clock.elapsedMs();
-  for (;;) {
+  let pending: readonly string[] = [];
+  await poll({ clock, everyMs: LOOK_MS, withinMs: waitMaxMs }, async () => {
     const head = await eventLog.head();
     const { rows } = await pool.query<{ pending: string }>(PENDING, [
       [PROCESS_MANAGER, ...reacting, ...followers],
@@ -42,11 +43,11 @@ export const untilSettled = async (
       clock.aheadMs(),
     ]);
     // An event that a timer has just appended must be followed too.
-    if (rows.length === 0 && (await eventLog.head()) === head) return [];
-    if (clock.elapsedMs() - startedAtMs > waitMaxMs)
-      return rows.length === 0 ? ['new events'] : rows.map(({ pending }) => pending);
-    await clock.sleep(LOOK_MS);
-  }
+    const hasNew = rows.length === 0 && (await eventLog.head()) !== head;
+    pending = hasNew ? ['new events'] : rows.map((row) => row.pending);
+    return pending.length === 0;
+  });
+  return pending;
 };
 
 const PENDING = `

@@ -1,6 +1,7 @@
 import type { Registry } from 'prom-client';
 import type { Position } from '#kernel/base/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
+import { poll } from '#shared/clock/poll.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import { observePool } from '#shared/database/observe-pool.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
@@ -91,12 +92,10 @@ export const openReplica = ({ url, eventLog, metrics, clock }: Options): Replica
     look,
     async reaches(position, timeoutMs) {
       if (reached !== undefined && reached >= position) return true;
-      const endMs = clock.elapsedMs() + timeoutMs;
-      for (;;) {
-        if ((await look()) >= position) return true;
-        if (clock.elapsedMs() >= endMs) return false;
-        await clock.sleep(LOOK_AGAIN_MS);
-      }
+      return await poll(
+        { clock, everyMs: LOOK_AGAIN_MS, withinMs: timeoutMs },
+        async () => (await look()) >= position,
+      );
     },
     async [Symbol.asyncDispose]() {
       await Promise.all([pool, graphqlPool, looking].map((each) => each[Symbol.asyncDispose]()));

@@ -8,6 +8,7 @@ import type { Position } from '#kernel/base/brands.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import { routeOf } from '#kernel/base/rest/operation.ts';
 import type { Clock } from '#shared/clock/clock.ts';
+import { poll } from '#shared/clock/poll.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
@@ -82,13 +83,10 @@ const openPlannedPosition = (pool: Pool, clock: Clock): Pick<ReadPosition, 'reac
     return new Map(checkpoint ? [[follower, checkpoint.position]] : []);
   });
   return {
-    async reaches(position, waitMaxMs, signal) {
-      const endsAtMs = clock.elapsedMs() + waitMaxMs;
-      for (;;) {
-        if (((await look(PLANNER)) ?? 0) >= position) return true;
-        if (signal?.aborted || clock.elapsedMs() > endsAtMs) return false;
-        await clock.sleep(LOOK_EVERY_MS, signal);
-      }
-    },
+    reaches: (position, withinMs, signal) =>
+      poll(
+        { clock, everyMs: LOOK_EVERY_MS, withinMs, signal },
+        async () => ((await look(PLANNER)) ?? 0) >= position,
+      ),
   };
 };
