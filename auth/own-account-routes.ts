@@ -25,7 +25,7 @@ import { createSessions } from './storage/sessions.ts';
 /**
  * The pages under `/account`: for signed-in persons, for the recovery of an account, and for invited persons.
  */
-export const ownAccountRoutes = (given: Given): Router => {
+export const ownAccountRoutes = (given: OwnAccountParts): Router => {
   const dependencies: OwnAccountDependencies = {
     ...given,
     sessions: createSessions(given),
@@ -58,7 +58,7 @@ const PAGES = [
   deletion,
 ] as const;
 
-type Given = Omit<
+type OwnAccountParts = Omit<
   OwnAccountDependencies,
   'sessions' | 'readAllowedClients' | 'endAccess' | 'resets' | 'invitations'
 >;

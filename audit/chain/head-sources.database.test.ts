@@ -5,7 +5,7 @@ import { insertHead, writeStatement } from '#shared/audit/signed-head.ts';
 import { openSigner, rotateAuditKey, type Signer } from '#shared/audit/signing-keys.ts';
 import { type AuditedLog, freshTest } from '../../test/engines/audited-log.ts';
 import { readKeyFile } from '../heads/head-files.ts';
-import type { Given } from './head-sources.ts';
+import type { GivenHeads } from './head-sources.ts';
 import { beginChainCheck } from './verify-chain.ts';
 
 const addHead = async (audited: AuditedLog) => {
@@ -17,7 +17,7 @@ const test = freshTest.extend('fill', { scope: 'file' }, () => async (audited) =
 });
 
 const lines = async (audited: AuditedLog) => (await readFile(audited.files.heads, 'utf8')).trim().split('\n');
-const findings = async (audited: AuditedLog, given?: Given) => {
+const findings = async (audited: AuditedLog, given?: GivenHeads) => {
   const checking = await beginChainCheck({
     pool: audited.pool,
     auditDir: audited.auditDir,

@@ -20,10 +20,10 @@ export type HeadSources = {
   last(): Promise<readonly SourcedHead[]>;
 };
 
-type HeadPlaces = { readonly pool: Pool; readonly files: HeadFiles; readonly given: Given };
+type HeadPlaces = { readonly pool: Pool; readonly files: HeadFiles; readonly given: GivenHeads };
 
 /** Kept by an auditor: lines of `heads.jsonl` and of `keys.jsonl`. */
-export type Given = { readonly heads: readonly string[]; readonly keys: readonly AuditKey[] };
+export type GivenHeads = { readonly heads: readonly string[]; readonly keys: readonly AuditKey[] };
 
 /**
  * Opens all sources in their present state, without later heads. The files are opened before the database,

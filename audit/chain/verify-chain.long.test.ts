@@ -11,7 +11,7 @@ import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
 import { readKeyFile } from '../heads/head-files.ts';
 import { blockOf, hashesOf } from './block-of.ts';
 import type { ChainReport } from './findings.ts';
-import type { Given } from './head-sources.ts';
+import type { GivenHeads } from './head-sources.ts';
 import { beginChainCheck } from './verify-chain.ts';
 
 /** Three blocks of four events, with a head after the first and after the third. */
@@ -29,7 +29,7 @@ const build = async (audited: AuditedLog): Promise<void> => {
 const test = freshTest
   .extend('fill', { scope: 'file' }, () => build)
   /** A copy from before the tampering. */
-  .extend('given', async ({ audited: { files } }): Promise<Given> => {
+  .extend('given', async ({ audited: { files } }): Promise<GivenHeads> => {
     const lines = (await readFile(files.heads, 'utf8')).trim().split('\n');
     return { heads: lines, keys: await readKeyFile(files) };
   });
@@ -48,7 +48,7 @@ const check = async (
 };
 
 type Options = {
-  readonly given?: Given;
+  readonly given?: GivenHeads;
   readonly events?: readonly RecordedEvent[];
   readonly isWhole?: boolean;
 };

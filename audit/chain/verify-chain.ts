@@ -5,7 +5,7 @@ import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { hashOf } from '#shared/events/canonical.ts';
 import { headFilesIn } from '../heads/head-files.ts';
 import { type ChainReport, Findings } from './findings.ts';
-import { type Given, openHeadSources } from './head-sources.ts';
+import { type GivenHeads, openHeadSources } from './head-sources.ts';
 import { Walk } from './walk.ts';
 
 export type ChainCheckOptions = {
@@ -13,7 +13,7 @@ export type ChainCheckOptions = {
   /** The folder of `heads.jsonl` and `keys.jsonl`. */
   readonly auditDir: string;
   /** Copies that an auditor has kept elsewhere. */
-  readonly given?: Given;
+  readonly given?: GivenHeads;
 };
 
 /** Takes all events of the log from the start, in order, and then returns its findings. */
@@ -26,7 +26,7 @@ export type ChainCheck = {
   end(options: { readonly isWhole: boolean }): Promise<ChainReport>;
 };
 
-const NOTHING_GIVEN: Given = { heads: [], keys: [] };
+const NOTHING_GIVEN: GivenHeads = { heads: [], keys: [] };
 
 /**
  * Recomputes the chain from the log, and compares it with the blocks, and with the signed heads in the

@@ -52,17 +52,17 @@ type Admitted =
 type AddressAdmitted = { readonly granted: true } | { readonly granted: false; readonly waitMs: number };
 
 export const createSignInLimits = (attempts: Attempts): SignInLimits =>
-  limitsOf(attempts, { perDevice: PER_DEVICE, perPlace: PER_PLACE, perAccount: PER_ACCOUNT });
+  limitsBy(attempts, { perDevice: PER_DEVICE, perPlace: PER_PLACE, perAccount: PER_ACCOUNT });
 
 /**
  * Counted separately from passwords, because an attacker who knows the password could reset those. There are
  * so few codes that an address has no allowance of its own.
  */
 export const createCodeLimits = (attempts: Attempts): SignInLimits =>
-  limitsOf(attempts, { perDevice: CODES_PER_DEVICE, perAccount: CODES_PER_ACCOUNT });
+  limitsBy(attempts, { perDevice: CODES_PER_DEVICE, perAccount: CODES_PER_ACCOUNT });
 
 export const createRecoveryLimits = (attempts: Attempts): SignInLimits => ({
-  ...limitsOf(attempts, { perDevice: RECOVERY_PER_ACCOUNT, perAccount: RECOVERY_PER_ACCOUNT }),
+  ...limitsBy(attempts, { perDevice: RECOVERY_PER_ACCOUNT, perAccount: RECOVERY_PER_ACCOUNT }),
   async admit({ account, address }) {
     const byAddress = await attempts.take(PER_ADDRESS, address);
     if (!byAddress.granted) return byAddress;
@@ -103,7 +103,7 @@ const countedOf = (
   return [...(place === undefined ? [] : [place]), { allowance: perAccount, subject: account }];
 };
 
-const limitsOf = (attempts: Attempts, allowances: Allowances): SignInLimits => ({
+const limitsBy = (attempts: Attempts, allowances: Allowances): SignInLimits => ({
   async admit(tried) {
     const byAddress = await attempts.take(PER_ADDRESS, tried.address);
     if (!byAddress.granted) return byAddress;

@@ -146,7 +146,7 @@ const before = ({ position = START }: ReactionTask['cause']): Position =>
 const occurred = ({ id, data, metadata }: DecodedEvent): Row => ({ id, at: metadata.at, data });
 const fieldsOf = (state: AggregateState): Row => (state.status === 'absent' ? {} : state.fields);
 
-type Given = { readonly task: ReactionTask; readonly mark: string; readonly metadata: MetadataContext };
+type Reacting = { readonly task: ReactionTask; readonly mark: string; readonly metadata: MetadataContext };
 type Parts = ReactDependencies & {
   readonly readReferences: ReadReferences;
   readonly demandReferences: DemandReferences;
@@ -156,7 +156,7 @@ type Parts = ReactDependencies & {
 const runTimer = async (
   parts: Parts,
   { kind, timer }: { readonly kind: Kind; readonly timer: TimerInfo },
-  given: Given,
+  given: Reacting,
 ): Promise<void> => {
   const { command } = commandIn(parts.domain, { kind: kind.name, command: timer.run });
   const ordered = {
@@ -194,7 +194,7 @@ type Ordered = {
 const give = async (
   parts: Parts,
   { kind, command, id, form, only }: Ordered,
-  given: Given,
+  given: Reacting,
 ): Promise<void> => {
   const { executor } = parts;
   const key = `${kind.name}Id`;
@@ -238,7 +238,7 @@ const targetOf = (
   { domain, limits, readReferences, demandReferences }: Parts,
   kind: Kind,
   { id, form, only, isCreation, list, reads }: Asked,
-  { task, metadata }: Given,
+  { task, metadata }: Reacting,
 ): Target => {
   const decider = deciderOf(domain, kind);
   const fence: Fence = new Map();
@@ -285,7 +285,7 @@ const seedOf = ({ task, stream, name, cause }: ReactionTask, mark: string): stri
   v5(`${task} ${stream} ${name} ${mark}`, cause.id);
 
 /** Ids derived from the causing event, so that a retry has no further effect. */
-const executionOf = ({ task, mark, metadata }: Given): ExecutionContext => {
+const executionOf = ({ task, mark, metadata }: Reacting): ExecutionContext => {
   const eventSeed = seedOf(task, mark);
   const firstId =
     Math.max(Date.parse(task.cause.metadata.at) - EPOCH_MS, 1) * PER_MS +

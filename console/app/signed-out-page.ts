@@ -16,13 +16,13 @@ export const SignedOutPage = ({ entrance }: { readonly entrance: Shut }) => {
 };
 
 const textOf = (entrance: Shut): readonly [title: string, text: string] => {
-  if (entrance.kind === 'failed') return wordsOf(entrance.error);
+  if (entrance.kind === 'failed') return failureInWords(entrance.error);
   return entrance.kind === 'beside'
     ? ['You are signed in', 'Close this window, and continue in the other one.']
     : ['You are signed out', 'This page stores nothing about your session.'];
 };
 
-const wordsOf = (error: unknown): readonly [title: string, text: string] => {
+const failureInWords = (error: unknown): readonly [title: string, text: string] => {
   if (!(error instanceof SignInRefused))
     return ['You could not be signed in', 'The server sent an unexpected response. Try again in a moment.'];
   if (error.code === 'access_denied')

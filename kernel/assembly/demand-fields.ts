@@ -10,11 +10,11 @@ import type { Defs, EventInfo, Kind } from '../registry/registry.ts';
  * would be parked.
  */
 export const demandFields = (kinds: readonly Kind[]): void => {
-  const [wrong] = kinds.flatMap((kind) => wrongIn(kind).map((each) => `${kind.name}: ${each}`));
+  const [wrong] = kinds.flatMap((kind) => wrongFieldsIn(kind).map((each) => `${kind.name}: ${each}`));
   if (wrong !== undefined) throw new StartRefused(wrong);
 };
 
-const wrongIn = (kind: Kind): readonly string[] => [
+const wrongFieldsIn = (kind: Kind): readonly string[] => [
   ...wrongDefs(kind.fields),
   ...Object.values(kind.lists).flatMap(({ name, key, id, fields }) =>
     wrongDefs({ ...(key !== undefined && { [key]: id.def }), ...fields }, `${name}.`),

@@ -21,7 +21,7 @@ const demandLimit = (domain: Domain, kind: Kind, limit: LimitInfo): void => {
     throw new StartRefused(
       `${place} has the maximum ${limit.max}: use a whole number from 1 to ${PLACES_MAX}.`,
     );
-  const wrong = limit.per.find((name) => !COUNTED.has(kindOf(kind, name) ?? ''));
+  const wrong = limit.per.find((name) => !COUNTED.has(kindOfField(kind, name) ?? ''));
   if (wrong !== undefined)
     throw new StartRefused(
       `${place} is per ${wrong}, which has a type that limits cannot use: use a text, a number, a flag, a choice, an instant, a date or a reference.`,
@@ -51,7 +51,7 @@ const COUNTED: ReadonlySet<string> = new Set([
 const UNIQUE: ReadonlySet<string> = new Set(['text', 'integer', 'instant', 'date', 'ref']);
 
 /** Undefined for numbers derived from items. */
-const kindOf = ({ fields, derived }: Kind, name: string): FieldDef['kind'] | undefined =>
+const kindOfField = ({ fields, derived }: Kind, name: string): FieldDef['kind'] | undefined =>
   derived.some((each) => each.name === name) ? undefined : fields[name]?.kind;
 
 /** Returns the part of a condition that depends on more than the fields of one aggregate. */
@@ -82,7 +82,7 @@ const strangeIn = (kind: Kind, expression: Expression): string | undefined => {
 
 const demandUnique = (kind: Kind, name: string, def: FieldDef): void => {
   const place = `${kind.name}: ${name} is unique()`;
-  if (!UNIQUE.has(kindOf(kind, name) ?? ''))
+  if (!UNIQUE.has(kindOfField(kind, name) ?? ''))
     throw new StartRefused(
       `${place}, but not a text, a number, an instant, a date or a reference: declare a limit per ${name} instead.`,
     );

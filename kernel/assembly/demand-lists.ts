@@ -9,7 +9,7 @@ import { wrongConditionsOnItems } from './list-conditions.ts';
 /** Refuses lists that cannot work, each with a message that names the place and a solution. */
 export const demandLists = (domain: Domain): void => {
   const kinds = Object.values(domain.kinds);
-  const [wrong] = [...kinds.flatMap(wrongIn), ...wrongConditionsOnItems(domain)];
+  const [wrong] = [...kinds.flatMap(wrongListsIn), ...wrongConditionsOnItems(domain)];
   if (wrong !== undefined) throw new StartRefused(wrong);
 };
 
@@ -24,7 +24,7 @@ const TAKEN = new Set(
   'id rank before version seal type links createdAt updatedAt ctid xmin xmax cmin cmax tableoid'.split(' '),
 );
 
-const wrongIn = (kind: Kind): readonly string[] => [
+const wrongListsIn = (kind: Kind): readonly string[] => [
   ...Object.values(kind.lists).flatMap((list) => [
     ...[...wrongOf(kind, list), ...twiceIn(kind, list)].map(
       (wrong) => `${kind.name}: the list ${list.name} ${wrong}`,

@@ -8,7 +8,7 @@ import type { Kind, ListInfo, Refusal } from '../registry/registry.ts';
 
 /** Refuses names that some interface cannot represent, each with a message that names the place. */
 export const demandNames = (kinds: readonly Kind[]): void => {
-  const [wrong] = [...kinds.flatMap(wrongIn), ...twiceAmong(kinds), ...ownersLikeOthers(kinds)];
+  const [wrong] = [...kinds.flatMap(wrongNamesIn), ...twiceAmong(kinds), ...ownersLikeOthers(kinds)];
   if (wrong !== undefined) throw new StartRefused(`${wrong}: give it another name.`);
   for (const kind of kinds) {
     demandOneEdit(kind);
@@ -24,7 +24,7 @@ const WORD = /^[a-zA-Z_][a-zA-Z0-9_]{0,39}$/;
 const SCOPE = /^[a-z][a-z0-9-]{0,39}$/;
 const CODE = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)+$/;
 
-const wrongIn = (kind: Kind): readonly string[] =>
+const wrongNamesIn = (kind: Kind): readonly string[] =>
   [
     ...wrongInKind(kind),
     ...wrongInFields(kind),
@@ -97,8 +97,8 @@ const wrongInColumns = ({ fields, lists }: Kind): readonly string[] => {
 };
 
 const wrongInWords = (kind: Kind): readonly string[] => [
-  ...of('the word', wordsOf(kind), form(WORD)),
-  ...of('the word', wordsOf(kind), taken(WORDS_OF_THE_KERNEL, 'reserved')),
+  ...of('the word', choiceWords(kind), form(WORD)),
+  ...of('the word', choiceWords(kind), taken(WORDS_OF_THE_KERNEL, 'reserved')),
   ...of('the scope', scopesOf(kind), form(SCOPE)),
   ...of('the filter', filtersOf(kind), taken(PARAMETERS, 'a parameter of every list')),
   ...of('the filter', repeated(filtersOf(kind)), (each) => `${each} belongs to two fields`),
@@ -187,7 +187,7 @@ const refusalsIn = ({ refusals, limits }: Kind): readonly Refusal[] => [
 ];
 
 /** The words of choices and states; of users, the roles. */
-const wordsOf = ({ fields }: Kind): readonly string[] =>
+const choiceWords = ({ fields }: Kind): readonly string[] =>
   Object.values(fields).flatMap(({ values }) => values ?? []);
 
 const scopesOf = ({ rights }: Kind): readonly string[] =>

@@ -10,12 +10,12 @@ import type { Domain, EventInfo, Kind, Row } from '../registry/registry.ts';
  */
 export const demandParts = ({ kinds }: Domain): void => {
   const [wrong] = Object.values(kinds).flatMap((kind) =>
-    wrongIn(kind).map((each) => `${kind.name}: ${each}`),
+    wrongPartsIn(kind).map((each) => `${kind.name}: ${each}`),
   );
   if (wrong !== undefined) throw new StartRefused(wrong);
 };
 
-const wrongIn = (kind: Kind): readonly string[] => {
+const wrongPartsIn = (kind: Kind): readonly string[] => {
   const rights = partRightsOf(kind);
   return [
     ...rights.flatMap((right) => [

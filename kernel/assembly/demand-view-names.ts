@@ -33,7 +33,7 @@ export const demandViewNames = (domain: Domain): void => {
     name: new Map(kinds.map(({ name }) => [name, name])),
   };
   for (const view of domain.views) {
-    const wrong = [...wrongIn(view), ...clashesOf(view, taken)][0];
+    const wrong = [...wrongNamesInView(view), ...clashesOf(view, taken)][0];
     if (wrong !== undefined) throw new StartRefused(`${view.name}: ${wrong}: give it another name.`);
     for (const table of [view.table, ...view.shares.map((share) => share.table)])
       taken.table.set(table, view.name);
@@ -70,7 +70,7 @@ const clashesOf = (view: ViewInfo, taken: Taken): readonly string[] => {
   ];
 };
 
-const wrongIn = (view: ViewInfo): readonly string[] => {
+const wrongNamesInView = (view: ViewInfo): readonly string[] => {
   const { name, table, path, key, values } = view;
   const named = [...Object.keys(key), ...Object.keys(values)];
   const columns = [

@@ -44,12 +44,12 @@ const PLAIN: ReadonlySet<string> = new Set(['text', 'choice', 'integer', 'boolea
 /** Refuses routes that cannot be served, or that nobody could call. */
 export const demandRoutes = (domain: Domain): void => {
   const [wrong] = domain.routes.flatMap((route) =>
-    wrongIn(domain, route).map((reason) => `the route ${route.name} ${reason}`),
+    wrongInRoute(domain, route).map((reason) => `the route ${route.name} ${reason}`),
   );
   if (wrong !== undefined) throw new StartRefused(wrong);
 };
 
-const wrongIn = (domain: Domain, { name, path, right, takes, gives }: RouteInfo): readonly string[] => {
+const wrongInRoute = (domain: Domain, { name, path, right, takes, gives }: RouteInfo): readonly string[] => {
   const { kinds, views, routes } = domain;
   const paths = new Set([
     ...PATHS_OF_THE_KERNEL,

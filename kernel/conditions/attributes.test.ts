@@ -7,7 +7,7 @@ import { departments } from '../../test/toy/departments.ts';
 import { assemble } from '../assembly/assemble.ts';
 import { attributesOf } from './attributes.ts';
 import { resolve } from './expression.ts';
-import { wordsOf } from './words.ts';
+import { expressionWords } from './words.ts';
 
 const FIELDS = {
   desk: line(20).optional(),
@@ -84,7 +84,7 @@ test('a field of users is an attribute only if a condition compares it', () => {
 test('the condition has a readable text', () => {
   const { report, remark } = departments.kinds;
   const said = (kind: typeof report, condition: object | string) =>
-    wordsOf(resolve(departments, kind as never, condition));
+    expressionWords(resolve(departments, kind as never, condition));
   expect(said(report, 'ours')).toBe('its department is the caller’s department');
   expect(said(report, { ours: false })).toBe('its department is not the caller’s department');
   expect(said(remark, { report: 'ours' })).toBe('the department of its report is the caller’s department');

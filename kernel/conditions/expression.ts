@@ -64,13 +64,13 @@ export const at = (field: string, kind: string, of: Expression): Expression =>
 /** Resolves an author’s condition against an aggregate. Refuses words without a meaning. */
 export const resolve = (domain: Domain, kind: Kind, condition: unknown): Expression => {
   if (typeof condition === 'boolean') return condition ? always : never;
-  if (typeof condition === 'string') return factOf(domain, kind, condition);
+  if (typeof condition === 'string') return declaredFact(domain, kind, condition);
   if (Array.isArray(condition)) return or(...condition.map((each) => resolve(domain, kind, each)));
   demandCondition(kind.name, condition);
   return and(...Object.entries(condition).map(([name, value]) => entryOf(domain, kind, name, value)));
 };
 
-const factOf = (domain: Domain, kind: Kind, fact: string): Expression => {
+const declaredFact = (domain: Domain, kind: Kind, fact: string): Expression => {
   if (fact === 'caller' && kind.name === 'user') return { op: 'caller', field: 'id' };
   if (fact === 'own' && kind.owner !== undefined) return { op: 'caller', field: kind.owner };
   if (!Object.hasOwn(kind.facts, fact))
@@ -86,7 +86,7 @@ const entryOf = (domain: Domain, kind: Kind, name: string, value: unknown): Expr
   const list = Object.hasOwn(kind.lists, name) ? kind.lists[name] : undefined;
   if (list !== undefined) return ofItems(domain, kind, list, value);
   demandFlag(kind, name, value);
-  return value ? factOf(domain, kind, name) : negate(factOf(domain, kind, name));
+  return value ? declaredFact(domain, kind, name) : negate(declaredFact(domain, kind, name));
 };
 
 const ofField = (domain: Domain, asked: AskedField, value: unknown): Expression => {

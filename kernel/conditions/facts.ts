@@ -39,7 +39,7 @@ export const checkOf = (expression: Expression, at: At): Check => {
     }
     case 'not': {
       const check = checkOf(expression.of, at);
-      const keys = factsIn(expression.of, at).map(({ key }) => key);
+      const keys = keyedFactsIn(expression.of, at).map(({ key }) => key);
       // The negation of an unknown fact is not true either.
       return (facts, callerId, own) =>
         keys.every((key) => facts[key] !== undefined) && !check(facts, callerId, own);
@@ -80,7 +80,7 @@ const findNothing = (): undefined => undefined;
 /** A condition on an absent aggregate is false. If no fact about the target is known, it is absent. */
 const behind = (expression: Extract<Expression, { op: 'at' }>, at: At): Check => {
   const check = checkOf(expression.of, thereOf(expression, at));
-  const keys = factsIn(expression, at).map(({ key }) => key);
+  const keys = keyedFactsIn(expression, at).map(({ key }) => key);
   return (facts, callerId, own) =>
     keys.some((key) => facts[key] !== undefined) && check(facts, callerId, own);
 };
@@ -94,23 +94,23 @@ const thereOf = ({ field, kind }: Extract<Expression, { op: 'at' }>, { domain, p
 /** A field that a condition asks for behind these references, and its key among the facts. */
 export type Fact = { readonly key: string; readonly path: readonly string[]; readonly field: string };
 
-export const factsIn = (expression: Expression, at: At): readonly Fact[] => {
+export const keyedFactsIn = (expression: Expression, at: At): readonly Fact[] => {
   switch (expression.op) {
     case 'and':
     case 'or':
-      return expression.of.flatMap((each) => factsIn(each, at));
+      return expression.of.flatMap((each) => keyedFactsIn(each, at));
     case 'not':
-      return factsIn(expression.of, at);
+      return keyedFactsIn(expression.of, at);
     case 'const':
       return [];
     case 'at': {
       const there = thereOf(expression, at);
-      const found = factsIn(expression.of, there);
+      const found = keyedFactsIn(expression.of, there);
       // Existence is part of the condition, so the id is asked for too.
-      return found.length > 0 ? found : [factOf(there, 'id')];
+      return found.length > 0 ? found : [keyedFact(there, 'id')];
     }
     default:
-      return [factOf(at, expression.field)];
+      return [keyedFact(at, expression.field)];
   }
 };
 
@@ -133,7 +133,7 @@ export const questionsIn = (expression: Expression, at: At): readonly Question[]
   }
 };
 
-export const factOf = (at: At, field: string): Fact => ({ key: keyOf(at, field), path: at.path, field });
+export const keyedFact = (at: At, field: string): Fact => ({ key: keyOf(at, field), path: at.path, field });
 
 /**
  * Simplifies a condition by known facts: to true, false, or a condition on the caller. Equal results are true
@@ -146,11 +146,11 @@ export const leftBy = (expression: Expression, at: At, facts: Facts): Expression
     case 'or':
       return or(...expression.of.map((each) => leftBy(each, at, facts)));
     case 'not':
-      return factsIn(expression.of, at).every(({ key }) => facts[key] !== undefined)
+      return keyedFactsIn(expression.of, at).every(({ key }) => facts[key] !== undefined)
         ? negate(leftBy(expression.of, at, facts))
         : never;
     case 'at':
-      return factsIn(expression, at).some(({ key }) => facts[key] !== undefined)
+      return keyedFactsIn(expression, at).some(({ key }) => facts[key] !== undefined)
         ? leftBy(expression.of, thereOf(expression, at), facts)
         : never;
     case 'caller':

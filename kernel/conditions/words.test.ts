@@ -3,7 +3,7 @@ import { assemble } from '../assembly/assemble.ts';
 import { domain } from '../declare/domain.ts';
 import { flag, integer, line, list, ref, states } from '../declare/fields.ts';
 import { rightOf } from './rights.ts';
-import { conditionWords, deedOf, wordsOf } from './words.ts';
+import { conditionWords, deedOf, expressionWords } from './words.ts';
 
 const base = domain({ name: 'forum', roles: ['member'] });
 const { aggregate, user } = base;
@@ -79,10 +79,10 @@ test.each([
 );
 
 test('a right with `as` has the text of its target', () => {
-  expect(wordsOf(rightOf(forum, kind('reply'), 'read', 'member'))).toBe(
+  expect(expressionWords(rightOf(forum, kind('reply'), 'read', 'member'))).toBe(
     'the status of its topic is open, or the caller is the author of its topic',
   );
-  expect(wordsOf(rightOf(forum, kind('reply'), 'read', 'admin'))).toBe('always');
+  expect(expressionWords(rightOf(forum, kind('reply'), 'read', 'admin'))).toBe('always');
 });
 
 test.each([

@@ -6,16 +6,16 @@ import { type Expression, matching, resolve } from './expression.ts';
 type Path = readonly string[];
 
 /** A condition as readable text. */
-export const wordsOf = (expression: Expression, path: Path = []): string => {
+export const expressionWords = (expression: Expression, path: Path = []): string => {
   switch (expression.op) {
     case 'const':
       return expression.value ? 'always' : 'never';
     case 'and':
       return expression.of
-        .map((each) => (each.op === 'or' ? `(${wordsOf(each, path)})` : wordsOf(each, path)))
+        .map((each) => (each.op === 'or' ? `(${expressionWords(each, path)})` : expressionWords(each, path)))
         .join(' and ');
     case 'or':
-      return expression.of.map((each) => wordsOf(each, path)).join(', or ');
+      return expression.of.map((each) => expressionWords(each, path)).join(', or ');
     case 'not':
       return negationOf(expression.of, path);
     case 'is':
@@ -31,13 +31,13 @@ export const wordsOf = (expression: Expression, path: Path = []): string => {
     case 'at':
       return behind(expression, path);
     case 'some':
-      return `for one of ${thing(expression.field, path)}, ${wordsOf(expression.of)}`;
+      return `for one of ${thing(expression.field, path)}, ${expressionWords(expression.of)}`;
   }
 };
 
 /** An author’s condition on the fields and references of an aggregate, as readable text. */
 export const conditionWords = (domain: Domain, kind: Kind, condition: unknown): string =>
-  wordsOf(resolve(domain, kind, condition));
+  expressionWords(resolve(domain, kind, condition));
 
 /** Expressions without a negated form are negated as a whole. */
 const negationOf = (expression: Expression, path: Path): string => {
@@ -49,13 +49,13 @@ const negationOf = (expression: Expression, path: Path): string => {
     case 'callers':
       return `${thing(expression.field, path)} is not the caller’s ${spaced(expression.attribute)}`;
     default:
-      return `not (${wordsOf(expression, path)})`;
+      return `not (${expressionWords(expression, path)})`;
   }
 };
 
 const behind = ({ field, of }: Extract<Expression, { op: 'at' }>, path: Path): string => {
   if (of.op === 'const') return `${thing(field, path)} is there`;
-  const words = wordsOf(of, [...path, field]);
+  const words = expressionWords(of, [...path, field]);
   return of.op === 'or' ? `(${words})` : words;
 };
 
@@ -88,7 +88,7 @@ export const deedOf = (kind: Kind, operation: string): string => {
   if (reads === undefined && writes === undefined && items === undefined) return `${spaced(operation)} it`;
   const some = Object.entries(items ?? {}).map(
     ([list, values]) =>
-      `read those of its ${spaced(list)} where ${wordsOf(matching(`${kind.name}.${list}`, kind.lists[list]?.fields ?? {}, values))}`,
+      `read those of its ${spaced(list)} where ${expressionWords(matching(`${kind.name}.${list}`, kind.lists[list]?.fields ?? {}, values))}`,
   );
   const all = [reads && `read its ${listed(reads)}`, ...some, writes && `write its ${listed(writes)}`];
   return all.filter((each) => each !== undefined).join(' and ');

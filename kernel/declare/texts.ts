@@ -3,7 +3,7 @@ import type { FieldDef } from './fields.ts';
 
 /** The documentation of a field in responses: its author’s description, or one derived from its limits. */
 export const textOf = (def: FieldDef): string | undefined => {
-  const text = def.says ?? limitsOf(def);
+  const text = def.says ?? limitsInWords(def);
   const erased = def.personal?.erased;
   if (erased === undefined) return text;
   return `${text === undefined ? 'Text' : text.replace(/\.$/, '')}; “${erased}” for deleted users.`;
@@ -11,13 +11,13 @@ export const textOf = (def: FieldDef): string | undefined => {
 
 /** The documentation of a field in forms, which includes its limits. */
 export const formTextOf = (def: FieldDef): string | undefined => {
-  const texts = [def.says, limitsOf(def)].filter((each) => each !== undefined);
+  const texts = [def.says, limitsInWords(def)].filter((each) => each !== undefined);
   return texts.length === 0 ? undefined : texts.join(' ');
 };
 
 const NUMBERS = new Intl.NumberFormat('en');
 
-const limitsOf = (def: FieldDef): string | undefined => {
+const limitsInWords = (def: FieldDef): string | undefined => {
   const { minLength = 0, maxLength } = (def.demanded.meta() ?? {}) as {
     minLength?: number;
     maxLength?: number;

@@ -70,7 +70,7 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
     ...derived.map((each) => [each.name, numberOf(each)] as const),
   ]);
   const { owner, parent } = declaration as { owner?: string; parent?: string };
-  const limits = limitsOf({ name, fields }, (declaration.limits ?? {}) as Record<string, Row>);
+  const limits = declaredLimits({ name, fields }, (declaration.limits ?? {}) as Record<string, Row>);
   const projects = (declaration.projects ?? {}) as Readonly<Record<string, ProjectionSpec>>;
   const guarded = new Set(
     Object.values((declaration.fieldRights ?? {}) as Record<string, Row>).flatMap(
@@ -94,7 +94,7 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
     identity: identityOf({ parent, owner, persons, fields, lists, events }),
     persons,
     derived,
-    facts: factsOf(name, fields, (declaration.facts ?? {}) as Row),
+    facts: allFacts(name, fields, (declaration.facts ?? {}) as Row),
     refusals: refusalsOf(name, declaration.refusals ?? {}),
     commands: mapped(declaration.commands as Record<string, Row>, (command, spec) =>
       commandOf(name, events, command, spec),
@@ -243,7 +243,7 @@ const mapped = <T>(specs: Record<string, Row>, of: (name: string, spec: Row) => 
   byName(Object.entries(specs).map(([name, spec]) => [name, of(name, spec)]));
 
 /** A unique field is a limit of one. */
-const limitsOf = (
+const declaredLimits = (
   { name: aggregate, fields }: Pick<Kind, 'name' | 'fields'>,
   declared: Record<string, Row>,
 ): readonly LimitInfo[] => [
@@ -407,8 +407,8 @@ export const waitOf = (wait: string, place: string): number => {
  * Each word of a choice is a fact. A declared fact may not replace it, because that would change the meaning
  * of rights.
  */
-const factsOf = (aggregate: string, fields: Defs, declared: Row): Row => {
-  const words = wordsOf(aggregate, fields);
+const allFacts = (aggregate: string, fields: Defs, declared: Row): Row => {
+  const words = factsOfWords(aggregate, fields);
   const taken = Object.keys(declared).find((fact) => Object.hasOwn(words, fact));
   if (taken === undefined) return byName(Object.entries({ ...words, ...declared }));
   const [field] = Object.keys(words[taken] as Row);
@@ -417,7 +417,7 @@ const factsOf = (aggregate: string, fields: Defs, declared: Row): Row => {
   );
 };
 
-const wordsOf = (aggregate: string, fields: Defs): Row => {
+const factsOfWords = (aggregate: string, fields: Defs): Row => {
   const facts: Record<string, unknown> = {};
   for (const [field, { values = [] }] of Object.entries(fields))
     for (const value of values) {

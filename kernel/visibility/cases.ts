@@ -1,7 +1,7 @@
 import { targetOf } from '../base/names.ts';
 import { attributesIn } from '../conditions/attributes.ts';
 import { callersIn, type Expression, fieldsOfItem, resolve } from '../conditions/expression.ts';
-import { checkOf, type Fact, type Facts, factOf, factsIn } from '../conditions/facts.ts';
+import { checkOf, type Fact, type Facts, keyedFact, keyedFactsIn } from '../conditions/facts.ts';
 import type { Attributes } from '../conditions/holds.ts';
 import { type AskedList, askedListOf, asksIn } from '../conditions/lists.ts';
 import { operationOf } from '../conditions/rights.ts';
@@ -78,7 +78,7 @@ const wantedBy = (
   const keys = new Set(facts.map(({ key }) => key));
   // The caller of the command is unknown here.
   const isKnown = (each: Expression): boolean =>
-    factsIn(each, at).every(({ key }) => keys.has(key)) &&
+    keyedFactsIn(each, at).every(({ key }) => keys.has(key)) &&
     callersIn(each).length + attributesIn(each).length === 0;
   const demanded = Object.values(kind.commands)
     .filter(({ events }) => events.includes(event))
@@ -140,7 +140,7 @@ const itemsOf = (
   const asked = readingRights(domain, kind)
     .flatMap((right) => questionsOf(domain, right))
     .flatMap(({ asked: each, at }) =>
-      each.op === 'some' && factOf(at, each.field).key === fact.key ? asksIn(each.of) : [],
+      each.op === 'some' && keyedFact(at, each.field).key === fact.key ? asksIn(each.of) : [],
     );
   const valuesOfField = (name: string): readonly unknown[] => {
     const def = defs[name];
@@ -166,5 +166,5 @@ const namedBy =
 const namedIn = (domain: Domain, kind: Kind, key: string, own: Attributes): readonly unknown[] =>
   readingRights(domain, kind)
     .flatMap((right) => questionsOf(domain, right))
-    .filter(({ asked, at }) => factOf(at, asked.field).key === key)
+    .filter(({ asked, at }) => keyedFact(at, asked.field).key === key)
     .flatMap(({ asked }) => namedBy(asked.field, own)(asked));

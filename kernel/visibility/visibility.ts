@@ -4,7 +4,7 @@ import { targetOf, wire } from '../base/names.ts';
 import { oncePer } from '../base/once-per.ts';
 import { StartRefused } from '../base/start-refused.ts';
 import { always, type Expression, knowing } from '../conditions/expression.ts';
-import { type Fact, type Facts, factOf, factsIn, leftBy, questionsIn } from '../conditions/facts.ts';
+import { type Fact, type Facts, keyedFact, keyedFactsIn, leftBy, questionsIn } from '../conditions/facts.ts';
 import { type Find, holdsOf, type State } from '../conditions/holds.ts';
 import { partOfItems, partRightsOf } from '../conditions/parts-of.ts';
 import { operationOf, type Right } from '../conditions/rights.ts';
@@ -80,8 +80,10 @@ const ofKind = (domain: Domain, kind: Kind): KindVisibility => {
   const at = { domain, kind, path: [] };
   const rights = readingRights(domain, kind);
   const owner = kind.owner ?? (kind.name === 'user' ? 'id' : undefined);
-  const asked = [...rights].flatMap(({ alternatives }) => alternatives.flatMap((each) => factsIn(each, at)));
-  const facts = differentIn(kind, owner === undefined ? asked : [factOf(at, owner), ...asked]);
+  const asked = [...rights].flatMap(({ alternatives }) =>
+    alternatives.flatMap((each) => keyedFactsIn(each, at)),
+  );
+  const facts = differentIn(kind, owner === undefined ? asked : [keyedFact(at, owner), ...asked]);
   const alternativesOf = new Map(rights.map(({ operation, alternatives }) => [operation, alternatives]));
   return {
     kind,

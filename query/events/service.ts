@@ -201,7 +201,7 @@ const createFollow = ({
 }: Pick<Dependencies, 'domain' | 'feed' | 'eventLog' | 'represent'>) => {
   const sharedCohortOf = createSharedCohorts();
   const cohortOf = (filter: EventFilter, caller: Caller): Cohort =>
-    sharedCohortOf(JSON.stringify(['events', filter, ...kindOf(caller)]), () => {
+    sharedCohortOf(JSON.stringify(['events', filter, ...readerKey(caller)]), () => {
       const matches = matcherOf(catalogueOf(domain), filter);
       const contains = filter.text === undefined ? () => true : containsText(filter.text);
       return {
@@ -227,5 +227,5 @@ const createFollow = ({
   };
 };
 
-const kindOf = (caller: Caller): readonly unknown[] =>
+const readerKey = (caller: Caller): readonly unknown[] =>
   caller.kind === 'user' ? [caller.role, [...caller.scopes].toSorted(), caller.attributes] : [caller.kind];

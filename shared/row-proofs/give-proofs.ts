@@ -52,10 +52,13 @@ const hasUnproven = async (pool: Pool, tables: readonly AnyTable[]): Promise<boo
   return rows[0]?.isFound === true;
 };
 
-type Given = Pick<Giving, 'pool' | 'tables'> & { readonly rowProofs: Pick<RowProofs, 'of' | 'isRight'> };
+type Proving = Pick<Giving, 'pool' | 'tables'> & { readonly rowProofs: Pick<RowProofs, 'of' | 'isRight'> };
 
 /** Gives proofs to all rows that lack the right one, unless another process does so now. */
-export const giveProofs = async ({ pool, rowProofs, tables }: Given, signal?: AbortSignal): Promise<void> => {
+export const giveProofs = async (
+  { pool, rowProofs, tables }: Proving,
+  signal?: AbortSignal,
+): Promise<void> => {
   await using alone = await holdLock(pool, 'hashtext($1)', LOCK);
   if (alone === undefined) return;
   for (const table of tables) {
@@ -66,7 +69,7 @@ export const giveProofs = async ({ pool, rowProofs, tables }: Given, signal?: Ab
   }
 };
 
-type Batch = { readonly rowProofs: Given['rowProofs']; readonly table: AnyTable; readonly after: unknown };
+type Batch = { readonly rowProofs: Proving['rowProofs']; readonly table: AnyTable; readonly after: unknown };
 
 /** Returns the key of the last row, or undefined after all. Locks rows, so that no newer one gets an old proof. */
 const giveToSome = (pool: Pool, { rowProofs, table, after }: Batch): Promise<unknown> =>

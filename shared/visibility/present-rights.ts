@@ -56,11 +56,11 @@ const idIn = (text: string): number | undefined => (/^[1-9]\d{0,15}$/.test(text)
  * number.
  */
 const finderOf = ({ domain, run, schema }: Required<Options>, kind: Kind) => {
-  const { select, factsIn } = readingOf(domain, kind, schema);
+  const { select, factsOfRow } = readingOf(domain, kind, schema);
   const [ofOne, ofMany] = [select('t.id = $1::bigint'), select('t.id = any($1::bigint[])')];
   return coalesce<number, Facts>(async (ids) => {
     const rows = await (ids.length === 1 ? run<Row>(ofOne, ids) : run<Row>(ofMany, [ids]));
-    return new Map(rows.map((row) => [row.id, factsIn(row)]));
+    return new Map(rows.map((row) => [row.id, factsOfRow(row)]));
   });
 };
 
@@ -84,7 +84,7 @@ const readingOf = (domain: Domain, kind: Kind, schema: string) => {
   return {
     select: (condition: string) =>
       `select ${['t.id', ...columns, ...there].join(', ')} from ${from} where ${condition}${isThere}`,
-    factsIn(row: Row): Facts {
+    factsOfRow(row: Row): Facts {
       const known: Record<string, unknown> = {};
       for (const [index, { key, path }] of facts.entries()) {
         const join = joins.get(path.join('.'));

@@ -44,10 +44,10 @@ const referred = (parameters: Document['components']['parameters'], { $ref }: Re
   return parameter;
 };
 
-type Given = readonly { readonly parameter: Parameter; readonly value: string }[];
+type GivenParameters = readonly { readonly parameter: Parameter; readonly value: string }[];
 
 /** The required parameters alone, and with each example of each other one. */
-const callsOf = (parameters: readonly Parameter[]): readonly Given[] => {
+const callsOf = (parameters: readonly Parameter[]): readonly GivenParameters[] => {
   const all = parameters.map((parameter) =>
     (parameter.schema.examples ?? []).map((value) => ({ parameter, value: String(value) })),
   );
@@ -56,10 +56,10 @@ const callsOf = (parameters: readonly Parameter[]): readonly Given[] => {
   return [required, ...others.map((each) => [...required, each])];
 };
 
-const valuesIn = (place: Parameter['in'], given: Given): readonly (readonly [string, string])[] =>
+const valuesIn = (place: Parameter['in'], given: GivenParameters): readonly (readonly [string, string])[] =>
   given.flatMap(({ parameter, value }) => (parameter.in === place ? [[parameter.name, value] as const] : []));
 
-const addressOf = (path: string, given: Given): string => {
+const addressOf = (path: string, given: GivenParameters): string => {
   const inPath = new Map(valuesIn('path', given));
   const filled = path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) =>
     encodeURIComponent(inPath.get(name) ?? ''),

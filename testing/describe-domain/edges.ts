@@ -16,7 +16,7 @@ type Limits = {
   readonly enum?: readonly string[];
   readonly items?: Limits;
 };
-export const limitsOf = ({ demanded }: Pick<FieldDef, 'demanded'>): Limits =>
+export const demandsOf = ({ demanded }: Pick<FieldDef, 'demanded'>): Limits =>
   z.toJSONSchema(demanded, { io: 'input', unrepresentable: 'any' }) as Limits;
 
 /** Values on both sides of each limit: the last valid and the first invalid ones. */
@@ -26,11 +26,11 @@ const NONE: Edges = { taken: [], refused: [] };
 export const edgesOf = (def: FieldDef, serial: number): Edges => {
   switch (def.kind) {
     case 'text':
-      return textEdges(limitsOf(def), serial);
+      return textEdges(demandsOf(def), serial);
     case 'integer':
-      return integerEdges(limitsOf(def));
+      return integerEdges(demandsOf(def));
     case 'set':
-      return setEdges({ ...limitsOf(def), ...(def.max !== undefined && { maxItems: def.max }) }, serial);
+      return setEdges({ ...demandsOf(def), ...(def.max !== undefined && { maxItems: def.max }) }, serial);
     case 'choice':
       return {
         taken: def.values ?? [],
@@ -138,7 +138,7 @@ const lastOf = (first: string, next: (text: string) => string | undefined): stri
 /** The maximum number of different items, one more, and a duplicate. */
 const setEdges = ({ maxItems, uniqueItems = false, items = {} }: Limits, serial: number): Edges => {
   if (maxItems === undefined) return NONE;
-  const words = wordsOf(items, { count: maxItems + 1, serial });
+  const words = distinctWords(items, { count: maxItems + 1, serial });
   const [first] = words;
   return {
     taken: words.length > maxItems ? [words.slice(0, maxItems)] : [],
@@ -150,7 +150,7 @@ const setEdges = ({ maxItems, uniqueItems = false, items = {} }: Limits, serial:
 };
 
 const SAMPLES = 20;
-const wordsOf = (
+const distinctWords = (
   { pattern, maxLength }: Limits,
   { count, serial }: { readonly count: number; readonly serial: number },
 ): readonly string[] => {

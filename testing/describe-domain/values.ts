@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import type { Random } from '../random.ts';
-import { edgesOf, isWithin, limitsOf } from './edges.ts';
+import { demandsOf, edgesOf, isWithin } from './edges.ts';
 
 /**
  * Field values that match the declaration: equal for equal serial numbers, and different for different ones
@@ -19,7 +19,7 @@ export const fieldValue = (def: FieldDef, serial: number): unknown => {
  * kernel.
  */
 export const wrongValuesOf = (def: FieldDef, serial: number): readonly unknown[] => {
-  const limits = limitsOf(def);
+  const limits = demandsOf(def);
   return [
     ...WRONG[def.kind].filter((value) => !isWithin(limits, value)),
     ...edgesOf(def, serial).refused,
@@ -85,7 +85,7 @@ const candidatesOf = (def: FieldDef, serial: number): readonly unknown[] => {
 };
 
 const integersOf = (def: FieldDef, serial: number): readonly number[] => {
-  const { minimum = 0, maximum = 1_000 } = limitsOf(def);
+  const { minimum = 0, maximum = 1_000 } = demandsOf(def);
   // Small, so that sums stay within the limits of a domain.
   const room = Math.min(maximum - minimum, 50);
   return [minimum + (room === 0 ? 0 : 1 + (serial % room)), minimum];
@@ -99,7 +99,7 @@ const textsOf = (def: FieldDef, serial: number): readonly unknown[] => {
     `Words ${number}`,
     `w${number}`,
     `someone-${number}@example.com`,
-    ...matching(limitsOf(def).pattern, serial),
+    ...matching(demandsOf(def).pattern, serial),
     def.example,
   ];
 };
@@ -110,7 +110,7 @@ const matching = (pattern: string | undefined, seed: number): readonly string[] 
 /** One word, or two. */
 const setsOf = (def: FieldDef, serial: number): readonly unknown[] => {
   const words = new Set(
-    ['tag', ...matching(limitsOf(def).items?.pattern, serial)].filter(
+    ['tag', ...matching(demandsOf(def).items?.pattern, serial)].filter(
       (word) => def.demanded.safeParse([word]).success,
     ),
   );

@@ -1,5 +1,5 @@
 import { and, at, type Expression, negate, or } from '#kernel/conditions/expression.ts';
-import { wordsOf } from '#kernel/conditions/words.ts';
+import { expressionWords } from '#kernel/conditions/words.ts';
 
 /**
  * A condition in disjunctive form: alternatives, each of which needs all of its parts, in words. An
@@ -12,7 +12,7 @@ const ALTERNATIVES_MAX = 64;
 
 export const alternativesOf = (condition: Expression): Alternatives => {
   const found = apart(condition) ?? [[condition]];
-  return found.map((parts) => [...new Set(parts.map((part) => wordsOf(part)))].toSorted());
+  return found.map((parts) => [...new Set(parts.map((part) => expressionWords(part)))].toSorted());
 };
 
 type Parts = readonly (readonly Expression[])[];

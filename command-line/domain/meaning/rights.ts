@@ -3,7 +3,7 @@ import { capital } from '#kernel/base/names.ts';
 import { always } from '#kernel/conditions/expression.ts';
 import { partRightsOf } from '#kernel/conditions/parts-of.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
-import { conditionWords, deedOf, wordsOf } from '#kernel/conditions/words.ts';
+import { conditionWords, deedOf, expressionWords } from '#kernel/conditions/words.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import { policyOf } from '#shared/policy.ts';
 import { type Alternatives, alternativesOf } from './alternatives.ts';
@@ -19,7 +19,7 @@ export const rightsReportOf = (domain: Domain): Readonly<Record<string, RightRep
   Object.fromEntries(
     [...policyOf(domain).rights].map(([operation, { scope, byRole }]) => {
       const by = [...byRole].flatMap(([role, reach]) =>
-        reach.size === 0 ? [] : [[role, [...reach].map((each) => wordsOf(each))] as const],
+        reach.size === 0 ? [] : [[role, [...reach].map((each) => expressionWords(each))] as const],
       );
       return [operation, { scope, by: Object.fromEntries(by) }];
     }),
@@ -31,7 +31,7 @@ export const compositesOf = (domain: Domain): Readonly<Record<string, Alternativ
     [...policyOf(domain).rights.values()].flatMap(({ byRole }) =>
       [...byRole.values()].flatMap((reach) =>
         [...reach].flatMap((each) => {
-          const [words, alternatives] = [wordsOf(each), alternativesOf(each)];
+          const [words, alternatives] = [expressionWords(each), alternativesOf(each)];
           return each.op === 'const' || isDeepStrictEqual(alternatives, [[words]])
             ? []
             : [[words, alternatives] as const];
@@ -56,7 +56,9 @@ export const partsReportOf = (domain: Domain): Readonly<Record<string, readonly 
         operationOf(kind, name),
         [
           ...fields,
-          ...items.map(({ list, of }) => (of === always ? list.name : `${list.name} if ${wordsOf(of)}`)),
+          ...items.map(({ list, of }) =>
+            of === always ? list.name : `${list.name} if ${expressionWords(of)}`,
+          ),
         ],
       ]),
     ),

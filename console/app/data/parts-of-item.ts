@@ -117,12 +117,8 @@ type ActionsOptions = Pick<ItemsOptions, 'kind' | 'list' | 'etag'> & {
   readonly done: () => void;
 };
 
-const commandOf = (
-  kind: KindFacts,
-  list: ListFacts,
-  kindOf: CommandFacts['does'],
-): CommandFacts | undefined =>
-  kind.commands.find(({ does, list: of }) => does === kindOf && of === list.name);
+const commandOf = (kind: KindFacts, list: ListFacts, deed: CommandFacts['does']): CommandFacts | undefined =>
+  kind.commands.find(({ does, list: of }) => does === deed && of === list.name);
 
 const canDo = (kind: KindFacts, list: ListFacts, { _links }: ListedItem): boolean =>
   (['changeItem', 'moveItem', 'removeItem'] as const).some(

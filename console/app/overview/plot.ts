@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import UPlot from 'uplot';
 import { html } from '../html.ts';
-import { type Series, wordsOf } from './series.ts';
+import { type Series, seriesInWords } from './series.ts';
 
 type PlotOptions = {
   readonly title: string;
@@ -54,7 +54,7 @@ export const Plot = ({ title, series, text, isWhole = false }: PlotOptions) => {
         return html`<li><span class=${`key line-${index + 1}`}></span>${label} <strong>${last === undefined || last === null ? '–' : text(last)}</strong></li>`;
       })}</ul>
     </figcaption>
-    <div class="canvas" ref=${place} role="img" aria-label=${`${title}. ${wordsOf(series, text)}`}></div>
+    <div class="canvas" ref=${place} role="img" aria-label=${`${title}. ${seriesInWords(series, text)}`}></div>
   </figure>`;
 };
 

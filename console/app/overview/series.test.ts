@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { joined, lagOf, queuesOf, throughputOf, wordsOf } from './series.ts';
+import { joined, lagOf, queuesOf, seriesInWords, throughputOf } from './series.ts';
 
 const sample = (second: number, more: object = {}) => ({
   ...{
@@ -56,8 +56,10 @@ test('new samples are appended once, and those older than the span are dropped',
 
 test('a plot can be described in words', () => {
   const series = queuesOf([sample(0, { due: 8 }), sample(10, { due: 2 })]);
-  expect(wordsOf(series, String)).toBe(
+  expect(seriesInWords(series, String)).toBe(
     'Due: now 2, at most 8; Dead: now 0, at most 0; Parked: now 0, at most 0',
   );
-  expect(wordsOf({ times: [], lines: [{ label: 'Events', values: [] }] }, String)).toBe('Events: unknown');
+  expect(seriesInWords({ times: [], lines: [{ label: 'Events', values: [] }] }, String)).toBe(
+    'Events: unknown',
+  );
 });

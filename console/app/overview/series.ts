@@ -77,7 +77,7 @@ export const queuesOf = (samples: readonly Sample[]): Series => ({
 });
 
 /** The last and the highest value of each line, for screen readers. */
-export const wordsOf = ({ lines }: Series, text: (value: number) => string): string =>
+export const seriesInWords = ({ lines }: Series, text: (value: number) => string): string =>
   lines
     .map(({ label, values }) => {
       const known = values.filter((value) => value !== null);

@@ -5,13 +5,16 @@ import { html } from '../html.ts';
 type EventType = { readonly type: string; readonly description?: string };
 
 const ALL = '*';
-const kindOf = (type: string): string => type.split('.')[0] ?? '';
+const kindInType = (type: string): string => type.split('.')[0] ?? '';
 
 /** Adds or removes a type; all types of a kind replace its single types. */
 export const toggled = (chosen: readonly string[], type: string): readonly string[] => {
   if (chosen.includes(type)) return chosen.filter((each) => each !== type);
-  const kind = kindOf(type);
-  return [...chosen.filter((each) => !(type === `${kind}.*` && kindOf(each) === kind) && each !== ALL), type];
+  const kind = kindInType(type);
+  return [
+    ...chosen.filter((each) => !(type === `${kind}.*` && kindInType(each) === kind) && each !== ALL),
+    type,
+  ];
 };
 
 type EventTypesOptions = {
@@ -24,7 +27,7 @@ export const EventTypes = ({ chosen, change }: EventTypesOptions) => {
   const { body: types = [] } = useAsked<readonly EventType[]>('/event-types');
   const name = useId();
   const isAll = chosen.includes(ALL);
-  const kinds = [...Map.groupBy(types, ({ type }) => kindOf(type))];
+  const kinds = [...Map.groupBy(types, ({ type }) => kindInType(type))];
   return html`<fieldset>
     <legend>Event types</legend>
     <label class="choice"><input type="radio" name=${name} checked=${isAll} onChange=${() => change([ALL])} /><span>All events<small>including types that are added later</small></span></label>

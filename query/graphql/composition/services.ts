@@ -46,7 +46,7 @@ const OF_THE_CONNECTION = new Set([
   'accept-encoding',
 ]);
 
-const Given = z.strictObject({
+const GivenService = z.strictObject({
   url: z.url({ protocol: /^https?$/ }),
   timeoutMs: z.int().min(1).max(TIMEOUT_MAX_MS).default(TIMEOUT_MS),
   headers: z.record(HeaderName, z.string()).default({}),
@@ -57,7 +57,7 @@ const Given = z.strictObject({
     .default(''),
   schemaFile: z.string().optional(),
 });
-const Services = z.record(name, Given);
+const Services = z.record(name, GivenService);
 
 /** `name=url,name=url`, or the path of a JSON file with an object of services by name. */
 export const readServices = (setting: string): readonly Service[] => {

@@ -11,7 +11,7 @@ import { fieldValue } from './reads.ts';
 import type { ItemRow } from './rows.ts';
 
 type Resolvers = Readonly<Record<string, Resolver>>;
-type Given = Readonly<Record<string, unknown>>;
+type ViewArguments = Readonly<Record<string, unknown>>;
 
 /** The fields of a row. */
 export const viewResolversOf = (domain: Domain, { view, members }: ViewSource): Resolvers =>
@@ -35,7 +35,7 @@ export const viewQueries = (domain: Domain): Resolvers =>
     ]),
   );
 
-export const equalIn = ({ keys, members }: ViewSource, given: Given): AskedRows['equal'] =>
+export const equalIn = ({ keys, members }: ViewSource, given: ViewArguments): AskedRows['equal'] =>
   Object.fromEntries(
     members.slice(0, keys.length).flatMap((member) => {
       const value = given[memberName(member)] ?? null;
@@ -54,7 +54,7 @@ const ONE = {
 
 const oneOf =
   (source: ViewSource): Resolver =>
-  async (_query: unknown, args: Given, { pool, caller }) => {
+  async (_query: unknown, args: ViewArguments, { pool, caller }) => {
     const asked = { ...ONE, equal: equalIn(source, args), order: source.keys };
     const [row] = await listViewRows(pool, source, caller, { asked, joined: NO_JOINS });
     return row ?? null;
@@ -62,13 +62,13 @@ const oneOf =
 
 const pagesOf =
   (source: ViewSource): Resolver =>
-  (_query: unknown, args: Given, { pool, caller }) => {
+  (_query: unknown, args: ViewArguments, { pool, caller }) => {
     const { sort, descending } = sortOf(source, args.sort);
     const order = orderOfView(source, sort);
     const identity = cursorIdentity(source, sort);
     const by = source.sorts.get(sort);
     const which = {
-      ...{ equal: equalIn(source, (args.filter ?? {}) as Given), order, isDescending: descending },
+      ...{ equal: equalIn(source, (args.filter ?? {}) as ViewArguments), order, isDescending: descending },
       present: by?.isOptional ? by.name : undefined,
     };
     const bounds = boundsIn(args, (cursor) => {
