@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
-import type { UserId } from '#kernel/base/brands.ts';
+import type { LogIdentity, UserId } from '#kernel/base/brands.ts';
 import { pathId } from '#kernel/base/rest/path-id.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
@@ -9,7 +9,6 @@ import type { Clock } from '#shared/clock/clock.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { applyErasures } from '#shared/erasure/apply.ts';
 import { type ErasureList, openErasureList } from '#shared/erasure/erasure-list.ts';
-import { findLostKeys } from '#shared/erasure/lost-keys.ts';
 import { stayingWithout } from '#shared/erasure/references.ts';
 import { reportErasure } from '#shared/erasure/report.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
@@ -22,7 +21,6 @@ import { startCommandService } from '../command/service.ts';
 import type { Command } from './arguments/command.ts';
 import { UsageError } from './arguments/usage-error.ts';
 import { type Installation, openInstallation } from './installation/installation.ts';
-import { untilStopped } from './log-renew.ts';
 import { number } from './output/progress.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -115,7 +113,7 @@ export const erasureApply: Command = {
  * Destroys the keys of users on the list, and records their deletion. Returns those who had a key, or none
  * here.
  */
-const eraseListed = async (erasing: Erasing): Promise<readonly UserId[]> => {
+export const eraseListed = async (erasing: Erasing): Promise<readonly UserId[]> => {
   const restored = await applyErasures(erasing);
   await using blobs = await openBlobs({ url: erasing.config.blobUrl, health: { add: () => {} } });
   // The start of the command side deletes them again if the log does not record it.
@@ -132,36 +130,6 @@ const whoCameBack = (count: number): string =>
     ? 'none of them had come back'
     : `${number(count)} had come back, and were erased again: the resulting reactions run once Annals is running`;
 
-export const erasureLostKeys: Command = {
-  name: 'erasure lost-keys',
-  summary:
-    'Lists persons whose keys are missing, for example after the database was lost. --erase erases them permanently.',
-  positionals: [],
-  options: {
-    erase: {
-      type: 'boolean',
-      description: 'With Annals stopped: puts them on the erasure list, and erases them.',
-    },
-  },
-  examples: ['erasure lost-keys', 'erasure lost-keys --erase'],
-  run: ({ flags }, terminal) =>
-    // The operator has decided to continue with the log of a lost database.
-    withErasures(terminal, { takesOver: flags.has('erase') }, async (erasing) => {
-      const lost = await findLostKeys(erasing, terminal.signal);
-      if (!flags.has('erase')) for (const userId of lost) await terminal.write(`user ${userId}`);
-      if (lost.length === 0)
-        return terminal.write('The key of every person in the log is in the database, or was destroyed.');
-      if (!flags.has('erase')) return;
-      await untilStopped(erasing.pool);
-      const at = new Date(terminal.clock.nowMs()).toISOString();
-      await erasing.erasures.note(lost.map((userId) => ({ userId, at, event: null })));
-      await eraseListed(erasing);
-      await terminal.write(
-        `${number(lost.length)} persons without a key were erased: the resulting reactions run once Annals is running.`,
-      );
-    }),
-};
-
 type Erasing = Pick<Installation, 'config' | 'eventLog'> & {
   readonly domain: Domain;
   readonly clock: Clock;
@@ -175,9 +143,9 @@ type Erasing = Pick<Installation, 'config' | 'eventLog'> & {
 const CONNECTIONS_MAX = 4;
 
 /** Works on erasures of the installation, running or not. */
-const withErasures = async (
+export const withErasures = async (
   terminal: Terminal,
-  options: { readonly takesOver?: boolean },
+  options: { readonly takesOver?: LogIdentity | undefined },
   work: (erasing: Erasing) => Promise<void>,
 ): Promise<void> => {
   await using installation = await openInstallation(terminal, options);

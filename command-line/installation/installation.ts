@@ -22,13 +22,19 @@ export type Installation = AsyncDisposable & {
   readonly isDense: boolean;
 };
 
+type Opening = {
+  /** Fills an empty installation. */
+  readonly mayMake?: boolean;
+  readonly mayBeOfAnother?: boolean;
+} & Pick<LogOwner, 'looksOnly' | 'takesOver'>;
+
 /**
  * Connects to the installation that the settings describe: a running one, or the embedded database, started
  * for as long as needed. Only commands that fill an empty installation make one.
  */
 export const openInstallation = async (
   { domain, environment, signal }: Terminal,
-  { mayMake = false, mayBeOfAnother = false, takesOver = false } = {},
+  { mayMake = false, mayBeOfAnother = false, ...owning }: Opening = {},
 ): Promise<Installation> => {
   const config = loadConfig(environment);
   await using opening = new AsyncDisposableStack();
@@ -37,7 +43,7 @@ export const openInstallation = async (
   const eventLog = opening.use(
     await openConfiguredEventLog({
       ...{ eventLogUrl, eventLogPrefix },
-      owner: isOnSharedServer(eventLogUrl) ? await ownerIn(databaseUrl, { mayMake, takesOver }) : undefined,
+      owner: isOnSharedServer(eventLogUrl) ? await ownerIn(databaseUrl, { mayMake, ...owning }) : undefined,
       databaseUrl,
       directUrl: config.databaseDirectUrl,
       clock: REAL_TIME,
@@ -51,10 +57,11 @@ export const openInstallation = async (
 
 const ownerIn = async (
   url: string,
-  { mayMake, takesOver }: { readonly mayMake: boolean; readonly takesOver: boolean },
+  { mayMake, looksOnly = false, takesOver }: Pick<Opening, 'mayMake' | 'looksOnly' | 'takesOver'>,
 ): Promise<LogOwner> => {
   await using pool = openPool({ url, applicationName: 'annals', connectionsMax: 1 });
-  return { ...(await (mayMake || takesOver ? keepLogOwner : readLogOwner)(pool)), takesOver };
+  const keeps = mayMake || takesOver !== undefined;
+  return { ...(await (keeps ? keepLogOwner : readLogOwner)(pool)), looksOnly, takesOver };
 };
 
 const demandDomain = async (url: string, domain: Terminal['domain']): Promise<void> => {

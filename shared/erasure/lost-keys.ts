@@ -1,6 +1,7 @@
 import type { UserId } from '#kernel/base/brands.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { readBetween } from '#shared/audit/chain-at.ts';
+import { isUndefinedTable } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { subjectOf } from '#shared/events/codec.ts';
@@ -30,7 +31,11 @@ export const findLostKeys = async (
     }
   signal.throwIfAborted();
   for (const { userId } of await erasures.read()) subjects.delete(userId);
-  return selectWithoutKey(pool, [...subjects]);
+  return selectWithoutKey(pool, [...subjects]).catch((error: unknown) => {
+    // A database before its first start has no key.
+    if (isUndefinedTable(error)) return [...subjects].sort((one, other) => one - other);
+    throw error;
+  });
 };
 
 /**

@@ -1,4 +1,5 @@
 import type { EventId, Position, StreamName, Version } from '#kernel/base/brands.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { ExpectedVersion } from './event-log.ts';
 
 /** The stream is not at the version that the append expected: read it again and decide again. */
@@ -54,6 +55,14 @@ export class LogUnavailable extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = 'LogUnavailable';
+  }
+}
+
+/** No installation has begun the log yet, and whoever opens it does not begin one. */
+export class LogNotBegun extends StartRefused {
+  constructor(place: string) {
+    super(`There is no event log ${place} yet: run npm start first, or correct the settings.`);
+    this.name = 'LogNotBegun';
   }
 }
 

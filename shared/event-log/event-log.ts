@@ -16,6 +16,9 @@ export type EventLog = AsyncDisposable & {
   /** Identifies the log. It is part of every cursor, so that a checkpoint is never used on another log. */
   readonly identity: LogIdentity;
 
+  /** Set if the log belongs to another installation, and was opened to be looked at: it takes no appends. */
+  readonly ofAnother?: OfAnother;
+
   /**
    * The identities under which the log had events that it has lost. Its present identity is among them until
    * the operator has decided how to continue.
@@ -103,6 +106,15 @@ export type EventLog = AsyncDisposable & {
 
   /** Resolves if the log is readable, and accepts appends as far as is known without one; for `/readyz`. */
   check(): Promise<void>;
+};
+
+export type OfAnother = {
+  /** Undefined for a log from before owners were recorded. */
+  readonly owner: string | undefined;
+  /** The EVENT_LOG_PREFIX; undefined for a log from before there were prefixes. */
+  readonly prefix: string | undefined;
+  /** When its newest event was stored, by the server’s clock. */
+  readonly newestAt: Date | undefined;
 };
 
 export type Standing = {

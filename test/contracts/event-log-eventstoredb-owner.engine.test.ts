@@ -32,7 +32,11 @@ test('the owner of a log refuses others, who write nothing', async () => {
   expect(again.identity).toBe(log.identity);
   await using beside = await openFor(standIn.address, { owner: second, prefix: 'second' });
   expect(beside.identity).not.toBe(log.identity);
-  await using taken = await openFor(standIn.address, { owner: { ...second, takesOver: true } });
+  const elsewhere = randomUUID() as LogIdentity;
+  await expect(openFor(standIn.address, { owner: { ...second, takesOver: elsewhere } })).rejects.toThrow(
+    `--erase --log ${log.identity}`,
+  );
+  await using taken = await openFor(standIn.address, { owner: { ...second, takesOver: log.identity } });
   expect(taken.identity).toBe(log.identity);
   await expect(openFor(standIn.address, { owner: first })).rejects.toThrow('belongs to another installation');
 });

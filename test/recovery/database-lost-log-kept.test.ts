@@ -124,14 +124,16 @@ test(
       expect(await runAnnals([role], { ...given, DATA_DIR: folder.path })).toEqual({
         exit: 1,
         output: expect.stringMatching(
-          /^The event log .+ belongs to another installation: .+`.+lost-keys --erase`.+\n$/,
+          /^The event log .+ belongs to another installation: .+`.+lost-keys --erase --log \S+`.+\n$/,
         ),
       });
     const { rows } = await inDatabase(empty.url, (client) =>
       client.query(`select to_regnamespace('read_model') as "readModel"`),
     );
     expect(rows).toEqual([{ readModel: null }]);
-    const erased = await callLine(given, ['erasure', 'lost-keys', '--erase']);
+    const { complaint } = await callLine(given, ['erasure', 'lost-keys', '--erase']);
+    const [, identity = ''] = /--erase --log (\S+)`/.exec(complaint) ?? [];
+    const erased = await callLine(given, ['erasure', 'lost-keys', '--erase', '--log', identity]);
     expect(erased, erased.complaint).toMatchObject({ exit: 0 });
     // The log maps the id of a client to its user, and that one is erased.
     const args = ['--id', 'another', '--service', '--role', 'admin', '--scope', 'read:articles'];

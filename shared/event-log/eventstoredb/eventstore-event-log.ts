@@ -1,21 +1,21 @@
-import type { Version } from '#kernel/base/brands.ts';
+import type { Position, Version } from '#kernel/base/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { askAgain } from '../ask-again.ts';
 import { checkAppend } from '../check-append.ts';
 import { InvalidAppend, LogWentBack } from '../errors.ts';
-import { type EventLog, FIRST, type Seen, START } from '../event-log.ts';
+import { type EventLog, FIRST, type OfAnother, type Seen, START } from '../event-log.ts';
 import { REQUEST_BUDGET_MS } from '../request-deadline.ts';
 import { Appender, type AppendTiming } from './append.ts';
 import { AppendClient, type Stored } from './append-client.ts';
 import { findCuttable } from './cut-streams.ts';
-import { readEventAt } from './event-at.ts';
+import { readEventAt, recordAt } from './event-at.ts';
 import { findBack } from './find-back.ts';
 import { createFollow, readAfter } from './follow.ts';
 import { createHead } from './head.ts';
 import { findIdentity, keepIdentity, type Owning } from './identity.ts';
 import { LiveTail } from './live-tail.ts';
 import { readLast } from './own-page.ts';
-import { NO_PREFIX } from './own-streams.ts';
+import { NO_PREFIX, settingOf } from './own-streams.ts';
 import { ask, type Reader, readStreamPages } from './read.ts';
 import { createReadCheck } from './read-check.ts';
 import { ReadConnection } from './read-connection.ts';
@@ -73,10 +73,13 @@ export const openEventStoreEventLog = async ({
   const head = createHead(reader);
   const checkReads = createReadCheck({ head, clock, retryBudgetMs: timing.retryBudgetMs });
   const demandSameHistory = createSameHistory(reader);
+  const ofAnother = found.known && found.isOfAnother && (await another(reader, found.known, head));
   const resources = opening.move();
   return {
     identity,
+    ...(ofAnother && { ofAnother }),
     append: async (stream, expected, events, { seen, reads = [] } = {}) => {
+      if (ofAnother) throw new InvalidAppend('the log belongs to another installation');
       // An append of EventStoreDB can expect the version of one stream only.
       if (reads.length > 0)
         throw new InvalidAppend(`EventStoreDB cannot check other streams in an append to ${stream}`);
@@ -102,6 +105,17 @@ export const openEventStoreEventLog = async ({
     },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
+};
+
+const another = async (
+  reader: Reader,
+  { owner }: Pick<OfAnother, 'owner'>,
+  head: () => Promise<Position>,
+): Promise<OfAnother> => {
+  const last = await head();
+  const newest =
+    last === START ? undefined : await ask(reader, 'a look at the last event', () => recordAt(reader, last));
+  return { owner, prefix: settingOf(reader.prefix), newestAt: newest?.created };
 };
 
 /**

@@ -3,11 +3,11 @@ import type { LogIdentity, Position, StreamName, Version } from '#kernel/base/br
 import type { JsonObject } from '#kernel/base/json.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { DEFAULT_LOG_PREFIX } from '../default-prefix.ts';
-import { StaleVersion } from '../errors.ts';
+import { LogNotBegun, StaleVersion } from '../errors.ts';
 import { NO_STREAM, START } from '../event-log.ts';
 import type { LogOwner } from '../owner/owner.ts';
 import { type Appender, eventOfLog } from './append.ts';
-import { NO_PREFIX, type StreamPrefix, streamPrefixOf } from './own-streams.ts';
+import { NO_PREFIX, type StreamPrefix, settingOf, streamPrefixOf } from './own-streams.ts';
 import { ask, type Reader, readPage } from './read.ts';
 import { IDENTITY_STREAM, positionOf } from './record.ts';
 
@@ -29,7 +29,12 @@ type Identity = {
   readonly version: Version;
 };
 
-type Found = { readonly prefix: StreamPrefix; readonly known: Identity | undefined };
+type Found = {
+  readonly prefix: StreamPrefix;
+  readonly known: Identity | undefined;
+  /** The log is only looked at. */
+  readonly isOfAnother?: true;
+};
 
 /**
  * Finds the log of an installation on a server, and refuses that of another. Writes nothing. A log from before
@@ -49,23 +54,19 @@ export const findIdentity = async (
   }
   const prefix = streamPrefixOf(setting);
   const known = await readIdentity(whole, prefix);
-  const isElse = known && owner?.follows !== undefined && owner.follows !== known.identity;
-  if (
-    known &&
-    !isElse &&
-    (owner === undefined || owner.takesOver || known.owner === undefined || isOf(known, owner))
-  )
-    return { prefix, known };
-  if (known && isElse && (known.owner === undefined || known.owner === owner.id))
+  // Without a database that knows it, the former one may be the log of a lost one.
+  const there = known ?? (isDefault ? former : undefined);
+  if (owner?.follows !== undefined && owner.follows !== there?.identity)
     throw new StartRefused(isElsewhere(owner.follows, setting));
-  if (known) throw new StartRefused(isOfAnother(setting));
-  // Without a database that knows it, it may be the log of a lost one.
-  if (former && isDefault) {
-    if (owner !== undefined && !owner.takesOver) throw new StartRefused(isOfAnother(undefined));
-    return { prefix: NO_PREFIX, known: former };
+  if (there === undefined) {
+    if (owner?.looksOnly) throw new LogNotBegun(`at EVENT_LOG_URL with EVENT_LOG_PREFIX ${setting}`);
+    return { prefix, known: undefined };
   }
-  if (owner?.follows !== undefined) throw new StartRefused(isElsewhere(owner.follows, setting));
-  return { prefix, known: undefined };
+  const found: Found = { prefix: known ? prefix : NO_PREFIX, known: there };
+  const isOwn = owner === undefined || isOf(there, owner) || (known && known.owner === undefined);
+  if (isOwn || owner.takesOver === there.identity) return found;
+  if (owner.looksOnly) return { ...found, isOfAnother: true };
+  throw new StartRefused(isOfAnother(there.identity, found.prefix));
 };
 
 /** A database from a backup of before it had an id is that of the owner as well; one that was replaced is not. */
@@ -95,7 +96,7 @@ export const keepIdentity = async (
 };
 
 const isKept = (known: Identity, owner: LogOwner | undefined): boolean =>
-  owner?.id === undefined || known.owner === owner.id;
+  owner?.id === undefined || owner.looksOnly === true || known.owner === owner.id;
 
 /** Writes who owns the log, unless somebody else is faster, and returns what is there then. */
 const writeIdentity = async (
@@ -115,7 +116,7 @@ const writeIdentity = async (
     );
   // A command that has no owner yet may have been faster.
   if (kept.owner !== undefined && !isKept(kept, owner))
-    throw new StartRefused(isOfAnother(prefix === NO_PREFIX ? undefined : setting));
+    throw new StartRefused(isOfAnother(kept.identity, prefix));
   return kept;
 };
 
@@ -157,11 +158,14 @@ const textIn = (data: unknown, name: string): string | undefined => {
   return typeof value === 'string' ? value : undefined;
 };
 
-const TAKE_OVER =
-  'If the database of that installation is lost and this one replaces it, run `npm run annals -- erasure lost-keys --erase`.';
-
-const isOfAnother = (setting: string | undefined): string =>
-  `The event log at EVENT_LOG_URL ${setting === undefined ? 'without a prefix' : `with EVENT_LOG_PREFIX ${setting}`} belongs to another installation: set another EVENT_LOG_PREFIX, and the event log of this one begins beside it. ${TAKE_OVER}`;
+const isOfAnother = (identity: LogIdentity, prefix: StreamPrefix): string => {
+  const setting = settingOf(prefix);
+  return (
+    `The event log at EVENT_LOG_URL ${setting === undefined ? 'without a prefix' : `with EVENT_LOG_PREFIX ${setting}`} belongs to another installation: set another EVENT_LOG_PREFIX, and the event log of this one begins beside it. ` +
+    'If the database of that installation is lost and this one replaces it, `npm run annals -- erasure lost-keys` shows that log, ' +
+    `and \`npm run annals -- erasure lost-keys --erase --log ${identity}\` takes it over.`
+  );
+};
 
 const keepsItsNames = (setting: string): string =>
   `The event log of this installation has no prefix, because it is from an earlier release, and EVENT_LOG_PREFIX is ${setting}: remove EVENT_LOG_PREFIX.`;

@@ -21,6 +21,10 @@ export const streamPrefixOf = (setting: string): StreamPrefix => {
   return `${setting}.`;
 };
 
+/** The EVENT_LOG_PREFIX of a prefix; undefined if there is none. */
+export const settingOf = (prefix: StreamPrefix): string | undefined =>
+  prefix === NO_PREFIX ? undefined : prefix.slice(0, -1);
+
 const FORM = new RegExp(`^${LOG_PREFIX_FORM}$`);
 
 /** Whether a stream may be of a log with a prefix: the kind of an aggregate has no full stop. */

@@ -9,8 +9,10 @@ export type LogOwner = {
   readonly id: string | undefined;
   /** The log that its database follows already. */
   readonly follows: LogIdentity | undefined;
-  /** Its operator has decided that the database of the former owner is lost. */
-  readonly takesOver?: boolean;
+  /** Its operator has decided that the database of the owner of this log is lost. */
+  readonly takesOver?: LogIdentity | undefined;
+  /** Writes nothing about owners, and may look at the log of another one. */
+  readonly looksOnly?: boolean;
   /** It opens a copy beside its log. */
   readonly isOfCopy?: boolean;
 };
