@@ -28,7 +28,7 @@ export const keysRotate: Command = {
   examples: ['keys rotate', 'keys rotate --overlap 60', 'keys rotate --first'],
   async run(given, terminal) {
     const overlapS = numberOf(given, 'overlap', { minimum: 0, maximum: OVERLAP_MAX_S }) ?? OVERLAP_S;
-    await using installation = await openInstallation(terminal);
+    await using installation = await openInstallation(terminal, { mayBegin: given.flags.has('first') });
     await using pool = openPool({
       url: installation.databaseUrl,
       applicationName: 'annals-command-line',

@@ -35,7 +35,8 @@ export const database = async (examined: Examined): Promise<readonly Diagnosis[]
 
 type Reached = { readonly url: string; readonly how: string; readonly found: readonly Diagnosis[] };
 
-const reach = async (
+/** A finding if there is no database: an `ok` one before the first start of the embedded one. */
+export const reach = async (
   { config, signal }: Examined,
   resources: AsyncDisposableStack,
 ): Promise<Reached | Diagnosis> => {

@@ -19,7 +19,7 @@ export const withClients = async <Result>(
   terminal: Terminal,
   work: (clients: Clients, by: By, pool: Pool) => Promise<Result>,
 ): Promise<Result> => {
-  await using installation = await openInstallation(terminal);
+  await using installation = await openInstallation(terminal, { mayBegin: true });
   return await withCommandSide(terminal, installation, async (side) => {
     const clients = await openClients(side);
     try {

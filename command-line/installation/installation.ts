@@ -25,6 +25,8 @@ export type Installation = AsyncDisposable & {
 type Opening = {
   /** Fills an empty installation. */
   readonly mayMake?: boolean;
+  /** It may run before the first start, and begins the log then. */
+  readonly mayBegin?: boolean;
   readonly mayBeOfAnother?: boolean;
 } & Pick<LogOwner, 'looksOnly' | 'takesOver'>;
 
@@ -34,7 +36,7 @@ type Opening = {
  */
 export const openInstallation = async (
   { domain, environment, signal }: Terminal,
-  { mayMake = false, mayBeOfAnother = false, ...owning }: Opening = {},
+  { mayMake = false, mayBegin = mayMake, mayBeOfAnother = false, ...owning }: Opening = {},
 ): Promise<Installation> => {
   const config = loadConfig(environment);
   await using opening = new AsyncDisposableStack();
@@ -43,7 +45,7 @@ export const openInstallation = async (
   const eventLog = opening.use(
     await openConfiguredEventLog({
       ...{ eventLogUrl, eventLogPrefix },
-      owner: isOnSharedServer(eventLogUrl) ? await ownerIn(databaseUrl, { mayMake, ...owning }) : undefined,
+      owner: isOnSharedServer(eventLogUrl) ? await ownerIn(databaseUrl, { mayBegin, ...owning }) : undefined,
       databaseUrl,
       directUrl: config.databaseDirectUrl,
       clock: REAL_TIME,
@@ -57,10 +59,10 @@ export const openInstallation = async (
 
 const ownerIn = async (
   url: string,
-  { mayMake, looksOnly = false, takesOver }: Pick<Opening, 'mayMake' | 'looksOnly' | 'takesOver'>,
+  { mayBegin, looksOnly = false, takesOver }: Pick<Opening, 'mayBegin' | 'looksOnly' | 'takesOver'>,
 ): Promise<LogOwner> => {
   await using pool = openPool({ url, applicationName: 'annals', connectionsMax: 1 });
-  const keeps = mayMake || takesOver !== undefined;
+  const keeps = mayBegin || takesOver !== undefined;
   return { ...(await (keeps ? keepLogOwner : readLogOwner)(pool)), looksOnly, takesOver };
 };
 

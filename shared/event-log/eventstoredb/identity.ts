@@ -59,7 +59,9 @@ export const findIdentity = async (
   if (owner?.follows !== undefined && owner.follows !== there?.identity)
     throw new StartRefused(isElsewhere(owner.follows, setting));
   if (there === undefined) {
-    if (owner?.looksOnly) throw new LogNotBegun(`at EVENT_LOG_URL with EVENT_LOG_PREFIX ${setting}`);
+    // Only an installation begins one, so that it is never without an owner.
+    if (owner && (owner.looksOnly || owner.id === undefined))
+      throw new LogNotBegun(`at EVENT_LOG_URL with EVENT_LOG_PREFIX ${setting}`);
     return { prefix, known: undefined };
   }
   const found: Found = { prefix: known ? prefix : NO_PREFIX, known: there };

@@ -5,7 +5,7 @@ import type { Pool } from '#shared/database/pool.ts';
 
 /** An installation, as the identity of its event log names it. */
 export type LogOwner = {
-  /** Undefined before its first start. */
+  /** Undefined before its first start: it begins no log then. */
   readonly id: string | undefined;
   /** The log that its database follows already. */
   readonly follows: LogIdentity | undefined;
