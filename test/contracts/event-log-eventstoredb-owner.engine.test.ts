@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { expect, test } from 'vitest';
-import type { LogIdentity } from '#kernel/base/brands.ts';
+import type { LogIdentity, StreamName } from '#kernel/base/brands.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { NO_STREAM, START } from '#shared/event-log/event-log.ts';
 import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
@@ -97,6 +97,44 @@ test('the owner of a log from before prefixes is the one whose database follows 
   const { position } = await log.append(aStream(), NO_STREAM, [anEvent()]);
   await using follower = startFollowing(log, START);
   expect(await follower.until((seen) => seen.at(-1)?.position === position)).toHaveLength(2);
+  await client.dispose();
+});
+
+test('a log from before prefixes leaves out what follows the identity of another, and nothing that only looks so', async () => {
+  await using standIn = await startEventStoreStandIn();
+  const client = EventStoreDBClient.connectionString(standIn.address);
+  const identity = randomUUID() as LogIdentity;
+  const note = (stream: string) =>
+    client.appendToStream(stream, jsonEvent({ type: 'thing.noted', data: { n: 1 }, metadata: {} }));
+  await client.appendToStream(
+    'annals_log-identity',
+    jsonEvent({ type: 'log.identified', data: { identity }, metadata: {} }),
+  );
+  // An earlier release has chained these.
+  for (const stream of ['billing.invoice-1', 'thing-1', 'shop.thing-1']) await note(stream);
+  const open = () => openFor(standIn.address, { owner: owner(identity) });
+  await using log = await open();
+  const expected = ['billing.invoice-1', 'thing-1', 'shop.thing-1'];
+  await using follower = startFollowing(log, START);
+  await follower.until(({ length }) => length === expected.length);
+  await using beside = await openFor(standIn.address, { owner: owner(), prefix: 'shop' });
+  await beside.append('thing-2' as StreamName, NO_STREAM, [anEvent()]);
+  await note('billing.invoice-2');
+  expected.push('billing.invoice-2');
+  const heard = await follower.until(({ length }) => length >= expected.length);
+  await beside.append('thing-3' as StreamName, NO_STREAM, [anEvent()]);
+  await using late = await open();
+  for (const each of [log, late]) {
+    expect(await each.head()).toBe(heard.at(-1)?.position);
+    await using again = startFollowing(each, START);
+    const seen = await again.until(({ length }) => length >= expected.length);
+    expect(seen.map(({ stream }) => stream)).toEqual(expected);
+    await using behind = startFollowing(each, seen[2]?.position ?? START);
+    expect((await behind.until(({ length }) => length >= 1)).map(({ stream }) => stream)).toEqual([
+      'billing.invoice-2',
+    ]);
+    expect(await each.eventAt(seen[0]?.position ?? START)).toBe(seen[0]?.id);
+  }
   await client.dispose();
 });
 

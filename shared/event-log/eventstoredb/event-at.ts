@@ -1,9 +1,10 @@
 import type { EventId, Position } from '#kernel/base/brands.ts';
 import { START } from '../event-log.ts';
 import { isNoRecord } from './failures.ts';
+import { isEventOf } from './neighbours.ts';
 import { ask, type Reader, readingOf, refuseIfClosed } from './read.ts';
 import { takeAll } from './reading.ts';
-import { isEventOf, type StoredEvent } from './record.ts';
+import type { StoredEvent } from './record.ts';
 import { serverPositionOf } from './server-positions.ts';
 
 /**
@@ -18,7 +19,8 @@ export const readEventAt = async (reader: Reader, position: Position): Promise<E
 /** The same in one attempt. */
 export const lookAt = async (reader: Reader, position: Position): Promise<EventId | undefined> => {
   const record = await recordAt(reader, position);
-  return record && isEventOf(reader.prefix, record) ? (record.id as EventId) : undefined;
+  if (record && isEventOf(reader, record) === undefined) await reader.neighbours.lookUp(record);
+  return record && isEventOf(reader, record) ? (record.id as EventId) : undefined;
 };
 
 /**

@@ -12,8 +12,9 @@ import { readEventAt, recordAt } from './event-at.ts';
 import { findBack } from './find-back.ts';
 import { createFollow, readAfter } from './follow.ts';
 import { createHead } from './head.ts';
-import { findIdentity, keepIdentity, type Owning } from './identity.ts';
+import { findIdentity, keepIdentity, type Owning, readBegin } from './identity.ts';
 import { LiveTail } from './live-tail.ts';
+import { Neighbours } from './neighbours.ts';
 import { readLast } from './own-page.ts';
 import { NO_PREFIX, settingOf } from './own-streams.ts';
 import { ask, type Reader, readStreamPages } from './read.ts';
@@ -52,6 +53,7 @@ export const openEventStoreEventLog = async ({
   const whole: Reader = {
     ...{ connection, clock, closed: closed.signal, ...timing },
     ...{ prefix: NO_PREFIX, begin: START },
+    neighbours: new Neighbours((prefix) => readBegin(whole, prefix)),
   };
   const found = await findIdentity(whole, owning);
   const { prefix } = found;

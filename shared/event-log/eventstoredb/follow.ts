@@ -6,10 +6,11 @@ import type { LogPage, TailPage } from '../tail.ts';
 import { lookAt, readEventAt, recordAt } from './event-at.ts';
 import { failureOf, isNoRecord, refusalOf } from './failures.ts';
 import type { LiveTail } from './live-tail.ts';
+import { isEventOf } from './neighbours.ts';
 import { readOwn } from './own-page.ts';
 import { NO_PREFIX } from './own-streams.ts';
 import { PAGE_BYTES_MAX, PAGE_EVENTS_MAX, type Reader } from './read.ts';
-import { isOfSystem, isOfTransaction, positionOf, type StoredEvent, toEvent } from './record.ts';
+import { isOfTransaction, positionOf, type StoredEvent, toEvent } from './record.ts';
 
 /**
  * Returns a function that follows the whole log: by pages, and at its end by a live subscription that all
@@ -96,6 +97,7 @@ const readPage = async (reader: Reader, after: Position): Promise<LogPage> => {
   let records = 0;
   let bytes = 0;
   let isAway = false;
+  let unknown: StoredEvent | undefined;
   const onRecord = (record: StoredEvent): boolean => {
     const position = positionOf(record);
     records += 1;
@@ -104,16 +106,21 @@ const readPage = async (reader: Reader, after: Position): Promise<LogPage> => {
       if (position > last) [last, lastRecord] = [position, undefined];
       return true;
     }
+    const isEvent = isEventOf(reader, record, after);
+    if (isEvent === undefined) {
+      unknown = record;
+      return false;
+    }
     // Reading from a position is inclusive: the first record is the one that was read last.
     if (position === after && last === after) {
-      if (!isOfSystem(record, reader.prefix)) at = { position, id: record.id as EventId };
+      if (isEvent) at = { position, id: record.id as EventId };
       atRecord = record.id;
       lastRecord = record.id;
       return true;
     }
     if (position <= last)
       throw new Error(`EventStoreDB returned position ${position} after position ${last}`);
-    if (!isOfSystem(record, reader.prefix)) {
+    if (isEvent) {
       events.push(toEvent(record, reader.prefix, position));
       sizes.push(sizeOf(record, position - last));
       bytes += sizes.at(-1) ?? 0;
@@ -125,6 +132,10 @@ const readPage = async (reader: Reader, after: Position): Promise<LogPage> => {
   try {
     const begin = after === START ? reader.begin : after;
     await readOwn(reader, { from: begin, countMax: PAGE_EVENTS_MAX, onRecord });
+    if (unknown) {
+      await reader.neighbours.lookUp(unknown);
+      return await readPage(reader, after);
+    }
   } catch (error) {
     if (failureOf(error) !== 'passing')
       throw refusalOf(error, `to read on from position ${after} (is it one of another log?)`);

@@ -2,11 +2,12 @@ import { BACKWARDS, END, type ReadAllOptions } from '@eventstore/db-client';
 import type { Position } from '#kernel/base/brands.ts';
 import { START } from '../event-log.ts';
 import { isNoRecord } from './failures.ts';
+import { isEventOf } from './neighbours.ts';
 import { readLast, readOwn } from './own-page.ts';
 import { NO_PREFIX } from './own-streams.ts';
 import { ask, PAGE_EVENTS_MAX, type Reader, readingOf, refuseIfClosed } from './read.ts';
 import { takeAll } from './reading.ts';
-import { isEventOf, isOfSystem, positionOf } from './record.ts';
+import { positionOf, type StoredEvent } from './record.ts';
 
 /** Up to this record, `event` is the last event; only records of the server or of others came after it. */
 type Known = { readonly record: Position; readonly event: Position };
@@ -31,7 +32,7 @@ const UNKNOWN: Known = { record: START, event: START };
 const searchFrom = async (reader: Reader, known: Known): Promise<Known> => {
   let event: Position | undefined;
   const record = await readLast(reader, (last) => {
-    if (isEventOf(reader.prefix, last)) event = positionOf(last);
+    if (isEventOf(reader, last)) event = positionOf(last);
   });
   refuseIfClosed(reader);
   if (record === undefined || record === known.record) return known;
@@ -54,7 +55,7 @@ const searchAfter = async (reader: Reader, { record, event }: Known): Promise<Po
       ...{ from: record, countMax: PAGE_EVENTS_MAX },
       onRecord(own) {
         count += 1;
-        if (isEventOf(reader.prefix, own)) last = positionOf(own);
+        if (isEventOf(reader, own)) last = positionOf(own);
         return true;
       },
     });
@@ -77,7 +78,7 @@ const searchBack = async (reader: Reader): Promise<Position> => {
       ...{ from: END, countMax },
       onRecord(own) {
         count += 1;
-        if (isEventOf(reader.prefix, own)) event = positionOf(own);
+        if (isEventOf(reader, own)) event = positionOf(own);
         isAtBegin = positionOf(own) <= reader.begin;
         return event === START && !isAtBegin;
       },
@@ -124,6 +125,7 @@ const readBack = async (reader: Reader, { from, recordsMax, downTo }: Range): Pr
   const positions: Position[] = [];
   let event: Position | undefined;
   let next = from;
+  let unknown: StoredEvent | undefined;
   const read = reader.connection.client.readAll({
     fromPosition: from,
     maxCount: recordsMax,
@@ -136,10 +138,16 @@ const readBack = async (reader: Reader, { from, recordsMax, downTo }: Range): Pr
       const position = positionOf(stored);
       positions.push(position);
       next = stored.position ?? next;
-      if (!isOfSystem(stored, reader.prefix)) event = position;
-      return event === undefined && position > downTo;
+      const isEvent = isEventOf(reader, stored);
+      if (isEvent === undefined) unknown = stored;
+      if (isEvent) event = position;
+      return event === undefined && unknown === undefined && position > downTo;
     },
   });
+  if (unknown) {
+    await reader.neighbours.lookUp(unknown);
+    return readBack(reader, { from, recordsMax, downTo });
+  }
   refuseIfClosed(reader);
   return { first: positions[0], last: positions.at(-1), from: next, event };
 };

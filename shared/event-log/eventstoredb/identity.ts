@@ -155,6 +155,13 @@ const readIdentity = async (whole: Reader, prefix: StreamPrefix): Promise<Identi
   };
 };
 
+/** Where the log with a prefix begins. */
+export const readBegin = async (whole: Reader, prefix: StreamPrefix): Promise<Position | undefined> => {
+  const stream = `${prefix}${IDENTITY_STREAM}`;
+  const { events } = await readPage(whole, stream, { from: 0n, countMax: 1 });
+  return events[0] && positionOf(events[0]);
+};
+
 const textIn = (data: unknown, name: string): string | undefined => {
   const value: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, name) : undefined;
   return typeof value === 'string' ? value : undefined;

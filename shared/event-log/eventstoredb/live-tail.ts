@@ -4,11 +4,12 @@ import { Notifier } from '#shared/notifier.ts';
 import { type Seen, START } from '../event-log.ts';
 import { notifyLater } from '../notify-later.ts';
 import { type LogPage, Tail } from '../tail.ts';
+import { isEventOf, type Neighbours } from './neighbours.ts';
 import { NO_PREFIX, type StreamPrefix } from './own-streams.ts';
 import { endSubscription, type ReceivedOwn, subscribeOwn } from './own-subscription.ts';
 import type { Reader } from './read.ts';
 import type { ReadConnection } from './read-connection.ts';
-import { isOfSystem, isOfTransaction, positionOf, type StoredEvent, toEvent } from './record.ts';
+import { isOfTransaction, positionOf, type StoredEvent, toEvent } from './record.ts';
 
 const REOPEN_MS = 5;
 const REOPEN_MAX_MS = 1_000;
@@ -37,6 +38,7 @@ export class LiveTail extends Notifier implements AsyncDisposable {
   readonly tail: Tail;
   readonly #connection: ReadConnection;
   readonly #prefix: StreamPrefix;
+  readonly #neighbours: Neighbours;
   readonly #clock: Clock;
   readonly #closed = new AbortController();
   readonly #notifyLater: () => void;
@@ -53,12 +55,13 @@ export class LiveTail extends Notifier implements AsyncDisposable {
   #listening: Promise<void> | undefined;
 
   constructor(
-    { connection, clock, prefix }: Pick<Reader, 'connection' | 'clock' | 'prefix'>,
+    { connection, clock, prefix, neighbours }: Pick<Reader, 'connection' | 'clock' | 'prefix' | 'neighbours'>,
     read: (after: Position, seen: Seen | undefined) => Promise<LogPage>,
   ) {
     super(clock);
     this.#connection = connection;
     this.#prefix = prefix;
+    this.#neighbours = neighbours;
     this.#clock = clock;
     this.#notifyLater = notifyLater(() => this.notify(), clock);
     this.#awaited = new Notifier(clock);
@@ -143,7 +146,7 @@ export class LiveTail extends Notifier implements AsyncDisposable {
         if (event && isOfTransaction(event)) continue;
         // The record at the end of the window is gone, and the log went on from before it.
         if (event && positionOf(event) <= after) break;
-        if (event && !this.#take(last, event)) break;
+        if (event && !this.#take(last, event, await this.#isEvent(event, from))) break;
         if (event) last = positionOf(event);
         // Without an event, nothing would show that both sides of it are of one history.
         if (checkpoint === undefined || checkpoint <= last || !this.tail.newest) continue;
@@ -166,11 +169,19 @@ export class LiveTail extends Notifier implements AsyncDisposable {
     if (isAway) throw new Error('the page that joins the window and the subscription is incomplete');
   }
 
+  async #isEvent(stored: StoredEvent, seenSince: Position): Promise<boolean> {
+    const telling = { prefix: this.#prefix, neighbours: this.#neighbours };
+    const isEvent = isEventOf(telling, stored, seenSince);
+    if (isEvent !== undefined) return isEvent;
+    await this.#neighbours.lookUp(stored);
+    return isEventOf(telling, stored, seenSince) === true;
+  }
+
   /** A node that has not reached the position of the subscription repeats earlier records. */
-  #take(last: Position, stored: StoredEvent): boolean {
+  #take(last: Position, stored: StoredEvent, isEvent: boolean): boolean {
     const position = positionOf(stored);
     if (position <= last || this.#unawaited >= UNAWAITED_MAX) return false;
-    const event = isOfSystem(stored, this.#prefix) ? undefined : toEvent(stored, this.#prefix, position);
+    const event = isEvent ? toEvent(stored, this.#prefix, position) : undefined;
     if (!this.tail.push(last, { position, id: stored.id, event })) return false;
     this.#unawaited += 1;
     if (event) this.#notifyLater();

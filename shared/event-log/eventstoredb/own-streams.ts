@@ -7,7 +7,8 @@ import { LOG_PREFIX_FORM } from '../default-prefix.ts';
 /**
  * The beginning of all names of a log’s streams, so that it shares a server with others: events of other
  * streams are neither read nor counted. A prefix of the settings has no full stop, so none is the beginning of
- * another. Empty for a log from before there were prefixes: it takes every stream without one for its own.
+ * another. Empty for a log from before there were prefixes: it takes every stream for its own that is not
+ * of a log with one.
  */
 export type StreamPrefix = string;
 
@@ -27,8 +28,8 @@ export const settingOf = (prefix: StreamPrefix): string | undefined =>
 
 const FORM = new RegExp(`^${LOG_PREFIX_FORM}$`);
 
-/** Whether a stream may be of a log with a prefix: the kind of an aggregate has no full stop. */
-export const hasPrefix = (stream: string): boolean => PREFIXED.test(stream);
+/** The prefix of a log that a stream may be of: the kind of an aggregate has no full stop. */
+export const prefixOf = (stream: string): StreamPrefix => PREFIXED.exec(stream)?.[0] ?? NO_PREFIX;
 
 const PREFIXED = new RegExp(`^${LOG_PREFIX_FORM}[.]`);
 

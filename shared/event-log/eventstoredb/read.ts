@@ -5,6 +5,7 @@ import { LogUnavailable, StreamCut } from '../errors.ts';
 import { FIRST, type RecordedEvent } from '../event-log.ts';
 import { isInRequest } from '../request-deadline.ts';
 import { failureOf, PassingFailure, refusalOf } from './failures.ts';
+import type { Neighbours } from './neighbours.ts';
 import { NO_PREFIX, type StreamPrefix } from './own-streams.ts';
 import type { ReadConnection } from './read-connection.ts';
 import { type Reading, takeAll } from './reading.ts';
@@ -20,6 +21,8 @@ export const PAGE_BYTES_MAX = 16 * 1_048_576;
 export type Reader = {
   readonly connection: ReadConnection;
   readonly prefix: StreamPrefix;
+  /** Needed by a log without a prefix. */
+  readonly neighbours: Neighbours;
   /** Where the log begins: nothing of it is before. */
   readonly begin: Position;
   readonly clock: Clock;

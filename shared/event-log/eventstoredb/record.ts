@@ -2,7 +2,7 @@ import type { AllStreamResolvedEvent, ResolvedEvent } from '@eventstore/db-clien
 import type { EventId, Position, StreamName } from '#kernel/base/brands.ts';
 import type { RecordedEvent } from '../event-log.ts';
 import { contentOf, foreignContent, storableName } from '../foreign-record.ts';
-import { hasPrefix, NO_PREFIX, type StreamPrefix } from './own-streams.ts';
+import type { StreamPrefix } from './own-streams.ts';
 import { positionAt, versionAt } from './server-positions.ts';
 
 /** An event as the client reads it, from a stream or from the whole log. */
@@ -28,9 +28,8 @@ export const isOfTransaction = ({ position }: StoredEvent): boolean =>
   position !== undefined && position.commit !== position.prepare;
 
 /**
- * Records that the server wrote for itself (statistics, metadata, tombstones), ours about the log, those of
- * logs with a prefix beside one without, and those of transactions, which have no position of their own to
- * follow. A link in any other stream has a version there, so that it counts as a foreign record.
+ * Records that the server wrote for itself (statistics, metadata, tombstones), ours about the log, and those
+ * of transactions, which have no position of their own to follow. A link in any other stream has a version there, so that it counts as a foreign record.
  */
 export const isOfSystem = (stored: StoredEvent, prefix: StreamPrefix): boolean => {
   const { streamId, type } = stored;
@@ -38,14 +37,9 @@ export const isOfSystem = (stored: StoredEvent, prefix: StreamPrefix): boolean =
     streamId.startsWith('$') ||
     type === TOMBSTONE ||
     isOfTransaction(stored) ||
-    streamId === `${prefix}${IDENTITY_STREAM}` ||
-    (prefix === NO_PREFIX && hasPrefix(streamId))
+    streamId === `${prefix}${IDENTITY_STREAM}`
   );
 };
-
-/** Whether a record of any stream is an event of the log. */
-export const isEventOf = (prefix: StreamPrefix, stored: StoredEvent): boolean =>
-  stored.streamId.startsWith(prefix) && !isOfSystem(stored, prefix);
 
 /** Of a record of a transaction, that of its end. */
 export const positionOf = ({ id, position }: StoredEvent): Position => {
