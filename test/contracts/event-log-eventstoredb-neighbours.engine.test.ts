@@ -31,6 +31,9 @@ describeEventLog('EventStoreDB with a neighbour on the server', async () => {
   };
 });
 
+/** The slowest search takes a second for each. */
+const SEARCHED_MB = 40;
+
 const BULK_DEADLINE_MS = 120_000;
 
 const theirs = (client: EventStoreDBClient, count: number, stream = `article-${randomUUID()}`) =>
@@ -82,6 +85,25 @@ describe('on a server with others', () => {
     standIn.endSubscriptions('too-slow');
     await log.append(aStream(), NO_STREAM, [anEvent()]);
     expect((await follower.until((seen) => seen.length === 2))[0]?.id).toBe(id.id);
+  });
+
+  test('a page that stays unanswered is not waited for as long as the slowest search', async ({
+    client,
+    standIn,
+  }) => {
+    await using hasty = await openEventStoreEventLog({
+      ...{ clock: REAL_TIME, url: standIn.address },
+      timing: { ...TIMING, silenceMaxMs: 200 },
+    });
+    const { position } = await hasty.append(aStream(), NO_STREAM, [anEvent()]);
+    const megabyte = 'x'.repeat(1_000_000);
+    for (let written = 0; written < SEARCHED_MB; written += 1)
+      await client.appendToStream(`theirs-${randomUUID()}`, jsonEvent({ type: 'theirs', data: megabyte }));
+    standIn.faults.reads({ kind: 'unanswered' }, { stream: '$all' });
+    await using follower = startFollowing(hasty, START);
+    const [first] = await follower.until(({ length }) => length === 1, 10_000);
+    expect(first?.position).toBe(position);
+    expect(standIn.faults.pending()).toBe(0);
   });
 
   test('several logs live beside each other', async ({ log, standIn }) => {

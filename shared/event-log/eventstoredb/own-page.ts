@@ -26,18 +26,35 @@ export const readOwn = async (reader: Reader, { from, countMax, onRecord }: OwnP
     maxCount: countMax,
     direction: from === END ? BACKWARDS : FORWARDS,
   });
-  await takeAll(read, {
-    ...readingOf(reader),
-    searchMs:
-      prefix === NO_PREFIX
-        ? undefined
-        : async () => (((await readLast(reader)) ?? START) - after) / SEARCHED_BYTES_PER_MS,
-    onEvent: ({ event }: { readonly event?: StoredEvent }) => event === undefined || onRecord(event),
-  });
+  let isSearch = false;
+  const searchMs = async (): Promise<number> => {
+    isSearch = true;
+    return (((await readLast(reader)) ?? START) - after) / searchedPerMs(connection.searchesGivenUp);
+  };
+  try {
+    await takeAll(read, {
+      ...readingOf(reader),
+      searchMs: prefix === NO_PREFIX ? undefined : searchMs,
+      onEvent: ({ event }: { readonly event?: StoredEvent }) => event === undefined || onRecord(event),
+    });
+    if (isSearch) connection.searchesGivenUp = 0;
+  } catch (error) {
+    if (isSearch) connection.searchesGivenUp += 1;
+    throw error;
+  }
 };
 
-/** A server searches at least so fast: ten times as fast was the slowest seen. */
-const SEARCHED_BYTES_PER_MS = 1_000;
+/** Bytes. The slowest search seen was a third as fast. */
+const SEARCHED_PER_MS = 32_000;
+/** A server is always at least so fast. */
+const SEARCHED_PER_MS_MIN = 1_000;
+
+/**
+ * So that an answer that never comes is not waited for as long as the slowest search, each repetition may take
+ * twice as long.
+ */
+const searchedPerMs = (givenUp: number): number =>
+  Math.max(SEARCHED_PER_MS_MIN, SEARCHED_PER_MS / 2 ** givenUp);
 
 /** The position of the last record of all, whoever wrote it. */
 export const readLast = async (reader: Reader, onRecord?: (record: StoredEvent) => void) => {

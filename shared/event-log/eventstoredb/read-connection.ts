@@ -11,6 +11,8 @@ export class ReadConnection implements AsyncDisposable {
   readonly #closing = new Set<Promise<void>>();
   #current: Connection;
   #received = 0;
+  /** How often a search was given up since the last one that ended: the next may take longer. */
+  searchesGivenUp = 0;
 
   constructor(url: string) {
     this.#url = url;

@@ -9,8 +9,8 @@ export type Reading<Resolved> = {
   /** A server that sends nothing for so long counts as unreachable, and its connection as silent. */
   readonly silenceMaxMs: number;
   /**
-   * Asks how long the server may search before it sends anything; it answers only if the connection is not
-   * silent.
+   * Asks the server how long it may search before it sends anything. It is asked again during each silence:
+   * one that answers nothing else either does not search.
    */
   readonly searchMs?: (() => Promise<number>) | undefined;
   readonly signal: AbortSignal;
@@ -31,22 +31,27 @@ export const takeAll = async <Resolved>(
   let hasReceived = false;
   const { client } = connection;
   let receivedBefore = connection.received;
-  let searchesUntilMs = Number.NEGATIVE_INFINITY;
-  const asking = setTimeout(() => {
-    const allow = (ms: number) => {
-      searchesUntilMs = performance.now() + ms;
-    };
+  const startedAtMs = performance.now();
+  let searchMaxMs = 0;
+  const allow = (ms: number) => {
+    searchMaxMs = ms;
+  };
+  const askSearch = () => {
     if (!hasReceived) searchMs?.().then(allow, () => {});
-  }, silenceMaxMs / 2);
+  };
+  const asking = setTimeout(askSearch, silenceMaxMs / 2);
   const onSilence = () => {
-    if (!hasReceived && performance.now() < searchesUntilMs) {
+    const isAlive = connection.received !== receivedBefore;
+    receivedBefore = connection.received;
+    const silentMs = performance.now() - startedAtMs;
+    if (!hasReceived && isAlive && silentMs < searchMaxMs) {
+      askSearch();
       silence.refresh();
       return;
     }
-    if (!hasReceived) reject(new PassingFailure(`EventStoreDB sent nothing for ${silenceMaxMs} ms`));
+    if (!hasReceived) reject(new PassingFailure(`EventStoreDB sent nothing for ${Math.round(silentMs)} ms`));
     // One slow read proves nothing while others are answered.
-    if (connection.received === receivedBefore) connection.replace(client);
-    receivedBefore = connection.received;
+    if (!isAlive) connection.replace(client);
     hasReceived = false;
     silence.refresh();
   };
