@@ -9,6 +9,7 @@ import { Appender, type AppendTiming } from './append.ts';
 import { AppendClient, type Stored } from './append-client.ts';
 import { findCuttable } from './cut-streams.ts';
 import { readEventAt, recordAt } from './event-at.ts';
+import { demandTrusted } from './explain-refusal.ts';
 import { findBack } from './find-back.ts';
 import { createFollow, readAfter } from './follow.ts';
 import { createHead } from './head.ts';
@@ -48,6 +49,7 @@ export const openEventStoreEventLog = async ({
 }): Promise<EventLog> => {
   await using opening = new AsyncDisposableStack();
   const connection = opening.use(new ReadConnection(url));
+  await demandTrusted(url);
   const closed = new AbortController();
   opening.defer(() => closed.abort());
   const whole: Reader = {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { resolve } from 'node:path';
 import { connect as connectTls } from 'node:tls';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import { credentialsIn, hostsIn, optionsIn, portIn } from './address.ts';
 import { denialIn, isLeaderless } from './failures.ts';
 
@@ -20,9 +21,9 @@ export const explainRefusal = async (url: string, error: unknown): Promise<strin
       ? `${place} demands a user, and EVENT_LOG_URL names none: write esdb://user:password@${hosts.join()}.`
       : `${place} denies the user of EVENT_LOG_URL a right (${messageOf(error)}): grant the rights of “The user of EventStoreDB” in docs/deployment.md.`;
   const findings = await Promise.all(hosts.map((host) => look(host, url)));
-  const finding = findings.find((each) => each !== 'well' && each !== 'away');
-  if (finding !== undefined) return finding;
-  if (!findings.includes('well'))
+  const finding = findings.find(({ says }) => says !== undefined);
+  if (finding?.says !== undefined) return finding.says;
+  if (!findings.some(({ connection }) => connection === 'well'))
     return `No EventStoreDB answers at ${hosts.join()}: start it, or set EVENT_LOG_URL to one that runs.`;
   return isLeaderless(error)
     ? `${place} has no leader: start a majority of its nodes, and see their logs.`
@@ -37,8 +38,28 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 const deepest = (error: unknown): unknown =>
   error instanceof Error && error.cause instanceof Error ? deepest(error.cause) : error;
 
-/** `away` if nothing accepts a connection; otherwise a sentence, if something is wrong with the connection. */
-type Finding = 'well' | 'away' | (string & {});
+/** Refuses an address none of whose hosts is worth waiting for, because their certificates are not trusted. */
+export const demandTrusted = async (url: string): Promise<void> => {
+  if (optionsIn(url).get('tls') === 'false') return;
+  const looks = (hostsIn(url) ?? []).map((host) => look(host, url));
+  const well = looks.map(async (looking) => {
+    if ((await looking).connection === 'refuses') throw new Error('its handshake fails');
+  });
+  // One host that may answer is enough.
+  const mayAnswer = await Promise.any(well).then(
+    () => true,
+    () => false,
+  );
+  if (mayAnswer) return;
+  const [finding] = await Promise.all(looks);
+  if (finding?.says !== undefined) throw new StartRefused(finding.says);
+};
+
+/** `away` if nothing accepts a connection; with a sentence, if something is wrong with the address or the host. */
+type Finding = { readonly connection: 'well' | 'away' | 'refuses'; readonly says?: string };
+
+const WELL: Finding = { connection: 'well' };
+const refuses = (says: string): Finding => ({ connection: 'refuses', says });
 
 const TIMEOUT_MS = 5_000;
 
@@ -47,8 +68,11 @@ const look = async (host: string, url: string): Promise<Finding> => {
   const port = portIn(host);
   const plain = await outcomeOf(connectPlain({ host: name, port }), 'connect');
   if (plain === 'ENOTFOUND' || plain === 'EAI_AGAIN')
-    return `The name ${name} in EVENT_LOG_URL cannot be resolved (${plain}): correct it, or the name service.`;
-  if (plain !== 'connected') return 'away';
+    return {
+      connection: 'away',
+      says: `The name ${name} in EVENT_LOG_URL cannot be resolved (${plain}): correct it, or the name service.`,
+    };
+  if (plain !== 'connected') return { connection: 'away' };
   const options = optionsIn(url);
   const isPlain = options.get('tls') === 'false';
   const caFile = isPlain ? undefined : options.get('tlscafile');
@@ -62,15 +86,18 @@ const look = async (host: string, url: string): Promise<Finding> => {
   );
   if (isPlain)
     return secure === 'connected'
-      ? `EventStoreDB at ${host} demands TLS, and EVENT_LOG_URL has tls=false: remove that.`
-      : 'well';
-  return secure === 'connected' ? 'well' : sayHandshake(secure, { host, caFile });
+      ? refuses(`EventStoreDB at ${host} demands TLS, and EVENT_LOG_URL has tls=false: remove that.`)
+      : WELL;
+  if (secure === 'connected') return WELL;
+  const says = sayHandshake(secure, { host, caFile });
+  // A server that is starting may reset the connection.
+  return LASTING.has(secure) ? refuses(says) : { connection: 'away', says };
 };
 
 const sayHandshake = (
   code: string,
   { host, caFile }: { host: string; caFile: string | undefined },
-): Finding => {
+): string => {
   const certificate = `The certificate of EventStoreDB at ${host}`;
   if (code === 'CERT_HAS_EXPIRED') return `${certificate} has expired: renew it.`;
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
@@ -90,6 +117,13 @@ const UNTRUSTED: ReadonlySet<string> = new Set([
   'UNABLE_TO_GET_ISSUER_CERT',
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
+const LASTING: ReadonlySet<string> = new Set([
+  ...UNTRUSTED,
+  'CERT_HAS_EXPIRED',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'ERR_SSL_WRONG_VERSION_NUMBER',
 ]);
 
 /** `connected`, or the code of the error. */
