@@ -162,6 +162,12 @@ test('the right user appends and reads, and one who loses a right is answered wi
   await expect(log.append(stream, 'any', [anEvent()])).rejects.toThrow(LogUnavailable);
 });
 
+test('a cluster is found by addresses', async ({ folder, servers: { secure } }) => {
+  const found = urlOf(secure, 'annals:right@127.0.0.1:1,', `&tlsCAFile=${folder}/authority.pem`);
+  await using log = await openConfiguredEventLog({ eventLogUrl: found, databaseUrl: '', clock: REAL_TIME });
+  await log.head();
+});
+
 test('no start has made Node warn of the address as a name', async () => {
   // Warnings are emitted in the next turn.
   await nextTurn();

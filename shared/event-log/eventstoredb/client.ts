@@ -7,6 +7,7 @@ import { credentialsIn, optionsIn } from './address.ts';
 import { demandOptions } from './demand-options.ts';
 import { ownChannel } from './own-channel.ts';
 import { filterStreams, NO_PREFIX, type StreamPrefix } from './own-streams.ts';
+import { withoutAddressesAsNames } from './server-name.ts';
 
 /** The call that carries appends: encoded requests go in, `BatchAppendResp` come out. */
 export type AppendCall = ReturnType<
@@ -151,7 +152,7 @@ const clientFor = (url: string): EventStoreDBClient => {
     );
   demandOptions(url);
   try {
-    return EventStoreDBClient.connectionString(url);
+    return withoutAddressesAsNames(() => EventStoreDBClient.connectionString(url));
   } catch {
     // The client’s own message repeats a part of the address, which may contain the password.
     throw new StartRefused(

@@ -6,7 +6,6 @@ import {
   type Metadata,
 } from '@grpc/grpc-js';
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import { withoutAddressAsName } from './server-name.ts';
 
 /**
  * The same channel with a connection of its own: gRPC would give every client of the process the same one, so that a
@@ -16,7 +15,7 @@ import { withoutAddressAsName } from './server-name.ts';
 export const ownChannel = (shared: Channel, target = shared.getTarget()): Channel => {
   const { credentials, options } = internalsOfChannel(shared);
   shared.close();
-  const own = new Channel(target, withoutAddressAsName(credentials), {
+  const own = new Channel(target, credentials, {
     ...options,
     'grpc.use_local_subchannel_pool': 1,
   });

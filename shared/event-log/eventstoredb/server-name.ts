@@ -1,11 +1,24 @@
 import { isIP } from 'node:net';
-import type { ChannelCredentials } from '@grpc/grpc-js';
+import grpc, { type ChannelCredentials } from '@grpc/grpc-js';
 
 type SecureConnector = { readonly connectionOptions?: { servername?: string } };
 type CreateConnector = (...given: readonly unknown[]) => SecureConnector;
 
-/** gRPC names the server in the handshake also by an IP address, which Node warns of at each start. */
-export const withoutAddressAsName = (credentials: ChannelCredentials): ChannelCredentials => {
+/**
+ * Makes a client whose handshakes do not name the server by an IP address, as those of gRPC do, which Node warns of
+ * at each start. It makes its credentials itself, and asks nodes for the leader with them, too.
+ */
+export const withoutAddressesAsNames = <Client>(make: () => Client): Client => {
+  const { createSsl } = grpc.credentials;
+  grpc.credentials.createSsl = (...given) => withoutAddressAsName(createSsl(...given));
+  try {
+    return make();
+  } finally {
+    grpc.credentials.createSsl = createSsl;
+  }
+};
+
+const withoutAddressAsName = (credentials: ChannelCredentials): ChannelCredentials => {
   const create: unknown = Reflect.get(credentials, '_createSecureConnector');
   if (typeof create !== 'function') return credentials;
   const named = Object.create(credentials) as ChannelCredentials;
