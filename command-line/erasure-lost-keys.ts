@@ -99,7 +99,7 @@ const erase = async (
     );
   });
 
-/** Whoever lost a database stops everything first, and looks at the rest then. */
+/** An operator whose database is lost has stopped everything, and restored what there is, before. */
 const RECENT_S = 3_600;
 
 const describe = (
