@@ -13,7 +13,7 @@ import {
 import { type AuditedLog, createAuditedLog, freshTest } from '../../test/engines/audited-log.ts';
 import { until } from '../../testing/until.ts';
 import { readHeadFile, readKeyFile } from './head-files.ts';
-import { HeadsDisagree } from './reconcile.ts';
+import { ChainBehind, HeadsDisagree } from './reconcile.ts';
 import { createPublisher, startHeads } from './service.ts';
 
 const test = freshTest.extend('fill', { scope: 'file' }, () => async (audited) => {
@@ -120,6 +120,32 @@ test.for<[string, readonly string[], string]>([
     expect(await counts(audited)).toEqual([3, 5]);
   },
 );
+
+test('a chain that reaches a head outside of the database while that is looked up is behind, not cut', async ({
+  audited,
+}) => {
+  await audited.append(2);
+  await audited.prove();
+  const [, ...restored] = CUT;
+  for (const statement of restored) await audited.tamper(statement);
+  const { pool } = audited;
+  let isLookedUp = false;
+  const query = async (...given: Parameters<typeof pool.query>) => {
+    const found = await pool.query(...given);
+    if (!isLookedUp && String(given[0]).includes('from audit.block where count >= $1')) {
+      isLookedUp = true;
+      await audited.prove();
+    }
+    return found;
+  };
+  const slow = new Proxy(pool, {
+    get: (target, name) => (name === 'query' ? query : Reflect.get(target, name, target)),
+  });
+  await expect(createPublisher({ ...audited, pool: slow }).publish()).rejects.toThrow(ChainBehind);
+  expect(isLookedUp).toBe(true);
+  await publish(audited);
+  expect(await counts(audited)).toEqual([3, 5]);
+});
 
 test('nothing is written to a file that was tampered with, even meanwhile', async ({ audited }) => {
   const publisher = createPublisher(audited);

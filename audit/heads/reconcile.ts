@@ -118,9 +118,10 @@ const restore = async (
   const publicKey = keys.find(({ id }) => id === key)?.publicKey;
   if (!publicKey || !isSignedBy(publicKey, head.statement, head.signature))
     throw new HeadsDisagree(`${files.heads} has a head over ${count} events that none of our keys signed.`);
+  // Read before, because the chain may reach the head meanwhile, and then looks as if it ended without it.
+  const { position } = await readChainEnd(pool);
   const found = await headAt(pool, count);
   if (!found) {
-    const { position } = await readChainEnd(pool);
     const isBehind = position < (await headReaching(eventLog, says.position));
     throw isBehind
       ? new ChainBehind(count)
