@@ -1,7 +1,8 @@
 import { EventStoreDBClient } from '@eventstore/db-client';
 import { pino } from 'pino';
 import { expect } from 'vitest';
-import type { StreamName, UserId, Version } from '#kernel/base/brands.ts';
+import type { Position, StreamName, UserId, Version } from '#kernel/base/brands.ts';
+import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { rebuild } from '#shared/projection/rebuild.ts';
 import { retry } from '#shared/projection/retry.ts';
 import { skipParked } from '#shared/projection/skip-parked.ts';
@@ -30,9 +31,22 @@ const test = base
     onCleanup(() => readModel[Symbol.asyncDispose]());
     return readModel;
   })
-  .extend('lookAround', { scope: 'file' }, async ({ readModel: { side } }, { onCleanup }) => {
+  /** Where each look began. */
+  .extend('begins', { scope: 'file' }, (): Position[] => [])
+  .extend('lookAround', { scope: 'file' }, async ({ begins, readModel: { side } }, { onCleanup }) => {
     const clock = createTestClock();
-    const looking = await startParkingCutStreams({ ...side, clock, log: pino({ level: 'silent' }) });
+    const { eventLog: whole } = side;
+    const eventLog: EventLog = {
+      ...whole,
+      async cutStreams(after = START) {
+        begins.push(after);
+        return (await whole.cutStreams?.(after)) ?? { streams: [], upTo: after };
+      },
+    };
+    const looking = await startParkingCutStreams({
+      ...{ ...side, eventLog, clock },
+      log: pino({ level: 'silent' }),
+    });
     onCleanup(() => looking[Symbol.asyncDispose]());
     return clock;
   })
@@ -113,6 +127,30 @@ test('a limit that cuts a stream later parks its item then', async ({
   expect(await parked()).toEqual([]);
   await side.send({ type: 'EditArticle', articleId: id, title: 'Once more' }, by(as(authors[0] as UserId)));
   expect(await untilParked(stream)).toMatchObject({ version: 1 });
+});
+
+test('a look that fails forgets nothing, and keeps no other item from being parked', async ({
+  article,
+  begins,
+  client,
+  lookAround,
+  parked,
+  standIn,
+  untilParked,
+}) => {
+  const [cut, unreadable] = [await article(), await article()];
+  standIn.faults.reads({ kind: 'access-denied' }, { stream: unreadable.stream, times: 1_000_000 });
+  for (const { stream } of [cut, unreadable]) await client.setStreamMetadata(ours(stream), { $tb: 1 });
+  await lookAround.advanceUntil(
+    LOOK_EVERY_MS,
+    () => begins.length,
+    (looks) => looks > 20,
+  );
+  await untilParked(cut.stream);
+  expect((await parked()).map(({ stream }) => stream)).not.toContain(unreadable.stream);
+  standIn.faults.clear();
+  await untilParked(unreadable.stream);
+  expect(begins).toEqual(begins.toSorted((one, other) => one - other));
 });
 
 test('a rebuild keeps the items of cut streams parked, and applies those that were restored', async ({

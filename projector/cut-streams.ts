@@ -1,4 +1,4 @@
-import type { StreamName } from '#kernel/base/brands.ts';
+import type { Position, StreamName } from '#kernel/base/brands.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
@@ -23,8 +23,19 @@ type Dependencies = {
   readonly clock: Clock;
 };
 
-type Looking = Mending & Pick<Dependencies, 'log' | 'clock'>;
-type CutStreams = NonNullable<EventLog['cutStreams']>;
+/** The results of all looks so far; a failed look changes nothing. */
+type Known = {
+  /** The log was read up to here. */
+  upTo: Position;
+  /** In the order of their last look. */
+  readonly cuttable: Set<StreamName>;
+};
+
+type Looking = Mending &
+  Pick<Dependencies, 'log' | 'clock'> & {
+    readonly cutStreams: NonNullable<EventLog['cutStreams']>;
+    readonly known: Known;
+  };
 
 export const LOOK_EVERY_MS = 10_000;
 /** A limit of age cuts a stream later, so that it is read again and again. */
@@ -42,14 +53,15 @@ export const startParkingCutStreams = async (dependencies: Dependencies): Promis
   await migrateLeases(pool);
   const looking: Looking = {
     ...{ pool, eventLog, codec: createCodec({ keys, domain }), tables: tablesOf(domain) },
-    ...{ log, clock },
+    ...{ log, clock, cutStreams },
+    known: { upTo: START, cuttable: new Set() },
   };
   const stopping = new AbortController();
   const onFailure = (err: unknown) =>
     log.warn({ err }, 'Streams that were cut in the event log could not be looked for; this is retried.');
   const running = runUnderLease(
     { pool, name: 'cut-streams', clock, onFailure },
-    ({ signal }) => look(looking, cutStreams, signal),
+    ({ signal }) => look(looking, signal),
     stopping.signal,
   );
   return {
@@ -61,28 +73,35 @@ export const startParkingCutStreams = async (dependencies: Dependencies): Promis
 };
 
 /** Reads the whole log once, and afterwards only what is new. */
-const look = async (looking: Looking, cutStreams: CutStreams, signal: AbortSignal): Promise<void> => {
-  const { eventLog, tables, clock } = looking;
-  // In the order of their last look.
-  const cuttable = new Set<StreamName>();
-  for (let after = START; !signal.aborted; await clock.sleep(LOOK_EVERY_MS, signal)) {
-    const upTo = await eventLog.head();
-    for (const stream of await cutStreams(after)) if (tables.isProjected({ stream })) cuttable.add(stream);
-    after = upTo;
-    await parkSome(looking, cuttable);
+const look = async (looking: Looking, signal: AbortSignal): Promise<void> => {
+  const { cutStreams, tables, clock, known } = looking;
+  for (; !signal.aborted; await clock.sleep(LOOK_EVERY_MS, signal)) {
+    const { streams, upTo } = await cutStreams(known.upTo);
+    for (const stream of streams) if (tables.isProjected({ stream })) known.cuttable.add(stream);
+    known.upTo = upTo;
+    await parkSome(looking);
   }
 };
 
-const parkSome = async (looking: Looking, cuttable: Set<StreamName>): Promise<void> => {
+const parkSome = async (looking: Looking): Promise<void> => {
+  const { cuttable } = looking.known;
   const some = [...cuttable].slice(0, READ_AT_ONCE_MAX);
   const parked = await selectParked(looking, some);
   const cuts: StreamCut[] = [];
-  for (const stream of some) {
-    cuttable.delete(stream);
-    cuttable.add(stream);
-    const cut = parked.has(stream) ? undefined : await findCut(looking.eventLog, stream);
-    if (cut) cuts.push(cut);
+  try {
+    for (const stream of some) {
+      cuttable.delete(stream);
+      cuttable.add(stream);
+      const cut = parked.has(stream) ? undefined : await findCut(looking.eventLog, stream);
+      if (cut) cuts.push(cut);
+    }
+  } finally {
+    // A stream that cannot be read does not keep the others from being parked.
+    await parkAll(looking, cuts);
   }
+};
+
+const parkAll = async (looking: Looking, cuts: readonly StreamCut[]): Promise<void> => {
   if (cuts.length === 0) return;
   for (const { stream, reason } of await parkCut(looking, cuts))
     looking.log.error({ stream, reason }, 'A stream was cut in the event log; its aggregate is parked.');

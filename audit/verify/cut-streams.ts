@@ -23,7 +23,7 @@ export const reportCutStreams = async (
   findings: Findings,
 ): Promise<void> => {
   const catalogue = catalogueOf(domain);
-  for (const stream of (await eventLog.cutStreams?.()) ?? []) {
+  for (const stream of (await eventLog.cutStreams?.())?.streams ?? []) {
     signal.throwIfAborted();
     if (catalogue.kindOf(stream) === undefined) continue;
     const cut = await findCut(eventLog, stream);

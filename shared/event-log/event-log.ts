@@ -87,10 +87,10 @@ export type EventLog = AsyncDisposable & {
   follow(after: Position, signal: AbortSignal, id?: EventId): AsyncIterable<readonly RecordedEvent[]>;
 
   /**
-   * Streams that an operator may have cut or deleted after the event at a position, in an engine that lets
-   * them. Reads the log from there.
+   * Streams that an operator may have cut or deleted after a position, in an engine that lets them. Reads the
+   * log from there.
    */
-  cutStreams?(after?: Position): Promise<readonly StreamName[]>;
+  cutStreams?(after?: Position): Promise<CutStreams>;
 
   /** The id of the event that begins at a position, if one does. */
   eventAt(position: Position): Promise<EventId | undefined>;
@@ -115,6 +115,12 @@ export type OfAnother = {
   readonly prefix: string | undefined;
   /** When its newest event was stored, by the server’s clock. */
   readonly newestAt: Date | undefined;
+};
+
+export type CutStreams = {
+  readonly streams: readonly StreamName[];
+  /** The log was read up to here: a position for the next look only, because it may be a record of others. */
+  readonly upTo: Position;
 };
 
 export type Standing = {

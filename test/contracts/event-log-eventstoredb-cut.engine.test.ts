@@ -1,6 +1,6 @@
-import type { EventStoreDBClient } from '@eventstore/db-client';
+import { type EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { expect } from 'vitest';
-import type { StreamName, Version } from '#kernel/base/brands.ts';
+import type { Position, StreamName, Version } from '#kernel/base/brands.ts';
 import { StreamCut } from '#shared/event-log/errors.ts';
 import { type EventLog, NO_STREAM } from '#shared/event-log/event-log.ts';
 import { ours } from '../engines/eventstoredb/ours.ts';
@@ -34,13 +34,39 @@ test.for(CUTS)('a stream that was cut by %s cannot be read', async ([, cut, lack
   expect(failure).toBeInstanceOf(StreamCut);
   expect(String(failure)).toContain(`stream_cut: stream ${stream} lacks ${lacks}:`);
   expect(await readAll(log, other)).toHaveLength(4);
-  expect(await log.cutStreams?.()).toEqual([stream]);
+  expect(await log.cutStreams?.()).toMatchObject({ streams: [stream] });
 });
 
 test('a stream that was cut can be read behind the cut', async ({ client, log }) => {
   const stream = await written(log);
   await client.setStreamMetadata(ours(stream), { $maxCount: 2 });
   expect(await readAll(log, stream, version(3))).toHaveLength(2);
+});
+
+test('a look for cut streams goes on where the last one ended, among records of others', async ({
+  client,
+  log,
+  standIn,
+}) => {
+  const [first, second] = [await written(log), await written(log)];
+  const lookAfter = (after?: Position) =>
+    log.cutStreams?.(after) ?? Promise.reject(new Error('not EventStoreDB'));
+  await client.setStreamMetadata(ours(first), { $maxCount: 1 });
+  await theirs(client, 'theirs');
+  const once = await lookAfter();
+  expect(once.streams).toEqual([first]);
+  expect(once.upTo).toBeGreaterThan(await log.head());
+  await client.setStreamMetadata(ours(second), { $maxCount: 1 });
+  const again = await lookAfter(once.upTo);
+  expect(again.streams).toEqual([second]);
+  expect(again.upTo).toBeGreaterThan(once.upTo);
+
+  // The record at that position belongs to others, who may remove it.
+  await theirs(client, 'theirs as well');
+  const { upTo } = await lookAfter(again.upTo);
+  await client.tombstoneStream('theirs as well');
+  standIn.scavenge();
+  expect((await lookAfter(upTo)).streams).toEqual([first, second]);
 });
 
 test('a deleted stream takes no appends', async ({ client, log }) => {
@@ -57,6 +83,13 @@ test('a stream that was never written is empty, whatever its limits', async ({ c
   await log.append(stream, NO_STREAM, [anEvent()]);
   expect(await readAll(log, stream)).toHaveLength(1);
 });
+
+const theirs = async (client: EventStoreDBClient, stream: string): Promise<void> => {
+  await client.appendToStream(
+    stream,
+    Array.from({ length: 2_500 }, () => jsonEvent({ type: 'theirs', data: [1] })),
+  );
+};
 
 const written = async (log: EventLog): Promise<StreamName> => {
   const stream = aStream();

@@ -1,36 +1,80 @@
 import { eventTypeFilter } from '@eventstore/db-client';
 import type { Position, StreamName } from '#kernel/base/brands.ts';
 import { LogUnavailable } from '../errors.ts';
-import { START } from '../event-log.ts';
+import type { CutStreams } from '../event-log.ts';
+import { recordAt } from './event-at.ts';
 import type { Reader } from './read.ts';
-import { METADATA_STREAM_PREFIX, type StoredEvent, TOMBSTONE } from './record.ts';
+import {
+  isOfTransaction,
+  METADATA_STREAM_PREFIX,
+  positionOf,
+  type StoredEvent,
+  TOMBSTONE,
+} from './record.ts';
 import { serverPositionOf } from './server-positions.ts';
 
 const METADATA = '$metadata';
-/** Only a scan of the whole log tells which streams have metadata, and its filter is the server’s. */
-const WINDOW = 10_000;
+/**
+ * Only a scan of the whole log tells which streams have metadata, and its filter is the server’s. The server
+ * reports its progress after this number of records.
+ */
+const WINDOW = 1_000;
 
 /**
  * The streams whose events may be cut: an operator has limited their number or age, or has deleted the stream.
  */
-export const findCuttable = async (reader: Reader, after: Position): Promise<readonly StreamName[]> => {
-  const found = new Set<string>();
+export const findCuttable = async (reader: Reader, after: Position): Promise<CutStreams> => {
+  const { streams, upTo } = await scanAfter(reader, await beginOf(reader, after));
+  const { prefix } = reader;
+  return {
+    upTo,
+    streams: [...streams]
+      .filter((stream) => stream.startsWith(prefix))
+      .map((stream) => stream.slice(prefix.length) as StreamName),
+  };
+};
+
+/**
+ * The record up to which the log was scanned may be one of others. If it is gone, the server may have been
+ * restored to a time before it, and new records then begin before it as well.
+ */
+const beginOf = async (reader: Reader, after: Position): Promise<Position> => {
+  if (after <= reader.begin) return reader.begin;
+  return (await recordAt(reader, after)) === undefined ? reader.begin : after;
+};
+
+type Scanned = { readonly streams: ReadonlySet<string>; readonly upTo: Position };
+
+/** The subscription passes on all of these in the order of the log. */
+type Received = { readonly event?: StoredEvent; readonly checkpoint?: Position; readonly isAll?: true };
+
+const scanAfter = async (reader: Reader, begin: Position): Promise<Scanned> => {
+  const streams = new Set<string>();
+  let upTo = begin;
   const { promise: over, resolve, reject } = Promise.withResolvers<void>();
   const silence = setTimeout(() => reject(silent()), reader.silenceMaxMs);
   const subscription = reader.connection.client.subscribeToAll({
-    fromPosition: serverPositionOf(after === START ? reader.begin : after),
+    fromPosition: serverPositionOf(begin),
     filter: eventTypeFilter({
       prefixes: [METADATA, TOMBSTONE],
       maxSearchWindow: WINDOW,
-      checkpointReached: () => void silence.refresh(),
+      checkpointReached(scanning, { commit, prepare }) {
+        silence.refresh();
+        // No record begins at any other.
+        if (commit === prepare) scanning.push({ checkpoint: Number(commit) as Position } satisfies Received);
+      },
     }),
   });
-  subscription.on('data', ({ event }) => {
+  subscription.on('data', ({ event, checkpoint, isAll }: Received) => {
     silence.refresh();
     const stream = event && streamCutBy(event);
-    if (stream !== undefined) found.add(stream);
+    if (stream !== undefined) streams.add(stream);
+    const reached = event && !isOfTransaction(event) ? positionOf(event) : checkpoint;
+    if (reached !== undefined && reached > upTo) upTo = reached;
+    if (isAll) resolve();
   });
-  subscription.on('caughtUp', resolve);
+  // Records that it has received before may still wait in its buffer.
+  subscription.on('caughtUp', () => void subscription.push({ isAll: true } satisfies Received));
   subscription.on('end', () => reject(silent()));
   // This listener stays: without one, a late error would end the process.
   subscription.on('error', reject);
@@ -41,10 +85,7 @@ export const findCuttable = async (reader: Reader, after: Position): Promise<rea
     subscription.destroy();
     subscription.unsubscribe().catch(() => {});
   }
-  const { prefix } = reader;
-  return [...found]
-    .filter((stream) => stream.startsWith(prefix))
-    .map((stream) => stream.slice(prefix.length) as StreamName);
+  return { streams, upTo };
 };
 
 const silent = (): LogUnavailable =>
