@@ -106,6 +106,18 @@ describe('on a server with others', () => {
     expect(standIn.faults.pending()).toBe(0);
   });
 
+  test('a follower of a log without events subscribes', async ({ log, standIn }) => {
+    await using follower = startFollowing(log, START);
+    await until(
+      () => standIn.liveSubscriptions(),
+      (count) => count === 1,
+    );
+    const event = anEvent();
+    await log.append(aStream(), NO_STREAM, [event]);
+    expect((await follower.until(({ length }) => length === 1))[0]?.id).toBe(event.id);
+    expect(standIn.liveSubscriptions()).toBe(1);
+  });
+
   test('several logs live beside each other', async ({ log, standIn }) => {
     await using other = await openEventStoreEventLog({
       clock: REAL_TIME,
