@@ -51,7 +51,7 @@ test(
     await using roles = await startRoles(database);
     await using side = await database.open();
     await recordMoves(side.pool);
-    const load = startLoad(random, roles.gateway);
+    await using load = startLoad(random, roles.gateway);
     const killed = { projector: 0, command: 0 };
     for (let kill = 0; kill < KILLS; kill += 1) {
       const target = (await reached(side.pool, 'projector')) + 1 + random() * EVENTS_MAX;
@@ -156,12 +156,16 @@ const startLoad = (random: Random, gateway: CommandGateway) => {
       while (!ending.signal.aborted) await live(random, send);
     }),
   );
+  const stop = async () => {
+    ending.abort();
+    await writing;
+  };
   return {
     async end(): Promise<readonly Answered[]> {
-      ending.abort();
-      await writing;
+      await stop();
       return answered;
     },
+    [Symbol.asyncDispose]: stop,
   };
 };
 

@@ -25,8 +25,8 @@ test.skipIf(missing !== undefined)(
   async () => {
     await using before = await unpackRelease(PREVIOUS_RELEASE);
     await using copies = withoutKeepAlive(await startCopies(before.path));
-    const load = await startLoad(copies);
-    const readers = await startReaders(copies);
+    await using load = await startLoad(copies);
+    await using readers = await startReaders(copies);
     await load.untilAnswered(ROUNDS_BETWEEN);
     const stops: Stop[] = [];
     // The previous release reads its tables as well.

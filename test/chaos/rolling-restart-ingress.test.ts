@@ -27,7 +27,7 @@ describe.skipIf(nginxMissing !== undefined)('a server that is restarted behind t
     'loses no request that must not be repeated, and handles none twice',
     async () => {
       await using site = await startSite(2);
-      const load = startLoad(site);
+      await using load = startLoad(site);
       for (let restart = 0; restart < RESTARTS; restart += 1) {
         await site.restart(restart % 2);
         await load.untilAnswered(50);
@@ -166,15 +166,19 @@ const startLoad = ({ nginx }: Site) => {
       if (status !== 200) failures.push(status);
     }
   });
+  const stop = async () => {
+    ending.abort();
+    await Promise.all(clients);
+  };
   return {
     async untilAnswered(more: number) {
       const target = sent.length + more;
       await until(() => sent.length >= target, Boolean, TEST_MS);
     },
     async end() {
-      ending.abort();
-      await Promise.all(clients);
+      await stop();
       return { sent, failures };
     },
+    [Symbol.asyncDispose]: stop,
   };
 };

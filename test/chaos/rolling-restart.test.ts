@@ -18,8 +18,8 @@ test.skipIf(nginxMissing !== undefined)(
   `every replica of every role is restarted under load, and no request fails (TEST_SEED=${SEED})`,
   async () => {
     await using copies = await startCopies();
-    const load = await startLoad(copies);
-    const readers = await startReaders(copies);
+    await using load = await startLoad(copies);
+    await using readers = await startReaders(copies);
     const ended: unknown[] = [];
     for (const { role, copy } of inSomeOrder()) {
       await load.untilAnswered(ROUNDS_BETWEEN);

@@ -9,8 +9,11 @@ import { picture } from '../engines/pictures.ts';
 export type Site = Pick<Installation, 'url' | 'admin' | 'fetch'>;
 export type Failure = { readonly at: Date; readonly what: string; readonly why: unknown };
 
-/** Clients that use every role, one request after the other, and record each failure. */
-type SteadyLoad = {
+/**
+ * Clients that use every role, one request after the other, and record each failure. They end with the test,
+ * also if that fails: without a server, requests fail so fast that their records fill the memory.
+ */
+type SteadyLoad = AsyncDisposable & {
   /** Resolves when each client has completed `rounds` more. */
   untilAnswered(rounds: number): Promise<unknown>;
   end(): Promise<{ readonly requests: number; readonly late: number; readonly failures: readonly Failure[] }>;
@@ -50,6 +53,10 @@ export const startLoad = async (site: Site): Promise<SteadyLoad> => {
       rounds[client] = (rounds[client] ?? 0) + 1;
     }
   });
+  const stop = async () => {
+    ending.abort();
+    await Promise.all(clients);
+  };
   return {
     untilAnswered(count) {
       const targets = rounds.map((had) => had + count);
@@ -60,10 +67,10 @@ export const startLoad = async (site: Site): Promise<SteadyLoad> => {
       );
     },
     async end() {
-      ending.abort();
-      await Promise.all(clients);
+      await stop();
       return { requests, late, failures };
     },
+    [Symbol.asyncDispose]: stop,
   };
 };
 

@@ -7,7 +7,7 @@ import { faultsOf } from './sequence.ts';
 import { type Failure, type Site, tokenOf } from './steady-load.ts';
 
 /** Subscribers that reconnect at once after their last id whenever a stream ends. */
-type SteadyReaders = {
+type SteadyReaders = AsyncDisposable & {
   /**
    * Waits until they have received a last change, and returns events that were invisible to them and
    * differences from the expected sequence.
@@ -28,13 +28,17 @@ export const startReaders = async (site: Site): Promise<SteadyReaders> => {
   const from = await write(site);
   const leaving = new AbortController();
   const readers = WAYS.map((way) => startReader(site, { way, from, signal: leaving.signal }));
+  const stop = async () => {
+    leaving.abort();
+    await Promise.all(readers.map(({ gone }) => gone));
+  };
   return {
+    [Symbol.asyncDispose]: stop,
     async end() {
       const last = await write(site);
       const hasAll = () => readers.every(({ received }) => received().includes(last));
       await until(hasAll, Boolean, PATIENCE_MS).catch(() => {});
-      leaving.abort();
-      await Promise.all(readers.map(({ gone }) => gone));
+      await stop();
       // One uninterrupted stream gives the expected sequence.
       await using all = startReader(site, {
         way: 'GET /events',

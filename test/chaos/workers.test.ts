@@ -19,8 +19,8 @@ test(
   'SIGHUP replaces every worker under load, and no request fails',
   async () => {
     await using annals = await startWorkers();
-    const load = await startLoad(annals);
-    const readers = await startReaders(annals);
+    await using load = await startLoad(annals);
+    await using readers = await startReaders(annals);
     const before = await annals.pids();
     await load.untilAnswered(ROUNDS_BETWEEN);
     annals.primary.signal('SIGHUP');
@@ -47,8 +47,8 @@ test(
   async () => {
     const random = createRandom(SEED);
     await using annals = await startWorkers();
-    const load = await startLoad(annals);
-    const readers = await startReaders(annals);
+    await using load = await startLoad(annals);
+    await using readers = await startReaders(annals);
     let counted = 0;
     for (let round = 0; round < ROUNDS; round += 1) {
       for (const name of [...(await annals.pids()).keys()].toSorted(() => random() - 0.5)) {

@@ -9,7 +9,7 @@ import type { Site } from './site.ts';
 import type { Tokens } from './tokens.ts';
 
 /** Clients of every kind, each sending one request after the other until they are ended. */
-type Load = {
+type Load = AsyncDisposable & {
   /** Never resolves; rejects if a client has failed. */
   readonly failed: Promise<never>;
   /** Resolves once every client has finished its current request. */
@@ -74,13 +74,11 @@ export const startLoad = async ({ site, recorder, authors, seed }: Options): Pro
   const working = Promise.all(clients);
   const failed = working.then(() => new Promise<never>(() => {}));
   failed.catch(() => {});
-  return {
-    failed,
-    async end() {
-      ending.abort();
-      await working;
-    },
+  const end = async () => {
+    ending.abort();
+    await working;
   };
+  return { failed, end, [Symbol.asyncDispose]: end };
 };
 
 const liveByRest = async (author: RestAuthor, random: () => number): Promise<void> => {

@@ -149,12 +149,8 @@ const setScene = async (site: Site, resources: AsyncDisposableStack, seed: numbe
   const readers = startReaders({ site, recorder, people, from });
   resources.defer(async () => void (await Promise.all(readers.all.map((reader) => reader.end()))));
   const memory = resources.use(watchMemory(site.copies.map(({ process }) => process)));
-  const load = await startLoad({
-    site,
-    recorder,
-    authors: [people.ada.tokens, people.bob.tokens],
-    seed: seed + 2,
-  });
+  const authors = [people.ada.tokens, people.bob.tokens];
+  const load = resources.use(await startLoad({ site, recorder, authors, seed: seed + 2 }));
   const [first] = endpoints;
   if (first === undefined) throw new Error('there is no endpoint');
   const probe = createProbe({
