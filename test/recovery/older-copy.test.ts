@@ -43,12 +43,12 @@ const crashWithCopies = async (copies: number) => {
   {
     await using server = await startServer(original.path);
     await using installation = await startOn(server.url);
-    const before = await noted(operated.environment.AUDIT_DIR);
+    const before = await notedUpTo(operated.environment.AUDIT_DIR);
     lost = await write(installation, 10);
     // Every second; what was written since is known by its cursor alone.
     await until(
-      () => noted(operated.environment.AUDIT_DIR),
-      (note) => note !== before,
+      () => notedUpTo(operated.environment.AUDIT_DIR),
+      (position) => position > before,
     );
     await installation.query[0]?.kill('SIGKILL');
   }
@@ -81,8 +81,11 @@ const notesIn = async (auditDir: string): Promise<readonly string[]> =>
     .filter((name) => /^newest-.*json$/.test(name))
     .map((name) => join(auditDir, name));
 
-const noted = async (auditDir: string): Promise<string> =>
-  (await Promise.all((await notesIn(auditDir)).map((path) => readFile(path, 'utf8')))).join('');
+/** A start rewrites the note without a newer event. */
+const notedUpTo = async (auditDir: string): Promise<number> => {
+  const notes = await Promise.all((await notesIn(auditDir)).map((path) => readFile(path, 'utf8')));
+  return Math.max(...notes.map((text) => JSON.parse(text).position));
+};
 
 test(
   'a site does not start on an older copy of its data, and verification names what is missing, until the operator has decided',

@@ -194,7 +194,9 @@ withStandby(
     const doomed = writer.acknowledged.slice(kept);
     await until(
       reader.subjects,
-      (subjects) => doomed.every(({ id }) => subjects.includes(`article-${id}`)),
+      // Each was drafted and published.
+      (subjects) =>
+        doomed.every(({ id }) => subjects.filter((each) => each === `article-${id}`).length === 2),
       30_000,
     );
     const before = reader.subjects();
