@@ -6,7 +6,7 @@ import type { EventId, Position } from '#kernel/base/brands.ts';
 import { formatCursor } from '#kernel/base/cursor.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { demandNewest } from '#shared/event-log/demand-newest.ts';
-import { type EventLog, NO_STREAM } from '#shared/event-log/event-log.ts';
+import { type EventLog, NO_STREAM, START } from '#shared/event-log/event-log.ts';
 import { guardHistory } from '#shared/event-log/guard-history.ts';
 import { noteFileIn } from '#shared/event-log/newest-note.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
@@ -40,14 +40,17 @@ const openNode = async () => {
     searched: () => node.searched(),
     file: noteFileIn(folder.path, eventLog.identity),
     /** Without the last appends, but with others. */
-    async cut(appends: number, instead: (eventLog: EventLog) => Promise<unknown>): Promise<void> {
+    async cut(
+      appends: number,
+      instead: (eventLog: EventLog, address: string) => Promise<unknown>,
+    ): Promise<void> {
       await node[Symbol.asyncDispose]();
       const lines = (await readFile(journal, 'utf8')).trimEnd().split('\n');
       await writeFile(journal, `${lines.slice(0, -appends).join('\n')}\n`);
       {
         await using elsewhere = await startEventStoreStandIn({ journal });
         await using leader = await openEventLog({ url: elsewhere.address, clock: REAL_TIME });
-        await instead(leader);
+        await instead(leader, elsewhere.address);
       }
       node = await startEventStoreStandIn({ journal, port });
     },
@@ -93,21 +96,49 @@ test('an append to a log that was truncated and has grown beyond the known event
   expect(node.logged).toHaveLength(1);
 });
 
-test('a follower misses nothing if only records of others are lost', async () => {
-  await using node = await openNode();
-  const kept = await append(node.eventLog, 'kept');
-  await using follower = startFollowing(node.eventLog, 0 as Position);
-  await follower.until((seen) => seen.length === 1);
-  const client = EventStoreDBClient.connectionString(node.address);
-  const theirs = Array.from({ length: 600 }, () => jsonEvent({ type: 'theirs', data: {} }));
-  await client.appendToStream('order-1', theirs);
+/** Writes more records of others than the server searches at a time. Returns the position of the first. */
+const theirs = async (address: string): Promise<Position> => {
+  const client = EventStoreDBClient.connectionString(address);
+  const event = () => jsonEvent({ type: 'theirs', data: {} });
+  const first = await client.appendToStream('order-1', event());
+  await client.appendToStream('order-1', Array.from({ length: 600 }, event));
   await client.dispose();
-  await until(node.searched, (from) => from > kept);
-  await node.cut(1, (leader) => append(leader, 'instead'));
-  await follower.until((seen) => seen.length === 2);
+  return Number(first.position?.commit) as Position;
+};
+
+test.each([
+  ['after an event', ['kept']],
+  ['before the first event', []],
+])('a follower misses nothing if only records of others are lost, %s', async (_, kept) => {
+  await using node = await openNode();
+  for (const text of kept) await append(node.eventLog, text);
+  await using follower = startFollowing(node.eventLog, START);
+  await follower.until((seen) => seen.length === kept.length);
+  const first = await theirs(node.address);
+  await until(node.searched, (from) => from > first);
+  await node.cut(2, (leader) => append(leader, 'instead'));
+  await follower.until((seen) => seen.length === kept.length + 1);
   await append(node.eventLog, 'more');
-  await follower.until((seen) => seen.length === 3);
+  await follower.until((seen) => seen.length === kept.length + 2);
   expect(node.logged).toEqual([]);
+});
+
+test('a follower that has seen no event ends if the whole log is lost', async () => {
+  await using node = await openNode();
+  const follower = startFollowing(node.eventLog, START);
+  const first = await theirs(node.address);
+  await until(node.searched, (from) => from > first);
+  await node.cut(3, async (leader, address) => {
+    await append(leader, 'of another');
+    await theirs(address);
+  });
+  await until(
+    () => node.logged.length,
+    (logged) => logged === 1,
+    30_000,
+  );
+  expect(follower.seen).toEqual([]);
+  await follower[Symbol.asyncDispose]().catch(() => {});
 });
 
 test.each([
@@ -123,7 +154,7 @@ test.each([
 ])('a follower of truncated events ends, %s', async (_, instead) => {
   await using node = await openNode();
   const kept = await append(node.eventLog, 'kept');
-  const follower = startFollowing(node.eventLog, 0 as Position);
+  const follower = startFollowing(node.eventLog, START);
   await append(node.eventLog, 'lost');
   const last = await append(node.eventLog, 'lost');
   await follower.until((seen) => seen.length === 3);

@@ -118,6 +118,33 @@ describe('on a server with others', () => {
     expect(standIn.liveSubscriptions()).toBe(1);
   });
 
+  test('a follower of a log without events does not search records of others again', async ({
+    client,
+    log,
+    standIn,
+  }) => {
+    await using follower = startFollowing(log, START);
+    await until(
+      () => standIn.liveSubscriptions(),
+      (count) => count === 1,
+    );
+    const begin = standIn.searched();
+    const gone = `gone-${randomUUID()}`;
+    await theirs(client, 600, gone);
+    await until(
+      () => standIn.searched(),
+      (from) => from > begin,
+    );
+    await client.tombstoneStream(gone);
+    standIn.scavenge();
+    const event = anEvent();
+    await log.append(aStream(), NO_STREAM, [event]);
+    expect((await follower.until(({ length }) => length === 1)).map(({ id }) => id)).toEqual([event.id]);
+    standIn.endSubscriptions('too-slow');
+    await log.append(aStream(), NO_STREAM, [anEvent()]);
+    expect((await follower.until(({ length }) => length === 2))[0]?.id).toBe(event.id);
+  });
+
   test('several logs live beside each other', async ({ log, standIn }) => {
     await using other = await openEventStoreEventLog({
       clock: REAL_TIME,

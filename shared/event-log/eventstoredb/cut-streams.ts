@@ -3,7 +3,7 @@ import type { Position, StreamName } from '#kernel/base/brands.ts';
 import { LogUnavailable } from '../errors.ts';
 import type { CutStreams } from '../event-log.ts';
 import { recordAt } from './event-at.ts';
-import type { Reader } from './read.ts';
+import { beginOf, type Reader } from './read.ts';
 import {
   isOfTransaction,
   METADATA_STREAM_PREFIX,
@@ -24,7 +24,7 @@ const WINDOW = 1_000;
  * The streams whose events may be cut: an operator has limited their number or age, or has deleted the stream.
  */
 export const findCuttable = async (reader: Reader, after: Position): Promise<CutStreams> => {
-  const { streams, upTo } = await scanAfter(reader, await beginOf(reader, after));
+  const { streams, upTo } = await scanAfter(reader, await scanFrom(reader, after));
   const { prefix } = reader;
   return {
     upTo,
@@ -38,9 +38,10 @@ export const findCuttable = async (reader: Reader, after: Position): Promise<Cut
  * The record up to which the log was scanned may be one of others. If it is gone, the server may have been
  * restored to a time before it, and new records then begin before it as well.
  */
-const beginOf = async (reader: Reader, after: Position): Promise<Position> => {
-  if (after <= reader.begin) return reader.begin;
-  return (await recordAt(reader, after)) === undefined ? reader.begin : after;
+const scanFrom = async (reader: Reader, after: Position): Promise<Position> => {
+  const begin = beginOf(reader);
+  if (after <= begin) return begin;
+  return (await recordAt(reader, after)) === undefined ? begin : after;
 };
 
 type Scanned = { readonly streams: ReadonlySet<string>; readonly upTo: Position };

@@ -54,7 +54,7 @@ export const openEventStoreEventLog = async ({
   opening.defer(() => closed.abort());
   const whole: Reader = {
     ...{ connection, clock, closed: closed.signal, ...timing },
-    ...{ prefix: NO_PREFIX, begin: START },
+    ...{ prefix: NO_PREFIX, begin: undefined },
     neighbours: new Neighbours((prefix) => readBegin(whole, prefix)),
   };
   const found = await findIdentity(whole, owning);

@@ -3,13 +3,13 @@ import { LogUnavailable, LogWentBack } from '../errors.ts';
 import { type EventLog, type RecordedEvent, type Seen, START } from '../event-log.ts';
 import { followTail, type TailFollower } from '../follow-tail.ts';
 import type { LogPage, TailPage } from '../tail.ts';
-import { lookAt, readEventAt, recordAt } from './event-at.ts';
+import { lookAt, recordAt } from './event-at.ts';
 import { failureOf, isNoRecord, refusalOf } from './failures.ts';
 import type { LiveTail } from './live-tail.ts';
 import { isEventOf } from './neighbours.ts';
 import { readOwn } from './own-page.ts';
 import { NO_PREFIX } from './own-streams.ts';
-import { PAGE_BYTES_MAX, PAGE_EVENTS_MAX, type Reader } from './read.ts';
+import { ask, beginOf, PAGE_BYTES_MAX, PAGE_EVENTS_MAX, type Reader } from './read.ts';
 import { isOfTransaction, positionOf, type StoredEvent, toEvent } from './record.ts';
 
 /**
@@ -37,7 +37,7 @@ export const createFollow = (reader: Reader, live: LiveTail): EventLog['follow']
 const demandSeen = async (reader: Reader, seen: Seen, { at, events }: TailPage): Promise<void> => {
   const isShown = at?.position === seen.position;
   if (!isShown && events.length === 0) return;
-  const found = isShown ? at.id : await readEventAt(reader, seen.position);
+  const found = isShown ? at.id : await readSeen(reader, seen);
   if (found !== seen.id) throw new LogWentBack(seen, found);
 };
 
@@ -47,9 +47,18 @@ const demandSeen = async (reader: Reader, seen: Seen, { at, events }: TailPage):
  */
 const explain = async (reader: Reader, seen: Seen | undefined, error: unknown): Promise<never> => {
   if (!seen || !signalsNoRecord(error)) throw error;
-  const found = await readEventAt(reader, seen.position);
+  const found = await readSeen(reader, seen);
   throw found === seen.id ? error : new LogWentBack(seen, found);
 };
+
+const readSeen = (reader: Reader, seen: Seen): Promise<EventId | undefined> =>
+  ask(reader, `a look at position ${seen.position}`, () => lookAtSeen(reader, seen));
+
+/** Before the first event of a log, its identity is what a follower has seen last. */
+const lookAtSeen = async (reader: Reader, { position }: Seen): Promise<EventId | undefined> =>
+  position === reader.begin?.position
+    ? ((await recordAt(reader, position))?.id as EventId | undefined)
+    : await lookAt(reader, position);
 
 const signalsNoRecord = (error: unknown): boolean =>
   error instanceof Error && (isNoRecord(error) || isNoRecord(error.cause));
@@ -62,7 +71,7 @@ export const readAfter = async (reader: Reader, after: Position, seen?: Seen): P
   if (reader.prefix === NO_PREFIX || seen === undefined || seen.position >= after)
     return readPage(reader, after);
   try {
-    const [found, record] = await Promise.all([lookAt(reader, seen.position), recordAt(reader, after)]);
+    const [found, record] = await Promise.all([lookAtSeen(reader, seen), recordAt(reader, after)]);
     const page = await (record === undefined && found === seen.id
       ? readOver(reader, after, seen.position)
       : readPage(reader, after));
@@ -90,6 +99,7 @@ const readOver = async (reader: Reader, after: Position, event: Position): Promi
 const readPage = async (reader: Reader, after: Position): Promise<LogPage> => {
   const events: RecordedEvent[] = [];
   const sizes: number[] = [];
+  const from = after === START ? beginOf(reader) : after;
   let at: Seen | undefined;
   let last = after;
   let atRecord: string | undefined;
@@ -112,8 +122,9 @@ const readPage = async (reader: Reader, after: Position): Promise<LogPage> => {
       return false;
     }
     // Reading from a position is inclusive: the first record is the one that was read last.
-    if (position === after && last === after) {
-      if (isEvent) at = { position, id: record.id as EventId };
+    if (position === from && last === after) {
+      if (isEvent || position === reader.begin?.position) at = { position, id: record.id as EventId };
+      last = position;
       atRecord = record.id;
       lastRecord = record.id;
       return true;
@@ -130,8 +141,7 @@ const readPage = async (reader: Reader, after: Position): Promise<LogPage> => {
     return bytes < PAGE_BYTES_MAX;
   };
   try {
-    const begin = after === START ? reader.begin : after;
-    await readOwn(reader, { from: begin, countMax: PAGE_EVENTS_MAX, onRecord });
+    await readOwn(reader, { from, countMax: PAGE_EVENTS_MAX, onRecord });
     if (unknown) {
       await reader.neighbours.lookUp(unknown);
       return await readPage(reader, after);

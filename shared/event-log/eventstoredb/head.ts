@@ -5,7 +5,7 @@ import { isNoRecord } from './failures.ts';
 import { isEventOf } from './neighbours.ts';
 import { readLast, readOwn } from './own-page.ts';
 import { NO_PREFIX } from './own-streams.ts';
-import { ask, PAGE_EVENTS_MAX, type Reader, readingOf, refuseIfClosed } from './read.ts';
+import { ask, beginOf, PAGE_EVENTS_MAX, type Reader, readingOf, refuseIfClosed } from './read.ts';
 import { takeAll } from './reading.ts';
 import { positionOf, type StoredEvent } from './record.ts';
 
@@ -79,7 +79,7 @@ const searchBack = async (reader: Reader): Promise<Position> => {
       onRecord(own) {
         count += 1;
         if (isEventOf(reader, own)) event = positionOf(own);
-        isAtBegin = positionOf(own) <= reader.begin;
+        isAtBegin = positionOf(own) <= beginOf(reader);
         return event === START && !isAtBegin;
       },
     });

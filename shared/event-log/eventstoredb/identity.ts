@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { LogIdentity, Position, StreamName, Version } from '#kernel/base/brands.ts';
+import type { EventId, LogIdentity, Position, StreamName, Version } from '#kernel/base/brands.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { DEFAULT_LOG_PREFIX } from '../default-prefix.ts';
 import { LogNotBegun, StaleVersion } from '../errors.ts';
-import { NO_STREAM, START } from '../event-log.ts';
+import { NO_STREAM, type Seen } from '../event-log.ts';
 import type { LogOwner } from '../owner/owner.ts';
 import { type Appender, eventOfLog } from './append.ts';
 import { NO_PREFIX, type StreamPrefix, settingOf, streamPrefixOf } from './own-streams.ts';
@@ -21,7 +21,8 @@ export type Owning = {
 /** The identity of a log, as its stream has it. */
 type Identity = {
   readonly identity: LogIdentity;
-  readonly position: Position;
+  /** Its first record. */
+  readonly begin: Seen;
   /** Undefined for a log from before owners were recorded, or if no installation has started on it yet. */
   readonly owner: string | undefined;
   /** All that it has had. */
@@ -86,7 +87,7 @@ type Keeping = { readonly reader: Reader; readonly appender: Appender; readonly 
 export const keepIdentity = async (
   keeping: Keeping,
   owning: Owning,
-): Promise<{ readonly identity: LogIdentity; readonly begin: Position }> => {
+): Promise<{ readonly identity: LogIdentity; readonly begin: Seen | undefined }> => {
   const { found } = keeping;
   const { prefix, known } = found;
   if (known === undefined || !isKept(known, owning.owner))
@@ -94,7 +95,7 @@ export const keepIdentity = async (
       { ...keeping, found: { prefix, known: await writeIdentity(keeping, owning) } },
       owning,
     );
-  return { identity: known.identity, begin: prefix === NO_PREFIX ? START : known.position };
+  return { identity: known.identity, begin: prefix === NO_PREFIX ? undefined : known.begin };
 };
 
 const isKept = (known: Identity, owner: LogOwner | undefined): boolean =>
@@ -148,7 +149,7 @@ const readIdentity = async (whole: Reader, prefix: StreamPrefix): Promise<Identi
   const owners = events.flatMap(({ data }) => textIn(data, 'owner') ?? []);
   return {
     identity: identity as LogIdentity,
-    position: positionOf(first),
+    begin: { position: positionOf(first), id: first.id as EventId },
     owner: owners.at(-1),
     owners: new Set(owners),
     version: events.length as Version,

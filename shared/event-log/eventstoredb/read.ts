@@ -2,7 +2,7 @@ import { BACKWARDS, END, FORWARDS } from '@eventstore/db-client';
 import type { Position, StreamName, Version } from '#kernel/base/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { LogUnavailable, StreamCut } from '../errors.ts';
-import { FIRST, type RecordedEvent } from '../event-log.ts';
+import { FIRST, type RecordedEvent, type Seen, START } from '../event-log.ts';
 import { isInRequest } from '../request-deadline.ts';
 import { failureOf, PassingFailure, refusalOf } from './failures.ts';
 import type { Neighbours } from './neighbours.ts';
@@ -23,8 +23,11 @@ export type Reader = {
   readonly prefix: StreamPrefix;
   /** Needed by a log without a prefix. */
   readonly neighbours: Neighbours;
-  /** Where the log begins: nothing of it is before. */
-  readonly begin: Position;
+  /**
+   * The record of the log’s identity: nothing of the log is before it. Undefined for a log without a prefix,
+   * which may begin anywhere.
+   */
+  readonly begin: Seen | undefined;
   readonly clock: Clock;
   /** The retry budget of a read while the server is unreachable. */
   readonly retryBudgetMs: number;
@@ -169,6 +172,8 @@ const within = async <Answer>(ms: number, reading: Promise<Answer>, clock: Clock
   using _timer = clock.after(ms, () => reject(new PassingFailure('EventStoreDB sent nothing in time')));
   return await Promise.race([reading, late]);
 };
+
+export const beginOf = ({ begin }: Reader): Position => begin?.position ?? START;
 
 export const readingOf = ({
   connection,
