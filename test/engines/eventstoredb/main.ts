@@ -23,7 +23,7 @@ const { data: journal, 'live-lag-max': liveLagMax, advertised } = values;
 const ports = values.port.map(Number);
 const version = SERVER_VERSIONS.find((known) => known === values.version);
 
-await using resources = new AsyncDisposableStack();
+const resources = new AsyncDisposableStack();
 if (advertised === undefined) {
   const limits = liveLagMax === undefined ? {} : { liveLagMax: Number(liveLagMax) };
   const standIn = resources.use(
@@ -43,3 +43,6 @@ if (advertised === undefined) {
   console.log(JSON.stringify({ address: cluster.address, port: ports[0] }));
 }
 await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
+await resources.disposeAsync();
+// Node waits for connections of HTTP/2 that clients still hold, now and then for ever and with a whole core.
+process.exit();
