@@ -8,7 +8,7 @@ import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { canonicalForm } from '#shared/events/canonical.ts';
 import { holdFollowers } from '#shared/follower/hold-followers.ts';
-import { LOOK_EVERY_MS } from '../../command/process-manager/carried-out.ts';
+import { LOOK_EVERY_MS, untilCarriedOut } from '../../command/process-manager/carried-out.ts';
 import { REACTIONS } from '../../command/process-manager/declaration.ts';
 import { LEASE } from '../../command/process-manager/fence.ts';
 import { PROCESS_MANAGER } from '../../command/process-manager/process-manager.ts';
@@ -286,6 +286,11 @@ test('refuses webhooks at the end while reactions of the former cell lag', async
   listed,
 }) => {
   await using cell = await openCell();
+  // The clock does not move until the copy has begun, which waits for reactions to the former tests.
+  await until(
+    async () => untilCarriedOut(here.pool, await here.eventLog.head(), REAL_TIME),
+    (pending) => pending.length === 0,
+  );
   const clock = createTestClock();
   const copying = await keepCopying(cell, await listed(`user-${ada}`), { clock, owned: true });
   await using _held = await holdHere(here);
