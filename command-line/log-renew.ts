@@ -4,7 +4,7 @@ import { openPool, type Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { isPostgres } from '#shared/event-log/open.ts';
 import { renewIdentity } from '#shared/event-log/postgres/renew-identity.ts';
-import { demandStopped, renameLog } from '../audit/export/switch-log.ts';
+import { demandStopped, renameLog } from '../proof/export/switch-log.ts';
 import type { Command } from './arguments/command.ts';
 import { FORMER_LOG } from './former-log.ts';
 import { openInstallation } from './installation/installation.ts';

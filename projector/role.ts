@@ -3,7 +3,7 @@ import type { ProcessContext } from '#process/run.ts';
 import { serveClients } from '#process/serve-clients.ts';
 import { openReadModelNotifier, type ReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { watchParked } from '#shared/read-model/watch-parked.ts';
-import { startAudit } from '../audit/service.ts';
+import { startAudit } from '../proof/service.ts';
 import { startParkingCutStreams } from './cut-streams.ts';
 import { startEventIndex } from './index-events.ts';
 import { startProjectionCommands } from './operator-commands.ts';

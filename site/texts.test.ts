@@ -132,7 +132,7 @@ test('every npm script that the texts run is in package.json, in that of the ben
 });
 
 const FOLDERS =
-  'adapters|audit|auth|bench|command|command-line|console|deploy|docs|edge|kernel|process|projector|query|scripts|shared|site|test|webhook-dispatcher';
+  'adapters|auth|bench|command|command-line|console|deploy|docs|edge|kernel|process|projector|proof|query|scripts|shared|site|test|webhook-dispatcher';
 
 test('every file and folder that the texts name exists', () => {
   const missing = TEXTS.filter((path) => path !== 'CHANGELOG.md').flatMap((path) =>

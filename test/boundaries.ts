@@ -10,7 +10,7 @@ const FOLDERS = [
   'projector',
   'auth',
   'webhook-dispatcher',
-  'audit',
+  'proof',
   'command-line',
   'console',
   'site',
@@ -47,7 +47,7 @@ const BELOW: Readonly<Record<string, readonly string[]>> = {
 const COMPOSING = 'command-line';
 
 /** Runs in the process of a role, started by that role's `role.ts`. */
-const HOSTED = 'audit';
+const HOSTED = 'proof';
 
 /** The places where each driver may appear; everything else uses a port. */
 const DRIVERS: Readonly<Record<string, readonly string[]>> = {

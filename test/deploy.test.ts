@@ -188,7 +188,7 @@ test('the script makes every secret that compose mounts, once', async () => {
 
 test('alerts and plots name only existing metrics, and each alert has a runbook', () => {
   const sources = globSync(
-    '{adapters,audit,auth,command,console,edge,process,projector,query,shared,webhook-dispatcher}/**/*.ts',
+    '{adapters,auth,command,console,edge,process,projector,proof,query,shared,webhook-dispatcher}/**/*.ts',
     {
       cwd: root,
     },
@@ -265,7 +265,7 @@ test('the image has the Node of package.json, every role, and the ports of the s
   const kept = read('.dockerignore').split('\n');
   for (const path of [
     ...roles,
-    'audit',
+    'proof',
     'kernel',
     'adapters',
     'console',

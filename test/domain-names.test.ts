@@ -7,7 +7,7 @@ import { findMentions } from './domain-names.ts';
 const root = join(import.meta.dirname, '..');
 const PRODUCTION = [
   '*.ts',
-  '{command,query,projector,auth,webhook-dispatcher,audit,command-line,console,site,adapters,edge,process,shared,kernel}/**/*.{ts,js,css,graphql,sql}',
+  '{command,query,projector,auth,webhook-dispatcher,proof,command-line,console,site,adapters,edge,process,shared,kernel}/**/*.{ts,js,css,graphql,sql}',
 ];
 
 /** Where names of publishing are allowed, and why; each such line matches the pattern. */

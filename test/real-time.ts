@@ -9,9 +9,9 @@ type Exception = { readonly files: number; readonly why: string };
  */
 const REAL_TIME_IN: Readonly<Record<string, Exception>> = {
   'shared/clock/real-time.ts': { files: 1, why: 'the adapter' },
-  'audit/export/': { files: 2, why: 'dates of exports, for other programs' },
-  'audit/replay/': { files: 1, why: 'dates of reports, for people' },
-  'audit/verify/': { files: 2, why: 'how long a verification takes, for its report and its rests' },
+  'proof/export/': { files: 2, why: 'dates of exports, for other programs' },
+  'proof/replay/': { files: 1, why: 'dates of reports, for people' },
+  'proof/verify/': { files: 2, why: 'how long a verification takes, for its report and its rests' },
   'auth/': { files: 8, why: 'dates of sign-ins, of tokens and of codes, which other programs compare' },
   'command/execute.ts': { files: 1, why: 'a pause of milliseconds after a conflict' },
   'query/': { files: 6, why: 'long responses and their clients, in real time on sockets' },

@@ -10,7 +10,7 @@ import type { EventId, Position, StreamName } from '#kernel/base/brands.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
 import { type AuditKey, rotateAuditKey } from '#shared/audit/signing-keys.ts';
 import { START } from '#shared/event-log/event-log.ts';
-import { exportLog } from '../audit/export/export-log.ts';
+import { exportLog } from '../proof/export/export-log.ts';
 import { type AuditedLog, test as base, createAuditedLog } from './engines/audited-log.ts';
 import { openBackend } from './engines/backend.ts';
 import { aKey, endorsed, signAnew, type TestKey } from './engines/forged-export.ts';

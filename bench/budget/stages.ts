@@ -46,7 +46,7 @@ const STAGES: readonly (readonly [stage: string, pattern: RegExp])[] = [
   ],
   [
     'follow the log',
-    /\/projector\/|\/shared\/(projection|follower|change-stream|erasure|audit|blobs)\/|\/webhook-dispatcher\/|\/audit\/|\/auth\//,
+    /\/projector\/|\/shared\/(projection|follower|change-stream|erasure|audit|blobs)\/|\/webhook-dispatcher\/|\/proof\/|\/auth\//,
   ],
   ['plan', /\/query\/|\/edge\/rest\/reads|\/node_modules\/graphql\//],
   ['socket', /node:(net|internal\/stream_base_commons|internal\/streams|_http_server|_http_outgoing)/],

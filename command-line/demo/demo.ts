@@ -3,7 +3,7 @@ import { StartRefused } from '#kernel/base/start-refused.ts';
 import { readDemoAccess, writeDemoAccess } from '#process/first-minute-file.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
-import { demandStopped } from '../../audit/export/switch-log.ts';
+import { demandStopped } from '../../proof/export/switch-log.ts';
 import type { Command } from '../arguments/command.ts';
 import { openClients } from '../installation/client-store.ts';
 import { withCommandSide } from '../installation/command-side.ts';

@@ -6,7 +6,7 @@ import { migrateAudit } from '#shared/audit/migrate.ts';
 import { positionAt } from '#shared/audit/position-at.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { START } from '#shared/event-log/event-log.ts';
-import { blockOf, hashesOf } from '../../audit/chain/block-of.ts';
+import { blockOf, hashesOf } from '../../proof/chain/block-of.ts';
 import { test as base } from '../../test/engines/pool.ts';
 import { createPositionFinder } from './find-position.ts';
 

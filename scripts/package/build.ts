@@ -19,7 +19,6 @@ const [destination = DIST] = process.argv.slice(2);
 
 const FOLDERS = [
   'adapters',
-  'audit',
   'auth',
   'client',
   'command',
@@ -32,6 +31,7 @@ const FOLDERS = [
   'package',
   'process',
   'projector',
+  'proof',
   'query',
   'shared',
   'site',

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import type { EventId, Position } from '#kernel/base/brands.ts';
 import { NO_STREAM, START } from '#shared/event-log/event-log.ts';
-import { blockOf, hashesOf } from '../../audit/chain/block-of.ts';
+import { blockOf, hashesOf } from '../../proof/chain/block-of.ts';
 import { aStream, startFollowing } from '../../test/contracts/event-log-engine.ts';
 import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
 import { test as base } from '../../test/engines/pool.ts';

@@ -104,7 +104,7 @@ const logFinding = z.discriminatedUnion('kind', [
   }),
 ]);
 
-/** Of the hash chain and its signed heads, each described in `audit/chain/findings.ts`. */
+/** Of the hash chain and its signed heads, each described in `proof/chain/findings.ts`. */
 const chainFinding = z.looseObject({
   kind: z.enum([
     'event_changed',

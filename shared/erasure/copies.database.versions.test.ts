@@ -9,7 +9,7 @@ import { START } from '#shared/event-log/event-log.ts';
 import { digestOf } from '#shared/projection/digest.ts';
 import { rebuild } from '#shared/projection/rebuild.ts';
 import { LOCK_OF, type Mark, textOf } from '#shared/read-model/scratch-schemas.ts';
-import { createFoldTables } from '../../audit/verify/fold-tables.ts';
+import { createFoldTables } from '../../proof/verify/fold-tables.ts';
 import { createFilledReadModel, type FilledReadModel } from '../../test/engines/filled-read-model.ts';
 import { inTheDatabase } from '../../test/engines/log-engines.ts';
 import { replayed } from '../../test/engines/projection.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { UserId } from '#kernel/base/brands.ts';
 import type { ErasureReport } from '#shared/rest/erasure.ts';
 
-/** The file of an export made with `--keys`, beside its events (audit/export/persons.ts). */
+/** The file of an export made with `--keys`, beside its events (proof/export/persons.ts). */
 const PERSONS = 'persons.jsonl';
 
 /**

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { StreamName, UserId, Version } from '#kernel/base/brands.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import type { Command } from '#shared/commands/command.ts';
-import { replay } from '../../audit/replay/replay.ts';
-import { checkRow } from '../../audit/watch/check-rows.ts';
+import { replay } from '../../proof/replay/replay.ts';
+import { checkRow } from '../../proof/watch/check-rows.ts';
 import { createBatchComparison } from '../../test/engines/batches.ts';
 import {
   by,

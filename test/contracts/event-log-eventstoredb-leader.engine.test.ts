@@ -6,7 +6,7 @@ import { type EventLog, NO_STREAM, START } from '#shared/event-log/event-log.ts'
 import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
 import type { Checkpoint } from '#shared/follower/checkpoint.ts';
 import { demandCheckpoint, demandEvent } from '#shared/follower/demand-checkpoint.ts';
-import { positionOf } from '../../audit/at.ts';
+import { positionOf } from '../../proof/at.ts';
 import { positionOfCursor } from '../../query/rest/cursor-position.ts';
 import { until } from '../../testing/until.ts';
 import { type EventStoreCluster, startEventStoreCluster } from '../engines/eventstoredb/cluster.ts';

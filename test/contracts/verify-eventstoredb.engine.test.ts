@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { problemOf } from '#edge/http/problem.ts';
 import type { UserId } from '#kernel/base/brands.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import { summaryOf } from '../../audit/verify/summary.ts';
+import { summaryOf } from '../../proof/verify/summary.ts';
 import { as, by, createCommandDatabase, draftArticle, registerUser } from '../engines/command-side.ts';
 import { ours } from '../engines/eventstoredb/ours.ts';
 import { type EventStoreStandIn, startEventStoreStandIn } from '../engines/eventstoredb/server.ts';

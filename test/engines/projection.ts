@@ -8,8 +8,8 @@ import { type NewEvent, NO_STREAM, type RecordedEvent, START } from '#shared/eve
 import { digestOf } from '#shared/projection/digest.ts';
 import { project } from '#shared/projection/project.ts';
 import { createReadModel, useReadModel } from '#shared/projection/schema.ts';
-import { verify } from '../../audit/verify/verify.ts';
 import { startProjector } from '../../projector/service.ts';
+import { verify } from '../../proof/verify/verify.ts';
 import { until } from '../../testing/until.ts';
 import type { CommandSide } from './command-side.ts';
 
