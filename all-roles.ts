@@ -25,6 +25,7 @@ import { commandRoutes } from './command/routes.ts';
 import { startCommandService } from './command/service.ts';
 import { servePages } from './pages.ts';
 import { startProjection } from './projector/role.ts';
+import { startAudit } from './proof/service.ts';
 import { queryLinksOf, startQueryService } from './query/service.ts';
 import { startDispatcher } from './webhook-dispatcher/service.ts';
 
@@ -43,7 +44,7 @@ export const startFollowers = async (context: ProcessContext, worker: WorkerLink
     await startCommandService({ ...foundation, blobs, log, webhooks: config.webhooks }),
   );
   const notifier = resources.use(openReadModelNotifier({ ...foundation, url: foundation.databaseUrl }));
-  await startProjection(context, foundation, notifier);
+  await startProjection(context, foundation, { notifier, startProof: startAudit });
   const changes = resources.use(
     await openChangeStream({ ...foundation, url: config.changeStreamUrl, notifier, log }),
   );
@@ -120,7 +121,7 @@ const startRoles = async (context: ProcessContext, foundation: Foundation, { fol
     await startCommandService({ ...foundation, blobs, log, webhooks: config.webhooks, follows }),
   );
   const notifier = resources.use(openReadModelNotifier({ ...foundation, url: foundation.databaseUrl }));
-  if (follows) await startProjection(context, foundation, notifier);
+  if (follows) await startProjection(context, foundation, { notifier, startProof: startAudit });
   const { auth, authentication } = await openAuth(context, foundation, gateway);
   const changes = resources.use(
     await openChangeStream({ ...foundation, url: config.changeStreamUrl, notifier, log }),

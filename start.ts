@@ -5,7 +5,7 @@ import type { Served } from '#process/served.ts';
 const ROLES: Readonly<Record<string, () => Promise<Role>>> = {
   command: () => import('./command/role.ts'),
   query: () => import('./query-role.ts'),
-  projector: () => import('./projector/role.ts'),
+  projector: () => import('./projector-role.ts'),
   auth: () => import('./auth/role.ts'),
   'webhook-dispatcher': () => import('./webhook-dispatcher/role.ts'),
 };

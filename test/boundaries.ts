@@ -41,13 +41,11 @@ const BELOW: Readonly<Record<string, readonly string[]>> = {
   process: ['kernel', 'shared', 'edge', 'adapters', 'process'],
   console: ['kernel', 'shared', 'edge'],
   site: ['kernel', 'shared', 'edge', 'query'],
+  proof: ['kernel', 'shared', 'process'],
 };
 
 /** Operator commands are composed of parts of the roles. */
 const COMPOSING = 'command-line';
-
-/** Runs in the process of a role, started by that role's `role.ts`. */
-const HOSTED = 'proof';
 
 /** The places where each driver may appear; everything else uses a port. */
 const DRIVERS: Readonly<Record<string, readonly string[]>> = {
@@ -128,8 +126,6 @@ const violationsOf = (path: string, sources: Sources): string[] => [
   ...(isPure(path, sources) ? impurities(path, sources) : []),
 ];
 
-/** The entry of a role that runs alone. */
-const roleOf = (path: string): string => `${folderOf(path)}/role.ts`;
 /** Starts a role alone, with the domain that the installation serves. */
 const entryOf = (path: string): string => `${folderOf(path)}/main.ts`;
 
@@ -145,7 +141,6 @@ const crossings = (path: string, specifier: string): string[] => {
   if (folderOf(target) === folderOf(path) || target === 'package.json') return [];
   if (path === entryOf(path) && ['served.ts', `${folderOf(path)}-role.ts`].includes(target)) return [];
   if (below?.includes(folderOf(target)) && !ALIASED.has(folderOf(target))) return [];
-  if (folderOf(target) === HOSTED && folderOf(path) !== 'shared' && path === roleOf(path)) return [];
   return [`${path} imports ${specifier}: ${folderOf(path)} imports itself and what stands below it.`];
 };
 

@@ -42,6 +42,7 @@ const FILES = [
   'all-roles.ts',
   'main.ts',
   'pages.ts',
+  'projector-role.ts',
   'query-role.ts',
   'served.ts',
   'start.ts',
