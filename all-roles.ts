@@ -25,6 +25,7 @@ import { commandRoutes } from './command/routes.ts';
 import { startCommandService } from './command/service.ts';
 import { servePages } from './pages.ts';
 import { startProjection } from './projector/role.ts';
+import { proof } from './proof/rest/served.ts';
 import { startAudit } from './proof/service.ts';
 import { queryLinksOf, startQueryService } from './query/service.ts';
 import { startDispatcher } from './webhook-dispatcher/service.ts';
@@ -137,6 +138,7 @@ const startRoles = async (context: ProcessContext, foundation: Foundation, { fol
       config,
       log,
       servePages,
+      proof,
     }),
   );
   const dispatcher = resources.use(

@@ -11,13 +11,16 @@ import type { ProcessContext } from '#process/run.ts';
 import { serveClients } from '#process/serve-clients.ts';
 import { openReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { watchParked } from '#shared/read-model/watch-parked.ts';
+import type { Proof } from './proof.ts';
 import { queryLinksOf, type ServePages, startQueryService } from './service.ts';
+
+type Parts = { readonly servePages: ServePages; readonly proof: Proof };
 
 /**
  * The query role alone. Commands of GraphQL mutations, and of writes that ask for the item, go to the command
  * role.
  */
-export const startRole = async (context: ProcessContext, servePages: ServePages): Promise<void> => {
+export const startRole = async (context: ProcessContext, { servePages, proof }: Parts): Promise<void> => {
   const { config, log, resources } = context;
   const foundation = await openFoundation(context, 'annals-query', { isReader: true });
   const { issuerUrl: issuer, publicUrl: audience, ingressSecret } = config;
@@ -49,6 +52,7 @@ export const startRole = async (context: ProcessContext, servePages: ServePages)
       config,
       log,
       servePages,
+      proof,
     }),
   );
   const { requireIfMatch, limits } = config;

@@ -9,30 +9,22 @@ import { migrateOperations } from '#process/operations/migrate.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
-import type { Clock } from '#shared/clock/clock.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
-import type { Pool } from '#shared/database/pool.ts';
-import type { ErasureList } from '#shared/erasure/erasure-list.ts';
-import type { EventLog } from '#shared/event-log/event-log.ts';
 import { createCodec } from '#shared/events/codec.ts';
-import type { MasterKey } from '#shared/keys/master-key.ts';
-import type { Log } from '#shared/log.ts';
 import type { ReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { openReadPosition } from '#shared/read-model/read-position.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import { ofAggregates, ofViews } from '#shared/rest/operations.ts';
 import { createSnapshots, migrateSnapshots, unsavedTo } from '#shared/snapshots/snapshots.ts';
-import { exportRoutes } from './audit/export.ts';
-import { auditReads } from './audit/reads.ts';
-import { erasureReads } from './erasure/reads.ts';
 import { eventTypeReads } from './event-types/event-types.ts';
-import { type EventDependencies, openEvents } from './events/service.ts';
+import { type EventDependencies, type EventService, openEvents } from './events/service.ts';
 import { type GraphqlService, openGraphql } from './graphql/service.ts';
 import type { HistoryOptions } from './history/history.ts';
 import { historyReads } from './history/reads.ts';
 import { type OpenApiOptions, openApiRoutes } from './openapi/document.ts';
 import { operatorCommandRoutes } from './operations/operator-command-routes.ts';
 import { operationsReads } from './operations/reads.ts';
+import type { Proof, ProofDependencies } from './proof.ts';
 import { createKindReads, type KindReads, readsOf } from './reads/reads.ts';
 import { spreadKindReads } from './replicas/kinds.ts';
 import { openReplicas } from './replicas/replicas.ts';
@@ -55,24 +47,14 @@ export type ServePages = (options: OpenApiOptions) => RequestHandler;
 
 /** The dependencies of the query side. The caller owns them, and they outlive the service. */
 type QueryDependencies = {
-  readonly domain: Domain;
-  readonly pool: Pool;
   readonly databaseUrl: string;
-  readonly eventLog: Pick<
-    EventLog,
-    'identity' | 'namesEvents' | 'remembered' | 'eventAt' | 'head' | 'read' | 'follow'
-  >;
-  readonly erasures: Pick<ErasureList, 'read' | 'path'>;
-  /** Wraps the key that signs exports. */
-  readonly masterKey: MasterKey;
   readonly blobs: Pick<Blobs, 'find' | 'read' | 'put' | 'remove'>;
   readonly changes: ChangeStream;
   /** Notifies when the read model has advanced. */
   readonly notifier: ReadModelNotifier;
   /** Executes the mutations of GraphQL. */
   readonly gateway: CommandGateway;
-  readonly log: Log;
-  readonly clock: Clock;
+  readonly proof: Proof;
   /** The pages beside the interface. */
   readonly servePages?: ServePages | undefined;
   /** The timeout of a read that waits for a write. */
@@ -83,7 +65,8 @@ type QueryDependencies = {
   readonly config: Omit<OpenApiOptions, 'domain'> &
     Pick<Config, 'graphql' | 'limits' | 'dataDir' | 'streams'> &
     Partial<Pick<Config, 'readDatabaseUrls'>>;
-} & Pick<EventDependencies, 'domain' | 'keys' | 'health' | 'metrics' | 'tracing' | 'access'>;
+} & ProofDependencies &
+  Pick<EventDependencies, 'keys' | 'health' | 'metrics' | 'tracing' | 'access'>;
 
 type QueryService = AsyncDisposable &
   Pick<GraphqlService, 'routes' | 'refusals' | 'fastPath'> & {
@@ -118,7 +101,7 @@ const CREATOR_WAITS_MS = 1_000;
 
 /** Starts the query side: reads of the read model, each by the rights of its caller. */
 export const startQueryService = async (dependencies: QueryDependencies): Promise<QueryService> => {
-  const { domain, pool, eventLog, blobs, config } = dependencies;
+  const { domain, pool, eventLog, blobs, config, proof } = dependencies;
   const { graphql: settings, limits, dataDir } = config;
   await using opening = new AsyncDisposableStack();
   const { before, events, views, ...parts } = await openParts(dependencies, opening);
@@ -158,9 +141,9 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
   const routes = Router().use(
     events.routes,
     viewStreamRoutes({ domain, eventLog, ...followed, before }),
-    exportRoutes({ ...dependencies, before }),
+    proof.routesOf({ ...dependencies, before }),
     readRoutes(
-      { ...reads, ...events.reads, ...erasureReads(dependencies) },
+      { ...reads, ...events.reads, ...proof.readsOf(dependencies) },
       { domain, before, readJustCreated },
     ),
     operatorCommandRoutes({ pool, bodyBytesMax: limits.bodyBytesMax }),
@@ -219,7 +202,7 @@ const publicRoutes = (
 const createReads = (
   kinds: KindReads,
   past: PastOptions & HistoryOptions,
-): Omit<Reads, 'listEvents' | 'getRecordedEvent' | 'traceRecordedEvent' | 'getErasureOfUser'> & AnyReads => {
+): Omit<Reads, keyof EventService['reads'] | keyof ReturnType<Proof['readsOf']>> & AnyReads => {
   const { domain, pool } = past;
   const webhooks = webhookReads({ domain, pool, identity: past.eventLog.identity });
   return {
@@ -228,7 +211,6 @@ const createReads = (
     ...timeTravelReads({ kinds, webhooks }, past),
     ...historyReads({ kinds, webhooks }, past),
     ...eventTypeReads(domain),
-    ...auditReads(past),
     ...operationsReads(past),
     ...routeReads(domain, pool),
   };

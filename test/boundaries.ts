@@ -41,7 +41,7 @@ const BELOW: Readonly<Record<string, readonly string[]>> = {
   process: ['kernel', 'shared', 'edge', 'adapters', 'process'],
   console: ['kernel', 'shared', 'edge'],
   site: ['kernel', 'shared', 'edge', 'query'],
-  proof: ['kernel', 'shared', 'process'],
+  proof: ['kernel', 'shared', 'edge', 'process', 'query'],
 };
 
 /** Operator commands are composed of parts of the roles. */

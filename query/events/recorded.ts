@@ -3,7 +3,6 @@ import type { JsonObject } from '#kernel/base/json.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import type { Link } from '#kernel/base/rest/fields.ts';
 import { pathEventId } from '#kernel/base/rest/path-id.ts';
-import { type PlaceInChain, placeInChain } from '#shared/audit/place-in-chain.ts';
 import type { Change, ChangeStream } from '#shared/change-stream/change-stream.ts';
 import {
   type ChangeReader,
@@ -18,6 +17,7 @@ import { type Caller, mayAlways } from '#shared/policy.ts';
 import type { EventTrace, RecordedEvent as Shown } from '#shared/rest/recorded-event.ts';
 import { maySee } from '#shared/visibility/may-see.ts';
 import { visibleOrigin } from '#shared/visibility/visible-origin.ts';
+import type { PlaceInChain, Proof } from '../proof.ts';
 import { type Charge, createMeter } from '../rest/meter.ts';
 import type { Reader, Reads } from '../rest/read-routes.ts';
 import { readFailureOf } from '../rows/statement.ts';
@@ -32,13 +32,14 @@ type Dependencies = Pick<ChangeReaderOptions, 'domain' | 'keys' | 'snapshots'> &
   readonly changes: Pick<ChangeStream, 'head'>;
   readonly eventLog: Pick<EventLog, 'identity' | 'read' | 'follow'>;
   readonly represent: RepresentEvent;
+  readonly proof: Pick<Proof, 'placeInChain'>;
 };
 
 /** One event with everything known about it, and the events that followed from the same request. */
 export const recordedEventReads = (
   dependencies: Dependencies,
 ): Reads<'getRecordedEvent' | 'traceRecordedEvent'> => {
-  const { domain, pool, represent } = dependencies;
+  const { domain, pool, represent, proof } = dependencies;
   const reader = createChangeReader(dependencies);
   const deliveriesOf = createDeliveriesOf(dependencies);
   const catalogue = catalogueOf(domain);
@@ -56,7 +57,7 @@ export const recordedEventReads = (
       const { event, change } = await known(asking);
       const [shown, chain, deliveries] = await Promise.all([
         represent(change, caller),
-        mayAlways(caller, 'events.export') ? placeInChain(pool, event).catch(asFailure) : undefined,
+        mayAlways(caller, 'events.export') ? proof.placeInChain(pool, event).catch(asFailure) : undefined,
         deliveriesOf(caller, [change.id]),
       ]);
       const item: ShownEvent = {

@@ -30,6 +30,7 @@ import { type Feed, openFeed } from '../changes/feed.ts';
 import type { Cohort } from '../changes/renderings.ts';
 import { createRoleWatch, type RoleWatch } from '../changes/role-watch.ts';
 import { createSharedCohorts } from '../changes/shared-cohorts.ts';
+import type { Proof } from '../proof.ts';
 import { positionOfCursor } from '../rest/cursor-position.ts';
 import type { Charge } from '../rest/meter.ts';
 import type { Reads } from '../rest/read-routes.ts';
@@ -63,10 +64,11 @@ export type EventDependencies = {
   readonly tracing?: Tracing;
   /** Runs before every stream. */
   readonly before: readonly RequestHandler[];
+  readonly proof: Pick<Proof, 'placeInChain'>;
 };
 
 /** The feed and the event streams, which `/events` and all other streams use. */
-type EventService = AsyncDisposable &
+export type EventService = AsyncDisposable &
   Pick<RoleWatch, 'demandPresentRole'> & {
     readonly feed: Feed;
     readonly streams: EventStreams;
@@ -76,8 +78,20 @@ type EventService = AsyncDisposable &
   };
 
 export const openEvents = async (dependencies: EventDependencies): Promise<EventService> => {
-  const { domain, pool, eventLog, keys, changes, snapshots, health, access, settings, metrics, before } =
-    dependencies;
+  const {
+    domain,
+    pool,
+    eventLog,
+    keys,
+    changes,
+    snapshots,
+    health,
+    access,
+    settings,
+    metrics,
+    before,
+    proof,
+  } = dependencies;
   await migrateAudit(pool);
   await migrateEventIndex(pool);
   await using opening = new AsyncDisposableStack();
@@ -106,7 +120,7 @@ export const openEvents = async (dependencies: EventDependencies): Promise<Event
     demandPresentRole,
     before,
   });
-  const reading = { domain, pool, keys, changes, snapshots, eventLog, represent };
+  const reading = { domain, pool, keys, changes, snapshots, eventLog, represent, proof };
   const resources = opening.move();
   return {
     feed,

@@ -64,6 +64,7 @@ export type ExecutorOptions = CommandsOptions &
     readonly searches: Searches;
     readonly blobs: Context['blobs'];
     readonly uploadKey: Context['uploadKey'];
+    readonly proof: Context['proof'];
   };
 
 /**
@@ -71,7 +72,7 @@ export type ExecutorOptions = CommandsOptions &
  * reference for those it does.
  */
 export const createExecutor = (options: ExecutorOptions): Execute => {
-  const { domain, schema, pool, searches, blobs, uploadKey, eventLog } = options;
+  const { domain, schema, pool, searches, blobs, uploadKey, proof, eventLog } = options;
   const folding = { codec: createCodec(options), tables: tablesOf(domain) };
   const resolvers = resolversFor(domain);
   const fieldResolver = fieldResolverOf(resolvers);
@@ -98,6 +99,7 @@ export const createExecutor = (options: ExecutorOptions): Execute => {
       loaders,
       blobs,
       uploadKey,
+      proof,
       eventLog,
       cursor,
       notes,

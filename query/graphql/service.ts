@@ -29,7 +29,7 @@ import { schemaOf } from './schema/schema.ts';
 import { openSubscriptions, type SubscriptionDependencies } from './subscriptions/service.ts';
 
 type GraphqlDependencies = Omit<SubscriptionDependencies, 'execute' | 'planner'> &
-  Pick<ExecutorOptions, 'domain' | 'eventLog' | 'keys' | 'snapshots' | 'uploadKey'> & {
+  Pick<ExecutorOptions, 'domain' | 'eventLog' | 'keys' | 'snapshots' | 'uploadKey' | 'proof'> & {
     readonly databaseUrl: string;
     readonly domain: Domain;
     readonly searches: Searches;

@@ -17,6 +17,7 @@ import { servePages } from '../../pages.ts';
 import { startEventIndex } from '../../projector/index-events.ts';
 import { startProjector } from '../../projector/service.ts';
 import { startChain } from '../../proof/chain/follow-chain.ts';
+import { proof } from '../../proof/rest/served.ts';
 import { startQueryService } from '../../query/service.ts';
 import { type Reply, restClientOf } from '../../testing/http/rest-client.ts';
 import { serveRoutes } from '../serve.ts';
@@ -102,16 +103,14 @@ export const openBackend = async (
   opening.use(resource);
   const observed = { health: new Health(log), metrics: createMetrics(), access: resource };
   const changes = opening.use(openPostgresChangeStream({ ...side, notifier }));
+  const composed = { domain: publishing, gateway: side, log, servePages, proof };
   const query = opening.use(
     await startQueryService({
       ...side,
-      domain: publishing,
-      gateway: side,
+      ...composed,
       pool,
       changes,
       notifier,
-      log,
-      servePages,
       ...observed,
       config: loadConfig(settings),
       ...options,

@@ -1,9 +1,8 @@
-import { readAuditStatus } from '../../audit/reads.ts';
 import type { Resolver } from './context.ts';
 
 /** The numbers of the status that REST returns in full. */
-export const auditStatus: Resolver = async (_query, _args, { pool, eventLog, caller }) => {
-  const { chain, signed, unproven, verified } = await readAuditStatus({ pool, eventLog }, caller);
+export const auditStatus: Resolver = async (_query, _args, { pool, eventLog, caller, proof }) => {
+  const { chain, signed, unproven, verified } = await proof.readStatus({ pool, eventLog }, caller);
   return {
     chained: chain.count,
     chainHead: chain.head,

@@ -17,9 +17,9 @@ import type { Clock } from '#shared/clock/clock.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import type { Log } from '#shared/log.ts';
 import { AUDIT_OPERATIONS, EXPORT_TYPE, ExportRange } from '#shared/rest/audit.ts';
-import { createTimes } from '../events/times.ts';
-import { positionOfCursor } from '../rest/cursor-position.ts';
-import type { Charge } from '../rest/meter.ts';
+import { createTimes } from '../../query/events/times.ts';
+import { positionOfCursor } from '../../query/rest/cursor-position.ts';
+import type { Charge } from '../../query/rest/meter.ts';
 
 type ExportDependencies = AuditKeyDependencies & {
   readonly eventLog: Pick<EventLog, 'identity' | 'eventAt' | 'head' | 'follow'>;

@@ -12,8 +12,8 @@ import { cursorAt, type SeeingLog } from '#shared/event-log/own-cursor.ts';
 import { readCheckpoint } from '#shared/follower/checkpoint.ts';
 import { type Caller, mayAlways } from '#shared/policy.ts';
 import type { AuditHead, AuditKeys, AuditStatus } from '#shared/rest/audit.ts';
-import type { Reads } from '../rest/read-routes.ts';
-import { readFailureOf } from '../rows/statement.ts';
+import type { Reads } from '../../query/rest/read-routes.ts';
+import { readFailureOf } from '../../query/rows/statement.ts';
 
 type AuditReadDependencies = { readonly pool: Pool; readonly eventLog: SeeingLog & Pick<EventLog, 'head'> };
 

@@ -1,0 +1,13 @@
+import { placeInChain } from '#shared/audit/place-in-chain.ts';
+import type { Proof } from '../../query/proof.ts';
+import { erasureReads } from './erasure.ts';
+import { exportRoutes } from './export.ts';
+import { auditReads, readAuditStatus } from './reads.ts';
+
+/** The proof as the query role serves it. */
+export const proof: Proof = {
+  readsOf: (dependencies) => ({ ...auditReads(dependencies), ...erasureReads(dependencies) }),
+  routesOf: exportRoutes,
+  readStatus: readAuditStatus,
+  placeInChain,
+};

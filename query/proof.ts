@@ -1,0 +1,50 @@
+import type { RequestHandler } from 'express';
+import type { LastingAccess } from '#edge/authenticate/resource-server.ts';
+import type { Health } from '#edge/http/health.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import type { Blobs } from '#shared/blobs/blobs.ts';
+import type { Clock } from '#shared/clock/clock.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import type { ErasureList } from '#shared/erasure/erasure-list.ts';
+import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
+import type { SeeingLog } from '#shared/event-log/own-cursor.ts';
+import type { MasterKey } from '#shared/keys/master-key.ts';
+import type { Log } from '#shared/log.ts';
+import type { Caller } from '#shared/policy.ts';
+import type { AuditStatus } from '#shared/rest/audit.ts';
+import type { RecordedEvent as ShownEvent } from '#shared/rest/recorded-event.ts';
+import type { Reads } from './rest/read-routes.ts';
+
+/** The dependencies of the proof's part of the interface. */
+export type ProofDependencies = {
+  readonly domain: Domain;
+  readonly pool: Pool;
+  readonly eventLog: Pick<
+    EventLog,
+    'identity' | 'namesEvents' | 'remembered' | 'eventAt' | 'head' | 'read' | 'follow'
+  >;
+  readonly blobs: Pick<Blobs, 'find'>;
+  readonly erasures: Pick<ErasureList, 'read' | 'path'>;
+  /** Wraps the key that signs exports. */
+  readonly masterKey: MasterKey;
+  readonly health: Pick<Health, 'onDrain'>;
+  readonly access: Pick<LastingAccess, 'refusalNow'>;
+  readonly log: Log;
+  readonly clock: Clock;
+};
+
+export type PlaceInChain = NonNullable<ShownEvent['chain']>;
+
+/** The proof as this role serves it beside its own reads. The composition gives it. */
+export type Proof = {
+  readsOf(
+    dependencies: ProofDependencies,
+  ): Reads<'getAuditStatus' | 'listAuditHeads' | 'listAuditKeys' | 'getErasureOfUser'>;
+  /** The export of the log. `before` runs after admission. */
+  routesOf(dependencies: ProofDependencies & { readonly before: readonly RequestHandler[] }): RequestHandler;
+  readStatus(
+    from: { readonly pool: Pool; readonly eventLog: SeeingLog & Pick<EventLog, 'head'> },
+    caller: Caller,
+  ): Promise<AuditStatus>;
+  placeInChain(pool: Pool, event: RecordedEvent): Promise<PlaceInChain>;
+};
