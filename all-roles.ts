@@ -26,7 +26,7 @@ import { startCommandService } from './command/service.ts';
 import { servePages } from './pages.ts';
 import { startProjection } from './projector/role.ts';
 import { proof } from './proof/rest/served.ts';
-import { startAudit } from './proof/service.ts';
+import { runningProof } from './proof/service.ts';
 import { queryLinksOf, startQueryService } from './query/service.ts';
 import { startDispatcher } from './webhook-dispatcher/service.ts';
 
@@ -45,7 +45,7 @@ export const startFollowers = async (context: ProcessContext, worker: WorkerLink
     await startCommandService({ ...foundation, blobs, log, webhooks: config.webhooks }),
   );
   const notifier = resources.use(openReadModelNotifier({ ...foundation, url: foundation.databaseUrl }));
-  await startProjection(context, foundation, { notifier, startProof: startAudit });
+  await startProjection(context, foundation, { notifier, proof: runningProof });
   const changes = resources.use(
     await openChangeStream({ ...foundation, url: config.changeStreamUrl, notifier, log }),
   );
@@ -122,7 +122,7 @@ const startRoles = async (context: ProcessContext, foundation: Foundation, { fol
     await startCommandService({ ...foundation, blobs, log, webhooks: config.webhooks, follows }),
   );
   const notifier = resources.use(openReadModelNotifier({ ...foundation, url: foundation.databaseUrl }));
-  if (follows) await startProjection(context, foundation, { notifier, startProof: startAudit });
+  if (follows) await startProjection(context, foundation, { notifier, proof: runningProof });
   const { auth, authentication } = await openAuth(context, foundation, gateway);
   const changes = resources.use(
     await openChangeStream({ ...foundation, url: config.changeStreamUrl, notifier, log }),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readAuditKeys } from '#shared/audit/signing-keys.ts';
+import { readAuditKeys } from '../proof/stored/signing-keys.ts';
 import { callLine } from '../test/engines/call-line.ts';
 import { createCommandDatabase } from '../test/engines/command-side.ts';
 

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { formatCursor } from '#kernel/base/cursor.ts';
-import { report } from '#shared/audit/verification-report.ts';
+import { report } from '#shared/rest/verification-report.ts';
 import { spawnAnnals } from '../test/annals-process.ts';
 import { ageLog } from '../test/engines/age-log.ts';
 import { callAt } from '../test/engines/call-line.ts';

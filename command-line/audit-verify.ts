@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import { type AuditKey, auditKey } from '#shared/audit/signing-keys.ts';
 import { fileFailure } from '#shared/folder.ts';
 import { positionOf } from '../proof/at.ts';
+import { type AuditKey, auditKey } from '../proof/stored/signing-keys.ts';
 import { summaryOf } from '../proof/verify/summary.ts';
 import { verify } from '../proof/verify/verify.ts';
 import type { Command, Given } from './arguments/command.ts';

@@ -1,9 +1,9 @@
 import { migrateAudit } from '#shared/audit/migrate.ts';
-import { rotateAuditKey } from '#shared/audit/signing-keys.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { openMasterKey } from '#shared/keys/master-key-file.ts';
 import { ensureSigningKey, OVERLAP_S, rotateSigningKeys } from '../auth/signing-keys/signing-keys.ts';
 import { migrateSigningKeys } from '../auth/signing-keys/statements.ts';
+import { rotateAuditKey } from '../proof/stored/signing-keys.ts';
 import { type Command, numberOf } from './arguments/command.ts';
 import { openInstallation } from './installation/installation.ts';
 

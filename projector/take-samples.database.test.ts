@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { expect } from 'vitest';
 import { readSamples } from '#process/operations/samples.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
+import { countChained } from '../proof/service.ts';
 import { test } from '../test/engines/processes.ts';
 import { until } from '../testing/until.ts';
 import { migrateLedger } from '../webhook-dispatcher/ledger/migrate.ts';
@@ -21,7 +22,7 @@ test('the first sample is recorded at once, with the deliveries of the last ten 
        as written (state, settled, count), generate_series(1, count)`,
   );
   await using _sampling = await startSampling({
-    ...{ pool, eventLog, clock: REAL_TIME },
+    ...{ pool, eventLog, clock: REAL_TIME, countEvents: countChained },
     log: pino({ level: 'silent' }),
   });
   const [sample] = await until(

@@ -2,7 +2,6 @@ import { readFollowers } from '#process/operations/followers.ts';
 import { countParkedAndSkipped } from '#process/operations/installation-state.ts';
 import { migrateOperations } from '#process/operations/migrate.ts';
 import { keepSample, readLatestAt, type Sample } from '#process/operations/samples.ts';
-import { readChainEnd } from '#shared/audit/blocks.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
@@ -17,6 +16,8 @@ type SamplingOptions = {
   readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'follow'>;
   readonly log: Log;
   readonly clock: Clock;
+  /** How many events the proof covers. */
+  readonly countEvents: (pool: Pool) => Promise<number>;
 };
 
 /** Records metrics of the installation every few seconds, in one process at a time. */
@@ -25,6 +26,7 @@ export const startSampling = async ({
   eventLog,
   log,
   clock,
+  countEvents,
 }: SamplingOptions): Promise<AsyncDisposable> => {
   await migrateLeases(pool);
   await migrateOperations(pool);
@@ -37,7 +39,7 @@ export const startSampling = async ({
       const waitMs = before === undefined ? 0 : untilNextSampleMs(clock.nowMs());
       await clock.sleep(waitMs, signal);
       if (signal.aborted) return;
-      const sample = await measure({ pool, eventLog, clock }, before);
+      const sample = await measure({ pool, eventLog, clock, countEvents }, before);
       await keepSample(pool, sample);
       before = sample.at;
     }
@@ -56,7 +58,7 @@ export const startSampling = async ({
 };
 
 const measure = async (
-  { pool, eventLog, clock }: Omit<SamplingOptions, 'log'>,
+  { pool, eventLog, clock, countEvents }: Omit<SamplingOptions, 'log'>,
   before: Date | undefined,
 ): Promise<Sample> => {
   const at = new Date(clock.nowMs());
@@ -64,7 +66,7 @@ const measure = async (
   const delivered = await countDelivered(pool, new Date(at.getTime() - sinceMs));
   const { due, dead } = await countWebhooks(pool);
   const { parked } = await countParkedAndSkipped(pool);
-  const { count: events } = await readChainEnd(pool);
+  const events = await countEvents(pool);
   const followers = (await readFollowers(pool, eventLog)).map(
     ({ name, behindSeconds }) => [name, behindSeconds] as const,
   );

@@ -7,9 +7,7 @@ import {
   recordProgress,
   type TakenOperatorCommand,
 } from '#process/operations/operator-commands.ts';
-import { readChainEnd } from '#shared/audit/blocks.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
-import { readPublication } from '#shared/audit/publication.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
@@ -22,6 +20,8 @@ import { createSnapshots } from '#shared/snapshots/snapshots.ts';
 import { startChain } from './chain/follow-chain.ts';
 import { headFilesIn } from './heads/head-files.ts';
 import { startHeads } from './heads/service.ts';
+import { readChainEnd } from './stored/blocks.ts';
+import { readPublication } from './stored/publication.ts';
 import type { Verification } from './verify/plan.ts';
 import { summaryOf } from './verify/summary.ts';
 import { verify } from './verify/verify.ts';
@@ -32,6 +32,9 @@ type AuditDependencies = Omit<WatchOptions, 'eventsPerSecond'> & {
   readonly masterKey: MasterKey;
   readonly settings: AuditSettings;
 };
+
+/** The number of events that the chain covers. */
+export const countChained = async (pool: Pool): Promise<number> => (await readChainEnd(pool)).count;
 
 /**
  * The audit of the log: the chain, its signed heads, and a continuous verification. One of several processes
@@ -54,13 +57,16 @@ export const startAudit = async (dependencies: AuditDependencies): Promise<Async
   return { [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 
+/** The proof as the projector role runs it, beside the projection. */
+export const runningProof = { start: startAudit, countEvents: countChained };
+
 /**
  * Metrics of the proof, whichever process builds it. The lag of the chain is reported like that of every
  * follower.
  */
 const observeAudit = ({ pool, metrics }: { readonly pool: Pool; readonly metrics: Registry }): void => {
   const signed = async () => (await readPublication(pool)).count;
-  const chained = async () => (await readChainEnd(pool)).count;
+  const chained = () => countChained(pool);
   gauge(
     metrics,
     { name: 'annals_audit_chained_events', help: 'Events of the log that the hash chain covers.' },

@@ -8,7 +8,7 @@ import {
   requestOperatorCommand,
 } from '#process/operations/operator-commands.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
-import { report as reportSchema } from '#shared/audit/verification-report.ts';
+import { report as reportSchema } from '#shared/rest/verification-report.ts';
 import { temporaryDataDir } from '../test/engines/data-dir.ts';
 import { test as base } from '../test/engines/filled-read-model.ts';
 import { until } from '../testing/until.ts';

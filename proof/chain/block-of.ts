@@ -1,8 +1,8 @@
-import type { Block, ChainEnd } from '#shared/audit/blocks.ts';
-import { extendByAll } from '#shared/audit/chain.ts';
 import { timeOf } from '#shared/audit/position-at.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { hashOf } from '#shared/events/canonical.ts';
+import type { Block, ChainEnd } from '../stored/blocks.ts';
+import { extendByAll } from '../stored/chain.ts';
 
 /** The concatenated hashes of events: the expensive part of a block, and independent of earlier blocks. */
 export const hashesOf = (events: readonly RecordedEvent[]): Buffer => Buffer.concat(events.map(hashOf));

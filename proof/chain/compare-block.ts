@@ -1,6 +1,6 @@
 import type { Position } from '#kernel/base/brands.ts';
-import type { Block } from '#shared/audit/blocks.ts';
-import { HASH_BYTES } from '#shared/audit/chain.ts';
+import type { Block } from '../stored/blocks.ts';
+import { HASH_BYTES } from '../stored/chain.ts';
 import type { ChainFinding, FoundEvent } from './findings.ts';
 
 /** An event found in the log, with its hash. */

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EventId, StreamName } from '#kernel/base/brands.ts';
-import { headAt, readBlocks, readChainEnd } from '#shared/audit/blocks.ts';
-import { extendByAll, GENESIS } from '#shared/audit/chain.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';
 import { type AuditedLog, createAuditedLog } from '../../test/engines/audited-log.ts';
 import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
 import { until } from '../../testing/until.ts';
+import { headAt, readBlocks, readChainEnd } from '../stored/blocks.ts';
+import { extendByAll, GENESIS } from '../stored/chain.ts';
 import { hashesOf } from './block-of.ts';
 
 describe.each(LOG_ENGINES)('the chain beside a log on %s', (_name, startLog) => {

@@ -1,11 +1,11 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { Position } from '#kernel/base/brands.ts';
-import { insertBlock, readChainEnd } from '#shared/audit/blocks.ts';
-import { HASH_BYTES } from '#shared/audit/chain.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { type Batch, followAhead } from '#shared/follower/follow-ahead.ts';
 import { type FollowingOptions, FULL_EVENTS, startFollowing } from '#shared/follower/follower.ts';
+import { insertBlock, readChainEnd } from '../stored/blocks.ts';
+import { HASH_BYTES } from '../stored/chain.ts';
 import { blockOf, hashesOf } from './block-of.ts';
 
 const CHAIN = 'chain';

@@ -1,10 +1,10 @@
 import { appendFile, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { expect } from 'vitest';
-import { readChainEnd } from '#shared/audit/blocks.ts';
-import { insertHead, writeStatement } from '#shared/audit/signed-head.ts';
-import { openSigner, rotateAuditKey, type Signer } from '#shared/audit/signing-keys.ts';
 import { type AuditedLog, freshTest } from '../../test/engines/audited-log.ts';
 import { readKeyFile } from '../heads/head-files.ts';
+import { readChainEnd } from '../stored/blocks.ts';
+import { insertHead, writeStatement } from '../stored/signed-head.ts';
+import { openSigner, rotateAuditKey, type Signer } from '../stored/signing-keys.ts';
 import type { GivenHeads } from './head-sources.ts';
 import { beginChainCheck } from './verify-chain.ts';
 

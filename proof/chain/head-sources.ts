@@ -1,11 +1,11 @@
 // Over 200 lines, because it is one thing: how the signed heads of all sources are merged and verified.
 import { stat } from 'node:fs/promises';
-import { readPublication } from '#shared/audit/publication.ts';
-import { readAllHeads, readStatement, type SignedHead } from '#shared/audit/signed-head.ts';
-import { type AuditKey, isSignedBy, readStoredKeys } from '#shared/audit/signing-keys.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type HeadFiles, LineDamaged, type ReadHead, readHeads, readKeyFile } from '../heads/head-files.ts';
 import { readLines } from '../heads/line-file.ts';
+import { readPublication } from '../stored/publication.ts';
+import { readAllHeads, readStatement, type SignedHead } from '../stored/signed-head.ts';
+import { type AuditKey, isSignedBy, readStoredKeys } from '../stored/signing-keys.ts';
 import type { Findings, HeadSource } from './findings.ts';
 import { trustedKeys } from './trusted-keys.ts';
 

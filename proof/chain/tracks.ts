@@ -1,4 +1,4 @@
-import { extend, GENESIS } from '#shared/audit/chain.ts';
+import { extend, GENESIS } from '../stored/chain.ts';
 import type { Difference, SeenEvent } from './compare-block.ts';
 import type { Findings } from './findings.ts';
 import type { SourcedHead } from './head-sources.ts';

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { type AuditKey, auditKey, endorsementText, thumbprint } from '#shared/audit/signing-keys.ts';
+import { type AuditKey, auditKey, endorsementText, thumbprint } from '../stored/signing-keys.ts';
 import { Findings } from './findings.ts';
 import { trustedKeys } from './trusted-keys.ts';
 

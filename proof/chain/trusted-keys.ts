@@ -1,4 +1,4 @@
-import { type AuditKey, endorsementText, isSignedBy, thumbprint } from '#shared/audit/signing-keys.ts';
+import { type AuditKey, endorsementText, isSignedBy, thumbprint } from '../stored/signing-keys.ts';
 import type { Findings, HeadSource } from './findings.ts';
 
 /** Keys by source, in order of trust. */

@@ -1,14 +1,14 @@
 // Over 200 lines, because every case tampers with the log and chain that are set up here.
 import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { describe, expect } from 'vitest';
-import { insertBlock } from '#shared/audit/blocks.ts';
-import { extendByAll, GENESIS } from '#shared/audit/chain.ts';
-import { insertHead, writeStatement } from '#shared/audit/signed-head.ts';
-import { openSigner, rotateAuditKey } from '#shared/audit/signing-keys.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { type AuditedLog, createAuditedLog, freshTest } from '../../test/engines/audited-log.ts';
 import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
 import { readKeyFile } from '../heads/head-files.ts';
+import { insertBlock } from '../stored/blocks.ts';
+import { extendByAll, GENESIS } from '../stored/chain.ts';
+import { insertHead, writeStatement } from '../stored/signed-head.ts';
+import { openSigner, rotateAuditKey } from '../stored/signing-keys.ts';
 import { blockOf, hashesOf } from './block-of.ts';
 import type { ChainReport } from './findings.ts';
 import type { GivenHeads } from './head-sources.ts';

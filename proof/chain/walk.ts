@@ -1,5 +1,5 @@
-import type { Block } from '#shared/audit/blocks.ts';
-import { extendByAll, GENESIS, HASH_BYTES } from '#shared/audit/chain.ts';
+import type { Block } from '../stored/blocks.ts';
+import { extendByAll, GENESIS, HASH_BYTES } from '../stored/chain.ts';
 import { latestOf, timesOf } from './block-of.ts';
 import { compareBlock, type SeenEvent } from './compare-block.ts';
 import type { ChainReport, Findings } from './findings.ts';

@@ -2,9 +2,9 @@
 
 import type { Position, StreamName } from '#kernel/base/brands.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import { readBetween } from '#shared/audit/chain-at.ts';
 import { StaleVersion } from '#shared/event-log/errors.ts';
 import { type EventLog, FIRST, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
+import { readBetween } from '#shared/event-log/read-between.ts';
 import { hashOf } from '#shared/events/canonical.ts';
 import { subjectOf } from '#shared/events/codec.ts';
 import type { StreamReferences } from '#shared/events/stream-references.ts';

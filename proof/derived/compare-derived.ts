@@ -1,8 +1,8 @@
 import type { Position } from '#kernel/base/brands.ts';
-import type { DerivedFinding } from '#shared/audit/verification-report.ts';
-import type { Difference } from '#shared/audit/watch.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { FIRST } from '#shared/event-log/event-log.ts';
+import type { DerivedFinding } from '#shared/rest/verification-report.ts';
+import type { Difference } from '../stored/watch.ts';
 import { compareEndpoint, WEBHOOKS } from './compare-endpoint.ts';
 import { compareIndex, type Stretch } from './compare-index.ts';
 import { comparePerson, type PersonDependencies, USERS } from './compare-person.ts';

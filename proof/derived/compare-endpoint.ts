@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Position, StreamName } from '#kernel/base/brands.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { filterColumnsOf } from '#kernel/webhook/webhook-fields.ts';
-import type { DerivedFinding } from '#shared/audit/verification-report.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { decodeClear } from '#shared/events/decode-clear.ts';
+import type { DerivedFinding } from '#shared/rest/verification-report.ts';
 import {
   endpointAfter,
   PLANNER,

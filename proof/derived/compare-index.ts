@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Position } from '#kernel/base/brands.ts';
-import type { DerivedFinding } from '#shared/audit/verification-report.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import {
   INDEX_COLUMNS,
@@ -9,6 +8,7 @@ import {
   readIndexedSpan,
 } from '#shared/event-index/event-index.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
+import type { DerivedFinding } from '#shared/rest/verification-report.ts';
 
 /** All events of the log after one position, up to another. */
 export type Stretch = {

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Position, StreamName, UserId, Version } from '#kernel/base/brands.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { DerivedFinding } from '#shared/audit/verification-report.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import { createReadPerson, DIRECTORY } from '#shared/persons/read-person.ts';
+import type { DerivedFinding } from '#shared/rest/verification-report.ts';
 
 export type PersonDependencies = {
   readonly pool: Pool;

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EventId, WebhookId } from '#kernel/base/brands.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { DerivedFinding } from '#shared/audit/verification-report.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { type Catalogue, catalogueOf } from '#shared/events/catalogue.ts';
 import { decodeClear } from '#shared/events/decode-clear.ts';
+import type { DerivedFinding } from '#shared/rest/verification-report.ts';
 
 type Dependencies = { readonly pool: Pool; readonly domain: Domain };
 

@@ -2,7 +2,6 @@
 import { pino } from 'pino';
 import { expect } from 'vitest';
 import { createMetrics } from '#process/observability/metrics.ts';
-import { readChainEnd } from '#shared/audit/blocks.ts';
 import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
 import { EVENT_INDEX } from '#shared/event-index/event-index.ts';
 import { createCheckPerson } from '#shared/persons/check-person.ts';
@@ -17,6 +16,7 @@ import { test as base } from '../../test/engines/verified-read-model.ts';
 import { until } from '../../testing/until.ts';
 import { migrateLedger } from '../../webhook-dispatcher/ledger/migrate.ts';
 import { startPlanner } from '../../webhook-dispatcher/plan.ts';
+import { readChainEnd } from '../stored/blocks.ts';
 import { step } from '../watch/step.ts';
 
 const log = pino({ level: 'silent' });

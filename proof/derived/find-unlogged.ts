@@ -1,8 +1,8 @@
 import type { Position } from '#kernel/base/brands.ts';
-import type { DerivedFinding } from '#shared/audit/verification-report.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { EVENT_INDEX } from '#shared/event-index/event-index.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
+import type { DerivedFinding } from '#shared/rest/verification-report.ts';
 import { PLANNER } from '#shared/webhooks/planned-endpoint.ts';
 import { WEBHOOKS } from './compare-endpoint.ts';
 

@@ -1,9 +1,10 @@
 import type { Position } from '#kernel/base/brands.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import { CHAIN_START, type ChainState, extendBy, readBetween } from '#shared/audit/chain-at.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
+import { readBetween } from '#shared/event-log/read-between.ts';
 import { hashOf } from '#shared/events/canonical.ts';
 import type { Progress } from '#shared/projection/catch-up.ts';
+import { CHAIN_START, type ChainState, extendBy } from '../chain/chain-at.ts';
 import type { Order } from './append-in-order.ts';
 import { type Filled, fillLog } from './fill-log.ts';
 import type { Moved } from './switch-log.ts';

@@ -1,12 +1,13 @@
 import type { Position } from '#kernel/base/brands.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import { agreesWithChain, type ChainState, chainAt, extendBy, readBetween } from '#shared/audit/chain-at.ts';
-import { toLine } from '#shared/audit/export/cloud-event.ts';
-import { readProof, type SignedManifest, signManifest } from '#shared/audit/export/manifest.ts';
-import { type AuditKeyDependencies, canonical, openSigner } from '#shared/audit/signing-keys.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
+import { readBetween } from '#shared/event-log/read-between.ts';
 import { type Progress, Stopped } from '#shared/projection/catch-up.ts';
+import { agreesWithChain, type ChainState, chainAt, extendBy } from '../chain/chain-at.ts';
+import { type AuditKeyDependencies, canonical, openSigner } from '../stored/signing-keys.ts';
+import { toLine } from './cloud-event.ts';
 import { LinesFile, openFolder, removeFile, writeWhole } from './folder.ts';
+import { readProof, type SignedManifest, signManifest } from './manifest.ts';
 import { exportPersons } from './persons.ts';
 import { MANIFEST, PLAN, type Plan, type Range, readPlan, writePlan } from './plan.ts';
 

@@ -1,6 +1,5 @@
 import type { Position, UserId } from '#kernel/base/brands.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import type { ChainState } from '#shared/audit/chain-at.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Canonical } from '#shared/events/canonical.ts';
@@ -10,6 +9,7 @@ import { createKeyWrap } from '#shared/keys/postgres/key-wrap.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import { selectWithoutKey } from '#shared/keys/postgres/statements.ts';
 import { type Progress, Stopped } from '#shared/projection/catch-up.ts';
+import type { ChainState } from '../chain/chain-at.ts';
 import type { Order } from './append-in-order.ts';
 import { type Filled, fillLog, Present } from './fill-log.ts';
 import { takeInPersons } from './persons.ts';

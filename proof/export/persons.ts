@@ -2,10 +2,10 @@ import * as z from 'zod';
 import type { UserId } from '#kernel/base/brands.ts';
 import { userId } from '#kernel/base/events/fields.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import type { Manifest } from '#shared/audit/export/manifest.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { LinesFile } from './folder.ts';
+import type { Manifest } from './manifest.ts';
 
 /** The keys that seal persons’ data, as in the database: wrapped under the master key. */
 const PERSONS = 'persons.jsonl';

@@ -2,8 +2,8 @@ import * as z from 'zod';
 import type { Position } from '#kernel/base/brands.ts';
 import { position } from '#kernel/base/events/fields.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import { type FileEntry, Manifest } from '#shared/audit/export/manifest.ts';
 import { digestOf, readWhole, writeWhole } from './folder.ts';
+import { type FileEntry, Manifest } from './manifest.ts';
 
 export const MANIFEST = 'manifest.json';
 /** Exists while the export is unfinished, and fixes its range, so that resuming it gives the same bytes. */

@@ -3,12 +3,12 @@ import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import { type ChainState, extendBy } from '#shared/audit/chain-at.ts';
-import { type ExportedEvent, fromLine } from '#shared/audit/export/cloud-event.ts';
-import { SignedManifest, signedText } from '#shared/audit/export/manifest.ts';
-import { readStatement } from '#shared/audit/signed-head.ts';
-import { type AuditKey, endorsementText, isSignedBy, thumbprint } from '#shared/audit/signing-keys.ts';
+import { type ChainState, extendBy } from '../chain/chain-at.ts';
+import { readStatement } from '../stored/signed-head.ts';
+import { type AuditKey, endorsementText, isSignedBy, thumbprint } from '../stored/signing-keys.ts';
+import { type ExportedEvent, fromLine } from './cloud-event.ts';
 import { readWhole } from './folder.ts';
+import { SignedManifest, signedText } from './manifest.ts';
 import { type Person, personFrom } from './persons.ts';
 import { MANIFEST } from './plan.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { type HeadStatement, readStatement, type SignedHead, signedHead } from '#shared/audit/signed-head.ts';
-import { type AuditKey, auditKey } from '#shared/audit/signing-keys.ts';
+import { type HeadStatement, readStatement, type SignedHead, signedHead } from '../stored/signed-head.ts';
+import { type AuditKey, auditKey } from '../stored/signing-keys.ts';
 import { appendLines, mendFile, readLines, stampOf } from './line-file.ts';
 
 /** Files outside the database, so that access to the database alone does not suffice to change a proof. */

@@ -2,16 +2,16 @@ import { appendFile, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { pino } from 'pino';
 import { expect } from 'vitest';
 import { createMetrics } from '#process/observability/metrics.ts';
-import { readAllHeads, readStatement } from '#shared/audit/signed-head.ts';
+import { type AuditedLog, createAuditedLog, freshTest } from '../../test/engines/audited-log.ts';
+import { until } from '../../testing/until.ts';
+import { readAllHeads, readStatement } from '../stored/signed-head.ts';
 import {
   endorsementText,
   isSignedBy,
   readAuditKeys,
   rotateAuditKey,
   thumbprint,
-} from '#shared/audit/signing-keys.ts';
-import { type AuditedLog, createAuditedLog, freshTest } from '../../test/engines/audited-log.ts';
-import { until } from '../../testing/until.ts';
+} from '../stored/signing-keys.ts';
 import { readHeadFile, readKeyFile } from './head-files.ts';
 import { ChainBehind, HeadsDisagree } from './reconcile.ts';
 import { createPublisher, startHeads } from './service.ts';

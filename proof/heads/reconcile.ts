@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { headAt, readChainEnd } from '#shared/audit/blocks.ts';
-import { insertHead, readAllHeads, type StoredHead } from '#shared/audit/signed-head.ts';
-import { type AuditKey, isSignedBy, readAuditKeys } from '#shared/audit/signing-keys.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { headReaching } from '#shared/event-log/ask-again.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
+import { headAt, readChainEnd } from '../stored/blocks.ts';
+import { insertHead, readAllHeads, type StoredHead } from '../stored/signed-head.ts';
+import { type AuditKey, isSignedBy, readAuditKeys } from '../stored/signing-keys.ts';
 import {
   appendHeads,
   appendKeys,

@@ -1,19 +1,19 @@
 import { Counter } from 'prom-client';
-import { readChainEnd } from '#shared/audit/blocks.ts';
-import { recordProblem, recordPublished } from '#shared/audit/publication.ts';
+import type { Clock } from '#shared/clock/clock.ts';
+import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import type { FollowerOptions } from '#shared/follower/follower.ts';
+import { readKeptDigest } from '#shared/projection/kept-digest.ts';
+import { readChainEnd } from '../stored/blocks.ts';
+import { recordProblem, recordPublished } from '../stored/publication.ts';
 import {
   insertHead,
   readNewestHead,
   readStatement,
   type StoredHead,
   writeStatement,
-} from '#shared/audit/signed-head.ts';
-import { type AuditKeyDependencies, openSigner } from '#shared/audit/signing-keys.ts';
-import type { Clock } from '#shared/clock/clock.ts';
-import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
-import type { EventLog } from '#shared/event-log/event-log.ts';
-import type { FollowerOptions } from '#shared/follower/follower.ts';
-import { readKeptDigest } from '#shared/projection/kept-digest.ts';
+} from '../stored/signed-head.ts';
+import { type AuditKeyDependencies, openSigner } from '../stored/signing-keys.ts';
 import { appendHeads, type HeadFiles, stampOfFiles } from './head-files.ts';
 import { ChainBehind, LogWasCut, reconcile } from './reconcile.ts';
 

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
 import { formatCursor } from '#kernel/base/cursor.ts';
-import { type ChainState, extendBy } from '#shared/audit/chain-at.ts';
-import { fromLine } from '#shared/audit/export/cloud-event.ts';
-import { type SignedManifest, signedText } from '#shared/audit/export/manifest.ts';
-import { isSignedBy } from '#shared/audit/signing-keys.ts';
 import { type Asker, type Backend, test } from '../../test/engines/backend.ts';
+import { type ChainState, extendBy } from '../chain/chain-at.ts';
+import { fromLine } from '../export/cloud-event.ts';
+import { type SignedManifest, signedText } from '../export/manifest.ts';
+import { isSignedBy } from '../stored/signing-keys.ts';
 
 test.beforeAll(async ({ author, backend }) => {
   for (let articles = 0; articles < 30; articles += 1)

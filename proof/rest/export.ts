@@ -9,17 +9,18 @@ import { parametersOf } from '#edge/http/parameters.ts';
 import { demandRight } from '#edge/rest/admission.ts';
 import type { Position } from '#kernel/base/brands.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
-import { agreesWithChain, chainAt, extendBy, readBetween } from '#shared/audit/chain-at.ts';
-import { toLine } from '#shared/audit/export/cloud-event.ts';
-import { readProof, signManifest, toManifestLine } from '#shared/audit/export/manifest.ts';
-import { type AuditKeyDependencies, openSigner } from '#shared/audit/signing-keys.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
+import { readBetween } from '#shared/event-log/read-between.ts';
 import type { Log } from '#shared/log.ts';
 import { AUDIT_OPERATIONS, EXPORT_TYPE, ExportRange } from '#shared/rest/audit.ts';
 import { createTimes } from '../../query/events/times.ts';
 import { positionOfCursor } from '../../query/rest/cursor-position.ts';
 import type { Charge } from '../../query/rest/meter.ts';
+import { agreesWithChain, chainAt, extendBy } from '../chain/chain-at.ts';
+import { toLine } from '../export/cloud-event.ts';
+import { readProof, signManifest, toManifestLine } from '../export/manifest.ts';
+import { type AuditKeyDependencies, openSigner } from '../stored/signing-keys.ts';
 
 type ExportDependencies = AuditKeyDependencies & {
   readonly eventLog: Pick<EventLog, 'identity' | 'eventAt' | 'head' | 'follow'>;

@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
 import type { ItemAnswer, ListAnswer } from '#edge/rest/reads/answer.ts';
-import { isSignedBy, rotateAuditKey } from '#shared/audit/signing-keys.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Caller } from '#shared/policy.ts';
 import { createReadModel } from '#shared/projection/schema.ts';
@@ -9,6 +8,7 @@ import { type AuditedLog, test as base } from '../../test/engines/audited-log.ts
 import { as } from '../../test/engines/command-side.ts';
 import { POLICY } from '../../test/engines/policy.ts';
 import { tables } from '../../test/engines/tables.ts';
+import { isSignedBy, rotateAuditKey } from '../stored/signing-keys.ts';
 import { auditReads } from './reads.ts';
 
 /** Six events under three signed heads, and one more. */

@@ -1,10 +1,5 @@
 import type { Position } from '#kernel/base/brands.ts';
 import { LIMIT_DEFAULT } from '#kernel/base/rest/lists.ts';
-import { readChainEnd } from '#shared/audit/blocks.ts';
-import { readPublication } from '#shared/audit/publication.ts';
-import { readHeadsAfter, readStatement, type StoredHead } from '#shared/audit/signed-head.ts';
-import { type AuditKey, endorsementText, readAuditKeys } from '#shared/audit/signing-keys.ts';
-import { listDifferences, readWatched, type Watched } from '#shared/audit/watch.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { LIVE_SCHEMA, PROJECTOR } from '#shared/database/read-model-schemas.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
@@ -14,6 +9,11 @@ import { type Caller, mayAlways } from '#shared/policy.ts';
 import type { AuditHead, AuditKeys, AuditStatus } from '#shared/rest/audit.ts';
 import type { Reads } from '../../query/rest/read-routes.ts';
 import { readFailureOf } from '../../query/rows/statement.ts';
+import { readChainEnd } from '../stored/blocks.ts';
+import { readPublication } from '../stored/publication.ts';
+import { readHeadsAfter, readStatement, type StoredHead } from '../stored/signed-head.ts';
+import { type AuditKey, endorsementText, readAuditKeys } from '../stored/signing-keys.ts';
+import { listDifferences, readWatched, type Watched } from '../stored/watch.ts';
 
 type AuditReadDependencies = { readonly pool: Pool; readonly eventLog: SeeingLog & Pick<EventLog, 'head'> };
 

@@ -1,5 +1,5 @@
-import { placeInChain } from '#shared/audit/place-in-chain.ts';
 import type { Proof } from '../../query/proof.ts';
+import { placeInChain } from '../chain/place-in-chain.ts';
 import { erasureReads } from './erasure.ts';
 import { exportRoutes } from './export.ts';
 import { auditReads, readAuditStatus } from './reads.ts';

@@ -1,5 +1,4 @@
 import type { Position } from '#kernel/base/brands.ts';
-import { type HeadStatement, readStatement } from '#shared/audit/signed-head.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
 import { isOfThisRelease } from '#shared/projection/definition.ts';
@@ -7,6 +6,7 @@ import { definitionIn } from '#shared/projection/fingerprint.ts';
 import { computeDigest, computeDigestOn, readKeptDigest } from '#shared/projection/kept-digest.ts';
 import type { Mending } from '#shared/projection/retry.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
+import { type HeadStatement, readStatement } from '../stored/signed-head.ts';
 import type { Findings } from './findings.ts';
 
 /** A signed head with digests of the read model, which prove a past that has no rows any more. */

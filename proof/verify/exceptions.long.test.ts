@@ -1,9 +1,9 @@
 import { dirname } from 'node:path';
 import { expect } from 'vitest';
 import type { StreamName, UserId, Version } from '#kernel/base/brands.ts';
-import { report as reportSchema } from '#shared/audit/verification-report.ts';
 import { rebuild } from '#shared/projection/rebuild.ts';
 import { skipParked } from '#shared/projection/skip-parked.ts';
+import { report as reportSchema } from '#shared/rest/verification-report.ts';
 import { as, by, draftArticle } from '../../test/engines/command-side.ts';
 import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
 import { test } from '../../test/engines/verified-read-model.ts';

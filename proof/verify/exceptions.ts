@@ -1,7 +1,7 @@
 import type { Position, StreamName, Version } from '#kernel/base/brands.ts';
-import type { Finding, Report } from '#shared/audit/verification-report.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
+import type { Finding, Report } from '#shared/rest/verification-report.ts';
 import type { Findings } from './findings.ts';
 
 /** Returns whether an operator has skipped an event in every projection. There are few such events. */

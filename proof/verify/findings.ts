@@ -1,4 +1,4 @@
-import type { Finding, Report } from '#shared/audit/verification-report.ts';
+import type { Finding, Report } from '#shared/rest/verification-report.ts';
 
 /** All findings are counted; this many of each kind are listed. */
 const LISTED_PER_KIND_MAX = 20;

@@ -1,5 +1,4 @@
 import type { Position, StreamName, Version } from '#kernel/base/brands.ts';
-import type { DerivedFinding } from '#shared/audit/verification-report.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
 import { START } from '#shared/event-log/event-log.ts';
@@ -7,6 +6,7 @@ import { writeInParts } from '#shared/projection/fill.ts';
 import { useReadModel } from '#shared/projection/schema.ts';
 import type { Parked } from '#shared/read-model/parked.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
+import type { DerivedFinding } from '#shared/rest/verification-report.ts';
 import type { ChainCheck } from '../chain/verify-chain.ts';
 import type { Stretch } from '../derived/compare-index.ts';
 import type { Findings } from './findings.ts';

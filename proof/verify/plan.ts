@@ -1,8 +1,6 @@
 import type { Position } from '#kernel/base/brands.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { readChainEnd } from '#shared/audit/blocks.ts';
-import type { Finding } from '#shared/audit/verification-report.ts';
 import { LIVE_SCHEMA, PROJECTOR } from '#shared/database/read-model-schemas.ts';
 import { headReaching } from '#shared/event-log/ask-again.ts';
 import { START } from '#shared/event-log/event-log.ts';
@@ -11,8 +9,10 @@ import { demandCheckpoint } from '#shared/follower/demand-checkpoint.ts';
 import type { Progress } from '#shared/projection/catch-up.ts';
 import { isOfThisRelease } from '#shared/projection/definition.ts';
 import type { Mending } from '#shared/projection/retry.ts';
+import type { Finding } from '#shared/rest/verification-report.ts';
 import type { Snapshots } from '#shared/snapshots/snapshots.ts';
 import type { ChainCheckOptions } from '../chain/verify-chain.ts';
+import { readChainEnd } from '../stored/blocks.ts';
 
 export type Verification = Mending &
   Pick<ChainCheckOptions, 'auditDir' | 'given'> & {

@@ -2,7 +2,6 @@
 // changes.
 
 import type { Position, StreamName } from '#kernel/base/brands.ts';
-import type { Report } from '#shared/audit/verification-report.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { PROJECTOR } from '#shared/database/read-model-schemas.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
@@ -15,6 +14,7 @@ import { useReadModel } from '#shared/projection/schema.ts';
 import { followOperators } from '#shared/projection/swap.ts';
 import { lockVersions } from '#shared/projection/versions.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
+import type { Report } from '#shared/rest/verification-report.ts';
 import { checkSkipped } from './check-skipped.ts';
 import { foldComparisons } from './compare-fold.ts';
 import { BOOKKEEPING, liveComparisons } from './compare-live.ts';

@@ -1,8 +1,8 @@
 import type { Position, StreamName } from '#kernel/base/brands.ts';
-import type { EventBehind, RowFinding } from '#shared/audit/verification-report.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
+import type { EventBehind, RowFinding } from '#shared/rest/verification-report.ts';
 import { type Comparison, compare, type Difference } from './compare.ts';
 import type { Findings } from './findings.ts';
 import { isPersonal } from './readable.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Report } from '#shared/audit/verification-report.ts';
+import type { Report } from '#shared/rest/verification-report.ts';
 import { summaryOf } from './summary.ts';
 
 const none = { total: 0, listed: [] };

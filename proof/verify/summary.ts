@@ -1,4 +1,4 @@
-import type { Finding, Report, RowFinding } from '#shared/audit/verification-report.ts';
+import type { Finding, Report, RowFinding } from '#shared/rest/verification-report.ts';
 import { BOOKKEEPING } from './compare-live.ts';
 
 /** The report as readable lines: proven ranges, unproven ones, and all differences. */

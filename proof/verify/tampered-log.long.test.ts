@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { UserId } from '#kernel/base/brands.ts';
-import type { Report } from '#shared/audit/verification-report.ts';
+import type { Report } from '#shared/rest/verification-report.ts';
 import { as, by } from '../../test/engines/command-side.ts';
 import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
 import { test as base } from '../../test/engines/verified-read-model.ts';

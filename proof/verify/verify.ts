@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Position } from '#kernel/base/brands.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
-import type { Report } from '#shared/audit/verification-report.ts';
 import { PROJECTOR } from '#shared/database/read-model-schemas.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { findStandstills } from '#shared/follower/standstill.ts';
 import { Stopped } from '#shared/projection/catch-up.ts';
 import type { Mark } from '#shared/read-model/scratch-schemas.ts';
+import type { Report } from '#shared/rest/verification-report.ts';
 import { beginChainCheck } from '../chain/verify-chain.ts';
 import { compareDerived, findRowsOfNoEvent } from '../derived/compare-derived.ts';
 import { checkNewest } from './check-newest.ts';

@@ -3,7 +3,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Position, StreamName, UserId, Version } from '#kernel/base/brands.ts';
 import type { Table } from '#kernel/rows/change.ts';
-import type { Difference } from '#shared/audit/watch.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { LIVE_SCHEMA, PROJECTOR } from '#shared/database/read-model-schemas.ts';
@@ -17,6 +16,7 @@ import {
   type ProjectedShares,
   type ProjectedTable,
 } from '#shared/read-model/tables.ts';
+import type { Difference } from '../stored/watch.ts';
 import { foldingOf } from '../verify/deciders.ts';
 import { type Expected, expectedItems, expectedRow, expectedShares } from '../verify/expected-row.ts';
 

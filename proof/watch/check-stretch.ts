@@ -1,13 +1,13 @@
 import type { Position } from '#kernel/base/brands.ts';
-import type { Block } from '#shared/audit/blocks.ts';
-import { extendByAll, HASH_BYTES } from '#shared/audit/chain.ts';
 import { timeOf } from '#shared/audit/position-at.ts';
-import { readStatement, type StoredHead } from '#shared/audit/signed-head.ts';
-import { type AuditKey, isSignedBy } from '#shared/audit/signing-keys.ts';
-import type { Difference } from '#shared/audit/watch.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { hashOf } from '#shared/events/canonical.ts';
 import { compareBlock } from '../chain/compare-block.ts';
+import type { Block } from '../stored/blocks.ts';
+import { extendByAll, HASH_BYTES } from '../stored/chain.ts';
+import { readStatement, type StoredHead } from '../stored/signed-head.ts';
+import { type AuditKey, isSignedBy } from '../stored/signing-keys.ts';
+import type { Difference } from '../stored/watch.ts';
 
 /** Consecutive blocks, with all events and heads in their range. */
 type Stretch = {

@@ -2,9 +2,7 @@ import { pino } from 'pino';
 import { test as base, expect } from 'vitest';
 import type { UserId } from '#kernel/base/brands.ts';
 import { createMetrics } from '#process/observability/metrics.ts';
-import { readChainEnd } from '#shared/audit/blocks.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
-import { readWatched } from '#shared/audit/watch.ts';
 import { rebuild } from '#shared/projection/rebuild.ts';
 import type { CommandSide } from '../../test/engines/command-side.ts';
 import { createFilledReadModel } from '../../test/engines/filled-read-model.ts';
@@ -12,6 +10,8 @@ import { inTheDatabase } from '../../test/engines/log-engines.ts';
 import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
 import { until } from '../../testing/until.ts';
 import { startChain } from '../chain/follow-chain.ts';
+import { readChainEnd } from '../stored/blocks.ts';
+import { readWatched } from '../stored/watch.ts';
 import { step } from './step.ts';
 
 /** Tests that operations in progress are not reported as differences. */

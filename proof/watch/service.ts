@@ -1,11 +1,11 @@
 import type { Domain } from '#kernel/registry/registry.ts';
-import { readWatched } from '#shared/audit/watch.ts';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import type { FollowerOptions } from '#shared/follower/follower.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
+import { readWatched } from '../stored/watch.ts';
 import { gauge } from './gauge.ts';
 import { step } from './step.ts';
 

@@ -2,17 +2,6 @@
 
 import type { Position, StreamName, Version } from '#kernel/base/brands.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { headAt, readBlocks, readChainEnd } from '#shared/audit/blocks.ts';
-import { readHeadsAfter } from '#shared/audit/signed-head.ts';
-import { readAuditKeys } from '#shared/audit/signing-keys.ts';
-import {
-  beginRound,
-  type Difference,
-  endRound,
-  moveOn,
-  readWatched,
-  type Watched,
-} from '#shared/audit/watch.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
@@ -24,6 +13,10 @@ import { untilAborted } from '#shared/projection/fill.ts';
 import { computeDigestOn, readKeptDigest } from '#shared/projection/kept-digest.ts';
 import type { Projection } from '#shared/projection/prepared.ts';
 import { compareDerived, differenceOf, findRowsOfNoEvent } from '../derived/compare-derived.ts';
+import { headAt, readBlocks, readChainEnd } from '../stored/blocks.ts';
+import { readHeadsAfter } from '../stored/signed-head.ts';
+import { readAuditKeys } from '../stored/signing-keys.ts';
+import { beginRound, type Difference, endRound, moveOn, readWatched, type Watched } from '../stored/watch.ts';
 import { type Page, readLog } from '../verify/read-log.ts';
 import { checkRowUnlessLeaving } from './check-rows.ts';
 import { checkStretch } from './check-stretch.ts';

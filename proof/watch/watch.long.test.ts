@@ -2,9 +2,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { UserId } from '#kernel/base/brands.ts';
 import { createMetrics } from '#process/observability/metrics.ts';
-import { readChainEnd } from '#shared/audit/blocks.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
-import { listDifferences, readWatched } from '#shared/audit/watch.ts';
 import { as, by, registerUser } from '../../test/engines/command-side.ts';
 import { createFilledReadModel, type FilledReadModel } from '../../test/engines/filled-read-model.ts';
 import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
@@ -12,6 +10,8 @@ import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
 import { WEBHOOK_FORM } from '../../test/webhook-form.ts';
 import { until } from '../../testing/until.ts';
 import { startChain } from '../chain/follow-chain.ts';
+import { readChainEnd } from '../stored/blocks.ts';
+import { listDifferences, readWatched } from '../stored/watch.ts';
 import { startWatch } from './service.ts';
 import { step } from './step.ts';
 

@@ -2,7 +2,6 @@
 
 import type { Position, StreamName, Version } from '#kernel/base/brands.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
-import { readBetween } from '#shared/audit/chain-at.ts';
 import type { ChangePage } from '#shared/change-stream/change-stream.ts';
 import type { ChangeReader } from '#shared/change-stream/changes.ts';
 import type { Pool } from '#shared/database/pool.ts';
@@ -14,6 +13,7 @@ import {
   listIndexed,
 } from '#shared/event-index/event-index.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
+import { readBetween } from '#shared/event-log/read-between.ts';
 import { readCheckpoint } from '#shared/follower/checkpoint.ts';
 import type { createMeter } from '../rest/meter.ts';
 import { earlier, later, type Order, type Walk } from './page.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { readChainEnd } from '#shared/audit/blocks.ts';
 import { RECORDED_EVENT_OPERATIONS } from '#shared/rest/recorded-event.ts';
+import { readChainEnd } from '../../proof/stored/blocks.ts';
 import { type Asker, test as base } from '../../test/engines/backend.ts';
 import { fillLedger } from '../../test/engines/filled-ledger.ts';
 import { until } from '../../testing/until.ts';

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { EventId, StreamName } from '#kernel/base/brands.ts';
-import { EMPTY_CHAIN, insertBlock, readChainEnd } from '#shared/audit/blocks.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import { positionAt } from '#shared/audit/position-at.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { blockOf, hashesOf } from '../../proof/chain/block-of.ts';
+import { EMPTY_CHAIN, insertBlock, readChainEnd } from '../../proof/stored/blocks.ts';
 import { test as base } from '../../test/engines/pool.ts';
 import { createPositionFinder } from './find-position.ts';
 

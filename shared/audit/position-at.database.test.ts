@@ -3,11 +3,11 @@ import { describe, expect } from 'vitest';
 import type { EventId, Position } from '#kernel/base/brands.ts';
 import { NO_STREAM, START } from '#shared/event-log/event-log.ts';
 import { blockOf, hashesOf } from '../../proof/chain/block-of.ts';
+import { EMPTY_CHAIN, headAt, insertBlock, readBlocks, readChainEnd } from '../../proof/stored/blocks.ts';
+import { extendByAll, GENESIS } from '../../proof/stored/chain.ts';
 import { aStream, startFollowing } from '../../test/contracts/event-log-engine.ts';
 import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
 import { test as base } from '../../test/engines/pool.ts';
-import { EMPTY_CHAIN, headAt, insertBlock, readBlocks, readChainEnd } from './blocks.ts';
-import { extendByAll, GENESIS } from './chain.ts';
 import { migrateAudit } from './migrate.ts';
 import { positionAt } from './position-at.ts';
 

@@ -1,9 +1,9 @@
 import type { UserId } from '#kernel/base/brands.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import { readBetween } from '#shared/audit/chain-at.ts';
 import { isUndefinedTable } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
+import { readBetween } from '#shared/event-log/read-between.ts';
 import { subjectOf } from '#shared/events/codec.ts';
 import { hasLivingKey, selectWithoutKey } from '#shared/keys/postgres/statements.ts';
 import type { ErasureList } from './erasure-list.ts';

@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { PAGE } from '#kernel/base/rest/lists.ts';
 import type { RestOperation } from '#kernel/base/rest/operation.ts';
 import { timestamp } from '#kernel/base/values.ts';
-import { ExportLine } from '#shared/audit/export/line.ts';
 import { SPAN } from './events.ts';
+import { ExportLine } from './export-line.ts';
 
 const count = z.int().nonnegative();
 const hash = z.string().regex(/^[0-9a-f]{64}$/);

@@ -7,7 +7,7 @@ import { Links } from '#kernel/base/rest/fields.ts';
 import { PAGE } from '#kernel/base/rest/lists.ts';
 import type { RestOperation } from '#kernel/base/rest/operation.ts';
 import { timestamp } from '#kernel/base/values.ts';
-import { report } from '#shared/audit/verification-report.ts';
+import { report } from './verification-report.ts';
 
 /** The operations of operators (administrators), whatever roles and engines the installation has. */
 

@@ -1,8 +1,13 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SignedManifest, signManifest } from '#shared/audit/export/manifest.ts';
-import { type AuditKey, endorsementText, type PublicKey, thumbprint } from '#shared/audit/signing-keys.ts';
+import { SignedManifest, signManifest } from '../../proof/export/manifest.ts';
+import {
+  type AuditKey,
+  endorsementText,
+  type PublicKey,
+  thumbprint,
+} from '../../proof/stored/signing-keys.ts';
 
 /** A key without any relation to the log. */
 export type TestKey = { readonly id: string; readonly publicKey: PublicKey; sign(text: string): string };

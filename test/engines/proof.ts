@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { readChainEnd } from '#shared/audit/blocks.ts';
-import { readWatched } from '#shared/audit/watch.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { computeDigest, readKeptDigest } from '#shared/projection/kept-digest.ts';
 import type { ChainReport } from '../../proof/chain/findings.ts';
 import { beginChainCheck } from '../../proof/chain/verify-chain.ts';
+import { readChainEnd } from '../../proof/stored/blocks.ts';
+import { readWatched } from '../../proof/stored/watch.ts';
 import { until } from '../../testing/until.ts';
 import type { CommandDatabase, CommandSide } from './command-side.ts';
 import { tables } from './tables.ts';

@@ -1,6 +1,5 @@
 import { publishing } from '#domain/publishing.ts';
 import { type Cursor, formatCursor } from '#kernel/base/cursor.ts';
-import { readChainEnd } from '#shared/audit/blocks.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
@@ -9,6 +8,7 @@ import { createCodec, type DecodedEvent } from '#shared/events/codec.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import { runCommandLine } from '../../../command-line/program.ts';
+import { readChainEnd } from '../../../proof/stored/blocks.ts';
 import { until } from '../../../testing/until.ts';
 import { readLedger, readProgress } from '../webhook-ledger.ts';
 import type { CheckpointMove, History, LedgerEntry } from './history.ts';

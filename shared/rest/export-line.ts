@@ -1,7 +1,7 @@
 import * as z from 'zod';
 
 /**
- * A line of an export, for the description of the interface; `cloud-event.ts` and `manifest.ts` check each
+ * A line of an export, for the description of the interface; `proof/export/` checks each
  * kind of line.
  */
 export const ExportLine = z

@@ -1,10 +1,11 @@
 import type { Position } from '#kernel/base/brands.ts';
+import type { AuditedLog } from '#shared/audit/position-at.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
+import { START } from '#shared/event-log/event-log.ts';
+import { readBetween } from '#shared/event-log/read-between.ts';
 import { type Canonical, hashOf } from '#shared/events/canonical.ts';
-import { headAt } from './blocks.ts';
-import { extend, GENESIS } from './chain.ts';
-import type { AuditedLog } from './position-at.ts';
+import { headAt } from '../stored/blocks.ts';
+import { extend, GENESIS } from '../stored/chain.ts';
 
 /** The number of events of the log up to a position, and the head of the chain over them. */
 export type ChainState = { readonly count: number; readonly head: Buffer };
@@ -35,25 +36,3 @@ export const agreesWithChain = async (pool: Pool, { count, head }: ChainState): 
   const known = await headAt(pool, count);
   return known === undefined || known.equals(head);
 };
-
-type Range = { readonly after: Position; readonly upTo: Position };
-
-/** The events after one position up to another that the log has reached; ends early if the signal aborts. */
-export async function* readBetween(
-  eventLog: Pick<EventLog, 'follow'>,
-  { after, upTo }: Range,
-  signal?: AbortSignal,
-): AsyncGenerator<readonly RecordedEvent[]> {
-  if (after >= upTo) return;
-  const leaving = new AbortController();
-  const ended = signal === undefined ? leaving.signal : AbortSignal.any([leaving.signal, signal]);
-  try {
-    for await (const events of eventLog.follow(after, ended)) {
-      const last = events.at(-1)?.position ?? after;
-      yield last <= upTo ? events : events.filter(({ position }) => position <= upTo);
-      if (last >= upTo) return;
-    }
-  } finally {
-    leaving.abort();
-  }
-}

@@ -1,10 +1,10 @@
 import type { Pool } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { hashOf } from '#shared/events/canonical.ts';
-import { headAt } from './blocks.ts';
-import { HASH_BYTES } from './chain.ts';
-import { readPublication } from './publication.ts';
-import { readHeadsAfter, readStatement } from './signed-head.ts';
+import { headAt } from '../stored/blocks.ts';
+import { HASH_BYTES } from '../stored/chain.ts';
+import { readPublication } from '../stored/publication.ts';
+import { readHeadsAfter, readStatement } from '../stored/signed-head.ts';
 
 export type PlaceInChain = {
   readonly hash: string;

@@ -2,10 +2,10 @@ import * as z from 'zod';
 import type { EventId, LogIdentity, Position, StreamName, Version } from '#kernel/base/brands.ts';
 import { position, version } from '#kernel/base/events/fields.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
+import { timeOf } from '#shared/audit/position-at.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { Canonical } from '#shared/events/canonical.ts';
-import { timeOf } from '../position-at.ts';
-import { canonical } from '../signing-keys.ts';
+import { canonical } from '../stored/signing-keys.ts';
 
 /**
  * The number of digits of the greatest position, so that the texts sort as the positions do, as the extension

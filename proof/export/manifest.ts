@@ -3,8 +3,8 @@ import type { LogIdentity } from '#kernel/base/brands.ts';
 import { position } from '#kernel/base/events/fields.ts';
 import { timestamp } from '#kernel/base/values.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { readNewestHeads, type SignedHead, signedHead } from '../signed-head.ts';
-import { type AuditKey, auditKey, canonical, readAuditKeys, type Signer } from '../signing-keys.ts';
+import { readNewestHeads, type SignedHead, signedHead } from '../stored/signed-head.ts';
+import { type AuditKey, auditKey, canonical, readAuditKeys, type Signer } from '../stored/signing-keys.ts';
 import { sourceOf } from './cloud-event.ts';
 
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
