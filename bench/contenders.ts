@@ -5,9 +5,9 @@ import pg from 'pg';
 import { v7 } from 'uuid';
 import { createIdMaker } from '../command/new-id.ts';
 import type { EventId, StreamName } from '../kernel/base/brands.ts';
+import { openEventLog } from '../process/engines/open-event-log.ts';
 import { REAL_TIME } from '../shared/clock/real-time.ts';
 import { NO_STREAM } from '../shared/event-log/event-log.ts';
-import { openEventLog } from '../shared/event-log/open.ts';
 
 /** A way to append one event durably to a new stream. */
 type Contender = {

@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { v7 } from 'uuid';
 import type { EventId, StreamName } from '../kernel/base/brands.ts';
+import { openEventLog } from '../process/engines/open-event-log.ts';
 import { REAL_TIME } from '../shared/clock/real-time.ts';
 import { openPool } from '../shared/database/pool.ts';
-import { openEventLog } from '../shared/event-log/open.ts';
 import { type Codec, createCodec } from '../shared/events/codec.ts';
 import { type MasterKey, parseMasterKey } from '../shared/keys/master-key.ts';
 import { openPostgresKeyStore } from '../shared/keys/postgres/postgres-key-store.ts';

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { StreamName } from '#kernel/base/brands.ts';
+import { openEventLog } from '#process/engines/open-event-log.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool } from '#shared/database/pool.ts';
-import { openEventLog } from '#shared/event-log/open.ts';
 import { policyOf } from '#shared/policy.ts';
 import { logNewScopes } from '../auth/clients/new-scopes.ts';
 import { callAt } from '../test/engines/call-line.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import { expect } from 'vitest';
+import { openEventStoreEventLog } from '#adapters/eventstoredb/eventstore-event-log.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
-import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
 import { keepLogOwner, readLogOwner } from '#shared/event-log/owner/owner.ts';
 import { callAt } from '../test/engines/call-line.ts';
 import { createCommandDatabase, registerUser } from '../test/engines/command-side.ts';

@@ -1,8 +1,8 @@
 import { StartRefused } from '#kernel/base/start-refused.ts';
+import { isPostgres } from '#process/engines/open-event-log.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import { openPool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import { isPostgres } from '#shared/event-log/open.ts';
 import { keepLogOwner } from '#shared/event-log/owner/owner.ts';
 import { migrateProcessManager } from '../command/process-manager/process-manager.ts';
 import { copyLog, movedBetween } from '../proof/export/copy-log.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { LogIdentity } from '#kernel/base/brands.ts';
+import { openEventLog } from '#process/engines/open-event-log.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
-import { openEventLog } from '#shared/event-log/open.ts';
 import { callLine } from '../test/engines/call-line.ts';
 import {
   type CommandDatabase,

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { StartRefused } from '#kernel/base/start-refused.ts';
+import { isPostgres } from '#process/engines/open-event-log.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
-import { isPostgres } from '#shared/event-log/open.ts';
 import { renewIdentity } from '#shared/event-log/postgres/renew-identity.ts';
 import { demandStopped, renameLog } from '../proof/export/switch-log.ts';
 import type { Command } from './arguments/command.ts';

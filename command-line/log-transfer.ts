@@ -1,8 +1,8 @@
 import type { Position } from '#kernel/base/brands.ts';
+import { isPostgres } from '#process/engines/open-event-log.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
-import { isPostgres } from '#shared/event-log/open.ts';
 import { openMasterKey } from '#shared/keys/master-key-file.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import { positionOf } from '../proof/at.ts';

@@ -1,12 +1,12 @@
 // Over 200 lines, because it is one table: a setting has one place.
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
+import { hostsIn } from '#adapters/eventstoredb/address.ts';
 import { KAFKA_URL_FORM, parseKafkaUrl } from '#adapters/kafka/kafka-url.ts';
 import type { CorsOrigins } from '#edge/http/cors.ts';
 import { roleName } from '#kernel/base/events/fields.ts';
 import { parseBlobUrl } from '#shared/blobs/blob-url.ts';
 import { DEFAULT_LOG_PREFIX, LOG_PREFIX_FORM } from '#shared/event-log/default-prefix.ts';
-import { hostsIn } from '#shared/event-log/eventstoredb/address.ts';
 import { CELLS } from '#shared/id-time.ts';
 import { parseRange } from '#shared/webhooks/guard/address.ts';
 

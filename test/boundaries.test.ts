@@ -111,7 +111,7 @@ test.each([
   ['a driver in a role', 'command/send.ts', `import pg from 'pg';`],
   ['a type of a driver in a role', 'command/send.ts', `import type pg from 'pg';`],
   ['a part of a driver', 'shared/http/x.ts', `import { x } from '@eventstore/db-client/generated/x.js';`],
-  ['the driver of another engine', 'shared/event-log/eventstoredb/x.ts', `import pg from 'pg';`],
+  ['the driver of another engine', 'adapters/eventstoredb/x.ts', `import pg from 'pg';`],
   ['I/O from an event', 'shared/events/x.ts', `import { readFile } from 'node:fs/promises';`],
   ['I/O from a command', 'shared/commands/x.ts', `import express from 'express';`],
   [

@@ -13,5 +13,4 @@ export const FOLDER_KNOTS: readonly (readonly string[])[] = [
     'console/app/webhooks',
   ],
   ['command-line', 'package', 'testing'],
-  ['shared/event-log', 'shared/event-log/eventstoredb', 'shared/event-log/postgres'],
 ];

@@ -24,7 +24,7 @@ const REAL_TIME_IN: Readonly<Record<string, Exception>> = {
   'adapters/kafka/': { files: 6, why: 'how long brokers are silent' },
   'edge/command-gateway/': { files: 1, why: 'dates of assertions, which other replicas compare' },
   'shared/database/': { files: 8, why: 'leases that PostgreSQL measures, and how long servers are silent' },
-  'shared/event-log/eventstoredb/': { files: 6, why: 'how long a cluster is silent' },
+  'adapters/eventstoredb/': { files: 6, why: 'how long a cluster is silent' },
   'shared/events/report-lost-keys.ts': { files: 1, why: 'log lines gather for a moment' },
   'shared/follower/': { files: 2, why: 'compared with dates of the log, and the timeout of a scraper' },
   'edge/authenticate/': { files: 4, why: 'dates of tokens and proofs of other servers' },

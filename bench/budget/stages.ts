@@ -38,11 +38,11 @@ const STAGES: readonly (readonly [stage: string, pattern: RegExp])[] = [
   // Followers read the log by these; the rest of the folder appends.
   [
     'follow the log',
-    /\/shared\/event-log\/(tail|follow-tail|postgres\/read|eventstoredb\/(follow|live-tail))\.ts/,
+    /\/(shared\/event-log\/(tail|follow-tail|postgres\/read)|adapters\/eventstoredb\/(follow|live-tail))\.ts/,
   ],
   [
     'write to the log',
-    /\/command\/|\/shared\/(commands|command-gateway|event-log|events|keys|standing|snapshots)\/?|\/edge\/(command-gateway|rest\/writes)\/|\/kernel\/|\/query\/rest\/read-written/,
+    /\/command\/|\/shared\/(commands|command-gateway|event-log|events|keys|standing|snapshots)\/?|\/edge\/(command-gateway|rest\/writes)\/|\/adapters\/eventstoredb\/|\/kernel\/|\/query\/rest\/read-written/,
   ],
   [
     'follow the log',

@@ -5,11 +5,11 @@ import {
 } from '#adapters/embedded-postgres/embedded.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { type Config, loadConfig } from '#process/config.ts';
+import { isOnSharedServer, isPostgres, openConfiguredEventLog } from '#process/engines/open-event-log.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { demandDatabase } from '#shared/database/demand-database.ts';
 import { openPool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import { isOnSharedServer, isPostgres, openConfiguredEventLog } from '#shared/event-log/open.ts';
 import { keepLogOwner, type LogOwner, readLogOwner } from '#shared/event-log/owner/owner.ts';
 import { demandServedDomain } from '#shared/served-domain/served-domain.ts';
 import type { Terminal } from '../terminal.ts';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { EventId, Position, StreamName } from '#kernel/base/brands.ts';
+import { openEventLog } from '#process/engines/open-event-log.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { cutLog } from '../../test/engines/cut-log.ts';
@@ -9,7 +10,6 @@ import { createTestClock } from '../../test/engines/test-clock.ts';
 import { until } from '../../testing/until.ts';
 import { type EventLog, NO_STREAM, START } from './event-log.ts';
 import { guardHistory } from './guard-history.ts';
-import { openEventLog } from './open.ts';
 
 const STEP_MS = 200;
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import type { EventId, StreamName } from '#kernel/base/brands.ts';
+import { openEventLog } from '#process/engines/open-event-log.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { cutLog } from '../../test/engines/cut-log.ts';
@@ -13,7 +14,6 @@ import { demandNewest } from './demand-newest.ts';
 import { type EventLog, NO_STREAM, type Standing } from './event-log.ts';
 import { guardHistory } from './guard-history.ts';
 import { keepNewest, noteFileIn } from './newest-note.ts';
-import { openEventLog } from './open.ts';
 
 const STEP_MS = 200;
 

@@ -1,10 +1,10 @@
 import { pino } from 'pino';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { openEventLog } from '#process/engines/open-event-log.ts';
 import { createMetrics } from '#process/observability/metrics.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { type EventLog, NO_STREAM } from '#shared/event-log/event-log.ts';
-import { openEventLog } from '#shared/event-log/open.ts';
 import { NotReady } from '#shared/not-ready.ts';
 import { anEvent, aStream } from '../../test/contracts/event-log-engine.ts';
 import { ageLog } from '../../test/engines/age-log.ts';

@@ -6,6 +6,7 @@ import { gatewayKey } from '#edge/command-gateway/assertion.ts';
 import { createHttpGateway } from '#edge/command-gateway/http-gateway.ts';
 import type { UserId } from '#kernel/base/brands.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
+import { openEventLog } from '#process/engines/open-event-log.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import {
   type CommandContext,
@@ -15,7 +16,6 @@ import {
 } from '#shared/command-gateway/command-gateway.ts';
 import type { Command } from '#shared/commands/command.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
-import { openEventLog } from '#shared/event-log/open.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { scaled } from '../../testing/load.ts';
 import { createRandom } from '../../testing/random.ts';

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { test as base, describe, expect } from 'vitest';
+import { openEventStoreEventLog } from '#adapters/eventstoredb/eventstore-event-log.ts';
+import { openConfiguredEventLog } from '#process/engines/open-event-log.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';
-import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
-import { openConfiguredEventLog } from '#shared/event-log/open.ts';
 import { until } from '../../testing/until.ts';
 import type { NodeState } from '../engines/eventstoredb/node.ts';
 import { startStandIn } from '../engines/eventstoredb-fixture.ts';

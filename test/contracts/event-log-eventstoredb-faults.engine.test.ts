@@ -4,10 +4,10 @@ import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, vi } from 'vitest';
+import { openEventStoreEventLog } from '#adapters/eventstoredb/eventstore-event-log.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { LogUnavailable, StaleVersion } from '#shared/event-log/errors.ts';
 import { NO_STREAM, START } from '#shared/event-log/event-log.ts';
-import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
 import { ours } from '../engines/eventstoredb/ours.ts';
@@ -344,7 +344,7 @@ describe('a closed log', () => {
 
   test('lets its process end', async ({ standIn }) => {
     const script = `import { REAL_TIME } from '#shared/clock/real-time.ts';
-      import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
+      import { openEventStoreEventLog } from '#adapters/eventstoredb/eventstore-event-log.ts';
       const log = await openEventStoreEventLog({ clock: REAL_TIME, url: '${standIn.address}' });
       const stopped = new AbortController();
       const following = (async () => { for await (const _ of log.follow(0, stopped.signal)) stopped.abort(); })();

@@ -1,11 +1,11 @@
 // Over 200 lines, because every way of following is tried on the one stand-in that is set up here.
 import { EventStoreDBClient, jsonEvent, NO_STREAM as NO_STREAM_YET } from '@eventstore/db-client';
 import { describe, expect, vi } from 'vitest';
+import { openEventStoreEventLog } from '#adapters/eventstoredb/eventstore-event-log.ts';
 import type { Position } from '#kernel/base/brands.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
 import { NO_STREAM, START } from '#shared/event-log/event-log.ts';
-import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
 import { POLL_MS } from '#shared/event-log/tail.ts';
 import { scaled } from '../../testing/load.ts';
 import type { EventStoreStandIn } from '../engines/eventstoredb/server.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
+import { openEventStoreEventLog } from '#adapters/eventstoredb/eventstore-event-log.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { NO_STREAM, START } from '#shared/event-log/event-log.ts';
-import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
 import { test as base, openClient } from '../engines/eventstoredb-fixture.ts';
 import { anEvent, aStream } from './event-log-engine.ts';
 

@@ -1,9 +1,9 @@
 import { test as base, expect } from 'vitest';
+import { openEventStoreEventLog } from '#adapters/eventstoredb/eventstore-event-log.ts';
 import { formatCursor } from '#kernel/base/cursor.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
 import { type EventLog, NO_STREAM, START } from '#shared/event-log/event-log.ts';
-import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
 import type { Checkpoint } from '#shared/follower/checkpoint.ts';
 import { demandCheckpoint, demandEvent } from '#shared/follower/demand-checkpoint.ts';
 import { positionOf } from '../../proof/at.ts';

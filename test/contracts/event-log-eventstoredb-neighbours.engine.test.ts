@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { BACKWARDS, END, type EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { describe, expect } from 'vitest';
+import { openEventStoreEventLog } from '#adapters/eventstoredb/eventstore-event-log.ts';
 import type { Position } from '#kernel/base/brands.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { NO_STREAM, START } from '#shared/event-log/event-log.ts';
-import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
 import { until } from '../../testing/until.ts';
 import { startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
 import { freshTest as test } from '../engines/eventstoredb-fixture.ts';

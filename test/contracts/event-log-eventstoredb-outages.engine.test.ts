@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { openEventStoreEventLog } from '#adapters/eventstoredb/eventstore-event-log.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { type EventLog, NO_STREAM, START } from '#shared/event-log/event-log.ts';
-import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
 import { scaled } from '../../testing/load.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { startEventStoreProcess } from '../engines/eventstoredb/process.ts';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { expect, test } from 'vitest';
+import { openEventStoreEventLog } from '#adapters/eventstoredb/eventstore-event-log.ts';
 import type { LogIdentity, StreamName } from '#kernel/base/brands.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { NO_STREAM, START } from '#shared/event-log/event-log.ts';
-import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
 import { startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
 import { anEvent, aStream, readAll, startFollowing } from './event-log-engine.ts';
 

@@ -1,11 +1,11 @@
 // Over 200 lines, because it is one server, which answers reads and refuses appends, or is silent.
 import { setTimeout as delay } from 'node:timers/promises';
 import { test as base, describe, expect } from 'vitest';
+import { openEventStoreEventLog } from '#adapters/eventstoredb/eventstore-event-log.ts';
+import { logOutages } from '#process/engines/open-event-log.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
 import { type EventLog, NO_STREAM } from '#shared/event-log/event-log.ts';
-import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
-import { logOutages } from '#shared/event-log/open.ts';
 import { shareRetryBudget } from '#shared/event-log/request-deadline.ts';
 import { until } from '../../testing/until.ts';
 import { openCuttable } from '../engines/cuttable.ts';

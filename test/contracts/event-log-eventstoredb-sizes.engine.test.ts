@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { openEventStoreEventLog } from '#adapters/eventstoredb/eventstore-event-log.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { AppendTooLarge } from '#shared/event-log/errors.ts';
 import { type EventLog, NO_STREAM } from '#shared/event-log/event-log.ts';
-import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
 import { type StandInOptions, startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
 import { anEvent, aStream, readAll } from './event-log-engine.ts';
 

@@ -1,6 +1,7 @@
 // Takes minutes, so it starts first.
+
+import { openEventStoreEventLog } from '#adapters/eventstoredb/eventstore-event-log.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
-import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
 import { SERVER_VERSIONS, type ServerVersion } from '../engines/eventstoredb/product.ts';
 import { startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
 import { describeEventLog } from './event-log-contract.ts';

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
+import { openEventLog } from '#process/engines/open-event-log.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
-import { openEventLog } from '#shared/event-log/open.ts';
 import type { Reply } from '../../testing/http/rest-client.ts';
 import { test as base } from '../engines/installation-fixture.ts';
 import { SCOPES } from '../engines/policy.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { EventId, StreamName } from '#kernel/base/brands.ts';
+import { openConfiguredEventLog } from '#process/engines/open-event-log.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
-import { openConfiguredEventLog } from '#shared/event-log/open.ts';
 import type { OperatorCommand } from '#shared/rest/operator.ts';
 import type { Person } from '../../testing/http/people.ts';
 import { until } from '../../testing/until.ts';

@@ -6,6 +6,7 @@ import { publishing } from '#domain/publishing.ts';
 import type { StreamName, UserId } from '#kernel/base/brands.ts';
 import type { Role } from '#kernel/base/events/fields.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { openEventLog } from '#process/engines/open-event-log.ts';
 import { createMetrics } from '#process/observability/metrics.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
 import { openFolderBlobs } from '#shared/blobs/folder/folder-blobs.ts';
@@ -15,7 +16,6 @@ import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts'
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { type ErasureList, openErasureList } from '#shared/erasure/erasure-list.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
-import { openEventLog } from '#shared/event-log/open.ts';
 import { type Codec, createCodec, type DecodedEvent } from '#shared/events/codec.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { type MasterKey, parseMasterKey } from '#shared/keys/master-key.ts';

@@ -1,8 +1,8 @@
 import { EventStoreDBClient } from '@eventstore/db-client';
 import { test as base } from 'vitest';
+import { openEventStoreEventLog } from '#adapters/eventstoredb/eventstore-event-log.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
 import {
   type EventStoreStandIn,
   type StandInOptions,

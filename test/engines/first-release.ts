@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { LogIdentity, Version } from '#kernel/base/brands.ts';
+import { openEventLog } from '#process/engines/open-event-log.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
-import { openEventLog } from '#shared/event-log/open.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import { type CommandDatabase, createCommandDatabase } from './command-side.ts';

@@ -1,7 +1,7 @@
 import { test as base } from 'vitest';
+import { openEventLog } from '#process/engines/open-event-log.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool } from '#shared/database/pool.ts';
-import { openEventLog } from '#shared/event-log/open.ts';
 import { createDatabase } from './database.ts';
 import { inTheDatabase } from './log-engines.ts';
 

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
+import { openEventLog } from '#process/engines/open-event-log.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';
-import { openEventLog } from '#shared/event-log/open.ts';
 import { inDatabase } from '../../testing/database/search-everywhere.ts';
 import { until } from '../../testing/until.ts';
 import { startAnnals } from '../annals-process.ts';

@@ -4,8 +4,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import type { EventId, StreamName } from '#kernel/base/brands.ts';
+import { openConfiguredEventLog } from '#process/engines/open-event-log.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
-import { openConfiguredEventLog } from '#shared/event-log/open.ts';
 import { inDatabase } from '../../testing/database/search-everywhere.ts';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';

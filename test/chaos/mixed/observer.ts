@@ -1,9 +1,9 @@
 import { publishing } from '#domain/publishing.ts';
 import { type Cursor, formatCursor } from '#kernel/base/cursor.ts';
+import { openEventLog } from '#process/engines/open-event-log.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
-import { openEventLog } from '#shared/event-log/open.ts';
 import { createCodec, type DecodedEvent } from '#shared/events/codec.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';

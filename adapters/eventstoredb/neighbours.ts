@@ -1,5 +1,5 @@
 import type { Position } from '#kernel/base/brands.ts';
-import { START } from '../event-log.ts';
+import { START } from '#shared/event-log/event-log.ts';
 import { NO_PREFIX, prefixOf, type StreamPrefix } from './own-streams.ts';
 import { IDENTITY_STREAM, isOfSystem, positionOf, type StoredEvent } from './record.ts';
 

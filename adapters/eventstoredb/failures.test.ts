@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LogUnavailable } from '../errors.ts';
+import { LogUnavailable } from '#shared/event-log/errors.ts';
 import { failureOf, mayLeaveStuck, PassingFailure, refusalOf } from './failures.ts';
 
 const failure = (message: string, told: { type?: string; code?: number } = {}) =>

@@ -1,6 +1,6 @@
 import { BACKWARDS, END, type ReadAllOptions } from '@eventstore/db-client';
 import type { Position } from '#kernel/base/brands.ts';
-import { START } from '../event-log.ts';
+import { START } from '#shared/event-log/event-log.ts';
 import { isNoRecord } from './failures.ts';
 import { isEventOf } from './neighbours.ts';
 import { readLast, readOwn } from './own-page.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { EventId } from '#kernel/base/brands.ts';
-import { checkEvent } from '../check-append.ts';
-import { NO_STREAM } from '../event-log.ts';
+import { checkEvent } from '#shared/event-log/check-append.ts';
+import { NO_STREAM } from '#shared/event-log/event-log.ts';
 import { AppendClient } from './append-client.ts';
 import { PassingFailure } from './failures.ts';
 

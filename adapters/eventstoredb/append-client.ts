@@ -4,7 +4,7 @@ import { convertToCommandError } from '@eventstore/db-client';
 import { unpackToCommandError } from '@eventstore/db-client/dist/streams/appendToStream/unpackError.js';
 import type { BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js';
 import type { Position, Version } from '#kernel/base/brands.ts';
-import type { Appended } from '../event-log.ts';
+import type { Appended } from '#shared/event-log/event-log.ts';
 import { withoutHost } from './address.ts';
 import { type AppendRequest, encodeAppend } from './append-request.ts';
 import { type AppendCall, type Connection, connect } from './client.ts';

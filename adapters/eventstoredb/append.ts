@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import type { EventId, StreamName, Version } from '#kernel/base/brands.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
-import { type CheckedEvent, checkEvent } from '../check-append.ts';
-import { AppendTooLarge, LogUnavailable, StaleVersion, StreamCut } from '../errors.ts';
-import { APPEND_BYTES_MAX, type ExpectedVersion, FIRST } from '../event-log.ts';
-import { retryBudgetOf } from '../request-deadline.ts';
+import { type CheckedEvent, checkEvent } from '#shared/event-log/check-append.ts';
+import { AppendTooLarge, LogUnavailable, StaleVersion, StreamCut } from '#shared/event-log/errors.ts';
+import { APPEND_BYTES_MAX, type ExpectedVersion, FIRST } from '#shared/event-log/event-log.ts';
+import { retryBudgetOf } from '#shared/event-log/request-deadline.ts';
 import type { Answer, AppendClient, AttemptTime, Stored } from './append-client.ts';
 import { findEarlier, findEarlierFromEnd, findEarlierRefused } from './earlier.ts';
 import { failureOf, PassingFailure, refusalOf } from './failures.ts';

@@ -1,7 +1,7 @@
 import type { AllStreamResolvedEvent, ResolvedEvent } from '@eventstore/db-client';
 import type { EventId, Position, StreamName } from '#kernel/base/brands.ts';
-import type { RecordedEvent } from '../event-log.ts';
-import { contentOf, foreignContent, storableName } from '../foreign-record.ts';
+import type { RecordedEvent } from '#shared/event-log/event-log.ts';
+import { contentOf, foreignContent, storableName } from '#shared/event-log/foreign-record.ts';
 import type { StreamPrefix } from './own-streams.ts';
 import { positionAt, versionAt } from './server-positions.ts';
 

@@ -1,7 +1,7 @@
 import { END } from '@eventstore/db-client';
 import type { StreamName, Version } from '#kernel/base/brands.ts';
-import { askAgain } from '../ask-again.ts';
-import { NO_STREAM } from '../event-log.ts';
+import { askAgain } from '#shared/event-log/ask-again.ts';
+import { NO_STREAM } from '#shared/event-log/event-log.ts';
 import type { Stored } from './append-client.ts';
 import { PassingFailure, WrongVersion } from './failures.ts';
 import { type Reader, readPage, readPageBack } from './read.ts';

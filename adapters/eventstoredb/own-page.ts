@@ -1,6 +1,6 @@
 import { BACKWARDS, END, FORWARDS } from '@eventstore/db-client';
 import type { Position } from '#kernel/base/brands.ts';
-import { START } from '../event-log.ts';
+import { START } from '#shared/event-log/event-log.ts';
 import { NO_PREFIX } from './own-streams.ts';
 import { type Reader, readingOf } from './read.ts';
 import { takeAll } from './reading.ts';

@@ -1,7 +1,7 @@
 import { eventTypeFilter } from '@eventstore/db-client';
 import type { Position, StreamName } from '#kernel/base/brands.ts';
-import { LogUnavailable } from '../errors.ts';
-import type { CutStreams } from '../event-log.ts';
+import { LogUnavailable } from '#shared/event-log/errors.ts';
+import type { CutStreams } from '#shared/event-log/event-log.ts';
 import { recordAt } from './event-at.ts';
 import { beginOf, type Reader } from './read.ts';
 import {

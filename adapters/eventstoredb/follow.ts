@@ -1,8 +1,8 @@
 import type { EventId, Position } from '#kernel/base/brands.ts';
-import { LogUnavailable, LogWentBack } from '../errors.ts';
-import { type EventLog, type RecordedEvent, type Seen, START } from '../event-log.ts';
-import { followTail, type TailFollower } from '../follow-tail.ts';
-import type { LogPage, TailPage } from '../tail.ts';
+import { LogUnavailable, LogWentBack } from '#shared/event-log/errors.ts';
+import { type EventLog, type RecordedEvent, type Seen, START } from '#shared/event-log/event-log.ts';
+import { followTail, type TailFollower } from '#shared/event-log/follow-tail.ts';
+import type { LogPage, TailPage } from '#shared/event-log/tail.ts';
 import { lookAt, recordAt } from './event-at.ts';
 import { failureOf, isNoRecord, refusalOf } from './failures.ts';
 import type { LiveTail } from './live-tail.ts';

@@ -1,5 +1,5 @@
 import type { Position, Version } from '#kernel/base/brands.ts';
-import { START } from '../event-log.ts';
+import { START } from '#shared/event-log/event-log.ts';
 
 /** The position of a record in the server’s log. */
 type ServerPosition = { readonly commit: bigint; readonly prepare: bigint };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Position, Version } from '#kernel/base/brands.ts';
-import { START } from '../event-log.ts';
+import { START } from '#shared/event-log/event-log.ts';
 import { positionAt, revisionOf, serverPositionOf, versionAt } from './server-positions.ts';
 
 test('a position is that of the record in the server’s log, as a number', () => {

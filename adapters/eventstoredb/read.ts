@@ -1,9 +1,9 @@
 import { BACKWARDS, END, FORWARDS } from '@eventstore/db-client';
 import type { Position, StreamName, Version } from '#kernel/base/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
-import { LogUnavailable, StreamCut } from '../errors.ts';
-import { FIRST, type RecordedEvent, type Seen, START } from '../event-log.ts';
-import { isInRequest } from '../request-deadline.ts';
+import { LogUnavailable, StreamCut } from '#shared/event-log/errors.ts';
+import { FIRST, type RecordedEvent, type Seen, START } from '#shared/event-log/event-log.ts';
+import { isInRequest } from '#shared/event-log/request-deadline.ts';
 import { failureOf, PassingFailure, refusalOf } from './failures.ts';
 import type { Neighbours } from './neighbours.ts';
 import { NO_PREFIX, type StreamPrefix } from './own-streams.ts';

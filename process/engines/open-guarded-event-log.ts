@@ -1,11 +1,11 @@
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Clock } from '#shared/clock/clock.ts';
+import { demandNewest } from '#shared/event-log/demand-newest.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import { type GuardedLog, guardHistory } from '#shared/event-log/guard-history.ts';
+import { keepNewest, noteFileIn } from '#shared/event-log/newest-note.ts';
 import type { Log } from '#shared/log.ts';
-import { demandNewest } from './demand-newest.ts';
-import type { EventLog } from './event-log.ts';
-import { type GuardedLog, guardHistory } from './guard-history.ts';
-import { keepNewest, noteFileIn } from './newest-note.ts';
-import { logOutages, openConfiguredEventLog, placeOfLog } from './open.ts';
+import { logOutages, openConfiguredEventLog, placeOfLog } from './open-event-log.ts';
 
 type Guarding = Parameters<typeof openConfiguredEventLog>[0] & {
   /** The folder of the note of the newest event. */

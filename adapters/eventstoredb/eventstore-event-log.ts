@@ -1,10 +1,10 @@
 import type { Position, Version } from '#kernel/base/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
-import { askAgain } from '../ask-again.ts';
-import { checkAppend } from '../check-append.ts';
-import { InvalidAppend, LogWentBack } from '../errors.ts';
-import { type EventLog, FIRST, type OfAnother, type Seen, START } from '../event-log.ts';
-import { REQUEST_BUDGET_MS } from '../request-deadline.ts';
+import { askAgain } from '#shared/event-log/ask-again.ts';
+import { checkAppend } from '#shared/event-log/check-append.ts';
+import { InvalidAppend, LogWentBack } from '#shared/event-log/errors.ts';
+import { type EventLog, FIRST, type OfAnother, type Seen, START } from '#shared/event-log/event-log.ts';
+import { REQUEST_BUDGET_MS } from '#shared/event-log/request-deadline.ts';
 import { Appender, type AppendTiming } from './append.ts';
 import { AppendClient, type Stored } from './append-client.ts';
 import { findCuttable } from './cut-streams.ts';

@@ -1,5 +1,5 @@
 import type { EventId, Position } from '#kernel/base/brands.ts';
-import { START } from '../event-log.ts';
+import { START } from '#shared/event-log/event-log.ts';
 import { isNoRecord } from './failures.ts';
 import { isEventOf } from './neighbours.ts';
 import { ask, type Reader, readingOf, refuseIfClosed } from './read.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { placeOfLog } from './open.ts';
+import { placeOfLog } from './open-event-log.ts';
 
 test.each([
   [undefined, 'the database'],

@@ -1,13 +1,13 @@
+import { hostsIn } from '#adapters/eventstoredb/address.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { demandPostgres } from '#shared/database/demand-postgres.ts';
+import { LogUnavailable } from '#shared/event-log/errors.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import type { LogOwner } from '#shared/event-log/owner/owner.ts';
 import { loadEngine } from '#shared/load-engine.ts';
 import type { Log } from '#shared/log.ts';
 import { causesOf, createOutageLines, type OutageLines } from '#shared/outage-lines.ts';
-import { LogUnavailable } from './errors.ts';
-import type { EventLog } from './event-log.ts';
-import { hostsIn } from './eventstoredb/address.ts';
-import type { LogOwner } from './owner/owner.ts';
 
 type Configured = {
   readonly eventLogUrl: string | undefined;
@@ -41,7 +41,7 @@ export const openConfiguredEventLog = async ({
     ...others,
   }).catch(async (cause: unknown) => {
     if (isPostgres(url) || !(cause instanceof LogUnavailable)) throw cause;
-    const { explainRefusal } = await import('./eventstoredb/explain-refusal.ts');
+    const { explainRefusal } = await import('#adapters/eventstoredb/explain-refusal.ts');
     const why = await explainRefusal(url, cause);
     throw new StartRefused(why, { cause });
   });
@@ -80,14 +80,14 @@ export const openEventLog = async ({
   switch (scheme) {
     case 'postgres':
     case 'postgresql': {
-      const { openPostgresEventLog } = await import('./postgres/postgres-event-log.ts');
+      const { openPostgresEventLog } = await import('#shared/event-log/postgres/postgres-event-log.ts');
       return openPostgresEventLog({ url, directUrl, clock });
     }
     case 'esdb':
     case 'esdb+discover': {
       const { openEventStoreEventLog } = await loadEngine(
         'EventStoreDB',
-        () => import('./eventstoredb/eventstore-event-log.ts'),
+        () => import('#adapters/eventstoredb/eventstore-event-log.ts'),
       );
       return openEventStoreEventLog({ url, clock, prefix, owner });
     }

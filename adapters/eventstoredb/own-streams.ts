@@ -2,7 +2,7 @@ import shared from '@eventstore/db-client/generated/shared_pb.js';
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import { LOG_PREFIX_FORM } from '../default-prefix.ts';
+import { LOG_PREFIX_FORM } from '#shared/event-log/default-prefix.ts';
 
 /**
  * The beginning of all names of a log’s streams, so that it shares a server with others: events of other

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { LogUnavailable } from '../errors.ts';
-import { retryBudgetOf } from '../request-deadline.ts';
+import { LogUnavailable } from '#shared/event-log/errors.ts';
+import { retryBudgetOf } from '#shared/event-log/request-deadline.ts';
 import { failureOf } from './failures.ts';
 
 const BACKOFF_FIRST_MS = 20;

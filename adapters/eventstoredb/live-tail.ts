@@ -1,9 +1,9 @@
 import type { Position } from '#kernel/base/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
+import { type Seen, START } from '#shared/event-log/event-log.ts';
+import { notifyLater } from '#shared/event-log/notify-later.ts';
+import { type LogPage, Tail } from '#shared/event-log/tail.ts';
 import { Notifier } from '#shared/notifier.ts';
-import { type Seen, START } from '../event-log.ts';
-import { notifyLater } from '../notify-later.ts';
-import { type LogPage, Tail } from '../tail.ts';
 import { isEventOf, type Neighbours } from './neighbours.ts';
 import { NO_PREFIX, type StreamPrefix } from './own-streams.ts';
 import { endSubscription, type ReceivedOwn, subscribeOwn } from './own-subscription.ts';

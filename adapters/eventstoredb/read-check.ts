@@ -1,6 +1,6 @@
 import type { Position } from '#kernel/base/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
-import { LogUnavailable } from '../errors.ts';
+import { LogUnavailable } from '#shared/event-log/errors.ts';
 
 /** Less than the timeout of a check of `/readyz`. */
 const ANSWER_MAX_MS = 1_000;

@@ -1,4 +1,4 @@
-import { LogUnavailable } from '../errors.ts';
+import { LogUnavailable } from '#shared/event-log/errors.ts';
 
 /** The meaning of a client’s failure for the request. */
 type Failure =

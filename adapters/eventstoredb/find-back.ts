@@ -1,6 +1,6 @@
 import { END } from '@eventstore/db-client';
 import type { EventId, Position, StreamName } from '#kernel/base/brands.ts';
-import type { Appended } from '../event-log.ts';
+import type { Appended } from '#shared/event-log/event-log.ts';
 import { ask, type Reader, readPageBack } from './read.ts';
 import { positionOf } from './record.ts';
 import { versionAt } from './server-positions.ts';

@@ -3,8 +3,8 @@ import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { expect, test } from 'vitest';
 import type { EventId, Version } from '#kernel/base/brands.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
-import { checkEvent } from '../check-append.ts';
-import { type ExpectedVersion, NO_STREAM } from '../event-log.ts';
+import { checkEvent } from '#shared/event-log/check-append.ts';
+import { type ExpectedVersion, NO_STREAM } from '#shared/event-log/event-log.ts';
 import { encodeAppend } from './append-request.ts';
 
 const anEvent = (data: JsonObject = {}, metadata: JsonObject = {}) =>

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
  * We import files of the client that are not its interface, so any release may move them. If this fails after
  * an upgrade, adapt the imports.
  */
-const ROOT = new URL('../../../', import.meta.url);
+const ROOT = new URL('../../', import.meta.url);
 const CLIENT = '@eventstore/db-client';
 const require = createRequire(import.meta.url);
 
@@ -27,7 +27,7 @@ const importsIn = (file: string): readonly Import[] => {
   });
 };
 
-const imports = globSync(['shared/event-log/eventstoredb/*.ts', 'test/engines/eventstoredb/*.ts'], {
+const imports = globSync(['adapters/eventstoredb/*.ts', 'test/engines/eventstoredb/*.ts'], {
   cwd: ROOT,
 }).flatMap(importsIn);
 

@@ -1,5 +1,5 @@
-import type { CheckedEvent } from '../check-append.ts';
-import { type ExpectedVersion, NO_STREAM } from '../event-log.ts';
+import type { CheckedEvent } from '#shared/event-log/check-append.ts';
+import { type ExpectedVersion, NO_STREAM } from '#shared/event-log/event-log.ts';
 
 export type AppendRequest = {
   /** A UUID, which the response repeats. */
