@@ -1,6 +1,7 @@
 import type { Position } from '#kernel/base/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
+import { readBetween } from '#shared/event-log/read-between.ts';
 
 type OnRead = (events: readonly RecordedEvent[]) => Promise<void>;
 
@@ -21,7 +22,7 @@ export const positionAt = async (
   const after = await positionBefore(pool, time);
   const upTo = await eventLog.head();
   let position = after;
-  for await (const events of pagesBetween(eventLog, after, upTo)) {
+  for await (const events of readBetween(eventLog, { after, upTo })) {
     await onRead(events);
     for (const event of events) {
       const at = timeOf(event);
@@ -52,20 +53,3 @@ const positionBefore = async (pool: Pool, time: Date): Promise<Position> => {
   );
   return rows[0]?.position ?? START;
 };
-
-async function* pagesBetween(
-  eventLog: AuditedLog['eventLog'],
-  after: Position,
-  upTo: Position,
-): AsyncGenerator<readonly RecordedEvent[]> {
-  if (after >= upTo) return;
-  const leaving = new AbortController();
-  try {
-    for await (const events of eventLog.follow(after, leaving.signal)) {
-      yield events.filter(({ position }) => position <= upTo);
-      if ((events.at(-1)?.position ?? after) >= upTo) return;
-    }
-  } finally {
-    leaving.abort();
-  }
-}
