@@ -1,7 +1,7 @@
 import { timeOf } from '#shared/audit/position-at.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
-import { hashOf } from '#shared/events/canonical.ts';
 import type { Block, ChainEnd } from '../stored/blocks.ts';
+import { hashOf } from '../stored/canonical.ts';
 import { extendByAll } from '../stored/chain.ts';
 
 /** The concatenated hashes of events: the expensive part of a block, and independent of earlier blocks. */

@@ -3,8 +3,8 @@ import type { AuditedLog } from '#shared/audit/position-at.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { readBetween } from '#shared/event-log/read-between.ts';
-import { type Canonical, hashOf } from '#shared/events/canonical.ts';
 import { headAt } from '../stored/blocks.ts';
+import { type Canonical, hashOf } from '../stored/canonical.ts';
 import { extend, GENESIS } from '../stored/chain.ts';
 
 /** The number of events of the log up to a position, and the head of the chain over them. */

@@ -1,7 +1,7 @@
 import type { Pool } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
-import { hashOf } from '#shared/events/canonical.ts';
 import { headAt } from '../stored/blocks.ts';
+import { hashOf } from '../stored/canonical.ts';
 import { HASH_BYTES } from '../stored/chain.ts';
 import { readPublication } from '../stored/publication.ts';
 import { readHeadsAfter, readStatement } from '../stored/signed-head.ts';

@@ -1,9 +1,9 @@
 import { timeOf } from '#shared/audit/position-at.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
-import { hashOf } from '#shared/events/canonical.ts';
 import { headFilesIn } from '../heads/head-files.ts';
 import { readBlocks, readChainEnd } from '../stored/blocks.ts';
+import { hashOf } from '../stored/canonical.ts';
 import { type ChainReport, Findings } from './findings.ts';
 import { type GivenHeads, openHeadSources } from './head-sources.ts';
 import { Walk } from './walk.ts';

@@ -6,7 +6,6 @@ import type { StreamName, UserId } from '#kernel/base/brands.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { readBetween } from '#shared/event-log/read-between.ts';
-import { canonicalForm } from '#shared/events/canonical.ts';
 import { holdFollowers } from '#shared/follower/hold-followers.ts';
 import { LOOK_EVERY_MS, untilCarriedOut } from '../../command/process-manager/carried-out.ts';
 import { REACTIONS } from '../../command/process-manager/declaration.ts';
@@ -29,6 +28,7 @@ import { startProjecting, untilProjected } from '../../test/engines/projection.t
 import { createTestClock, type TestClock } from '../../test/engines/test-clock.ts';
 import { WEBHOOK_FORM } from '../../test/webhook-form.ts';
 import { until } from '../../testing/until.ts';
+import { canonicalForm } from '../stored/canonical.ts';
 
 /** The copy waits 30 s for reactions. */
 const MOVES_MS = 1_000;

@@ -5,11 +5,11 @@ import { StartRefused } from '#kernel/base/start-refused.ts';
 import { StaleVersion } from '#shared/event-log/errors.ts';
 import { type EventLog, FIRST, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { readBetween } from '#shared/event-log/read-between.ts';
-import { hashOf } from '#shared/events/canonical.ts';
 import { subjectOf } from '#shared/events/codec.ts';
 import type { StreamReferences } from '#shared/events/stream-references.ts';
 import { type Progress, Stopped } from '#shared/projection/catch-up.ts';
 import { appendExpecting, type Order } from '../export/append-in-order.ts';
+import { hashOf } from '../stored/canonical.ts';
 import type { CopyKeys } from './copy-keys.ts';
 import type { WantedStreams } from './wanted-streams.ts';
 

@@ -6,7 +6,7 @@ import {
   type EventLog,
   type NewEvent,
 } from '#shared/event-log/event-log.ts';
-import type { Canonical } from '#shared/events/canonical.ts';
+import type { Canonical } from '../stored/canonical.ts';
 
 /** Consecutive events of one stream. */
 type Run = {

@@ -4,7 +4,7 @@ import { position, version } from '#kernel/base/events/fields.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
 import { timeOf } from '#shared/audit/position-at.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
-import type { Canonical } from '#shared/events/canonical.ts';
+import type { Canonical } from '../stored/canonical.ts';
 import { canonical } from '../stored/signing-keys.ts';
 
 /**

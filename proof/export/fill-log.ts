@@ -2,9 +2,9 @@ import type { Position } from '#kernel/base/brands.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { readBetween } from '#shared/event-log/read-between.ts';
-import { type Canonical, hashOf } from '#shared/events/canonical.ts';
 import { Stopped } from '#shared/projection/catch-up.ts';
 import { CHAIN_START, type ChainState, extendBy } from '../chain/chain-at.ts';
+import { type Canonical, hashOf } from '../stored/canonical.ts';
 import { appendInOrder, type Order } from './append-in-order.ts';
 
 type Filling = {

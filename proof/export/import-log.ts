@@ -2,7 +2,6 @@ import type { Position, UserId } from '#kernel/base/brands.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import type { Canonical } from '#shared/events/canonical.ts';
 import { MasterKeyMismatch } from '#shared/keys/key-store.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import { createKeyWrap } from '#shared/keys/postgres/key-wrap.ts';
@@ -10,6 +9,7 @@ import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.t
 import { selectWithoutKey } from '#shared/keys/postgres/statements.ts';
 import { type Progress, Stopped } from '#shared/projection/catch-up.ts';
 import type { ChainState } from '../chain/chain-at.ts';
+import type { Canonical } from '../stored/canonical.ts';
 import type { Order } from './append-in-order.ts';
 import { type Filled, fillLog, Present } from './fill-log.ts';
 import { takeInPersons } from './persons.ts';

@@ -1,9 +1,9 @@
 import type { Position } from '#kernel/base/brands.ts';
 import { timeOf } from '#shared/audit/position-at.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
-import { hashOf } from '#shared/events/canonical.ts';
 import { compareBlock } from '../chain/compare-block.ts';
 import type { Block } from '../stored/blocks.ts';
+import { hashOf } from '../stored/canonical.ts';
 import { extendByAll, HASH_BYTES } from '../stored/chain.ts';
 import { readStatement, type StoredHead } from '../stored/signed-head.ts';
 import { type AuditKey, isSignedBy } from '../stored/signing-keys.ts';

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import type { StreamName, UserId } from '#kernel/base/brands.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { KeyDestroyed } from '#shared/keys/key-store.ts';
+import { hashOf } from '../../proof/stored/canonical.ts';
 import { ADA, newId, registered, SECRETS, setUp } from '../../test/codec-fixture.ts';
 import type { ArticleId, CommentId } from '../../test/publishing-ids.ts';
-import { hashOf } from './canonical.ts';
 import type { AnnalsEvent } from './catalogue.ts';
 import { MalformedEvent } from './errors.ts';
 

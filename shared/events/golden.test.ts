@@ -8,7 +8,7 @@ import { streamName } from '#kernel/base/events/streams.ts';
 import type { Json, JsonObject } from '#kernel/base/json.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { memoryKeyStore } from '#shared/keys/memory/key-store.ts';
-import { type Canonical, canonicalForm, hashOf } from './canonical.ts';
+import { type Canonical, canonicalForm, hashOf } from '../../proof/stored/canonical.ts';
 import { catalogueOf } from './catalogue.ts';
 import { createCodec } from './codec.ts';
 

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import type { StreamName } from '#kernel/base/brands.ts';
 import { NO_STREAM, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { foreignForm } from '#shared/event-log/foreign-record.ts';
-import { hashOf } from '#shared/events/canonical.ts';
+import { hashOf } from '../../proof/stored/canonical.ts';
 import { until } from '../../testing/until.ts';
 import { ours } from '../engines/eventstoredb/ours.ts';
 import { freshTest as test } from '../engines/eventstoredb-fixture.ts';

@@ -8,7 +8,7 @@ import { openEventLog } from '#process/engines/open-event-log.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { readBetween } from '#shared/event-log/read-between.ts';
-import { canonicalForm } from '#shared/events/canonical.ts';
+import { canonicalForm } from '../../proof/stored/canonical.ts';
 import { type Followed, follow } from '../../testing/http/event-source.ts';
 import { type Reply, type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
 import { startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';
