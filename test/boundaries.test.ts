@@ -92,6 +92,7 @@ test.each([
   ['the process from the edge', 'edge/x.ts', `import type { X } from '#process/x.ts';`],
   ['an adapter from its port', 'shared/blobs/blobs.ts', `await import('#adapters/s3/s3-blobs.ts');`],
   ['an adapter from the edge', 'edge/x.ts', `import type { X } from '#adapters/redis/x.ts';`],
+  ['an adapter from a role', 'query/x.ts', `import { x } from '#adapters/s3/x.ts';`],
   ['the process from an adapter', 'adapters/x.ts', `import type { X } from '#process/x.ts';`],
   ['the site from the role that it describes', 'query/x.ts', `import { x } from '../site/x.ts';`],
   ['another role from the site', 'site/x.ts', `import { x } from '../command/x.ts';`],

@@ -29,16 +29,18 @@ const RUNNER = 'vitest';
 /** Authors of domains choose their test runner. */
 const KNOWS_RUNNER = 'package/testing/runner.ts';
 
-/**
- * The top folders that import only some others, which stand below them. The kernel is the ground floor. The
- * roles import everything that has an alias, apart from the domain.
- */
+/** The rooms that a room imports, which stand below it. The kernel is the ground floor. */
 const BELOW: Readonly<Record<string, readonly string[]>> = {
   kernel: ['kernel'],
   shared: ['kernel', 'shared'],
   edge: ['kernel', 'shared', 'edge'],
   adapters: ['kernel', 'shared', 'edge', 'adapters'],
   process: ['kernel', 'shared', 'edge', 'adapters', 'process'],
+  command: ['kernel', 'shared', 'edge', 'process'],
+  query: ['kernel', 'shared', 'edge', 'process'],
+  projector: ['kernel', 'shared', 'process'],
+  auth: ['kernel', 'shared', 'edge', 'process'],
+  'webhook-dispatcher': ['kernel', 'shared', 'edge', 'adapters', 'process'],
   console: ['kernel', 'shared', 'edge'],
   site: ['kernel', 'shared', 'edge', 'query'],
   proof: ['kernel', 'shared', 'edge', 'process', 'query'],
