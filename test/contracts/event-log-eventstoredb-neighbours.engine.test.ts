@@ -12,7 +12,7 @@ import { freshTest as test } from '../engines/eventstoredb-fixture.ts';
 import { describeEventLog } from './event-log-contract.ts';
 import { anEvent, aStream, readAll, startFollowing } from './event-log-engine.ts';
 import { countLooks } from './event-log-eventstoredb-disturbances.ts';
-import { aNeighbour, startNeighbour } from './eventstoredb-neighbour.ts';
+import { aNeighbour, expectBusy, startNeighbour } from './eventstoredb-neighbour.ts';
 
 /** As in production, but with a shorter wait for a lost answer. */
 const TIMING = { retryBudgetMs: 10_000, answerWithinMs: 1_000, silenceMaxMs: 1_000 };
@@ -20,14 +20,19 @@ const TIMING = { retryBudgetMs: 10_000, answerWithinMs: 1_000, silenceMaxMs: 1_0
 describeEventLog('EventStoreDB with a neighbour on the server', async () => {
   await using starting = new AsyncDisposableStack();
   const standIn = starting.use(await startEventStoreStandIn());
-  starting.use(startNeighbour(standIn));
+  const always = starting.use(startNeighbour(standIn));
+  const disturbing = aNeighbour(standIn);
   const resources = starting.move();
   return {
     open: () => openEventStoreEventLog({ clock: REAL_TIME, url: standIn.address, timing: TIMING }),
     restart: () => standIn.restart(),
-    disturbances: [aNeighbour(standIn)],
+    disturbances: [disturbing],
     countLooks,
-    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+    async [Symbol.asyncDispose]() {
+      await resources.disposeAsync();
+      expectBusy(always);
+      expect(disturbing.acts.appends).toBeGreaterThan(0);
+    },
   };
 });
 

@@ -102,11 +102,12 @@ const followWhileWriting = async (
   const writing = Promise.all(
     Array.from({ length: WRITERS }, (_, writer) => write(writer % 2 ? one : two, onAppended)),
   );
-  const [acknowledged] = await Promise.all([
+  const [acknowledged, besideIds] = await Promise.all([
     writing.finally(() => over.abort()),
+    beside,
     half.promise.then(inTheMiddle),
   ]);
-  const ids = [...acknowledged.flat().flatMap((append) => append.ids), ...(await beside)];
+  const ids = [...acknowledged.flat().flatMap((append) => append.ids), ...besideIds];
   await ahead.until((seen) => seen.length >= ids.length, 60_000);
   await elsewhere.until((seen) => seen.length >= ids.length, 60_000);
   await using late = startFollowing(one, before);

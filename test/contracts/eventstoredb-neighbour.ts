@@ -1,77 +1,124 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ANY, binaryEvent, EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
-import { randomOf } from '../../testing/random.ts';
+import {
+  EventStoreDBClient,
+  StreamDeletedError,
+  UnavailableError,
+  WrongExpectedVersionError,
+} from '@eventstore/db-client';
+import { expect } from 'vitest';
+import { type Random, randomOf } from '../../testing/random.ts';
 import { SEED } from '../../testing/seed.ts';
 import type { EventStoreStandIn } from '../engines/eventstoredb/server.ts';
 import type { Disturbance } from './event-log-engine.ts';
+import { REQUESTS, type Request, send, streamOfNeighbour } from './eventstoredb-neighbour-requests.ts';
 
+type SharedServer = Pick<EventStoreStandIn, 'address' | 'scavenge'>;
+
+type Act = Request | 'scavenges';
+
+type Counted = {
+  /** How many of each have succeeded so far. */
+  readonly acts: Readonly<Record<Act, number>>;
+};
+
+const ACTORS = 4;
 const PAUSE_MS = 5;
-const STREAMS = 12;
-const EVENTS_MAX = 40;
+const APPEND_PERCENT = 50;
 const SCAVENGE_PERCENT = 10;
-
-/**
- * With credentials, the client makes a call of each append. Its other call throws outside of every promise when
- * the server answers twice.
- */
-const ONE_CALL_EACH = { credentials: { username: 'neighbour', password: 'unchecked' } };
+/** Each actor appends to, limits and deletes the streams that it has begun lately. */
+const STREAMS_MAX = 8;
+const NEW_STREAM_PERCENT = 60;
 
 /**
  * Another application on the server, at random: events of all shapes, also in streams named like ours, links of
- * projections, retention, deletions, tombstones and scavenges.
+ * projections, retention, deletions, tombstones and scavenges. Ends with an error if a request fails for
+ * another reason than a missing or deleted stream or a server that restarts.
  */
-export const aNeighbour = (standIn: EventStoreStandIn): Disturbance => ({
-  name: `a neighbour on the server, of TEST_SEED ${SEED}`,
-  async during(signal) {
-    const client = EventStoreDBClient.connectionString(standIn.address);
-    const random = randomOf(SEED);
-    for (let round = 0; !signal.aborted; round += 1) {
-      const kind = random.pick(['thing', 'article', 'annals', 'annalsx.thing', 'order']);
-      const stream = `${kind}-${random.below(STREAMS)}-${Math.floor(round / STREAMS)}`;
-      const events = [eventOf(random), ...random.some(EVENTS_MAX, () => eventOf(random))];
-      const acts: readonly (() => Promise<unknown>)[] = [
-        () => client.appendToStream(stream, events, ONE_CALL_EACH),
-        () => client.appendToStream(stream, events, ONE_CALL_EACH),
-        () => client.appendToStream(`$ce-${kind}`, linkTo(`${random.below(9)}@${stream}`), ONE_CALL_EACH),
-        () =>
-          client.setStreamMetadata(
-            stream,
-            random.pick([{ maxAge: 0 }, { maxCount: 1 }, { truncateBefore: 2 }]),
-          ),
-        () => client.deleteStream(stream, { expectedRevision: ANY }),
-        () => client.tombstoneStream(stream, { expectedRevision: ANY }),
-      ];
-      // A stream may be missing or deleted, and the server may restart.
-      await random
-        .pick(acts)()
-        .catch(() => {});
-      if (random.chance(SCAVENGE_PERCENT)) standIn.scavenge();
-      await delay(PAUSE_MS);
-    }
-    await client.dispose();
-    return [];
-  },
-});
-
-const eventOf = (random: ReturnType<typeof randomOf>) =>
-  random.pick([
-    () => jsonEvent({ type: 'theirs', data: { n: random.below(9) } }),
-    () => jsonEvent({ type: 'theirs', data: [1, 'two'] }),
-    () => jsonEvent({ type: 'thing.noted', data: { n: 1 }, metadata: { version: 1, actor: 'user:1' } }),
-    () => binaryEvent({ type: 'theirs', data: Buffer.from(random.text()) }),
-    () => jsonEvent({ type: 'theirs', data: null as never }),
-  ])();
-
-const linkTo = (target: string) => binaryEvent({ type: '$>', data: Buffer.from(target) });
-
-/** The same from now on. */
-export const startNeighbour = (standIn: EventStoreStandIn): AsyncDisposable => {
-  const stopped = new AbortController();
-  const running = aNeighbour(standIn).during(stopped.signal);
+export const aNeighbour = (server: SharedServer): Disturbance & Counted => {
+  const acts = { appends: 0, links: 0, limits: 0, deletions: 0, tombstones: 0, scavenges: 0 };
   return {
+    name: `a neighbour on the server, of TEST_SEED ${SEED}`,
+    acts,
+    async during(signal) {
+      const client = EventStoreDBClient.connectionString(server.address);
+      const failed = new AbortController();
+      const over = AbortSignal.any([signal, failed.signal]);
+      const acting = Array.from({ length: ACTORS }, (_, place) =>
+        act({ client, server, acts, random: randomOf(SEED * ACTORS + place) }, over),
+      );
+      try {
+        await Promise.all(acting);
+      } finally {
+        failed.abort();
+        await Promise.allSettled(acting);
+        await client.dispose();
+        const counts = Object.entries(acts).map(([name, count]) => `${count} ${name}`);
+        console.log(`a neighbour (TEST_SEED=${SEED}): ${counts.join(', ')}`);
+      }
+      return [];
+    },
+  };
+};
+
+type Actor = {
+  readonly client: EventStoreDBClient;
+  readonly server: SharedServer;
+  readonly acts: Record<Act, number>;
+  readonly random: Random;
+};
+
+const act = async ({ client, server, acts, random }: Actor, signal: AbortSignal): Promise<void> => {
+  const streams = [streamOfNeighbour(random)];
+  while (!signal.aborted) {
+    const request = random.chance(APPEND_PERCENT) ? 'appends' : random.pick(REQUESTS);
+    if (request === 'appends' && random.chance(NEW_STREAM_PERCENT)) {
+      streams.unshift(streamOfNeighbour(random));
+      streams.splice(STREAMS_MAX);
+    }
+    if (await succeeds(request, send(request, { client, stream: random.pick(streams), random })))
+      acts[request] += 1;
+    if (random.chance(SCAVENGE_PERCENT)) {
+      server.scavenge();
+      acts.scavenges += 1;
+    }
+    await delay(PAUSE_MS);
+  }
+};
+
+const succeeds = async (request: Request, answer: Promise<unknown>): Promise<boolean> => {
+  try {
+    await answer;
+    return true;
+  } catch (error) {
+    // The server restarts, or the stream is a tombstone, or was never written.
+    const isExpected =
+      error instanceof UnavailableError ||
+      error instanceof StreamDeletedError ||
+      (request === 'deletions' && error instanceof WrongExpectedVersionError);
+    if (!isExpected) throw error;
+    return false;
+  }
+};
+
+/** A neighbour from now on. Its error, if any, is that of the disposal. */
+export const startNeighbour = (server: SharedServer): AsyncDisposable & Counted => {
+  const stopped = new AbortController();
+  const { acts, during } = aNeighbour(server);
+  const running = during(stopped.signal);
+  // It must not end the test run before.
+  running.catch(() => {});
+  return {
+    acts,
     async [Symbol.asyncDispose]() {
       stopped.abort();
       await running;
     },
   };
+};
+
+/** With fewer of each, a test beside it would prove little. */
+const ACTS_MIN = 5;
+
+export const expectBusy = ({ acts }: Counted): void => {
+  for (const [name, count] of Object.entries(acts)) expect(count, name).toBeGreaterThanOrEqual(ACTS_MIN);
 };
