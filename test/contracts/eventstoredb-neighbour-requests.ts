@@ -51,7 +51,7 @@ export const send = (request: Request, { client, stream, random }: Requested): P
 };
 
 /** Events of all shapes. */
-const appendSome = (count: number, { client, stream, random }: Requested): Promise<unknown> =>
+export const appendSome = (count: number, { client, stream, random }: Requested): Promise<unknown> =>
   client.appendToStream(
     stream,
     Array.from({ length: count }, () => eventOf(random)),

@@ -12,11 +12,11 @@ import type { EventStoreStandIn } from '../engines/eventstoredb/server.ts';
 import type { Disturbance } from './event-log-engine.ts';
 import { REQUESTS, type Request, send, streamOfNeighbour } from './eventstoredb-neighbour-requests.ts';
 
-type SharedServer = Pick<EventStoreStandIn, 'address' | 'scavenge'>;
+export type SharedServer = Pick<EventStoreStandIn, 'address' | 'scavenge'>;
 
 type Act = Request | 'scavenges';
 
-type Counted = {
+export type Counted = {
   /** How many of each have succeeded so far. */
   readonly acts: Readonly<Record<Act, number>>;
 };
@@ -118,6 +118,8 @@ export const startNeighbour = (server: SharedServer): AsyncDisposable & Counted 
 
 /** With fewer of each, a test beside it would prove little. */
 const ACTS_MIN = 5;
+
+export const isBusy = ({ acts }: Counted): boolean => Object.values(acts).every((count) => count >= ACTS_MIN);
 
 export const expectBusy = ({ acts }: Counted): void => {
   for (const [name, count] of Object.entries(acts)) expect(count, name).toBeGreaterThanOrEqual(ACTS_MIN);
