@@ -1,8 +1,8 @@
 import { pino } from 'pino';
+import { openGuardedLog } from '#process/engines/open-guarded-event-log.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { type GuardedLog, guardHistory } from '#shared/event-log/guard-history.ts';
 import { keepNewest, type NoteFile, noteFileIn } from '#shared/event-log/newest-note.ts';
-import { openGuardedLog } from '#shared/event-log/open-guarded.ts';
 import { until } from '../../testing/until.ts';
 import { createCommandDatabase } from '../engines/command-side.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';

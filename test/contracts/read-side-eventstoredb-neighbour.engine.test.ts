@@ -2,13 +2,13 @@
 import { describe, expect, test } from 'vitest';
 import type { EventId, Position } from '#kernel/base/brands.ts';
 import { formatCursor } from '#kernel/base/cursor.ts';
-import { readChainEnd } from '#shared/audit/blocks.ts';
+import { openEventLog } from '#process/engines/open-event-log.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
-import { openEventLog } from '#shared/event-log/open.ts';
 import { positionOfOwnCursor } from '#shared/event-log/own-cursor.ts';
 import { digestOf } from '#shared/projection/digest.ts';
 import { rebuild } from '#shared/projection/rebuild.ts';
 import { listParked } from '#shared/read-model/parked.ts';
+import { readChainEnd } from '../../proof/stored/blocks.ts';
 import { SEED } from '../../testing/seed.ts';
 import { until } from '../../testing/until.ts';
 import { allRecorded, type CommandSide } from '../engines/command-side.ts';
