@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { ANY, binaryEvent, type EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import type { Random } from '../../testing/random.ts';
 
@@ -19,8 +20,8 @@ const OPTIONS = {
   deadline: 120_000,
 };
 
-export const streamOfNeighbour = (random: Random): string =>
-  `${random.pick(KINDS)}-${random.below(1_000_000)}`;
+/** New, so that no earlier neighbour with the same seed has deleted it. */
+export const streamOfNeighbour = (random: Random): string => `${random.pick(KINDS)}-${randomUUID()}`;
 
 type Requested = {
   readonly client: EventStoreDBClient;
