@@ -1,3 +1,4 @@
+import type { Link } from '#edge/http/root-page.ts';
 import { resourcePaths } from '#edge/rest/resource-paths.ts';
 import { exampleKind } from '#kernel/registry/example-kind.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
@@ -12,6 +13,7 @@ import {
   writeFirstMinute,
 } from '#process/first-minute-file.ts';
 import { type Foundation, openFoundation } from '#process/foundation.ts';
+import { loadAdditions } from '#process/part.ts';
 import type { ProcessContext } from '#process/run.ts';
 import { serveClients } from '#process/serve-clients.ts';
 import type { WorkerLink } from '#process/workers/link.ts';
@@ -23,11 +25,10 @@ import { isPagePath } from './auth/pages/page-paths.ts';
 import type { AuthService } from './auth/service.ts';
 import { commandRoutes } from './command/routes.ts';
 import { startCommandService } from './command/service.ts';
-import { servePages } from './pages.ts';
 import { startProjection } from './projector/role.ts';
 import { proof } from './proof/rest/served.ts';
 import { runningProof } from './proof/service.ts';
-import { queryLinksOf, startQueryService } from './query/service.ts';
+import { startQueryService } from './query/service.ts';
 import { startDispatcher } from './webhook-dispatcher/service.ts';
 
 type Options = {
@@ -74,7 +75,7 @@ export const startAll = async (
   const firstMinute =
     prepares && (await prepareFirstMinute({ ...foundation, ...auth, gateway }, config.dataDir));
   const { requireIfMatch, limits } = context.config;
-  const { fastPath, readWritten } = query;
+  const { fastPaths, links, readWritten } = query;
   const writes = commandRoutes({
     ...foundation,
     gateway,
@@ -90,20 +91,20 @@ export const startAll = async (
     writes,
     auth.routes,
     dispatcher.routes,
-    query.refusals,
+    ...query.refusals,
   ];
-  const links = queryLinksOf(foundation.domain);
   const { url } = await serveClients(context, foundation, {
     routes,
     links,
     offersDemo: isDevelopment && hasDemo ? () => isUnused(foundation) : undefined,
     isPage: isPagePath,
     authentication,
-    fastPaths: [fastPath, auth.fastPath],
+    fastPaths: [...fastPaths, auth.fastPath],
   });
   if (firstMinute)
     await showFirstMinute(config, foundation.domain, {
       url,
+      links,
       firstMinute,
       offersDemo: hasDemo && isFirst,
     });
@@ -116,7 +117,7 @@ type RoleOptions = {
 };
 
 const startRoles = async (context: ProcessContext, foundation: Foundation, { follows }: RoleOptions) => {
-  const { config, log, resources } = context;
+  const { config, log, parts, resources } = context;
   const blobs = resources.use(await openBlobs({ url: config.blobUrl, health: foundation.health }));
   const gateway = resources.use(
     await startCommandService({ ...foundation, blobs, log, webhooks: config.webhooks, follows }),
@@ -128,18 +129,10 @@ const startRoles = async (context: ProcessContext, foundation: Foundation, { fol
     await openChangeStream({ ...foundation, url: config.changeStreamUrl, notifier, log }),
   );
   const query = resources.use(
-    await startQueryService({
-      ...foundation,
-      access: authentication,
-      changes,
-      blobs,
-      notifier,
-      gateway,
-      config,
-      log,
-      servePages,
-      proof,
-    }),
+    await startQueryService(
+      { ...foundation, access: authentication, changes, blobs, notifier, gateway, config, log, proof },
+      await loadAdditions(parts, 'query'),
+    ),
   );
   const dispatcher = resources.use(
     await startDispatcher({ ...foundation, changes, gateway, log, config, follows }),
@@ -150,6 +143,7 @@ const startRoles = async (context: ProcessContext, foundation: Foundation, { fol
 type Showing = {
   /** The address that the server listens on. */
   readonly url: string;
+  readonly links: readonly Link[];
   readonly firstMinute: FirstMinute;
   readonly offersDemo: boolean;
 };
@@ -158,7 +152,7 @@ type Showing = {
 const showFirstMinute = async (
   { dataDir, publicUrl }: Config,
   domain: Domain,
-  { url, firstMinute, offersDemo }: Showing,
+  { url, links, firstMinute, offersDemo }: Showing,
 ): Promise<void> => {
   await writeFirstMinute(dataDir, { ...firstMinute, url: byName(url) });
   const demo = await readDemoAccess(dataDir);
@@ -166,6 +160,7 @@ const showFirstMinute = async (
     banner({
       url: shownUrl(publicUrl, url),
       dataDir,
+      links,
       firstMinute,
       demo,
       scopes: exampleScopes(domain),

@@ -3,16 +3,18 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { Served } from '#process/served.ts';
+import type { ServedParts } from '#process/run-role.ts';
+import { ALL_PARTS } from './parts.ts';
 
-/** The publishing domain, or the domain that a file exports. */
-export const servedBy = (file: string): Served =>
+/** The publishing domain, or the domain that a file exports, with all parts. */
+export const servedBy = (file: string): ServedParts =>
   file === ''
     ? {
+        parts: ALL_PARTS,
         domain: async () => (await import('#domain/publishing.ts')).publishing,
         demo: () => import('#domain/demo/demo.ts'),
       }
-    : { domain: () => domainIn(file) };
+    : { parts: ALL_PARTS, domain: () => domainIn(file) };
 
 /** The domain of this installation. It is read before the other settings, which depend on it. */
 export const served = servedBy(process.env.DOMAIN_FILE ?? '');

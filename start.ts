@@ -1,4 +1,4 @@
-import { loadDomain, type Role, runRole } from '#process/run-role.ts';
+import { load, type Role, runRole, type ServedParts } from '#process/run-role.ts';
 import type { Served } from '#process/served.ts';
 
 /** Each is loaded only in its own process, to save memory. */
@@ -11,25 +11,28 @@ const ROLES: Readonly<Record<string, () => Promise<Role>>> = {
 };
 
 /**
- * Serves a domain, as the arguments say: all roles in one process, one role alone (`query`), or an operator
- * command (`audit verify`). A `main.ts` that calls it is all that an installation of another domain needs.
+ * Serves a domain and its parts, as the arguments say: all roles in one process, one role alone (`query`), or
+ * an operator command (`audit verify`). A `main.ts` that calls it is all that an installation of another domain
+ * needs.
  */
 export const start = async (
-  served: Served,
+  given: Served,
   args: readonly string[] = process.argv.slice(2),
 ): Promise<void> => {
+  const served = await withAllParts(given);
   const [first = '', ...others] = args;
   const role = Object.hasOwn(ROLES, first) ? ROLES[first] : undefined;
-  if (role !== undefined)
-    return runRole(role, { domain: await loadDomain(served), role: first, args: others });
+  if (role !== undefined) return runRole(role, { ...(await load(served)), role: first, args: others });
   if (first === '' || first.startsWith('-'))
-    return runRole(() => oneOrMany(served), {
-      domain: await loadDomain(served),
-      roles: Object.keys(ROLES),
-      args,
-    });
+    return runRole(() => oneOrMany(served), { ...(await load(served)), roles: Object.keys(ROLES), args });
   return operate(served, args);
 };
+
+/** Unless it names its parts. */
+const withAllParts = async ({ parts, ...served }: Served): Promise<ServedParts> => ({
+  ...served,
+  parts: parts ?? (await import('./parts.ts')).ALL_PARTS,
+});
 
 /** In this process, or in several. */
 const oneOrMany = async ({ demo }: Served): Promise<Role> => {
@@ -44,13 +47,14 @@ const allRoles = async ({ demo }: Served): Promise<Role> => {
 
 /** The command line for operators only. */
 export const operate = async (
-  served: Served,
+  given: Served,
   args: readonly string[] = process.argv.slice(2),
 ): Promise<void> => {
-  const domain = await loadDomain(served);
+  const served = await withAllParts(given);
+  const { domain, parts } = await load(served);
   const { runCommandLine } = await import('./command-line/program.ts');
   const { openTerminal } = await import('./command-line/terminal.ts');
-  const serve = () => runRole(() => allRoles(served), { domain, args: [] });
+  const serve = () => runRole(() => allRoles(served), { domain, parts, args: [] });
   using terminal = openTerminal({ ...served, domain, serve });
   process.exitCode = await runCommandLine(args, terminal);
 };

@@ -4,6 +4,7 @@ import type { LoadKeys } from '#edge/authenticate/keys.ts';
 import { migrateRevocations } from '#edge/authenticate/revocations.ts';
 import type { FastPath } from '#edge/http/fast-path.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
+import { serves } from '#kernel/registry/parts.ts';
 import type { Config } from '#process/config.ts';
 import type { Foundation } from '#process/foundation.ts';
 import { signUpRoleOf } from '#process/sign-up-role.ts';
@@ -173,7 +174,14 @@ const authRoutes = (parts: RouteParts): Router => {
         : Router(),
     )
     .use(accounts)
-    .use(providerRoutes({ ...parts, scopes: policyOf(domain).scopes, resource: config.publicUrl }));
+    .use(
+      providerRoutes({
+        ...parts,
+        scopes: policyOf(domain).scopes,
+        resource: config.publicUrl,
+        hasDocs: serves(domain, 'docs'),
+      }),
+    );
 };
 
 const migrateTables = async ({ pool, masterKey, config }: AuthDependencies): Promise<void> => {

@@ -8,7 +8,7 @@ import { policyOf } from '#shared/policy.ts';
 import { type Application, PAGE, readApplication } from './application.ts';
 import { domainFacts } from './domain-facts.ts';
 
-type ConsoleOptions = {
+export type ConsoleOptions = {
   readonly domain: Domain;
   /** The URL of this installation. */
   readonly publicUrl: string;

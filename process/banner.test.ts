@@ -4,6 +4,7 @@ import { banner, inSecondTerminal } from './banner.ts';
 
 const shown = {
   url: 'http://localhost:4000',
+  links: [{ rel: 'docs', href: '/docs', title: 'The interface, for people' }],
   firstMinute: {
     client: { clientId: 'development-admin', secret: 's' },
     author: { email: 'demo@example.com', password: 'p' },
@@ -31,6 +32,7 @@ test.each([
 test('each address and command has its explanation in one column', () => {
   const printed = banner({ ...shown, dataDir: resolve('.data') });
   expect(printed).toContain('\n    http://localhost:4000/docs        the documentation');
+  expect(printed).not.toContain('/graphql');
   expect(printed).toContain('\n    npm run annals -- help            the command line\n');
   expect(printed).toContain("'read:articles'\n                                      an access token");
 });

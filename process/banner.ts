@@ -1,4 +1,5 @@
 import { relative, resolve } from 'node:path';
+import type { Link } from '#edge/http/root-page.ts';
 import type { DemoAccess, FirstMinute } from './first-minute-file.ts';
 import { SETTINGS } from './settings.ts';
 
@@ -6,23 +7,31 @@ type Shown = {
   /** The address in every link. */
   readonly url: string;
   readonly dataDir: string;
+  /** To what it serves. */
+  readonly links: readonly Link[];
   readonly firstMinute: FirstMinute;
   readonly demo: DemoAccess | undefined;
   readonly scopes: string;
   readonly offersDemo: boolean;
 };
 
+const PAGES = [
+  ['/console', 'your data, who changed it and when, and how it runs'],
+  ['/docs', 'the documentation, with every request to try'],
+  ['/graphql', 'GraphQL, in a browser'],
+] as const;
+
 /** The text that a start in development prints for its user. */
-export const banner = ({ url, dataDir, firstMinute, demo, scopes, offersDemo }: Shown): string => {
+export const banner = ({ url, dataDir, links, firstMinute, demo, scopes, offersDemo }: Shown): string => {
   const { author } = firstMinute;
   return `
   Annals is at ${url}
 
   Try next:
 ${[
-  line(`${url}/console`, 'your data, who changed it and when, and how it runs'),
-  line(`${url}/docs`, 'the documentation, with every request to try'),
-  line(`${url}/graphql`, 'GraphQL, in a browser'),
+  ...PAGES.filter(([path]) => links.some(({ href }) => href === path)).map(([path, says]) =>
+    line(`${url}${path}`, says),
+  ),
   line(`${url}/account`, 'your own account'),
   line(
     inSecondTerminal(dataDir, `npm run -s token -- --scope '${scopes}'`),

@@ -1,9 +1,13 @@
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import type { Domain } from '#kernel/registry/registry.ts';
+import { withParts } from '#kernel/registry/parts.ts';
+import type { Part } from './part.ts';
 import { type ProcessContext, run } from './run.ts';
 import type { Served } from './served.ts';
 
 export type Role = { readonly startRole: (context: ProcessContext) => Promise<void> };
+
+/** An installation that has decided on its parts. */
+export type ServedParts = Served & { readonly parts: readonly Part[] };
 
 /** Loads its code only when its process starts. */
 export const runRole = async (
@@ -12,12 +16,20 @@ export const runRole = async (
 ): Promise<never> => run(async (context) => (await role()).startRole(context), options);
 
 /** Starts one role alone, with the arguments of the program. */
-export const runRoleAlone = async (name: string, role: () => Promise<Role>, served: Served): Promise<never> =>
-  runRole(role, { domain: await loadDomain(served), role: name, args: process.argv.slice(2) });
+export const runRoleAlone = async (
+  name: string,
+  role: () => Promise<Role>,
+  served: ServedParts,
+): Promise<never> => runRole(role, { ...(await load(served)), role: name, args: process.argv.slice(2) });
 
-export const loadDomain = async ({ domain }: Served): Promise<Domain> => {
+/** Loads the domain, as the installation serves it. */
+export const load = async ({
+  domain,
+  parts,
+}: ServedParts): Promise<Pick<ProcessContext, 'domain' | 'parts'>> => {
   try {
-    return await domain();
+    const names = parts.map(({ name }) => name);
+    return { domain: withParts(await domain(), names), parts };
   } catch (error) {
     if (!(error instanceof StartRefused)) throw error;
     process.stderr.write(`${error.message}\n`);

@@ -11,6 +11,7 @@ import { rootRoutes } from '#edge/http/root.ts';
 import type { Link } from '#edge/http/root-page.ts';
 import { type HttpServer, startHttpServer } from '#edge/http/server.ts';
 import { openLoadShedder } from '#edge/http/shed-load.ts';
+import { serves } from '#kernel/registry/parts.ts';
 import type { WorkerLink } from '#process/workers/link.ts';
 import { NO_TRACING } from '#shared/tracing/tracing.ts';
 import packageJson from '../package.json' with { type: 'json' };
@@ -81,12 +82,18 @@ export const serveClients = async (
     rootRoutes({ version: packageJson.version, domain, links: [...LINKS, ...links], offersDemo }),
   ];
   const observed = { log, metrics, tracing, requestLogLevel: config.requestLogLevel };
-  const app = createApp({ ...observed, routes: [...common, ...routes], trustProxy });
+  const isExplained = serves(domain, 'docs');
+  const app = createApp({
+    ...observed,
+    routes: [...common, ...routes],
+    trustProxy,
+    explainsErrors: isExplained,
+  });
   const first = [...firstHandlers(observed), ...forBrowsers, shedder.handler, ...limiter.handlers];
   const completePaths = fastPaths.map(({ takes, handlers, failures }) => ({
     takes,
     handlers: [...first, ...handlers],
-    failures: [limiter.onFailure, ...failures, answerErrors(log)],
+    failures: [limiter.onFailure, ...failures, answerErrors(log, { isExplained })],
   }));
   const handler = withFastPaths(app, completePaths);
   resources.use(

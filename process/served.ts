@@ -1,8 +1,14 @@
 import type { LoadDemo } from '#kernel/demo/demo.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import type { Part } from './part.ts';
 
 /**
  * The domain of an installation. It is loaded in a function, because a declaration may be refused: then only
  * that error is printed. The package shows this type, so that it names none of the process.
  */
-export type Served = { domain(): Promise<Domain>; readonly demo?: LoadDemo };
+export type Served = {
+  domain(): Promise<Domain>;
+  /** The parts that it opts into beside the core; by default all. */
+  readonly parts?: readonly Part[];
+  readonly demo?: LoadDemo;
+};

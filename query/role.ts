@@ -7,20 +7,19 @@ import { itemWrites } from '#edge/rest/writes/item-writes.ts';
 import { openBlobs } from '#process/engines/open-blobs.ts';
 import { openChangeStream } from '#process/engines/open-change-stream.ts';
 import { openFoundation } from '#process/foundation.ts';
+import { loadAdditions } from '#process/part.ts';
 import type { ProcessContext } from '#process/run.ts';
 import { serveClients } from '#process/serve-clients.ts';
 import { openReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { watchParked } from '#shared/read-model/watch-parked.ts';
 import type { Proof } from './proof.ts';
-import { queryLinksOf, type ServePages, startQueryService } from './service.ts';
-
-type Parts = { readonly servePages: ServePages; readonly proof: Proof };
+import { startQueryService } from './service.ts';
 
 /**
  * The query role alone. Commands of GraphQL mutations, and of writes that ask for the item, go to the command
  * role.
  */
-export const startRole = async (context: ProcessContext, { servePages, proof }: Parts): Promise<void> => {
+export const startRole = async (context: ProcessContext, proof: Proof): Promise<void> => {
   const { config, log, resources } = context;
   const foundation = await openFoundation(context, 'annals-query', { isReader: true });
   const { issuerUrl: issuer, publicUrl: audience, ingressSecret } = config;
@@ -41,19 +40,11 @@ export const startRole = async (context: ProcessContext, { servePages, proof }: 
   const changes = resources.use(
     await openChangeStream({ ...foundation, url: config.changeStreamUrl, notifier, log }),
   );
-  const { routes, refusals, fastPath, readWritten } = resources.use(
-    await startQueryService({
-      ...foundation,
-      access: authentication,
-      changes,
-      blobs,
-      notifier,
-      gateway,
-      config,
-      log,
-      servePages,
-      proof,
-    }),
+  const { routes, refusals, fastPaths, links, readWritten } = resources.use(
+    await startQueryService(
+      { ...foundation, access: authentication, changes, blobs, notifier, gateway, config, log, proof },
+      await loadAdditions(context.parts, 'query'),
+    ),
   );
   const { requireIfMatch, limits } = config;
   const writes = itemWrites({
@@ -64,9 +55,9 @@ export const startRole = async (context: ProcessContext, { servePages, proof }: 
     bodyBytesMax: limits.bodyBytesMax,
   });
   await serveClients(context, foundation, {
-    routes: [resourcePaths(foundation.domain), routes, writes, refusals],
-    links: queryLinksOf(foundation.domain),
+    routes: [resourcePaths(foundation.domain), routes, writes, ...refusals],
+    links,
     authentication,
-    fastPaths: [fastPath],
+    fastPaths,
   });
 };

@@ -19,6 +19,7 @@ import {
   type Right,
   rightsOf,
 } from '#kernel/conditions/rights.ts';
+import { type PartName, serves } from '#kernel/registry/parts.ts';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
 
 /**
@@ -94,8 +95,11 @@ export type Policy = {
   readonly scopes: readonly string[];
 };
 
+/** A right of the kernel. That of a part exists only where it is served. */
+type KernelRow = Row & { readonly scope: string; readonly part?: PartName };
+
 /** Operations on objects that are no aggregates. */
-const KERNEL: Readonly<Record<Operation, Row & { readonly scope: string }>> = {
+const KERNEL: Readonly<Record<Operation, KernelRow>> = {
   // limited by the right to read each item
   'events.read': { scope: 'read:events', signedIn: true },
   // the client, the request and the cause of a change
@@ -105,7 +109,7 @@ const KERNEL: Readonly<Record<Operation, Row & { readonly scope: string }>> = {
   // the state of the installation, and parked aggregates
   'operations.read': { scope: 'read:events' },
   // the schema of GraphQL, if the settings hide it from everybody else
-  'schema.read': { scope: 'read:schema', signedIn: true },
+  'schema.read': { scope: 'read:schema', signedIn: true, part: 'graphql' },
   'client.manage': { scope: 'manage:clients' },
   // one’s own personal access tokens
   'token.manage': { scope: 'manage:tokens', signedIn: true },
@@ -126,7 +130,8 @@ export const NO_RIGHTS: Policy = {
 
 const makePolicy = (domain: Domain): Policy => {
   const rights = new Map(rightsOf(domain));
-  for (const [operation, row] of Object.entries(KERNEL)) {
+  for (const [operation, { part, ...row }] of Object.entries(KERNEL)) {
+    if (part !== undefined && !serves(domain, part)) continue;
     const byRole = domain.roles.map((role) => [role, kernelCondition(row, role)] as const);
     rights.set(operation, { operation, scope: row.scope, kind: undefined, ...apart(byRole) });
   }

@@ -1,3 +1,5 @@
+import { serves } from '#kernel/registry/parts.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
 import { type Html, html } from '#shared/html.ts';
 import type { Assets } from './assets.ts';
 import { type Content, type DocsPage, type Group, hrefFrom, type Section } from './page/page.ts';
@@ -5,12 +7,12 @@ import { INDEX_PATH } from './search/index.ts';
 
 export const START_PATH = '/docs';
 
-type Site = { readonly groups: readonly Group[]; readonly assets: Assets };
+type Site = { readonly domain: Domain; readonly groups: readonly Group[]; readonly assets: Assets };
 
 /**
  * The whole document. Every page has the same navigation: at its side if there is room, otherwise folded up.
  */
-export const documentOf = (page: DocsPage, content: Content, { groups, assets }: Site): string => {
+export const documentOf = (page: DocsPage, content: Content, { domain, groups, assets }: Site): string => {
   const href = (to: string): string => hrefFrom(page.path, to);
   const menu = menuOf(page, content.sections, groups);
   const text = html`<!doctype html>
@@ -30,7 +32,7 @@ ${['navigation.js', 'search.js', 'copy.js', ...(page.scripts ?? [])].map((name) 
 <header>
 <p class="brand"><a href="${href(START_PATH)}">Annals <span>docs</span></a></p>
 ${searchField(href, assets)}
-<p class="elsewhere"><a href="${href('/console')}">Console</a> <a href="${href('/graphql')}">GraphiQL</a> <a href="${href('/openapi.json')}">openapi.json</a></p>
+<p class="elsewhere">${serves(domain, 'console') && html`<a href="${href('/console')}">Console</a> `}${serves(domain, 'graphql') && html`<a href="${href('/graphql')}">GraphiQL</a> `}<a href="${href('/openapi.json')}">openapi.json</a></p>
 </header>
 <details class="menu"><summary>Pages</summary><nav aria-label="Pages">${menu}</nav></details>
 <div class="columns">

@@ -13,9 +13,10 @@ import { answerIndex, INDEX_PATH } from './search/index.ts';
 import { pagesIn, readGroups } from './site.ts';
 
 /** Serves the whole site. Each page is rendered at its first request. */
-export const serveDocs = (options: OpenApiOptions): Router => {
+export const serveDocs = async (options: OpenApiOptions): Promise<Router> => {
   const assets = readAssets();
-  const groups = readGroups(assets, options);
+  const groups = await readGroups(assets, options);
+  const site = { domain: options.domain, groups, assets };
   const asking = contentSecurityPolicy([options.publicUrl, options.issuerUrl]);
   const router = Router({ strict: true }).get(REDIRECT_PATH, answerPage(redirectPage(assets), asking));
   const pages = pagesIn(groups);
@@ -23,7 +24,7 @@ export const serveDocs = (options: OpenApiOptions): Router => {
     let answering: Promise<RequestHandler> | undefined;
     const answer = async (): Promise<RequestHandler> =>
       answerPage(
-        documentOf(page, await page.content(), { groups, assets }),
+        documentOf(page, await page.content(), site),
         page.path === REST_PATH ? asking : contentSecurityPolicy(),
       );
     router.get(page.path, async (request, response, next) => {
@@ -49,7 +50,7 @@ export const serveDocs = (options: OpenApiOptions): Router => {
       'Cache-Control': 'no-store',
       Vary: 'Accept',
     });
-    response.type('html').send(documentOf(page, content, { groups, assets }));
+    response.type('html').send(documentOf(page, content, site));
   });
   return router.all(
     [REDIRECT_PATH, INDEX_PATH, ...ELSEWHERE.map(([from]) => from), ...pages.map(({ path }) => path)],

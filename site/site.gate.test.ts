@@ -23,7 +23,7 @@ const OPTIONS = {
   issuerUrl: 'https://id.example',
   requireIfMatch: false,
 };
-const PAGES = pagesIn(readGroups(readAssets(), OPTIONS)).map(({ path }) => path);
+const PAGES = pagesIn(await readGroups(readAssets(), OPTIONS)).map(({ path }) => path);
 
 /** Targets of links that other routes of this role and of auth serve. */
 const BESIDE_IT = [
@@ -95,13 +95,13 @@ describe('the site is complete', () => {
     ).toEqual([]);
   });
 
-  test('every text of docs/, and every program of docs/examples', () => {
+  test('every text of docs/, and every program of docs/examples', async () => {
     const expected = [
       ...named('*.md').map((name) => guidePath(basename(name, '.md'))),
       ...named('examples/**/*.*').map((name) => `/docs/${name}`),
     ];
     expect(expected.filter((path) => !PAGES.includes(path))).toEqual([]);
-    const untitled = readGroups(readAssets(), OPTIONS).find(({ title }) => title === 'More');
+    const untitled = (await readGroups(readAssets(), OPTIONS)).find(({ title }) => title === 'More');
     // A new text must be assigned to a group.
     expect(untitled?.pages.map(({ title }) => title)).toEqual(['Changes']);
   });

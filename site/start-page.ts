@@ -1,4 +1,5 @@
 import { capital, spaced } from '#kernel/base/names.ts';
+import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type Html, html } from '#shared/html.ts';
 import { START_PATH } from './frame.ts';
@@ -14,10 +15,10 @@ type Task = {
 const tasksOf = (domain: Domain): readonly Task[] => [
   {
     title: 'Read and write',
-    text: `${capital(things(domain).join(', '))}: by REST with links, or by GraphQL with exactly the fields you need.`,
+    text: `${capital(things(domain).join(', '))}: by REST with links${serves(domain, 'graphql') ? ', or by GraphQL with exactly the fields you need' : ''}.`,
     links: [
       ['/docs/rest', 'Every operation of REST'],
-      ['/docs/graphql', 'The GraphQL schema'],
+      ...(serves(domain, 'graphql') ? [['/docs/graphql', 'The GraphQL schema'] as const] : []),
       ['/docs/scopes', 'Scopes'],
       ['/docs/errors', 'Error codes'],
     ],
@@ -83,14 +84,26 @@ ${tasksOf(domain).map(taskCard)}</div>
 <li><a href="${href('/event-types')}">event-types</a>: every event with its JSON Schema and an example</li>
 <li><a href="${href('/.well-known/openid-configuration')}">openid-configuration</a>: the endpoints of the authorization server</li>
 </ul>
-<h2 id="with-a-browser">With a browser</h2>
-<ul>
-<li><a href="${href('/console')}">The console</a>, for administrators</li>
-<li><a href="${href('/graphql')}">GraphiQL</a>: write queries in the browser, if introspection is on</li>
-</ul>`,
+${withBrowser(domain)}`,
     sections: [],
   }),
 });
+
+/** The pages of other parts. */
+const withBrowser = (domain: Domain): Html | false => {
+  const pages = [
+    serves(domain, 'console') &&
+      html`<li><a href="${href('/console')}">The console</a>, for administrators</li>\n`,
+    serves(domain, 'graphql') &&
+      html`<li><a href="${href('/graphql')}">GraphiQL</a>: write queries in the browser, if introspection is on</li>\n`,
+  ].filter((page) => page !== false);
+  return (
+    pages.length > 0 &&
+    html`<h2 id="with-a-browser">With a browser</h2>
+<ul>
+${pages}</ul>`
+  );
+};
 
 const href = (path: string): string => hrefFrom(START_PATH, path);
 

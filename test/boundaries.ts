@@ -49,6 +49,15 @@ const BELOW: Readonly<Record<string, readonly string[]>> = {
 /** Operator commands are composed of parts of the roles. */
 const COMPOSING = 'command-line';
 
+/**
+ * The folders of parts within a role, with the others that may import them: the core does not, so that an
+ * installation without the part loads none of it. Other parts are rooms of their own.
+ */
+const PARTS: Readonly<Record<string, readonly string[]>> = {
+  'query/graphql/': ['site/graphql/', 'command-line/'],
+};
+const OF_GRAPHQL = ['query/graphql/', 'site/graphql/', 'command-line/'];
+
 /** The places where each driver may appear; everything else uses a port. */
 const DRIVERS: Readonly<Record<string, readonly string[]>> = {
   pg: [
@@ -64,6 +73,7 @@ const DRIVERS: Readonly<Record<string, readonly string[]>> = {
   kafkajs: ['adapters/kafka/'],
   ioredis: ['adapters/redis/', 'webhook-dispatcher/queue/'],
   bullmq: ['webhook-dispatcher/queue/'],
+  ...Object.fromEntries(['graphql', 'graphql-http', 'graphql-sse'].map((name) => [name, OF_GRAPHQL])),
   '@opentelemetry/api': ['adapters/opentelemetry/'],
   '@opentelemetry/sdk-trace': ['adapters/opentelemetry/'],
 };
@@ -115,6 +125,7 @@ const folderOf = (path: string): string => path.split('/', 1)[0] ?? '';
 const violationsOf = (path: string, sources: Sources): string[] => [
   ...importsOf(sources.get(path) ?? '').flatMap(({ specifier }) => [
     ...crossings(path, specifier),
+    ...reachedParts(path, specifier),
     ...strayDrivers(path, specifier),
   ]),
   ...(isPure(path, sources) ? impurities(path, sources) : []),
@@ -136,6 +147,13 @@ const crossings = (path: string, specifier: string): string[] => {
   if (path === entryOf(path) && ['served.ts', `${folderOf(path)}-role.ts`].includes(target)) return [];
   if (below?.includes(folderOf(target)) && !ALIASED.has(folderOf(target))) return [];
   return [`${path} imports ${specifier}: ${folderOf(path)} imports itself and what stands below it.`];
+};
+
+const reachedParts = (path: string, specifier: string): string[] => {
+  const target = localTarget(path, specifier) ?? '';
+  const [part, users = []] = Object.entries(PARTS).find(([folder]) => target.startsWith(folder)) ?? [];
+  if (part === undefined || [part, ...users].some((folder) => path.startsWith(folder))) return [];
+  return [`${path} imports ${specifier}: ${part} is a part, which only ${users.join(', ')} may import.`];
 };
 
 const strayDrivers = (path: string, specifier: string): string[] => {

@@ -1,4 +1,5 @@
 import { Rejection } from '#kernel/base/rejection.ts';
+import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { OIDC_SCOPES } from '#shared/clients/settings.ts';
 import { policyOf } from '#shared/policy.ts';
@@ -9,11 +10,12 @@ import type { Clients } from './clients.ts';
 export const DEVELOPMENT_ADMIN = 'development-admin';
 
 /**
- * The registered clients and the console. The console is in no table, so that nobody can change or remove it,
+ * The registered clients and the console, if it is served. The console is in no table, so that nobody can change or remove it,
  * and so that it follows the installation's address. It may ask for every scope: the role of its user limits
  * its rights.
  */
 export const withConsole = (clients: Clients, domain: Domain, publicUrl: string): Clients => {
+  if (!serves(domain, 'console')) return clients;
   const client = consoleOf(publicUrl, policyOf(domain).scopes);
   const changing = async <Result>(clientId: string, work: () => Promise<Result>): Promise<Result> => {
     if (clientId === CONSOLE) throw new Rejection('client_built_in');

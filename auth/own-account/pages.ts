@@ -103,6 +103,7 @@ export const viewOf = (
   return {
     token: tokens.issue('account', boundTo(visitor)),
     isAdmin: visitor.role === 'admin',
+    served: visitor.policy.domain,
     done: typeof what === 'string' && Object.hasOwn(done, what) ? done[what] : undefined,
   };
 };

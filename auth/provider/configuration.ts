@@ -31,6 +31,8 @@ export type ProviderSettings = {
   readonly dpopNonce: 'offered' | 'required';
   readonly corsOrigins: CorsOrigins;
   readonly registrationUrl: string | undefined;
+  /** Undefined if the installation has no documentation. */
+  readonly docsUrl: string | undefined;
   readonly findPerson: FindPerson;
   readonly readProfile: ReadProfile;
   readonly readAttributes: Parameters<typeof createTokenClaims>[0]['readAttributes'];
@@ -168,9 +170,9 @@ const cookiesOf = ({ issuer, masterKey }: ProviderSettings): NonNullable<Configu
   };
 };
 
-const discoveryOf = ({ registrationUrl, resource }: ProviderSettings) => ({
+const discoveryOf = ({ registrationUrl, docsUrl, resource }: ProviderSettings) => ({
   registration_endpoint: registrationUrl,
-  service_documentation: `${resource}/docs`,
+  service_documentation: docsUrl,
   protected_resources: [resource],
 });
 

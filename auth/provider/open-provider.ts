@@ -2,6 +2,7 @@
 import type { RequestListener } from 'node:http';
 import { type AdapterPayload, Provider } from 'oidc-provider';
 import { readPersonalToken } from '#edge/authenticate/personal-tokens.ts';
+import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Config } from '#process/config.ts';
 import type { Clock } from '#shared/clock/clock.ts';
@@ -143,6 +144,7 @@ const settingsOf = ({
   dpopNonce: config.dpopNonce,
   corsOrigins: config.corsOrigins,
   registrationUrl: config.registration === 'on' ? `${config.issuerUrl}/register` : undefined,
+  docsUrl: serves(domain, 'docs') ? `${config.publicUrl}/docs` : undefined,
   findPerson: persons.byId,
   readProfile: createReadProfile({ eventLog, codec }),
   readAttributes: createReadAttributes({ domain, eventLog, codec }),

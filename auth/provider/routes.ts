@@ -9,6 +9,8 @@ type Dependencies = {
   readonly handle: RequestListener;
   readonly issuer: string;
   readonly resource: string;
+  /** Whether it has documentation. */
+  readonly hasDocs: boolean;
   /** Of our API. */
   readonly scopes: readonly string[];
 };
@@ -42,7 +44,8 @@ const PATHS: readonly (readonly [path: string, methods: readonly string[]])[] = 
  * The endpoints of the authorization server. They read request bodies themselves: mount them before any body
  * parser.
  */
-export const providerRoutes = ({ handle, issuer, resource, scopes }: Dependencies): Router => {
+export const providerRoutes = ({ handle, ...described }: Dependencies): Router => {
+  const { issuer } = described;
   const router = Router();
   for (const [path, methods] of PATHS) {
     router.all(
@@ -52,7 +55,7 @@ export const providerRoutes = ({ handle, issuer, resource, scopes }: Dependencie
     );
     router.all(path, refuseOtherMethods(...methods));
   }
-  return router.use(protectedResourceRoutes({ issuer, resource, scopes }));
+  return router.use(protectedResourceRoutes(described));
 };
 
 type HandingOver = Pick<Dependencies, 'handle' | 'issuer'>;
@@ -79,14 +82,19 @@ const METADATA_PATH = '/.well-known/oauth-protected-resource';
 const HOUR_S = 3_600;
 
 /** RFC 9728: describes to a client that our API refused how to get a token for it. */
-const protectedResourceRoutes = ({ issuer, resource, scopes }: Omit<Dependencies, 'handle'>): Router => {
+const protectedResourceRoutes = ({
+  issuer,
+  resource,
+  hasDocs,
+  scopes,
+}: Omit<Dependencies, 'handle'>): Router => {
   const metadata = {
     resource,
     authorization_servers: [issuer],
     scopes_supported: scopes,
     bearer_methods_supported: ['header'],
     resource_name: 'Annals',
-    resource_documentation: `${resource}/docs`,
+    ...(hasDocs && { resource_documentation: `${resource}/docs` }),
     dpop_signing_alg_values_supported: ['ES256', 'Ed25519', 'EdDSA'],
     tls_client_certificate_bound_access_tokens: true,
   };

@@ -26,9 +26,12 @@ export const refuseOtherMethods = (...methods: readonly string[]): RequestHandle
   };
 };
 
-/** Turns every error into a response. Logs an unexpected error whole; the client gets only its request id. */
+/**
+ * Turns every error into a response. Logs an unexpected error whole; the client gets only its request id. A link
+ * leads to the page that explains the code, if the installation has it.
+ */
 export const answerErrors =
-  (log: Log): ErrorRequestHandler =>
+  (log: Log, { isExplained = true } = {}): ErrorRequestHandler =>
   (error: unknown, request, response, _next) => {
     const names = namesOf(request);
     const { status, headers, body } = problemOf(error);
@@ -40,11 +43,11 @@ export const answerErrors =
     for (const name of response.getHeaderNames()) if (OF_THE_BODY.has(name)) response.removeHeader(name);
     const challenge = challengeFor(request, error);
     const all = challenge === undefined ? headers : { ...headers, 'WWW-Authenticate': challenge };
-    const help = `<${ERRORS_PATH}#${body.code}>; rel="help"`;
+    const help = isExplained && { Link: `<${ERRORS_PATH}#${body.code}>; rel="help"` };
     response
       .status(status)
       .set(all)
-      .set({ 'Cache-Control': 'no-store', Link: help })
+      .set({ 'Cache-Control': 'no-store', ...help })
       .type('application/problem+json');
     response.send(JSON.stringify({ ...body, requestId: names.requestId }));
   };

@@ -23,10 +23,17 @@ type AppOptions = {
   readonly tracing?: Tracing;
   /** `info` by default. */
   readonly requestLogLevel?: 'debug' | 'info';
+  /** Whether pages of the installation explain the codes of errors; true by default. */
+  readonly explainsErrors?: boolean;
 };
 
 /** The HTTP stack of a role: it identifies, observes, routes and answers every request. */
-export const createApp = ({ trustProxy = 0, routes, ...options }: AppOptions): Express => {
+export const createApp = ({
+  trustProxy = 0,
+  routes,
+  explainsErrors: isExplained = true,
+  ...options
+}: AppOptions): Express => {
   const app = express();
   app.disable('x-powered-by');
   // Entity tags come from versions, not from a hash of the response.
@@ -36,7 +43,7 @@ export const createApp = ({ trustProxy = 0, routes, ...options }: AppOptions): E
   app.response.vary = vary;
   app.use(...firstHandlers(options));
   for (const router of routes) app.use(router);
-  app.use(refuseUnknownPath, answerErrors(options.log));
+  app.use(refuseUnknownPath, answerErrors(options.log, { isExplained }));
   return app;
 };
 

@@ -3,6 +3,7 @@ import type { JsonObject } from '../base/json.ts';
 import type { RejectionCode } from '../base/rejection.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import type { Commanded, Run } from '../declare/run.ts';
+import type { WithParts } from './parts.ts';
 
 /** The resolved declaration for interpreters: every name is derived once, every reference is resolved. */
 export type Defs = Readonly<Record<string, FieldDef>>;
@@ -250,7 +251,7 @@ export type RouteInfo = {
   readonly text: string;
   readonly given: readonly string[];
 };
-export type Domain = {
+export type Domain = WithParts & {
   readonly name: string;
   /** Includes `anonymous` and `admin`. */
   readonly roles: readonly string[];

@@ -10,6 +10,7 @@ import { createLog } from '#process/observability/log.ts';
 import type { ProcessContext } from '#process/run.ts';
 import { signUpRoleOf } from '#process/sign-up-role.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
+import { ALL_PARTS } from '../../parts.ts';
 import { PLENTY, type Settings } from '../../testing/installation.ts';
 import { createTestDatabase } from './test-database.ts';
 
@@ -64,6 +65,7 @@ const startOnce = async <Started>(
   const started = await start({
     config,
     domain,
+    parts: ALL_PARTS,
     clock: REAL_TIME,
     resources,
     signal: stopping.signal,

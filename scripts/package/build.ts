@@ -41,7 +41,7 @@ const FOLDERS = [
 const FILES = [
   'all-roles.ts',
   'main.ts',
-  'pages.ts',
+  'parts.ts',
   'projector-role.ts',
   'query-role.ts',
   'served.ts',

@@ -2,6 +2,7 @@ import type { EventDefinition } from '#kernel/base/events/define-event.ts';
 import { always } from '#kernel/conditions/expression.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import { exampleKind } from '#kernel/registry/example-kind.ts';
+import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type TypeVisibility, visibilityOf } from '#kernel/visibility/visibility.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
@@ -13,27 +14,28 @@ import { fieldsOf, fieldTable } from '../fields/table.ts';
 import { renderLine } from '../guides/markdown.ts';
 import { filterField } from '../page/filter.ts';
 import { type Content, type DocsPage, hrefFrom } from '../page/page.ts';
+import type { ShownGraphql } from '../shown-graphql.ts';
 import { type Sample, sampleOf } from './samples.ts';
 
 const PATH = '/docs/events';
 
 /** Every event type that was ever written, grouped by aggregate. */
-export const eventsPage = (domain: Domain): DocsPage => ({
+export const eventsPage = (domain: Domain, graphql: ShownGraphql | undefined): DocsPage => ({
   path: PATH,
   title: 'Events',
   scripts: ['filter.js'],
-  content: () => readContent(domain),
+  content: () => readContent(domain, graphql),
 });
 
 type Kind = { readonly id: string; readonly title: string; readonly types: readonly EventDefinition[] };
 
 const INSIDE = { id: 'inside', title: 'Internal events' };
 
-const readContent = async (domain: Domain): Promise<Content> => {
+const readContent = async (domain: Domain, graphql: ShownGraphql | undefined): Promise<Content> => {
   const kinds = kindsOf(catalogueOf(domain).definitions);
   const entries = new Map<EventDefinition, Html>();
   for (const type of kinds.flatMap(({ types }) => types))
-    entries.set(type, await entryOf(type, policyOf(domain)));
+    entries.set(type, await entryOf(type, policyOf(domain), graphql));
   return {
     body: html`${introductionOf(domain)}
 ${filterField('Find a type or a field')}
@@ -59,7 +61,7 @@ const kindsOf = (definitions: readonly EventDefinition[]): readonly Kind[] => {
 
 const introductionOf = (domain: Domain): Html => html`<h1>Events</h1>
 <p>Everything that happens is an event. All interfaces have the same events, with the same id and cursor:
-<a href="${hrefFrom(PATH, '/docs/guides/changes')}">streams and pages</a>, <a href="${hrefFrom(PATH, '/docs/graphql')}#subscriptions">subscriptions</a>,
+<a href="${hrefFrom(PATH, '/docs/guides/changes')}">streams and pages</a>,${serves(domain, 'graphql') && html` <a href="${hrefFrom(PATH, '/docs/graphql')}#subscriptions">subscriptions</a>,`}
 <a href="${hrefFrom(PATH, '/docs/guides/webhooks')}">webhooks</a>, and <a href="${hrefFrom(PATH, '/docs/guides/audit')}">histories and exports</a>.
 The feed needs <code>read:events</code>. Public data needs no other scope; other data needs the scope to read it as well, such as <code>read:${exampleKind(domain).path}</code>.
 Programs find the same, with JSON Schemas, at <a href="${hrefFrom(PATH, '/event-types')}"><code>/event-types</code></a>.</p>`;
@@ -91,7 +93,11 @@ const readersOf = ({ of: { kind, guards }, decidedBy, rightTo }: TypeVisibility,
   return `${readers}, if ${[...decidedBy].map((name) => `\`${name}\``).join(' or ')} has changed; otherwise everyone who may read the rest, with ${few}.`;
 };
 
-const entryOf = async (definition: EventDefinition, policy: Policy): Promise<Html> => {
+const entryOf = async (
+  definition: EventDefinition,
+  policy: Policy,
+  graphql: ShownGraphql | undefined,
+): Promise<Html> => {
   const { type } = definition;
   const { description, schema, example } = describeEventType(definition);
   const fields = fieldsOf(schema);
@@ -106,7 +112,7 @@ const entryOf = async (definition: EventDefinition, policy: Policy): Promise<Htm
 <div><dt>Personal data</dt><dd>${personalOf(definition)}</dd></div>
 </dl>
 ${fieldTable(html`Field of <code>data</code>`, fields)}${codeBlock(JSON.stringify(example, null, 2), 'json')}
-${isPublic(definition) && waysOf(await sampleOf(definition, policy))}
+${isPublic(definition) && waysOf(await sampleOf(definition, policy, graphql))}
 </section>
 `;
 };
@@ -129,17 +135,19 @@ const personalOf = ({ personal }: EventDefinition): Html => {
 
 const waysOf = ({
   message,
-  subscription,
-  result,
+  byGraphql,
   thin,
   full,
 }: Sample): Html => html`<details><summary>As clients receive it</summary>
 <h4>In the stream of <code>GET /events</code></h4>
 ${codeBlock(message)}
-<h4>By GraphQL</h4>
-${codeBlock(subscription, 'graphql')}
-${codeBlock(JSON.stringify(result, null, 2), 'json')}
-<h4>To a webhook, <code>thin</code></h4>
+${
+  byGraphql !== undefined &&
+  html`<h4>By GraphQL</h4>
+${codeBlock(byGraphql.subscription, 'graphql')}
+${codeBlock(JSON.stringify(byGraphql.result, null, 2), 'json')}
+`
+}<h4>To a webhook, <code>thin</code></h4>
 ${codeBlock(thin, 'json')}
 <h4>To a webhook, <code>full</code></h4>
 ${codeBlock(full, 'json')}

@@ -2,31 +2,31 @@ import type { EventId, Position, UserId, Version } from '#kernel/base/brands.ts'
 import type { EventDefinition } from '#kernel/base/events/define-event.ts';
 import { streamName } from '#kernel/base/events/streams.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
-import { exampleValue } from '#kernel/events/definitions.ts';
-import { shownFields } from '#kernel/registry/example-kind.ts';
-import type { Domain } from '#kernel/registry/registry.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Caller, Policy } from '#shared/policy.ts';
 import { idsIn } from '#shared/visibility/visible-data.ts';
 import { describeEventType, EXAMPLE_LOG } from '../../query/event-types/event-types.ts';
 import { createRepresentation } from '../../query/events/representation.ts';
-import { subscriptionEventOf } from '../../query/graphql/subscriptions/subscription-event.ts';
 import { eventMessage } from '../../query/sse/messages.ts';
+import type { ShownGraphql, ShownSubscription } from '../shown-graphql.ts';
 
 /** One event in every interface, rendered by the code that serves it. */
 export type Sample = {
   /** The message of `GET /events` as a stream. */
   readonly message: string;
-  readonly subscription: string;
-  /** The result of that subscription. */
-  readonly result: JsonObject;
+  /** Undefined if GraphQL is not served. */
+  readonly byGraphql: ShownSubscription | undefined;
   /** Payloads of webhooks, byte for byte. */
   readonly thin: string;
   readonly full: string;
 };
 
 /** As an administrator gets it: complete. */
-export const sampleOf = async (definition: EventDefinition, policy: Policy): Promise<Sample> => {
+export const sampleOf = async (
+  definition: EventDefinition,
+  policy: Policy,
+  graphql?: ShownGraphql,
+): Promise<Sample> => {
   const { type } = definition;
   const { example } = describeEventType(definition);
   const change = changeOf(definition, example);
@@ -40,15 +40,11 @@ export const sampleOf = async (definition: EventDefinition, policy: Policy): Pro
   const { id, version, at, cursor, subject } = event;
   const bodyWith = (data: JsonObject): string =>
     JSON.stringify({ id, type, version, at, cursor, subject, data });
-  const { kind, subjectId } = subscriptionEventOf(policy.domain, change, cursor);
-  // A deleted aggregate is shown to nobody.
-  const item = kind !== undefined && !type.endsWith('.deleted') ? itemOf(policy.domain, kind) : undefined;
   return {
     message: eventMessage({ id: cursor, data: JSON.stringify(event) })
       .toString()
       .trimEnd(),
-    subscription: `subscription { changes(types: ["${type}"]) { cursor type at subjectId${item ? ` ${kind} { ${Object.keys(item).join(' ')} }` : ''} } }`,
-    result: { data: { changes: { cursor, type, at, subjectId, ...(kind && item && { [kind]: item }) } } },
+    byGraphql: graphql?.subscriptionTo(policy.domain, change, cursor),
     thin: bodyWith(idsIn(policy.domain, change, change.data)),
     full: bodyWith(example),
   };
@@ -85,14 +81,3 @@ export const changeOf = (definition: EventDefinition, example: JsonObject): Chan
 
 const keyIn = ({ stream: { key }, example }: EventDefinition): string =>
   key === null ? 'key' : String(example[key]);
-
-/** The fields of the changed item that a subscription may ask for, with their current values. */
-const itemOf = (domain: Domain, name: string): JsonObject => {
-  const kind = domain.kinds[name];
-  if (kind === undefined) return { url: 'https://example.com/hooks', enabled: true };
-  const exampleIn = (field: string): unknown =>
-    kind.fields[field]?.kind === 'states'
-      ? kind.fields[field]?.values?.at(-1)
-      : exampleValue(domain, kind.fields[field]);
-  return Object.fromEntries(shownFields(kind).map((field) => [field, exampleIn(field)])) as JsonObject;
-};

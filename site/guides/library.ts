@@ -45,6 +45,7 @@ const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] =
       'project',
       'client',
       'languages',
+      'parts',
       'domain',
       'declaration',
       'evolve',

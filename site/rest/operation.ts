@@ -15,6 +15,7 @@ import { codeBlock } from '../code/block.ts';
 import { formOf } from '../fields/form.ts';
 import { type Field, fieldsOf, fieldTable } from '../fields/table.ts';
 import { renderLine } from '../guides/markdown.ts';
+import type { ShownGraphql } from '../shown-graphql.ts';
 
 /** From this status on, a response is a refusal, and all refusals have one form. */
 const REFUSAL_STATUS = 400;
@@ -26,19 +27,24 @@ const operationId = ({ tags: [tag = ''], operationId: id }: Operation): string =
 export const headerId = (name: string): string => `header-${name}`;
 
 /** The contents of the page, and the address for its examples. */
-export type Shown = { readonly domain: Domain; readonly description: Description; readonly origin: string };
+export type Shown = {
+  readonly domain: Domain;
+  readonly description: Description;
+  readonly graphql: ShownGraphql | undefined;
+  readonly origin: string;
+};
 
 /** One operation, folded up. Trying it out replaces the description of its request. */
 export const operationEntry = (
   operation: Operation,
-  { domain, description, origin }: Shown,
+  { domain, description, graphql, origin }: Shown,
 ): Html => html`<details class="operation" data-operation="${operation.operationId}" data-name="${namesOf(operation)}">
 <summary><h3 data-anchor="${operationId(operation)}"><span class="method ${operation.method}">${operation.method.toUpperCase()}</span> <code>${pathText(operation.path)}</code> <span class="summary">${operation.summary}</span></h3></summary>
 <p class="demand" id="${operationId(operation)}">${renderLine(operation.description)} <a href="#${operationId(operation)}" aria-label="Link to “${operation.summary}”">Link</a></p>
 <p class="try"><button type="button" aria-label="Try it: ${operation.summary}">Try it</button> <span role="status"></span></p>
 <div class="described">
 <h4>Request</h4>
-${callTabs(operation, { domain, description }, origin)}${parametersOf(operation, description)}${bodyOf(operation, description)}<h4>Answers</h4>
+${callTabs(operation, { domain, description, graphql }, origin)}${parametersOf(operation, description)}${bodyOf(operation, description)}<h4>Answers</h4>
 <table class="fields answers">
 <colgroup><col><col></colgroup>
 <thead><tr><th scope="col">Status</th><th scope="col">What it means</th></tr></thead>

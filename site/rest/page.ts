@@ -10,24 +10,30 @@ import { guidePath } from '../guides/links.ts';
 import { renderLine, renderMarkdown } from '../guides/markdown.ts';
 import { filterField } from '../page/filter.ts';
 import { type Content, type DocsPage, hrefFrom } from '../page/page.ts';
+import type { ShownGraphql } from '../shown-graphql.ts';
 import { exampleOf, headerId, operationEntry, type Shown, tagId } from './operation.ts';
 
 export const REST_PATH = '/docs/rest';
 export const REDIRECT_PATH = '/docs/oauth2-redirect.html';
 
 /** The reference, readable as it loads. The code to try an operation is loaded on demand. */
-export const restPage = (assets: Assets, options: OpenApiOptions): DocsPage => ({
+export const restPage = (
+  assets: Assets,
+  options: OpenApiOptions,
+  graphql: ShownGraphql | undefined,
+): DocsPage => ({
   path: REST_PATH,
   title: 'REST',
   styles: ['rest.css'],
   early: ['chosen.js'],
   scripts: ['filter.js', 'tabs.js', 'try.js'],
-  content: () => restContent(assets, options),
+  content: () => restContent(assets, options, graphql),
 });
 
-const restContent = (assets: Assets, options: OpenApiOptions): Content => {
+const restContent = (assets: Assets, options: OpenApiOptions, graphql: ShownGraphql | undefined): Content => {
   const description = describeRest(options);
-  const shown = { domain: options.domain, description, origin: new URL(options.publicUrl).origin };
+  const { origin } = new URL(options.publicUrl);
+  const shown = { domain: options.domain, description, graphql, origin };
   return {
     body: html`${introductionOf(options)}
 ${filterField('Find an operation')}

@@ -1,3 +1,4 @@
+import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type Html, html } from '#shared/html.ts';
 import { policyOf, scopeOf } from '#shared/policy.ts';
@@ -25,7 +26,10 @@ const readContent = (domain: Domain): Content => {
     body: html`<h1>Scopes</h1>
 <p>A token can do what its scopes <em>and</em> the role of its user allow: a scope never adds a right that the user lacks. Request the scopes that your application needs, separated by spaces,
 in <code>scope</code> (<a href="${hrefFrom(PATH, guidePath('accounts'))}">accounts</a>). A request whose token lacks a scope fails with
-<a href="${hrefFrom(PATH, '/docs/errors')}#insufficient_scope"><code>insufficient_scope</code></a>, which names it. For <a href="${hrefFrom(PATH, '/docs/graphql')}">GraphQL</a>, each field lists its scopes.</p>
+<a href="${hrefFrom(PATH, '/docs/errors')}#insufficient_scope"><code>insufficient_scope</code></a>, which names it.${
+      serves(domain, 'graphql') &&
+      html` For <a href="${hrefFrom(PATH, '/docs/graphql')}">GraphQL</a>, each field lists its scopes.`
+    }</p>
 <p>OpenID Connect adds <code>openid</code>, <code>profile</code> and <code>email</code>; <code>offline_access</code> gives a refresh token.</p>
 ${scopes.map(([scope, { described, asked }]) => entryOf({ scope, described, asked, needed: needed.get(scope) ?? [] }))}`,
     sections: scopes.map(([scope]) => ({ id: scope, title: scope })),

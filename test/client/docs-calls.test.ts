@@ -9,6 +9,7 @@ import { publishing } from '#domain/publishing.ts';
 import { createClient } from '../../client/client.ts';
 import { callsOf } from '../../site/calls/calls.ts';
 import { describeRest } from '../../site/calls/description.ts';
+import { shownGraphql } from '../../site/graphql/shown.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { sharedTest as base } from '../engines/installation-fixture.ts';
 import { picture } from '../engines/pictures.ts';
@@ -20,7 +21,7 @@ const description = describeRest({
   issuerUrl: 'http://localhost',
   requireIfMatch: false,
 });
-const described = { domain: publishing, description };
+const described = { domain: publishing, description, graphql: shownGraphql };
 
 /** Reads come first and deletions last, and an article is unpublished before it is published again. */
 const ORDER = ['get', 'post', 'patch', 'put', 'delete'];

@@ -9,11 +9,12 @@ import { formatCursor } from '#kernel/base/cursor.ts';
 import type { Role } from '#kernel/base/events/fields.ts';
 import { loadConfig } from '#process/config.ts';
 import { createMetrics } from '#process/observability/metrics.ts';
+import { loadAdditions } from '#process/part.ts';
 import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
 import { cursorOf } from '#shared/event-log/own-cursor.ts';
 import { openReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { commandRoutes } from '../../command/routes.ts';
-import { servePages } from '../../pages.ts';
+import { ALL_PARTS } from '../../parts.ts';
 import { startEventIndex } from '../../projector/index-events.ts';
 import { startProjector } from '../../projector/service.ts';
 import { startChain } from '../../proof/chain/follow-chain.ts';
@@ -103,18 +104,15 @@ export const openBackend = async (
   opening.use(resource);
   const observed = { health: new Health(log), metrics: createMetrics(), access: resource };
   const changes = opening.use(openPostgresChangeStream({ ...side, notifier }));
-  const composed = { domain: publishing, gateway: side, log, servePages, proof };
   const query = opening.use(
-    await startQueryService({
-      ...side,
-      ...composed,
-      pool,
-      changes,
-      notifier,
-      ...observed,
-      config: loadConfig(settings),
-      ...options,
-    }),
+    await startQueryService(
+      {
+        ...{ ...side, domain: publishing, gateway: side, pool, changes, notifier, log, ...observed, proof },
+        config: loadConfig(settings),
+        ...options,
+      },
+      await loadAdditions(ALL_PARTS, 'query'),
+    ),
   );
   const writes = commandRoutes({
     domain: publishing,
@@ -127,7 +125,7 @@ export const openBackend = async (
   const { url } = opening.use(
     await serveRoutes(
       Router().use(resource.handler, resourcePaths(publishing), writes, query.routes),
-      query.refusals,
+      ...query.refusals,
     ),
   );
   const send = restClientOf({ url });

@@ -4,6 +4,7 @@ import { createLog } from '#process/observability/log.ts';
 import { signUpRoleOf } from '#process/sign-up-role.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { startAll } from '../../all-roles.ts';
+import { ALL_PARTS } from '../../parts.ts';
 import type { Settings } from '../../testing/installation.ts';
 import { keepOutput } from './process-output.ts';
 import type { RoleProcess } from './role-process.ts';
@@ -44,7 +45,15 @@ export const startInThisProcess = async (domain: Domain, settings: Settings): Pr
   const stopping = new AbortController();
   await using opening = new AsyncDisposableStack();
   const resources = opening.use(new AsyncDisposableStack());
-  await startAll({ config, domain, clock: REAL_TIME, log, resources, signal: stopping.signal });
+  await startAll({
+    config,
+    domain,
+    parts: ALL_PARTS,
+    clock: REAL_TIME,
+    log,
+    resources,
+    signal: stopping.signal,
+  });
   const started = opening.move();
   const stop = async (): Promise<void> => {
     stopping.abort();

@@ -1,6 +1,8 @@
 import { test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { rootRoutes } from '#edge/http/root.ts';
+import { loadAdditions } from '#process/part.ts';
+import { ALL_PARTS } from '../../parts.ts';
 import { queryLinksOf } from '../../query/service.ts';
 import {
   describeInChromium,
@@ -14,7 +16,7 @@ import { serveRoutes } from '../serve.ts';
 const ROUTES = rootRoutes({
   version: '1.2.3',
   domain: publishing,
-  links: queryLinksOf(publishing),
+  links: queryLinksOf(publishing, await loadAdditions(ALL_PARTS, 'query')),
   offersDemo: async () => true,
 });
 

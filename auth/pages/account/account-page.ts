@@ -1,3 +1,4 @@
+import { type PartName, serves, type WithParts } from '#kernel/registry/parts.ts';
 import { type Html, html } from '#shared/html.ts';
 import type { Page } from '../page.ts';
 
@@ -20,7 +21,12 @@ export const PATHS = {
   deletion: '/account/delete',
 } as const;
 
-type Section = { readonly path: string; readonly label: string; readonly isForAdmins?: boolean };
+type Section = {
+  readonly path: string;
+  readonly label: string;
+  readonly isForAdmins?: boolean;
+  readonly part?: PartName;
+};
 
 /** The pages of the navigation. A page outside it names one of them as its section. */
 const SECTIONS: readonly Section[] = [
@@ -30,7 +36,7 @@ const SECTIONS: readonly Section[] = [
   { path: PATHS.applications, label: 'Applications' },
   { path: PATHS.tokens, label: 'Access tokens' },
   { path: PATHS.sessions, label: 'Sessions' },
-  { path: PATHS.webhooks, label: 'Webhooks' },
+  { path: PATHS.webhooks, label: 'Webhooks', part: 'console' },
   { path: PATHS.invitations, label: 'Invitations', isForAdmins: true },
 ];
 
@@ -38,6 +44,8 @@ export type AccountView = {
   /** For the form; bound to the session and to the page. */
   readonly token: string;
   readonly isAdmin: boolean;
+  /** The installation, because some pages belong to parts that it may lack. */
+  readonly served: WithParts;
   /** A text about what has just been done. */
   readonly done?: string | undefined;
   readonly status?: number;
@@ -47,7 +55,7 @@ type Content = Pick<Page, 'title' | 'main' | 'note' | 'scriptUrl'> & { readonly 
 
 /** An account page with the navigation. */
 export const accountPage = (
-  { isAdmin, done, status }: AccountView,
+  { isAdmin, served, done, status }: AccountView,
   { title, main, note, scriptUrl, section }: Content,
 ): Page => ({
   title,
@@ -55,12 +63,17 @@ export const accountPage = (
   ...(status !== undefined && { status }),
   ...(note !== undefined && { note }),
   isWide: true,
-  nav: navigation(section, isAdmin),
+  nav: navigation(section, { isAdmin, served }),
   main: html`${done !== undefined && html`<p class="done" role="status">${done}</p>\n`}${main}`,
 });
 
-const navigation = (section: string, isAdmin: boolean): Html => html`<nav aria-label="Your account"><ul>
-${SECTIONS.filter(({ isForAdmins }) => !isForAdmins || isAdmin).map(
+const navigation = (
+  section: string,
+  { isAdmin, served }: Pick<AccountView, 'isAdmin' | 'served'>,
+): Html => html`<nav aria-label="Your account"><ul>
+${SECTIONS.filter(
+  ({ isForAdmins, part }) => (!isForAdmins || isAdmin) && (part === undefined || serves(served, part)),
+).map(
   ({ path, label }) =>
     html`<li><a href="${path}"${path === section && html` aria-current="page"`}>${label}</a></li>\n`,
 )}</ul></nav>`;

@@ -6,8 +6,8 @@ import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
 import { listsOf, memberName, mutationName } from '../../query/graphql/rules/names.ts';
 import { schemaOf } from '../../query/graphql/schema/schema.ts';
 import { demandSource, sourcesOf } from '../../query/rows/sources.ts';
-import type { Call } from './filling.ts';
-import type { Use } from './use.ts';
+import type { Call } from '../calls/filling.ts';
+import type { Use } from '../calls/use.ts';
 
 /** The same as a GraphQL document for `POST /graphql`. Undefined if GraphQL has no field for it. */
 export const documentFor = (call: Call, use: Use | undefined, domain: Domain): string | undefined => {

@@ -1,0 +1,24 @@
+import type { Part } from '#process/part.ts';
+
+// Each part is a value without its code: a process loads what it serves.
+
+/** GraphQL at `/graphql`: queries, mutations, subscriptions, and an editor for browsers. */
+export const graphql = (): Part => ({
+  name: 'graphql',
+  adds: { query: async () => (await import('./query/graphql/part.ts')).part },
+});
+
+/** The documentation of the interface at `/docs`. */
+export const docs = (): Part => ({
+  name: 'docs',
+  adds: { query: async () => (await import('./site/part.ts')).part },
+});
+
+/** The console at `/console`, and the pages of one’s own webhooks. */
+export const console = (): Part => ({
+  name: 'console',
+  adds: { query: async () => (await import('./console/part.ts')).part },
+});
+
+/** Everything, as `npm start` serves it. */
+export const ALL_PARTS: readonly Part[] = [graphql(), docs(), console()];
