@@ -13,16 +13,13 @@ import {
   writeFirstMinute,
 } from '#process/first-minute-file.ts';
 import { type Foundation, openFoundation } from '#process/foundation.ts';
+import { otherIssuer } from '#process/issuer.ts';
 import { loadAdditions } from '#process/part.ts';
 import type { ProcessContext } from '#process/run.ts';
 import { serveClients } from '#process/serve-clients.ts';
 import type { WorkerLink } from '#process/workers/link.ts';
 import { policyOf } from '#shared/policy.ts';
 import { openReadModelNotifier } from '#shared/read-model/read-model.ts';
-import { prepareFirstMinute } from './auth/first-minute.ts';
-import { openAuth } from './auth/open-auth.ts';
-import { isPagePath } from './auth/pages/page-paths.ts';
-import type { AuthService } from './auth/service.ts';
 import { commandRoutes } from './command/routes.ts';
 import { startCommandService } from './command/service.ts';
 import { startProjection } from './projector/role.ts';
@@ -66,14 +63,13 @@ export const startAll = async (
   const { config, worker } = context;
   const foundation = await openFoundation(context, 'annals');
   const follows = worker === undefined;
-  const { blobs, gateway, auth, authentication, query, dispatcher } = await startRoles(context, foundation, {
+  const { blobs, gateway, issuer, query, dispatcher } = await startRoles(context, foundation, {
     follows,
   });
   const isDevelopment = config.environment === 'development';
   const isFirst = (await readFirstMinute(config.dataDir)) === undefined;
   const prepares = isDevelopment && (follows || worker.isFirst);
-  const firstMinute =
-    prepares && (await prepareFirstMinute({ ...foundation, ...auth, gateway }, config.dataDir));
+  const firstMinute = prepares && (await issuer.prepareFirstMinute?.());
   const { requireIfMatch, limits } = context.config;
   const { fastPaths, links, readWritten } = query;
   const writes = commandRoutes({
@@ -89,7 +85,7 @@ export const startAll = async (
     resourcePaths(foundation.domain),
     query.routes,
     writes,
-    auth.routes,
+    issuer.routes,
     dispatcher.routes,
     ...query.refusals,
   ];
@@ -97,9 +93,9 @@ export const startAll = async (
     routes,
     links,
     offersDemo: isDevelopment && hasDemo ? () => isUnused(foundation) : undefined,
-    isPage: isPagePath,
-    authentication,
-    fastPaths: [...fastPaths, auth.fastPath],
+    ...(issuer.isPage && { isPage: issuer.isPage }),
+    authentication: issuer.authentication,
+    fastPaths: [...fastPaths, ...(issuer.fastPaths ?? [])],
   });
   if (firstMinute)
     await showFirstMinute(config, foundation.domain, {
@@ -108,7 +104,7 @@ export const startAll = async (
       firstMinute,
       offersDemo: hasDemo && isFirst,
     });
-  return { url, foundation, auth };
+  return { url, foundation };
 };
 
 type RoleOptions = {
@@ -124,20 +120,21 @@ const startRoles = async (context: ProcessContext, foundation: Foundation, { fol
   );
   const notifier = resources.use(openReadModelNotifier({ ...foundation, url: foundation.databaseUrl }));
   if (follows) await startProjection(context, foundation, { notifier, proof: runningProof });
-  const { auth, authentication } = await openAuth(context, foundation, gateway);
+  const [chosen = otherIssuer] = await loadAdditions(parts, 'issuer');
+  const issuer = await chosen.open(context, foundation, gateway);
   const changes = resources.use(
     await openChangeStream({ ...foundation, url: config.changeStreamUrl, notifier, log }),
   );
   const query = resources.use(
     await startQueryService(
-      { ...foundation, access: authentication, changes, blobs, notifier, gateway, config, log, proof },
+      { ...foundation, access: issuer.authentication, changes, blobs, notifier, gateway, config, log, proof },
       await loadAdditions(parts, 'query'),
     ),
   );
   const dispatcher = resources.use(
     await startDispatcher({ ...foundation, changes, gateway, log, config, follows }),
   );
-  return { blobs, gateway, auth, authentication, query, dispatcher };
+  return { blobs, gateway, issuer, query, dispatcher };
 };
 
 type Showing = {
@@ -169,7 +166,7 @@ const showFirstMinute = async (
   );
 };
 
-type Started = { readonly url: string; readonly foundation: Foundation; readonly auth: AuthService };
+type Started = { readonly url: string; readonly foundation: Foundation };
 
 /** A first start appends fewer events, in the event log of PostgreSQL. */
 const UNUSED_EVENTS_MAX = 20;

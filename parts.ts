@@ -8,6 +8,15 @@ export const graphql = (): Part => ({
   adds: { query: async () => (await import('./query/graphql/part.ts')).part },
 });
 
+/** The authorization server: sign-in, accounts, applications and their tokens. */
+export const accounts = (): Part => ({
+  name: 'accounts',
+  adds: {
+    issuer: async () => (await import('./auth/part.ts')).part,
+    roles: async () => ({ auth: () => import('./auth/role.ts') }),
+  },
+});
+
 /** The documentation of the interface at `/docs`. */
 export const docs = (): Part => ({
   name: 'docs',
@@ -21,4 +30,4 @@ export const console = (): Part => ({
 });
 
 /** Everything, as `npm start` serves it. */
-export const ALL_PARTS: readonly Part[] = [graphql(), docs(), console()];
+export const ALL_PARTS: readonly Part[] = [graphql(), accounts(), docs(), console()];

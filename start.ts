@@ -1,14 +1,19 @@
+import { loadAdditions, type Part } from '#process/part.ts';
 import { load, type Role, runRole, type ServedParts } from '#process/run-role.ts';
 import type { Served } from '#process/served.ts';
 
 /** Each is loaded only in its own process, to save memory. */
-const ROLES: Readonly<Record<string, () => Promise<Role>>> = {
+type Roles = Readonly<Record<string, () => Promise<Role>>>;
+
+const OF_THE_CORE: Roles = {
   command: () => import('./command/role.ts'),
   query: () => import('./query-role.ts'),
   projector: () => import('./projector-role.ts'),
-  auth: () => import('./auth/role.ts'),
   'webhook-dispatcher': () => import('./webhook-dispatcher/role.ts'),
 };
+
+const rolesOf = async (parts: readonly Part[]): Promise<Roles> =>
+  Object.assign({}, OF_THE_CORE, ...(await loadAdditions(parts, 'roles')));
 
 /**
  * Serves a domain and its parts, as the arguments say: all roles in one process, one role alone (`query`), or
@@ -21,10 +26,11 @@ export const start = async (
 ): Promise<void> => {
   const served = await withAllParts(given);
   const [first = '', ...others] = args;
-  const role = Object.hasOwn(ROLES, first) ? ROLES[first] : undefined;
+  const roles = await rolesOf(served.parts);
+  const role = Object.hasOwn(roles, first) ? roles[first] : undefined;
   if (role !== undefined) return runRole(role, { ...(await load(served)), role: first, args: others });
   if (first === '' || first.startsWith('-'))
-    return runRole(() => oneOrMany(served), { ...(await load(served)), roles: Object.keys(ROLES), args });
+    return runRole(() => oneOrMany(served), { ...(await load(served)), roles: Object.keys(roles), args });
   return operate(served, args);
 };
 

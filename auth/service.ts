@@ -1,10 +1,10 @@
 import type { RequestListener } from 'node:http';
 import { Router } from 'express';
 import type { LoadKeys } from '#edge/authenticate/keys.ts';
+import { protectedResourceRoutes } from '#edge/authenticate/protected-resource.ts';
 import { migrateRevocations } from '#edge/authenticate/revocations.ts';
 import type { FastPath } from '#edge/http/fast-path.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import { serves } from '#kernel/registry/parts.ts';
 import type { Config } from '#process/config.ts';
 import type { Foundation } from '#process/foundation.ts';
 import { signUpRoleOf } from '#process/sign-up-role.ts';
@@ -174,14 +174,8 @@ const authRoutes = (parts: RouteParts): Router => {
         : Router(),
     )
     .use(accounts)
-    .use(
-      providerRoutes({
-        ...parts,
-        scopes: policyOf(domain).scopes,
-        resource: config.publicUrl,
-        hasDocs: serves(domain, 'docs'),
-      }),
-    );
+    .use(providerRoutes(parts))
+    .use(protectedResourceRoutes({ domain, issuer: config.issuerUrl, resource: config.publicUrl }));
 };
 
 const migrateTables = async ({ pool, masterKey, config }: AuthDependencies): Promise<void> => {

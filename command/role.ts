@@ -1,6 +1,4 @@
 import express, { type Request, Router } from 'express';
-import { fetchKeys } from '#edge/authenticate/keys.ts';
-import { openResourceServer } from '#edge/authenticate/resource-server.ts';
 import { createSpentProofs, type SpentProofs } from '#edge/authenticate/spent-proofs.ts';
 import { gatewayKey, InvalidAssertion, verifyAssertion } from '#edge/command-gateway/assertion.ts';
 import { contextOf, parseSent, TAKES_WITHHELD } from '#edge/command-gateway/wire.ts';
@@ -12,6 +10,7 @@ import { openLoadShedder } from '#edge/http/shed-load.ts';
 import { resourcePaths } from '#edge/rest/resource-paths.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { openAuthentication } from '#process/authentication.ts';
 import { openBlobs } from '#process/engines/open-blobs.ts';
 import { type Foundation, openFoundation } from '#process/foundation.ts';
 import type { ProcessContext } from '#process/run.ts';
@@ -33,11 +32,8 @@ export const startRole = async (context: ProcessContext): Promise<void> => {
   const gateway = resources.use(
     await startCommandService({ ...foundation, blobs, log, webhooks: config.webhooks }),
   );
-  const { issuerUrl: issuer, publicUrl: audience, ingressSecret, requireIfMatch } = config;
-  const loadKeys = fetchKeys(config.jwksUrl);
-  const authentication = resources.use(
-    await openResourceServer({ ...foundation, log, issuer, audience, ingressSecret, loadKeys }),
-  );
+  const { requireIfMatch } = config;
+  const authentication = await openAuthentication(context, foundation);
   const beside = await serveRoles(context, foundation, gateway);
   const writes = commandRoutes({
     ...foundation,

@@ -32,6 +32,7 @@ import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { keepServedDomain } from '#shared/served-domain/served-domain.ts';
 import { traceAppends } from '#shared/tracing/trace-appends.ts';
 import type { Tracing } from '#shared/tracing/tracing.ts';
+import { demandIssuer } from './demand-issuer.ts';
 import { demandScopesFit } from './demand-scopes-fit.ts';
 import { isOnSharedServer } from './engines/open-event-log.ts';
 import { openGuardedLog } from './engines/open-guarded-event-log.ts';
@@ -78,6 +79,7 @@ export const openFoundation = async (
   { isReader = false } = {},
 ): Promise<Foundation> => {
   const { config, log, domain, clock, resources, signal, worker } = context;
+  demandIssuer(domain, config);
   demandScopesFit(domain, { ...config.limits, ingressSecret: config.ingressSecret });
   const health = new Health(log);
   const metrics = createMetrics();

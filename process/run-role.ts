@@ -6,6 +6,13 @@ import type { Served } from './served.ts';
 
 export type Role = { readonly startRole: (context: ProcessContext) => Promise<void> };
 
+declare module './part.ts' {
+  interface Additions {
+    /** By the name that starts one alone. */
+    readonly roles: Readonly<Record<string, () => Promise<Role>>>;
+  }
+}
+
 /** An installation that has decided on its parts. */
 export type ServedParts = Served & { readonly parts: readonly Part[] };
 

@@ -1,9 +1,8 @@
-import { fetchKeys } from '#edge/authenticate/keys.ts';
-import { openResourceServer } from '#edge/authenticate/resource-server.ts';
 import { gatewayKey } from '#edge/command-gateway/assertion.ts';
 import { createHttpGateway } from '#edge/command-gateway/http-gateway.ts';
 import { resourcePaths } from '#edge/rest/resource-paths.ts';
 import { itemWrites } from '#edge/rest/writes/item-writes.ts';
+import { openAuthentication } from '#process/authentication.ts';
 import { openBlobs } from '#process/engines/open-blobs.ts';
 import { openChangeStream } from '#process/engines/open-change-stream.ts';
 import { openFoundation } from '#process/foundation.ts';
@@ -22,11 +21,7 @@ import { startQueryService } from './service.ts';
 export const startRole = async (context: ProcessContext, proof: Proof): Promise<void> => {
   const { config, log, resources } = context;
   const foundation = await openFoundation(context, 'annals-query', { isReader: true });
-  const { issuerUrl: issuer, publicUrl: audience, ingressSecret } = config;
-  const loadKeys = fetchKeys(config.jwksUrl);
-  const authentication = resources.use(
-    await openResourceServer({ ...foundation, log, issuer, audience, ingressSecret, loadKeys }),
-  );
+  const authentication = await openAuthentication(context, foundation);
   foundation.health.add('read model', () => foundation.pool.query('select from read_model.users limit 1'));
   watchParked(foundation);
   const notifier = resources.use(openReadModelNotifier({ ...foundation, url: foundation.databaseUrl }));

@@ -110,11 +110,11 @@ const KERNEL: Readonly<Record<Operation, KernelRow>> = {
   'operations.read': { scope: 'read:events' },
   // the schema of GraphQL, if the settings hide it from everybody else
   'schema.read': { scope: 'read:schema', signedIn: true, part: 'graphql' },
-  'client.manage': { scope: 'manage:clients' },
+  'client.manage': { scope: 'manage:clients', part: 'accounts' },
   // one’s own personal access tokens
-  'token.manage': { scope: 'manage:tokens', signedIn: true },
+  'token.manage': { scope: 'manage:tokens', signedIn: true, part: 'accounts' },
   // the sessions, applications and tokens of others, invitations, and who may sign in
-  'account.manage': { scope: 'manage:accounts' },
+  'account.manage': { scope: 'manage:accounts', part: 'accounts' },
   'operations.manage': { scope: 'manage:operations' },
 };
 

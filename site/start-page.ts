@@ -82,8 +82,10 @@ ${tasksOf(domain).map(taskCard)}</div>
 <ul>
 <li><a href="${href('/openapi.json')}">openapi.json</a>: the REST interface in OpenAPI 3.1</li>
 <li><a href="${href('/event-types')}">event-types</a>: every event with its JSON Schema and an example</li>
-<li><a href="${href('/.well-known/openid-configuration')}">openid-configuration</a>: the endpoints of the authorization server</li>
-</ul>
+${
+  serves(domain, 'accounts') &&
+  html`<li><a href="${href('/.well-known/openid-configuration')}">openid-configuration</a>: the endpoints of the authorization server</li>\n`
+}</ul>
 ${withBrowser(domain)}`,
     sections: [],
   }),

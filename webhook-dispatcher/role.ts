@@ -1,8 +1,7 @@
-import { fetchKeys } from '#edge/authenticate/keys.ts';
-import { openResourceServer } from '#edge/authenticate/resource-server.ts';
 import { gatewayKey } from '#edge/command-gateway/assertion.ts';
 import { createHttpGateway } from '#edge/command-gateway/http-gateway.ts';
 import { resourcePaths } from '#edge/rest/resource-paths.ts';
+import { openAuthentication } from '#process/authentication.ts';
 import { openChangeStream } from '#process/engines/open-change-stream.ts';
 import { openFoundation } from '#process/foundation.ts';
 import type { ProcessContext } from '#process/run.ts';
@@ -14,11 +13,7 @@ import { startDispatcher } from './service.ts';
 export const startRole = async (context: ProcessContext): Promise<void> => {
   const { config, log, resources } = context;
   const foundation = await openFoundation(context, 'annals-webhook-dispatcher');
-  const { issuerUrl: issuer, publicUrl: audience, ingressSecret } = config;
-  const loadKeys = fetchKeys(config.jwksUrl);
-  const authentication = resources.use(
-    await openResourceServer({ ...foundation, log, issuer, audience, ingressSecret, loadKeys }),
-  );
+  const authentication = await openAuthentication(context, foundation);
   const notifier = resources.use(openReadModelNotifier({ ...foundation, url: foundation.databaseUrl }));
   const gateway = createHttpGateway({
     urls: config.commandUrls,

@@ -8,11 +8,6 @@ import { speakAsIssuer } from './speak-as-issuer.ts';
 type Dependencies = {
   readonly handle: RequestListener;
   readonly issuer: string;
-  readonly resource: string;
-  /** Whether it has documentation. */
-  readonly hasDocs: boolean;
-  /** Of our API. */
-  readonly scopes: readonly string[];
 };
 
 /** oidc-provider checks the tokens of this path itself: they are not for our API. */
@@ -44,8 +39,7 @@ const PATHS: readonly (readonly [path: string, methods: readonly string[]])[] = 
  * The endpoints of the authorization server. They read request bodies themselves: mount them before any body
  * parser.
  */
-export const providerRoutes = ({ handle, ...described }: Dependencies): Router => {
-  const { issuer } = described;
+export const providerRoutes = ({ handle, issuer }: Dependencies): Router => {
   const router = Router();
   for (const [path, methods] of PATHS) {
     router.all(
@@ -55,12 +49,10 @@ export const providerRoutes = ({ handle, ...described }: Dependencies): Router =
     );
     router.all(path, refuseOtherMethods(...methods));
   }
-  return router.use(protectedResourceRoutes(described));
+  return router;
 };
 
-type HandingOver = Pick<Dependencies, 'handle' | 'issuer'>;
-
-const handOver = ({ handle, issuer }: HandingOver): readonly RequestHandler[] => [
+const handOver = ({ handle, issuer }: Dependencies): readonly RequestHandler[] => [
   speakAsIssuer(issuer),
   (request, response) => void handle(request, response),
 ];
@@ -72,40 +64,8 @@ const SHORT: ReadonlySet<string | undefined> = new Set([
   ROUTES.revocation,
 ]);
 
-export const providerFastPath = (handingOver: HandingOver): FastPath => ({
+export const providerFastPath = (handingOver: Dependencies): FastPath => ({
   takes: ({ method, url }) => method === 'POST' && SHORT.has(url),
   handlers: handOver(handingOver),
   failures: [],
 });
-
-const METADATA_PATH = '/.well-known/oauth-protected-resource';
-const HOUR_S = 3_600;
-
-/** RFC 9728: describes to a client that our API refused how to get a token for it. */
-const protectedResourceRoutes = ({
-  issuer,
-  resource,
-  hasDocs,
-  scopes,
-}: Omit<Dependencies, 'handle'>): Router => {
-  const metadata = {
-    resource,
-    authorization_servers: [issuer],
-    scopes_supported: scopes,
-    bearer_methods_supported: ['header'],
-    resource_name: 'Annals',
-    ...(hasDocs && { resource_documentation: `${resource}/docs` }),
-    dpop_signing_alg_values_supported: ['ES256', 'Ed25519', 'EdDSA'],
-    tls_client_certificate_bound_access_tokens: true,
-  };
-  // Section 3.1: for a resource with a path, the well-known part goes between host and path.
-  const { pathname } = new URL(resource);
-  const path = pathname === '/' ? METADATA_PATH : `${METADATA_PATH}${pathname}`;
-  return Router()
-    .get([METADATA_PATH, path], (_request, response) => {
-      response
-        .set({ 'Access-Control-Allow-Origin': '*', 'Cache-Control': `public, max-age=${HOUR_S}` })
-        .json(metadata);
-    })
-    .all([METADATA_PATH, path], refuseOtherMethods(...GET));
-};

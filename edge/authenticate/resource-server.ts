@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request, RequestHandler } from 'express';
 import { attributesOf } from '#kernel/conditions/attributes.ts';
+import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
@@ -15,7 +16,7 @@ import { createReadAttributes, type ReadAttributes } from '#shared/read-attribut
 import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { type AuthenticateOptions, authenticate, callerOf, refusalNow } from './authenticate.ts';
 import { createVerificationKeys, type LoadKeys } from './keys.ts';
-import { createPersonalTokens } from './personal-tokens.ts';
+import { createPersonalTokens, NO_PERSONAL_TOKENS } from './personal-tokens.ts';
 import {
   followRevocations,
   migrateRevocations,
@@ -71,7 +72,7 @@ export const openResourceServer = async ({
   const readAttributes = readAttributesOf(domain, { eventLog, keys: personKeys });
   const checkPerson = checkPersonOf({ domain, eventLog, keys: personKeys, log, clock });
   const tokens = { pool, policy, revocations, readAttributes, checkPerson, rowProofs, log, clock };
-  const personalTokens = createPersonalTokens(tokens);
+  const personalTokens = serves(domain, 'accounts') ? createPersonalTokens(tokens) : NO_PERSONAL_TOKENS;
   const handler = authenticate({
     ...options,
     policy,

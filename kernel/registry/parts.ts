@@ -1,15 +1,26 @@
+import { StartRefused } from '../base/start-refused.ts';
+
 /**
  * The parts of an installation beside its core. Each has routes, links, scopes and modules of its own, and an
  * installation may serve without it.
  */
-const PART_NAMES = ['graphql', 'docs', 'console'] as const;
+const PART_NAMES = ['graphql', 'accounts', 'docs', 'console'] as const;
 export type PartName = (typeof PART_NAMES)[number];
+
+/** The part without which another is of no use. */
+const NEEDS: Readonly<Partial<Record<PartName, PartName>>> = { console: 'accounts' };
 
 /** The served parts; all, unless it names them. */
 export type WithParts = { readonly parts?: ReadonlySet<PartName> | undefined };
 
 /** The domain as an installation with only these parts serves it. */
-export const withParts = <Served extends WithParts>(domain: Served, names: readonly PartName[]): Served =>
-  PART_NAMES.every((name) => names.includes(name)) ? domain : { ...domain, parts: new Set(names) };
+export const withParts = <Served extends WithParts>(domain: Served, names: readonly PartName[]): Served => {
+  for (const name of names) {
+    const needed = NEEDS[name];
+    if (needed !== undefined && !names.includes(needed))
+      throw new StartRefused(`${name}() needs ${needed}(): add it to the parts, or remove ${name}().`);
+  }
+  return PART_NAMES.every((name) => names.includes(name)) ? domain : { ...domain, parts: new Set(names) };
+};
 
 export const serves = ({ parts }: WithParts, name: PartName): boolean => parts?.has(name) ?? true;

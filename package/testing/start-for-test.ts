@@ -4,15 +4,19 @@ import { StartRefused } from '#kernel/base/start-refused.ts';
 import { waitOf } from '#kernel/registry/kind-of.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { rolesOf } from '#kernel/registry/roles.ts';
+import type { Part } from '#process/part.ts';
 import { clientSettingsOf } from '#shared/clients/settings.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { realTimeAhead } from '#shared/clock/real-time.ts';
 import { PROJECTOR } from '#shared/database/read-model-schemas.ts';
 import { policyOf } from '#shared/policy.ts';
 import { startAll } from '../../all-roles.ts';
+import type { Clients } from '../../auth/clients/clients.ts';
+import { openAccounts } from '../../auth/part.ts';
 import { createClient } from '../../client/client.ts';
 import type { Client } from '../../client/types/client.ts';
 import { untilSettled } from '../../command/process-manager/settled.ts';
+import { ALL_PARTS } from '../../parts.ts';
 import { startInProcess } from './in-process.ts';
 import type { TestOptions, TestSystem } from './test-system.ts';
 
@@ -28,8 +32,13 @@ export const startSystem = async <D extends Domain>(
     throw new StartRefused(`startForTest chooses ${refused} by itself: remove it from the settings.`);
   let aheadMs = 0;
   const clock = realTimeAhead(() => aheadMs);
+  const accounts = observeAccounts();
   const { started, [Symbol.asyncDispose]: dispose } = await startInProcess(domain, settings, (context) =>
-    startAll({ ...context, clock }),
+    startAll({
+      ...context,
+      parts: ALL_PARTS.map((part) => (part.name === accounts.part.name ? accounts.part : part)),
+      clock,
+    }),
   );
   const { url } = started;
   const settled = () => settle(started.foundation, clock);
@@ -37,7 +46,7 @@ export const startSystem = async <D extends Domain>(
     url,
     client: createClient<D>({ url }),
     async as(role) {
-      const client = await clientAs<D>(started, role);
+      const client = await clientAs<D>({ ...started, clients: await accounts.clients }, role);
       // The account is readable from now on.
       await settled();
       return client;
@@ -51,13 +60,31 @@ export const startSystem = async <D extends Domain>(
   };
 };
 
+/** The accounts, with the clients that they store. */
+const observeAccounts = () => {
+  const { promise: clients, resolve } = Promise.withResolvers<Clients>();
+  const part: Part = {
+    name: 'accounts',
+    adds: {
+      issuer: async () => ({
+        async open(...given) {
+          const opened = await openAccounts(...given);
+          resolve(opened.auth.clients);
+          return opened;
+        },
+      }),
+    },
+  };
+  return { part, clients };
+};
+
 const CHOSEN: ReadonlySet<string> = new Set(['NODE_ENV', 'PORT', 'PUBLIC_URL', 'DATA_DIR', 'METRICS_PORT']);
 
 /**
  * A service with an account of its own, as an administrator would register it; it requests its own tokens.
  */
 const clientAs = async <D extends Domain>(
-  { url, foundation: { domain }, auth }: Started,
+  { url, foundation: { domain }, clients }: Started & { readonly clients: Clients },
   role: string,
 ): Promise<Client<D>> => {
   const roles: readonly string[] = rolesOf(domain);
@@ -74,7 +101,7 @@ const clientAs = async <D extends Domain>(
   });
   const clientId = `test-${role}-${randomUUID()}`;
   const by = { caller: { kind: 'system', name: 'test' }, requestId: clientId } as const;
-  const { secret = '' } = await auth.clients.register({ clientId, settings }, by);
+  const { secret = '' } = await clients.register({ clientId, settings }, by);
   const authorization = `Basic ${Buffer.from(`${clientId}:${encodeURIComponent(secret)}`).toString('base64')}`;
   let token = await requestToken(url, authorization);
   return createClient<D>({

@@ -14,6 +14,7 @@ import { ANSWER_HEADERS, answersOf } from './answers.ts';
 import { componentSchemas, HEADER_PARAMETERS, parametersOf, problemExamples } from './components.ts';
 import { createJsonSchemas, type JsonSchemas } from './json-schemas.ts';
 import { demandOf, securityOf, securitySchemes } from './security.ts';
+import { type Tags, tagOf, tagsOf, tagsUsedIn } from './tags.ts';
 import { uploadPaths } from './uploads.ts';
 
 export type OpenApiOptions = {
@@ -34,7 +35,8 @@ export const openApiDocument = ({
   const policy = policyOf(domain);
   const operations = operationsOf(domain);
   const context = { operations, policy, tags: tagsOf(domain), schemas: createJsonSchemas(), requireIfMatch };
-  const paths = pathsOf(context);
+  const paths = { ...pathsOf(context), ...uploadPaths(domain) };
+  const used = tagsUsedIn(paths);
   return {
     openapi: '3.1.0',
     info: {
@@ -45,8 +47,10 @@ export const openApiDocument = ({
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: publicUrl.replace(/\/$/, '') }],
-    tags: Object.values(context.tags).filter(({ description }) => description !== undefined),
-    paths: { ...paths, ...uploadPaths(domain) },
+    tags: Object.values(context.tags).filter(
+      ({ name, description }) => description !== undefined && used.has(name),
+    ),
+    paths,
     components: {
       schemas: componentSchemas(domain, context.schemas),
       parameters: HEADER_PARAMETERS,
@@ -57,55 +61,10 @@ export const openApiDocument = ({
   };
 };
 
-type Tag = { readonly name: string; readonly description?: string | undefined };
-
-/** By the segment of a path that names the resource. */
-const tagsOf = (domain: Domain): Readonly<Record<string, Tag>> => {
-  const kinds = Object.values(domain.kinds).filter(({ name }) => name !== 'user');
-  const ofKinds = kinds.map(
-    ({ path, plural, says = '' }) => [path, { name: capital(spaced(plural)), description: says }] as const,
-  );
-  const views = domain.views.map(
-    ({ path, name, says = '' }) => [path, { name: capital(spaced(name)), description: says }] as const,
-  );
-  const routes = domain.routes.map(
-    ({ path, name, says }) =>
-      [path.slice(1), { name: capital(spaced(name)), description: `${says}.` }] as const,
-  );
-  return { ...Object.fromEntries([...ofKinds, ...views, ...routes]), ...KERNEL_TAGS };
-};
-
-const KERNEL_TAGS = {
-  users: {
-    name: 'Users',
-    description: 'Everybody sees names. Only the user and administrators see the rest of a profile.',
-  },
-  events: { name: 'Events', description: 'The event log, in pages and as a stream.' },
-  webhooks: {
-    name: 'Webhooks',
-    description: 'Endpoints that receive changes, the state of each delivery, and replays.',
-  },
-  deliveries: { name: 'Webhooks' },
-  clients: {
-    name: 'Clients',
-    description:
-      'The applications that may request tokens. The authorization server stores them; they are not in the log.',
-  },
-  account: {
-    name: 'Account',
-    description:
-      'Accounts at the authorization server: personal access tokens, sessions, applications and invitations.',
-  },
-  'event-types': { name: 'Events' },
-  audit: { name: 'Audit', description: 'The proof of the log and the read model.' },
-  operations: { name: 'Operations', description: 'System status, parked items, and operator commands.' },
-  me: { name: 'Users' },
-} as const;
-
 type Context = {
   readonly operations: Operations;
   readonly policy: Policy;
-  readonly tags: Readonly<Record<string, Tag>>;
+  readonly tags: Tags;
   readonly schemas: JsonSchemas;
   readonly requireIfMatch: boolean;
 };
@@ -135,13 +94,6 @@ const operationObject = (id: string, operation: RestOperation, context: Context)
   responses: answersOf(id, operation, context),
   security: securityOf(context.policy, operation.right),
 });
-
-const tagOf = ({ path }: RestOperation, tags: Context['tags']): string => {
-  const named = path.split('/').findLast((part) => part in tags) ?? '';
-  const tag = tags[named];
-  if (tag === undefined) throw new Error(`no tag of the OpenAPI document fits ${path}`);
-  return tag.name;
-};
 
 const requestBody = (
   { isBodyOptional }: RestOperation,

@@ -1,11 +1,12 @@
 import type { JsonObject } from '#kernel/base/json.ts';
 import type { Operation } from '#kernel/base/operation.ts';
+import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { isPublic, type Policy, scopeOf } from '#shared/policy.ts';
 import { scopeWordsOf } from '#shared/scope-words.ts';
 
 /**
- * The OAuth flows, and the bearer token alone. Device codes are an extension, because OpenAPI supports them
+ * The OAuth flows, and the bearer token alone. The endpoints of another issuer are in its own metadata. Device codes are an extension, because OpenAPI supports them
  * from 3.2 on.
  */
 export const securitySchemes = (domain: Domain, issuerUrl: string): JsonObject => {
@@ -14,16 +15,22 @@ export const securitySchemes = (domain: Domain, issuerUrl: string): JsonObject =
   );
   const tokens = { tokenUrl: `${issuerUrl}/token`, refreshUrl: `${issuerUrl}/token`, scopes };
   return {
-    oauth: {
-      type: 'oauth2',
-      description:
-        'OAuth 2.1: authorization codes with PKCE (S256) for users, client credentials for services, device codes for devices without a browser.',
-      flows: {
-        authorizationCode: { authorizationUrl: `${issuerUrl}/authorize`, ...tokens },
-        clientCredentials: { tokenUrl: `${issuerUrl}/token`, scopes },
-      },
-      'x-deviceAuthorization': { deviceAuthorizationUrl: `${issuerUrl}/device_authorization`, ...tokens },
-    },
+    oauth: !serves(domain, 'accounts')
+      ? {
+          type: 'openIdConnect',
+          openIdConnectUrl: `${issuerUrl}/.well-known/openid-configuration`,
+          description: 'Access tokens (RFC 9068) of the issuer, for the audience of this server.',
+        }
+      : {
+          type: 'oauth2',
+          description:
+            'OAuth 2.1: authorization codes with PKCE (S256) for users, client credentials for services, device codes for devices without a browser.',
+          flows: {
+            authorizationCode: { authorizationUrl: `${issuerUrl}/authorize`, ...tokens },
+            clientCredentials: { tokenUrl: `${issuerUrl}/token`, scopes },
+          },
+          'x-deviceAuthorization': { deviceAuthorizationUrl: `${issuerUrl}/device_authorization`, ...tokens },
+        },
     bearer: {
       type: 'http',
       scheme: 'bearer',

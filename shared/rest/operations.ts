@@ -5,6 +5,7 @@ import { HISTORY_OPERATIONS } from '#kernel/base/rest/history.ts';
 import { PAGE, searchOfUsers, sortBy } from '#kernel/base/rest/lists.ts';
 import { isOfLog, type RestOperation } from '#kernel/base/rest/operation.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
+import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { AggregateOperation } from '#kernel/rest/operation.ts';
 import { aggregateOperations } from '#kernel/rest/operations.ts';
@@ -37,16 +38,19 @@ const kernelOperationsOf = (domain: Domain) =>
     ...DELIVERY_OPERATIONS,
     ...OPERATOR_OPERATIONS,
   }) as const satisfies Record<string, RestOperation>;
-type AuthOperationId =
-  | keyof ReturnType<typeof clientOperations>
-  | keyof ReturnType<typeof personalTokenOperations>
-  | keyof ReturnType<typeof managedAccountOperations>;
+
+/** The operations of the authorization server, if it is served. */
+const accountOperationsOf = (domain: Domain) => ({
+  ...clientOperations(domain),
+  ...personalTokenOperations(domain),
+  ...managedAccountOperations(domain),
+});
 export type KernelOperations = ReturnType<typeof kernelOperationsOf> & ReturnType<typeof userReadsOf>;
 export type KernelOperationId = keyof KernelOperations;
 
 /** The REST interface, by operation id: the content of `/openapi.json`. */
 export type Operations = Readonly<
-  Record<KernelOperationId | AuthOperationId, RestOperation> &
+  Record<KernelOperationId, RestOperation> &
     Record<string, RestOperation | AggregateOperation | ViewOperation>
 >;
 
@@ -57,9 +61,7 @@ const makeOperations = (domain: Domain): Operations => {
   const own = {
     ...userReadsOf(domain),
     ...kernelOperationsOf(domain),
-    ...clientOperations(domain),
-    ...personalTokenOperations(domain),
-    ...managedAccountOperations(domain),
+    ...(serves(domain, 'accounts') && accountOperationsOf(domain)),
     ...eventOperations(catalogueOf(domain)),
   };
   const [id, clash] = Object.entries(ofKinds).find(([each]) => Object.hasOwn(own, each)) ?? [];

@@ -1,4 +1,5 @@
 import { exampleKind } from '#kernel/registry/example-kind.ts';
+import { serves } from '#kernel/registry/parts.ts';
 import { type Html, html } from '#shared/html.ts';
 import { conventionsOf, type OpenApiOptions } from '../../query/openapi/document.ts';
 import type { Assets } from '../assets.ts';
@@ -61,13 +62,18 @@ const introductionOf = (options: OpenApiOptions): Html => html`<h1>REST</h1>
 <details><summary>Conventions of all operations</summary>
 ${renderMarkdown(conventionsOf(options.domain), { resolve: () => undefined }).body}
 </details>
-<details><summary>Try operations with a token</summary>
+${serves(options.domain, 'accounts') && withToken(options)}
+<noscript><p>Trying an operation needs JavaScript.</p></noscript>`;
+
+/** Commands get a token of this installation. */
+const withToken = (
+  options: OpenApiOptions,
+): Html => html`<details><summary>Try operations with a token</summary>
 <p>Open an operation, press <b>Try it</b>, then <b>Authorize</b>, and paste the token under <b>bearer</b>: all operations use it until you leave the page.
 In development <code>npm run -s token</code> prints a token that is valid for five minutes. To sign in there instead, register a client for
 this page once:</p>
 ${commandBlock(registrationOf(options))}
-</details>
-<noscript><p>Trying an operation needs JavaScript.</p></noscript>`;
+</details>`;
 
 const registrationOf = ({ domain, publicUrl }: OpenApiOptions): string => {
   const { path } = exampleKind(domain);

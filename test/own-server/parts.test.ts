@@ -1,69 +1,53 @@
 // Own server: each set of parts is an installation of its own.
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import type { PartName } from '#kernel/registry/parts.ts';
+import { openPool } from '#shared/database/pool.ts';
 import { ALL_PARTS } from '../../parts.ts';
-import { spawnAnnals } from '../annals-process.ts';
-import { createDatabase } from '../engines/database.ts';
+import { startWith } from '../engines/start-with-parts.ts';
 
-/** The address of a part, its link, the scopes that only it needs, and its modules. */
+/** The belongings of a part, absent where it is not served. */
 type Belongings = {
-  readonly path: string;
-  readonly rel: string;
+  /** Its addresses; a browser can open the first. */
+  readonly paths: readonly string[];
+  readonly rel?: string;
   readonly scopes: readonly string[];
   readonly modules: RegExp;
+  readonly tables: readonly string[];
+  /** The part that it needs. */
+  readonly with?: PartName;
 };
 
 const OF: Readonly<Record<PartName, Belongings>> = {
   graphql: {
-    path: '/graphql',
+    paths: ['/graphql'],
     rel: 'graphql',
     scopes: ['read:schema'],
     modules: /^(query|site)\/graphql\/|node_modules\/@?graphql/,
+    tables: ['public.persisted_document'],
+  },
+  accounts: {
+    paths: ['/sign-up', '/clients', '/account/tokens', '/jwks', '/.well-known/openid-configuration'],
+    scopes: ['manage:clients', 'manage:tokens', 'manage:accounts'],
+    modules: /^auth\/|node_modules\/(oidc-provider|koa|nodemailer|@simplewebauthn|@zxcvbn-ts)\//,
+    tables: ['auth.client', 'auth.person', 'auth.credential', 'auth.record'],
   },
   docs: {
-    path: '/docs',
+    paths: ['/docs'],
     rel: 'docs',
     scopes: [],
-    modules: /^site\/|^node_modules\/(marked|highlight\.js)\//,
+    modules: /^site\/|node_modules\/(marked|highlight\.js)\//,
+    tables: [],
   },
-  console: { path: '/console', rel: 'console', scopes: [], modules: /^console\// },
+  console: {
+    paths: ['/console'],
+    rel: 'console',
+    scopes: [],
+    modules: /^console\//,
+    tables: [],
+    with: 'accounts',
+  },
 };
 const NAMES = Object.keys(OF) as PartName[];
-
-const ROOT = join(import.meta.dirname, '../..');
-
-const startWith = async (parts: readonly PartName[]) => {
-  await using opening = new AsyncDisposableStack();
-  const database = opening.use(await createDatabase());
-  const folder = await mkdtemp(join(tmpdir(), 'annals-parts-'));
-  opening.defer(() => rm(folder, { recursive: true, force: true }));
-  const noted = join(folder, 'modules');
-  const annals = opening.use(
-    spawnAnnals(['--import', './test/engines/note-modules.ts', 'test/toy/parts-main.ts'], {
-      PARTS: parts.join(' '),
-      NOTE_MODULES_IN: noted,
-      DATABASE_URL: database.url,
-      DATA_DIR: join(folder, 'data'),
-    }),
-  );
-  const [, url = ''] = await annals.said(/"url":"([^"]+)","msg":"Annals is ready\."/);
-  const resources = opening.move();
-  return {
-    url,
-    printed: annals.output,
-    get: (path: string, accept: string) =>
-      fetch(`${url}${path}`, { headers: { accept }, redirect: 'manual' }),
-    async modules() {
-      const urls = (await readFile(noted, 'utf8')).split('\n').filter((each) => each.startsWith('file:'));
-      return urls.map((each) => relative(ROOT, fileURLToPath(each)));
-    },
-    [Symbol.asyncDispose]: () => resources.disposeAsync(),
-  };
-};
 
 /** Apart from what differs in each request. */
 const refusalOf = async (response: Response) => {
@@ -71,40 +55,55 @@ const refusalOf = async (response: Response) => {
   return { status: response.status, link: response.headers.get('link'), body };
 };
 
+const tablesIn = async (url: string): Promise<ReadonlySet<string>> => {
+  await using pool = openPool({ url, applicationName: 'test', connectionsMax: 1 });
+  const { rows } = await pool.query<{ name: string }>(
+    `select schemaname || '.' || tablename as name from pg_tables`,
+  );
+  return new Set(rows.map(({ name }) => name));
+};
+
 test('there is a test of each part', () => {
   expect(NAMES.toSorted()).toEqual(ALL_PARTS.map(({ name }) => name).toSorted());
 });
 
-test.each([
+const withNeeded = (name: PartName): readonly PartName[] => [name, ...(OF[name].with ? [OF[name].with] : [])];
+
+test.each<readonly [string, readonly PartName[]]>([
   ['the core alone', []],
-  ...NAMES.map((name) => [`the core with ${name}`, [name]] as const),
-] as const)('%s serves nothing of the other parts, and loads none of their modules', async (_, parts) => {
+  ...NAMES.map((name) => [`the core with ${withNeeded(name).join(' and ')}`, withNeeded(name)] as const),
+])('%s serves nothing of the other parts, and loads none of their modules', async (_, parts) => {
   await using annals = await startWith(parts);
   const root = (await (await annals.get('/', 'application/json')).json()) as { readonly _links: object };
   const openapi = await (await annals.get('/openapi.json', 'application/json')).text();
+  const metadata = await annals.get('/.well-known/oauth-protected-resource', 'application/json');
+  const resource = (await metadata.json()) as { readonly scopes_supported: readonly string[] };
   const unknown = await refusalOf(await annals.get('/nothing', 'application/json'));
-  expect([unknown.status, unknown.link !== null]).toEqual([404, parts.some((name) => name === 'docs')]);
+  expect([unknown.status, unknown.link !== null]).toEqual([404, parts.includes('docs')]);
   expect((await annals.get('/tickets', 'application/json')).status).toBe(200);
+  const existing = await tablesIn(annals.database.url);
   for (const name of NAMES) {
-    const { path, rel, scopes, modules } = OF[name];
-    const isServed = parts.some((each) => each === name);
-    const page = await annals.get(path, 'text/html');
-    expect([name, page.status]).toEqual([name, isServed ? 200 : 404]);
-    if (!isServed) {
-      expect(await refusalOf(page)).toEqual(unknown);
+    const { paths, rel, scopes, modules } = OF[name];
+    const isServed = parts.includes(name);
+    for (const path of paths) {
+      const page = await annals.get(path, 'text/html');
+      expect([path, page.status === 404]).toEqual([path, !isServed]);
+      if (isServed) continue;
+      expect([path, await refusalOf(page)]).toEqual([path, unknown]);
       expect(await refusalOf(await annals.get(`${path}/x`, 'application/json'))).toEqual(unknown);
       expect(openapi).not.toContain(`"${path}`);
       expect(annals.printed()).not.toContain(`${annals.url}${path}`);
     }
-    expect(rel in root._links).toBe(isServed);
-    for (const scope of scopes) expect([scope, openapi.includes(scope)]).toEqual([scope, isServed]);
+    if (rel !== undefined) expect([rel, rel in root._links]).toEqual([rel, isServed]);
+    for (const scope of scopes) {
+      expect([scope, resource.scopes_supported.includes(scope)]).toEqual([scope, isServed]);
+      if (!isServed) expect(openapi).not.toContain(scope);
+    }
+    for (const each of OF[name].tables) expect([each, existing.has(each)]).toEqual([each, isServed]);
     const loaded = (await annals.modules()).filter((each) => modules.test(each));
-    expect([name, loaded.length > 0 ? 'loaded' : 'not loaded', isServed ? [] : loaded]).toEqual([
-      name,
-      isServed ? 'loaded' : 'not loaded',
-      [],
-    ]);
+    expect([name, loaded.length > 0, isServed ? [] : loaded]).toEqual([name, isServed, []]);
   }
+  expect(annals.printed()).not.toMatch(/"level":"(?:error|fatal)"/);
 });
 
 test('the documentation leads to no page of an absent part', async () => {

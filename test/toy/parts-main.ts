@@ -1,7 +1,10 @@
 import { ALL_PARTS } from '../../parts.ts';
+import { servedBy } from '../../served.ts';
 import { start } from '../../start.ts';
-import { helpdesk } from './helpdesk.ts';
 
-/** The helpdesk, with the parts that PARTS names. */
+/** The domain of DOMAIN_FILE, with the parts that PARTS names. */
 const names = (process.env.PARTS ?? '').split(' ');
-await start({ domain: async () => helpdesk, parts: ALL_PARTS.filter(({ name }) => names.includes(name)) });
+await start({
+  ...servedBy(process.env.DOMAIN_FILE ?? ''),
+  parts: ALL_PARTS.filter(({ name }) => names.includes(name)),
+});

@@ -1,0 +1,55 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Router } from 'express';
+import type { PartName } from '#kernel/registry/parts.ts';
+import { spawnAnnals } from '../annals-process.ts';
+import { serveRoutes } from '../serve.ts';
+import { createTokenMint, ISSUER } from '../token-mint.ts';
+import { createDatabase } from './database.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+export const PUBLIC_URL = 'http://annals.example';
+export const HELPDESK = 'test/toy/helpdesk.ts';
+
+/**
+ * The program with these parts in a process of its own, which notes the modules that it loads. Without accounts, it
+ * takes the tokens of an issuer of the test.
+ */
+export const startWith = async (parts: readonly PartName[], file = HELPDESK) => {
+  await using opening = new AsyncDisposableStack();
+  const mint = await createTokenMint();
+  const keys = Router().get('/jwks', (_request, response) => void response.json(mint.jwks));
+  const issuer = opening.use(await serveRoutes(keys));
+  const database = opening.use(await createDatabase());
+  const folder = await mkdtemp(join(tmpdir(), 'annals-parts-'));
+  opening.defer(() => rm(folder, { recursive: true, force: true }));
+  const noted = join(folder, 'modules');
+  const annals = opening.use(
+    spawnAnnals(['--import', './test/engines/note-modules.ts', 'test/toy/parts-main.ts'], {
+      PARTS: parts.join(' '),
+      DOMAIN_FILE: file,
+      NOTE_MODULES_IN: noted,
+      DATABASE_URL: database.url,
+      DATA_DIR: join(folder, 'data'),
+      PUBLIC_URL,
+      ...(!parts.includes('accounts') && { ISSUER_URL: ISSUER, JWKS_URL: `${issuer.url}/jwks` }),
+    }),
+  );
+  const [, url = ''] = await annals.said(/"url":"([^"]+)","msg":"Annals is ready\."/);
+  const resources = opening.move();
+  return {
+    url,
+    mint,
+    database,
+    printed: annals.output,
+    get: (path: string, accept: string) =>
+      fetch(`${url}${path}`, { headers: { accept }, redirect: 'manual' }),
+    async modules() {
+      const urls = (await readFile(noted, 'utf8')).split('\n').filter((each) => each.startsWith('file:'));
+      return urls.map((each) => relative(ROOT, fileURLToPath(each)));
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};
