@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { importsOf, localTarget } from './imports.ts';
+import { readSources } from './published-sources.ts';
+
+/** The composition with all roles, and the roles of the core alone. */
+const STARTS = [
+  'all-roles.ts',
+  'workers.ts',
+  'command/role.ts',
+  'query/role.ts',
+  'projector/role.ts',
+  'process/run-role.ts',
+];
+const OF_PARTS = /^(?:auth|site|console|query\/graphql|client|command-line|testing)\/|^parts\.ts$/;
+
+/** The files that a start may load, now or later: everything that values are imported from. */
+const closureOf = (starts: readonly string[], sources: ReadonlyMap<string, string>): ReadonlySet<string> => {
+  const reached = new Set(starts);
+  for (const path of reached)
+    for (const { specifier, typeOnly } of importsOf(sources.get(path) ?? '')) {
+      const target = typeOnly ? undefined : localTarget(path, specifier);
+      if (target !== undefined) reached.add(target);
+    }
+  return reached;
+};
+
+test('the core imports no part, neither now nor later', () => {
+  const sources = readSources();
+  const ofParts = (starts: readonly string[]): readonly string[] =>
+    [...closureOf(starts, sources)].filter((path) => OF_PARTS.test(path));
+  expect(ofParts(STARTS)).toEqual([]);
+  expect(ofParts(['parts.ts'])).toEqual(
+    expect.arrayContaining(['auth/part.ts', 'console/part.ts', 'query/graphql/part.ts', 'site/part.ts']),
+  );
+});
