@@ -51,7 +51,12 @@ const test = base
     await nginx.lead({ command: [command.address], query: [query.address], auth: [auth.address] });
     return nginx;
   })
-  .extend('ask', { scope: 'file' }, ({ nginx }) => restClientOf(nginx))
+  .extend('ask', { scope: 'file' }, ({ nginx }) => {
+    const ask = restClientOf(nginx);
+    // After a reload, nginx closes connections that are kept, also one on which a request is just sent.
+    return (...[method, path, options]: Parameters<typeof ask>) =>
+      ask(method, path, { ...options, headers: { connection: 'close', ...options?.headers } });
+  })
   .extend(
     'echoOf',
     { scope: 'file' },
