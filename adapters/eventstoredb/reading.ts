@@ -1,18 +1,10 @@
 import type { StreamingRead } from '@eventstore/db-client';
 import { mayLeaveStuck, PassingFailure } from './failures.ts';
-import type { ReadConnection } from './read-connection.ts';
+import { type Listening, Silence } from './silence.ts';
 
-export type Reading<Resolved> = {
+export type Reading<Resolved> = Listening & {
   /** Returns whether to continue reading. */
   onEvent(resolved: Resolved): boolean;
-  readonly connection: ReadConnection;
-  /** A server that sends nothing for so long counts as unreachable, and its connection as silent. */
-  readonly silenceMaxMs: number;
-  /**
-   * Asks the server how long it may search before it sends anything. It is asked again during each silence:
-   * one that answers nothing else either does not search.
-   */
-  readonly searchMs?: (() => Promise<number>) | undefined;
   readonly signal: AbortSignal;
 };
 
@@ -24,44 +16,19 @@ const REPLACED = 'the client that reads from EventStoreDB was replaced';
  */
 export const takeAll = async <Resolved>(
   read: StreamingRead<Resolved>,
-  { onEvent, connection, silenceMaxMs, searchMs, signal }: Reading<Resolved>,
+  { onEvent, signal, ...listening }: Reading<Resolved>,
 ): Promise<void> => {
   const { promise: over, resolve, reject } = Promise.withResolvers<'ended' | 'left'>();
   let isOver = false;
-  let hasReceived = false;
+  const { connection } = listening;
   const { client } = connection;
-  let receivedBefore = connection.received;
-  const startedAtMs = performance.now();
-  let searchMaxMs = 0;
-  const allow = (ms: number) => {
-    searchMaxMs = ms;
-  };
-  const askSearch = () => {
-    if (!hasReceived) searchMs?.().then(allow, () => {});
-  };
-  const asking = setTimeout(askSearch, silenceMaxMs / 2);
-  const onSilence = () => {
-    const isAlive = connection.received !== receivedBefore;
-    receivedBefore = connection.received;
-    const silentMs = performance.now() - startedAtMs;
-    if (!hasReceived && isAlive && silentMs < searchMaxMs) {
-      askSearch();
-      silence.refresh();
-      return;
-    }
-    if (!hasReceived) reject(new PassingFailure(`EventStoreDB sent nothing for ${Math.round(silentMs)} ms`));
-    // One slow read proves nothing while others are answered.
-    if (!isAlive) connection.replace(client);
-    hasReceived = false;
-    silence.refresh();
-  };
-  const silence = setTimeout(onSilence, silenceMaxMs);
+  using silence = new Silence(listening, reject);
   const onAbort = () => resolve('left');
   signal.addEventListener('abort', onAbort);
   read.on('data', (resolved) => {
     connection.onReceived();
     if (isOver) return;
-    hasReceived = true;
+    silence.heard();
     try {
       if (!onEvent(resolved)) resolve('left');
       else return;
@@ -89,8 +56,6 @@ export const takeAll = async <Resolved>(
     throw error;
   } finally {
     isOver = true;
-    clearTimeout(asking);
-    clearTimeout(silence);
     signal.removeEventListener('abort', onAbort);
     if (!ended) read.cancel().catch(() => {});
   }

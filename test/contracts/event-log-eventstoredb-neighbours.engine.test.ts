@@ -48,6 +48,20 @@ const theirs = (client: EventStoreDBClient, count: number, stream = `article-${r
     { deadline: BULK_DEADLINE_MS },
   );
 
+const SILENCE_MS = 200;
+
+const openHasty = ({ address }: { readonly address: string }) =>
+  openEventStoreEventLog({
+    ...{ clock: REAL_TIME, url: address },
+    timing: { ...TIMING, silenceMaxMs: SILENCE_MS },
+  });
+
+const writeMegabytes = async (client: EventStoreDBClient): Promise<void> => {
+  const megabyte = 'x'.repeat(1_000_000);
+  for (let written = 0; written < SEARCHED_MB; written += 1)
+    await client.appendToStream(`theirs-${randomUUID()}`, jsonEvent({ type: 'theirs', data: megabyte }));
+};
+
 describe('on a server with others', () => {
   test('records of others are no events, also in streams named like ours', async ({ client, log }) => {
     const stream = aStream();
@@ -96,19 +110,27 @@ describe('on a server with others', () => {
     client,
     standIn,
   }) => {
-    await using hasty = await openEventStoreEventLog({
-      ...{ clock: REAL_TIME, url: standIn.address },
-      timing: { ...TIMING, silenceMaxMs: 200 },
-    });
+    await using hasty = await openHasty(standIn);
     const { position } = await hasty.append(aStream(), NO_STREAM, [anEvent()]);
-    const megabyte = 'x'.repeat(1_000_000);
-    for (let written = 0; written < SEARCHED_MB; written += 1)
-      await client.appendToStream(`theirs-${randomUUID()}`, jsonEvent({ type: 'theirs', data: megabyte }));
+    await writeMegabytes(client);
     standIn.faults.reads({ kind: 'unanswered' }, { stream: '$all' });
     await using follower = startFollowing(hasty, START);
     const [first] = await follower.until(({ length }) => length === 1, 10_000);
     expect(first?.position).toBe(position);
     expect(standIn.faults.pending()).toBe(0);
+  });
+
+  test('a page may be searched for as long after its first record', async ({ client, standIn }) => {
+    await using hasty = await openHasty(standIn);
+    await writeMegabytes(client);
+    const { position } = await hasty.append(aStream(), NO_STREAM, [anEvent()]);
+    // Each page begins with the identity of the log.
+    const searching = { kind: 'searching', after: 1, delayMs: 4 * SILENCE_MS } as const;
+    standIn.faults.reads(searching, { stream: '$all', times: 1_000 });
+    await using follower = startFollowing(hasty, START);
+    const [first] = await follower.until(({ length }) => length === 1, 10_000);
+    expect(first?.position).toBe(position);
+    standIn.faults.clear();
   });
 
   test('a follower of a log without events subscribes', async ({ log, standIn }) => {

@@ -32,6 +32,8 @@ export type ReadFault =
   /** The page ends early and gracefully, as if the log ended there. */
   | { readonly kind: 'cut'; readonly afterEvents: number }
   | { readonly kind: 'delayed'; readonly delayMs: number }
+  /** A long search of records of others after some records. */
+  | { readonly kind: 'searching'; readonly after: number; readonly delayMs: number }
   | { readonly kind: 'unanswered' }
   | { readonly kind: 'access-denied' };
 

@@ -52,6 +52,8 @@ const send = async (engine: Engine, call: ReadCall, { records, request, fault }:
     if (request.filter && !request.filter.matches(record)) continue;
     sent += 1;
     if (!call.write(eventBytes(record))) await drained(engine, call);
+    if (fault?.kind === 'searching' && request.filter && sent === fault.after)
+      await wait(fault.delayMs, undefined, { ref: false });
   }
   if (failure) throw failure;
 };
