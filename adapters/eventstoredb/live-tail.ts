@@ -150,7 +150,8 @@ export class LiveTail extends Notifier implements AsyncDisposable {
         if (event) last = positionOf(event);
         // Without an event, nothing would show that both sides of it are of one history.
         if (checkpoint === undefined || checkpoint <= last || !this.tail.newest) continue;
-        this.tail.push(last, { position: checkpoint, id: undefined, event: undefined });
+        // A window that was begun anew is behind it, and would refuse all later ones too.
+        if (!this.tail.push(last, { position: checkpoint, id: undefined, event: undefined })) break;
         last = checkpoint;
       }
     } catch {

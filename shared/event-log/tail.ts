@@ -194,11 +194,14 @@ export class Tail {
     const known = this.#window;
     if (known !== undefined && last < known.end) {
       if (isCut) return;
-      // Records that were pushed since the read began are not on its page. Otherwise the log has lost its
-      // end.
-      const isOvertaken =
-        begun?.window === known && last >= begun.end.position && isContinued(begun.end, after, page);
-      this.#window = isOvertaken ? Object.assign(known, { isCut, notified, lookedAtMs }) : undefined;
+      // Not on its page are records that were pushed since the read began, and a position that only a
+      // subscription has reported. Otherwise the log has lost its end, or has other events there.
+      const isWhole =
+        begun?.window === known &&
+        last >= begun.end.shown &&
+        isContinued(begun.end, after, page) &&
+        hasEvent(known, events.at(-1));
+      this.#window = isWhole ? Object.assign(known, { isCut, notified, lookedAtMs }) : undefined;
       return;
     }
     const window =
@@ -219,6 +222,8 @@ type End = {
   readonly position: Position;
   readonly record: string | undefined;
   readonly newest: Seen | undefined;
+  /** As far as every page reaches that is read up to the end. */
+  readonly shown: Position;
 };
 
 type Kept = {
@@ -226,11 +231,17 @@ type Kept = {
   readonly begun: { readonly window: Window; readonly end: End } | undefined;
 };
 
-const endOf = ({ events, before, end, endRecord }: Window): End => ({
-  position: end,
-  record: endRecord,
-  newest: seenOf(events.at(-1)) ?? before,
-});
+const endOf = ({ events, before, end, endRecord }: Window): End => {
+  const newest = seenOf(events.at(-1)) ?? before;
+  const shown = endRecord === undefined && newest ? newest.position : end;
+  return { position: end, record: endRecord, newest, shown };
+};
+
+/** Whether an event of a page is in the window, or before it. */
+const hasEvent = ({ start, events }: Window, event: RecordedEvent | undefined): boolean =>
+  event === undefined ||
+  event.position <= start ||
+  events.findLast(({ position }) => position <= event.position)?.id === event.id;
 
 const seenOf = (event: RecordedEvent | undefined): Seen | undefined =>
   event && { position: event.position, id: event.id };

@@ -106,6 +106,35 @@ describe('on a server with others', () => {
     expect((await follower.until((seen) => seen.length === 2))[0]?.id).toBe(id.id);
   });
 
+  test('another follower does not have the records of others searched again', async ({
+    client,
+    log,
+    standIn,
+  }) => {
+    const { position } = await log.append(aStream(), NO_STREAM, [anEvent()]);
+    await using follower = startFollowing(log, position);
+    const reached = async (after: number): Promise<number> => {
+      await theirs(client, 600);
+      return until(
+        () => standIn.searched(),
+        (from) => from > after,
+      );
+    };
+    await until(
+      () => standIn.liveSubscriptions(),
+      (count) => count === 1,
+    );
+    let end = await reached(position);
+    for (let times = 0; times < 3; times += 1) {
+      await using other = startFollowing(log, START);
+      await other.until(({ length }) => length === 1);
+      end = await reached(end);
+    }
+    const event = anEvent();
+    await log.append(aStream(), NO_STREAM, [event]);
+    expect((await follower.until(({ length }) => length === 1)).map(({ id }) => id)).toEqual([event.id]);
+  });
+
   test('a page that stays unanswered is not waited for as long as the slowest search', async ({
     client,
     standIn,
