@@ -86,8 +86,8 @@ export const readAfter = async (reader: Reader, after: Position, seen?: Seen): P
  * The page after a position whose record is gone. If the server was restored to a time after the last event
  * and before that record, later events are up to there: these come first, and the window begins anew.
  */
-const readOver = async (reader: Reader, after: Position, event: Position): Promise<LogPage> => {
-  const page = await readPage(reader, event);
+const readOver = async (reader: Reader, after: Position, seenAt: Position): Promise<LogPage> => {
+  const page = await readPage(reader, seenAt);
   const missed = page.events.filter(({ position }) => position <= after);
   const last = missed.at(-1);
   if (last === undefined)
@@ -121,7 +121,7 @@ const readPage = async (reader: Reader, after: Position): Promise<LogPage> => {
       unknown = record;
       return false;
     }
-    // Reading from a position is inclusive: the first record is the one that was read last.
+    // Reading from a position is inclusive: the first record is the one that was read last, or the identity.
     if (position === from && last === after) {
       if (isEvent || position === reader.begin?.position) at = { position, id: record.id as EventId };
       last = position;

@@ -133,4 +133,4 @@ const reasonOf = (cause: unknown): string =>
   cause instanceof Error ? cause.message : 'another process has noticed that events are gone';
 
 const lossOf = ({ position, id }: { position: Position; id: EventId }, found: EventId | undefined): string =>
-  `at position ${position} was event ${id}, and now ${found === undefined ? 'no event begins there' : `event ${found} is there`}`;
+  `at position ${position} was record ${id}, and now ${found === undefined ? 'none begins there' : `record ${found} is there`}`;

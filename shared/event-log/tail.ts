@@ -5,7 +5,10 @@ import { type RecordedEvent, type Seen, START } from './event-log.ts';
 
 /** The result of reading the log after a position. */
 export type LogPage = {
-  /** The event at that position, if one begins there; for a position between events, the last one before it. */
+  /**
+   * The event at that position, if one begins there; for a position between events, the last one before it, or
+   * the record with which the log begins.
+   */
   readonly at: Seen | undefined;
   readonly events: readonly RecordedEvent[];
   /** In bytes, of each event. */
@@ -62,7 +65,7 @@ type LiveRecord = {
 type Window = {
   /** It has every event after this. */
   start: Position;
-  /** The last event before it, if one is known. */
+  /** The last event before it, if one is known, or the record with which the log begins. */
   before: Seen | undefined;
   events: RecordedEvent[];
   sizes: number[];

@@ -138,7 +138,7 @@ test('a follower that has seen no event ends if the whole log is lost', async ()
     30_000,
   );
   expect(follower.seen).toEqual([]);
-  await follower[Symbol.asyncDispose]().catch(() => {});
+  await expect(follower[Symbol.asyncDispose]()).rejects.toMatchObject({ code: 'log_went_back' });
 });
 
 test.each([
