@@ -3,12 +3,12 @@ import type { EventId, LogIdentity, Position, StreamName, Version } from '#kerne
 import type { JsonObject } from '#kernel/base/json.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { DEFAULT_LOG_PREFIX } from '#shared/event-log/default-prefix.ts';
-import { LogNotBegun, StaleVersion } from '#shared/event-log/errors.ts';
+import { LogNotBegun, StaleVersion, StreamCut } from '#shared/event-log/errors.ts';
 import { NO_STREAM, type Seen } from '#shared/event-log/event-log.ts';
 import type { LogOwner } from '#shared/event-log/owner/owner.ts';
 import { type Appender, eventOfLog } from './append.ts';
 import { NO_PREFIX, type StreamPrefix, settingOf, streamPrefixOf } from './own-streams.ts';
-import { ask, type Reader, readPage } from './read.ts';
+import { ask, demandNeverWritten, isOfDeleted, type Reader, readPage } from './read.ts';
 import { IDENTITY_STREAM, positionOf } from './record.ts';
 
 export type Owning = {
@@ -57,8 +57,10 @@ export const findIdentity = async (
   const known = await readIdentity(whole, prefix);
   // Without a database that knows it, the former one may be the log of a lost one.
   const there = known ?? (isDefault ? former : undefined);
-  if (owner?.follows !== undefined && owner.follows !== there?.identity)
+  if (owner?.follows !== undefined && owner.follows !== there?.identity) {
+    if (there === undefined) await demandUncut(whole, `${prefix}${IDENTITY_STREAM}`);
     throw new StartRefused(isElsewhere(owner.follows, setting));
+  }
   if (there === undefined) {
     // Only an installation begins one, so that it is never without an owner.
     if (owner && (owner.looksOnly || owner.id === undefined))
@@ -140,9 +142,14 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const readIdentity = async (whole: Reader, prefix: StreamPrefix): Promise<Identity | undefined> => {
   const stream = `${prefix}${IDENTITY_STREAM}`;
-  const { events } = await ask(whole, `a read of ${stream}`, () => readPage(whole, stream, { from: 0n }));
+  const { events } = await ask(whole, `a read of ${stream}`, () =>
+    readPage(whole, stream, { from: 0n }),
+  ).catch((error: unknown) => {
+    throw isOfDeleted(error) ? new StartRefused(isCut(stream), { cause: error }) : error;
+  });
   const [first] = events;
   if (!first) return undefined;
+  if (first.revision > 0n) throw new StartRefused(isCut(stream));
   const identity = textIn(first.data, 'identity');
   if (identity === undefined || !UUID.test(identity))
     throw new Error(`the first event of ${stream} does not name the log: it was not written by Annals`);
@@ -154,6 +161,15 @@ const readIdentity = async (whole: Reader, prefix: StreamPrefix): Promise<Identi
     owners: new Set(owners),
     version: events.length as Version,
   };
+};
+
+/** Without the stream, the database would seem to follow another log. */
+const demandUncut = async (whole: Reader, stream: string): Promise<void> => {
+  try {
+    await demandNeverWritten(whole, stream as StreamName);
+  } catch (error) {
+    throw error instanceof StreamCut ? new StartRefused(isCut(stream), { cause: error }) : error;
+  }
 };
 
 /** Where the log with a prefix begins. */
@@ -176,6 +192,9 @@ const isOfAnother = (identity: LogIdentity, prefix: StreamPrefix): string => {
     `and \`npm run annals -- erasure lost-keys --erase --log ${identity}\` takes it over.`
   );
 };
+
+const isCut = (stream: string): string =>
+  `The stream ${stream}, which names the event log, was limited or deleted on the server at EVENT_LOG_URL: remove $maxCount, $maxAge and $tb from its metadata. If its first event was scavenged, or the stream deleted permanently, restore the server from a backup.`;
 
 const keepsItsNames = (setting: string): string =>
   `The event log of this installation has no prefix, because it is from an earlier release, and EVENT_LOG_PREFIX is ${setting}: remove EVENT_LOG_PREFIX.`;

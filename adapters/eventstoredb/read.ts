@@ -127,7 +127,7 @@ const following = (stream: StreamName, expected: Version, version: Version): Ver
  * Throws if a stream that reads as missing was deleted: the server tells the difference only in its metadata.
  * Limits of number and age never make a stream missing.
  */
-const demandNeverWritten = async (reader: Reader, stream: StreamName): Promise<void> => {
+export const demandNeverWritten = async (reader: Reader, stream: StreamName): Promise<void> => {
   const { events } = await ask(reader, `a read of the metadata of ${stream}`, () =>
     readPageBack(
       { ...reader, prefix: NO_PREFIX },
@@ -147,10 +147,11 @@ const hasMark = (metadata: unknown): boolean =>
 const asCut =
   (stream: StreamName, from: Version) =>
   (error: unknown): never => {
-    const causes = [error, (error as Error | undefined)?.cause];
-    const isDeleted = causes.some((each) => failureOf(each) === 'deleted');
-    throw isDeleted ? new StreamCut(stream, { from }, { cause: error }) : error;
+    throw isOfDeleted(error) ? new StreamCut(stream, { from }, { cause: error }) : error;
   };
+
+export const isOfDeleted = (error: unknown): boolean =>
+  [error, (error as Error | undefined)?.cause].some((each) => failureOf(each) === 'deleted');
 
 export const ask = <Answer>(
   { retryBudgetMs, clock }: Reader,

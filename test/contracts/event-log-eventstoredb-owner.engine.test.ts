@@ -63,6 +63,32 @@ test('the owner of a log is named beside commands that have none yet', async () 
   await expect(openFor(standIn.address, { owner: owner() })).rejects.toThrow('another installation');
 });
 
+const IDENTITY = 'annals.annals_log-identity';
+
+test.each<[how: string, cut: (client: EventStoreDBClient) => Promise<unknown>]>([
+  ['limited', (client) => client.setStreamMetadata(IDENTITY, { truncateBefore: 1 })],
+  ['limited to its last', (client) => client.setStreamMetadata(IDENTITY, { maxCount: 1 })],
+  ['deleted', (client) => client.deleteStream(IDENTITY)],
+  ['deleted permanently', (client) => client.tombstoneStream(IDENTITY)],
+])('a start says that the identity of the log was %s', async (_, cut) => {
+  await using standIn = await startEventStoreStandIn();
+  const [first, second] = [owner(), owner()];
+  const follows = await (async () => {
+    await using log = await openFor(standIn.address, { owner: first });
+    await using _taken = await openFor(standIn.address, { owner: { ...second, takesOver: log.identity } });
+    return log.identity;
+  })();
+  const client = EventStoreDBClient.connectionString(standIn.address);
+  await cut(client);
+  await client.dispose();
+  await expect(openFor(standIn.address, { owner: { ...second, follows } })).rejects.toMatchObject({
+    name: 'StartRefused',
+    message: expect.stringMatching(
+      `^The stream ${IDENTITY}, which names the event log, was limited or deleted`,
+    ),
+  });
+});
+
 test('the owner of a log from before prefixes is the one whose database follows it', async () => {
   await using standIn = await startEventStoreStandIn();
   const client = EventStoreDBClient.connectionString(standIn.address);
