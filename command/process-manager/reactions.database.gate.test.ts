@@ -390,8 +390,6 @@ test('reactions that were removed for a release ignore the events in between', a
 test('a domain without reactions and timers is not polled', async () => {
   await using alone = await createCommandDatabase();
   await using idle = await alone.open({ domain: still });
-  // Its own process manager uses the same lease.
-  await idle.pool.query(`delete from public.lease`);
   const asked: string[] = [];
   const query = (...given: Parameters<typeof idle.pool.query>) => {
     asked.push(String(given[0]));
@@ -408,6 +406,8 @@ test('a domain without reactions and timers is not polled', async () => {
   } as never);
   await until(
     async () => {
+      // Its own process manager uses the same lease.
+      await idle.pool.query(`delete from public.lease`);
       retrying.wake();
       return asked.filter((text) => text.includes('process_manager.parked')).length;
     },
