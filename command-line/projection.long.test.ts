@@ -9,7 +9,7 @@ import {
   registerUser,
 } from '../test/engines/command-side.ts';
 import { createDatabase } from '../test/engines/database.ts';
-import { LOG_ENGINES } from '../test/engines/log-engines.ts';
+import { SHARED_LOG_ENGINES } from '../test/engines/log-engines.ts';
 import { appendRaw, startProjecting, untilProjected } from '../test/engines/projection.ts';
 import { scaled } from '../testing/load.ts';
 import type { Terminal } from './terminal.ts';
@@ -19,7 +19,7 @@ const callOn =
   (...args: readonly string[]) =>
     callAt({ environment, ...(confirm && { confirm }) }, args);
 
-describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
+describe.each(SHARED_LOG_ENGINES)('on %s', (_name, startLog) => {
   /** A database whose projector runs, and a way to call the command line on it. */
   const open = async () => {
     await using opening = new AsyncDisposableStack();

@@ -164,13 +164,10 @@ const readIdentity = async (whole: Reader, prefix: StreamPrefix): Promise<Identi
 };
 
 /** Without the stream, the database would seem to follow another log. */
-const demandUncut = async (whole: Reader, stream: string): Promise<void> => {
-  try {
-    await demandNeverWritten(whole, stream as StreamName);
-  } catch (error) {
+const demandUncut = (whole: Reader, stream: string): Promise<void> =>
+  demandNeverWritten(whole, stream as StreamName).catch((error: unknown) => {
     throw error instanceof StreamCut ? new StartRefused(isCut(stream), { cause: error }) : error;
-  }
-};
+  });
 
 /** Where the log with a prefix begins. */
 export const readBegin = async (whole: Reader, prefix: StreamPrefix): Promise<Position | undefined> => {

@@ -3,7 +3,7 @@ import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { describe, expect } from 'vitest';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { type AuditedLog, createAuditedLog, freshTest } from '../../test/engines/audited-log.ts';
-import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
+import { SHARED_LOG_ENGINES } from '../../test/engines/log-engines.ts';
 import { readKeyFile } from '../heads/head-files.ts';
 import { insertBlock } from '../stored/blocks.ts';
 import { extendByAll, GENESIS } from '../stored/chain.ts';
@@ -86,7 +86,7 @@ const rebuildBlocks = async (audited: AuditedLog) => {
   return events;
 };
 
-describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
+describe.each(SHARED_LOG_ENGINES)('on %s', (_name, startLog) => {
   test('an intact log has no findings, and the report shows the unproven window', async () => {
     await using audited = await createAuditedLog(startLog);
     await build(audited);

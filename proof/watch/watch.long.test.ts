@@ -5,7 +5,7 @@ import { createMetrics } from '#process/observability/metrics.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import { as, by, registerUser } from '../../test/engines/command-side.ts';
 import { createFilledReadModel, type FilledReadModel } from '../../test/engines/filled-read-model.ts';
-import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
+import { SHARED_LOG_ENGINES } from '../../test/engines/log-engines.ts';
 import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
 import { WEBHOOK_FORM } from '../../test/webhook-form.ts';
 import { until } from '../../testing/until.ts';
@@ -40,14 +40,14 @@ const round = async () => {
   }
 };
 
-const open = async (startLog: (typeof LOG_ENGINES)[number][1]) => {
+const open = async (startLog: (typeof SHARED_LOG_ENGINES)[number][1]) => {
   readModel = await createFilledReadModel(startLog);
   await migrateAudit(readModel.side.pool);
 };
 
 const webhook = { type: 'RegisterWebhook', ...WEBHOOK_FORM, headers: { 'X-Team': 'one' } } as const;
 
-describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
+describe.each(SHARED_LOG_ENGINES)('on %s', (_name, startLog) => {
   beforeEach(() => open(startLog));
   afterEach(() => readModel?.[Symbol.asyncDispose]());
 
@@ -76,7 +76,7 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
 });
 
 describe('on PostgreSQL', () => {
-  beforeEach(() => open(LOG_ENGINES[0]?.[1] as never));
+  beforeEach(() => open(SHARED_LOG_ENGINES[0]?.[1] as never));
   afterEach(() => readModel?.[Symbol.asyncDispose]());
 
   test.each([

@@ -13,7 +13,7 @@ import {
   draftArticle,
   registerUser,
 } from '../../test/engines/command-side.ts';
-import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
+import { SHARED_LOG_ENGINES } from '../../test/engines/log-engines.ts';
 import { appendRaw, replayed, startProjecting, untilProjected } from '../../test/engines/projection.ts';
 import { digestOf } from './digest.ts';
 import { retry } from './retry.ts';
@@ -30,7 +30,7 @@ const AT_NO_TIME = {
   $causationId: null,
 };
 
-describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
+describe.each(SHARED_LOG_ENGINES)('on %s', (_name, startLog) => {
   let database: CommandDatabase;
   let side: CommandSide;
   let projector: AsyncDisposable;

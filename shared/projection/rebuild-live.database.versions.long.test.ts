@@ -4,13 +4,13 @@ import type { UserId } from '#kernel/base/brands.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { addComment, as, by, type CommandSide, draftArticle } from '../../test/engines/command-side.ts';
 import { createFilledReadModel, type FilledReadModel } from '../../test/engines/filled-read-model.ts';
-import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
+import { SHARED_LOG_ENGINES } from '../../test/engines/log-engines.ts';
 import { untilProjected } from '../../test/engines/projection.ts';
 import { until } from '../../testing/until.ts';
 import { rebuild } from './rebuild.ts';
 import { rollback } from './rollback.ts';
 
-describe.each(LOG_ENGINES)('a rebuild during normal operation, on %s', (_name, startLog) => {
+describe.each(SHARED_LOG_ENGINES)('a rebuild during normal operation, on %s', (_name, startLog) => {
   let readModel: FilledReadModel;
   beforeAll(async () => {
     readModel = await createFilledReadModel(startLog);

@@ -1,4 +1,3 @@
-// Takes minutes, so it starts first.
 import { randomUUID } from 'node:crypto';
 import { BACKWARDS, END, type EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { describe, expect } from 'vitest';
@@ -7,34 +6,11 @@ import type { Position } from '#kernel/base/brands.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { NO_STREAM, START } from '#shared/event-log/event-log.ts';
 import { until } from '../../testing/until.ts';
-import { startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
 import { freshTest as test } from '../engines/eventstoredb-fixture.ts';
-import { describeEventLog } from './event-log-contract.ts';
 import { anEvent, aStream, readAll, startFollowing } from './event-log-engine.ts';
-import { countLooks } from './event-log-eventstoredb-disturbances.ts';
-import { aNeighbour, expectBusy, startNeighbour } from './eventstoredb-neighbour.ts';
 
 /** As in production, but with a shorter wait for a lost answer. */
 const TIMING = { retryBudgetMs: 10_000, answerWithinMs: 1_000, silenceMaxMs: 1_000 };
-
-describeEventLog('EventStoreDB with a neighbour on the server', async () => {
-  await using starting = new AsyncDisposableStack();
-  const standIn = starting.use(await startEventStoreStandIn());
-  const always = starting.use(startNeighbour(standIn));
-  const disturbing = aNeighbour(standIn);
-  const resources = starting.move();
-  return {
-    open: () => openEventStoreEventLog({ clock: REAL_TIME, url: standIn.address, timing: TIMING }),
-    restart: () => standIn.restart(),
-    disturbances: [disturbing],
-    countLooks,
-    async [Symbol.asyncDispose]() {
-      await resources.disposeAsync();
-      expectBusy(always);
-      expect(disturbing.acts.appends).toBeGreaterThan(0);
-    },
-  };
-});
 
 /** The slowest search takes a second for each. */
 const SEARCHED_MB = 40;

@@ -23,6 +23,9 @@ const OPTIONS = {
 /** New, so that no earlier neighbour with the same seed has deleted it. */
 export const streamOfNeighbour = (random: Random): string => `${random.pick(KINDS)}-${randomUUID()}`;
 
+/** The first of them exist. */
+const STREAMS_OF_OURS = 9;
+
 type Requested = {
   readonly client: EventStoreDBClient;
   readonly stream: string;
@@ -35,8 +38,11 @@ export const send = (request: Request, { client, stream, random }: Requested): P
     case 'appends':
       return appendSome(random.below(EVENTS_MAX) + 1, { client, stream, random });
     case 'links': {
-      const link = binaryEvent({ type: '$>', data: Buffer.from(`${random.below(9)}@${stream}`) });
-      return client.appendToStream(`$ce-${random.pick(KINDS)}`, link, OPTIONS);
+      // As the projections of the server do, also of our streams.
+      const kind = random.pick([...KINDS, 'annals.article']);
+      const target = random.pick([stream, `${kind}-${random.below(STREAMS_OF_OURS)}`]);
+      const link = binaryEvent({ type: '$>', data: Buffer.from(`${random.below(9)}@${target}`) });
+      return client.appendToStream(`$ce-${kind}`, link, OPTIONS);
     }
     case 'limits':
       return client.setStreamMetadata(

@@ -1,3 +1,4 @@
+import { startNeighbour } from '../contracts/eventstoredb-neighbour.ts';
 import { startEventStoreStandIn } from './eventstoredb/server.ts';
 
 /** An empty event log beside a database, or in it. */
@@ -18,8 +19,22 @@ export const inEventStoreDB: StartLog = async () => {
   return { url: standIn.address, [Symbol.asyncDispose]: () => standIn[Symbol.asyncDispose]() };
 };
 
+const besideANeighbour: StartLog = async () => {
+  await using starting = new AsyncDisposableStack();
+  const standIn = starting.use(await startEventStoreStandIn());
+  starting.use(startNeighbour(standIn));
+  const resources = starting.move();
+  return { url: standIn.address, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+};
+
 /** For suites that must pass on every engine. */
 export const LOG_ENGINES: readonly (readonly [name: string, start: StartLog])[] = [
   ['PostgreSQL', inTheDatabase],
   ['EventStoreDB, by its stand-in', inEventStoreDB],
+];
+
+/** For suites in which other applications on the server must change nothing either. */
+export const SHARED_LOG_ENGINES: typeof LOG_ENGINES = [
+  ...LOG_ENGINES,
+  ['EventStoreDB, by its stand-in, with a neighbour', besideANeighbour],
 ];
