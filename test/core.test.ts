@@ -7,8 +7,8 @@ const STARTS = [
   'all-roles.ts',
   'workers.ts',
   'command/role.ts',
-  'query/role.ts',
-  'projector/role.ts',
+  'query-role.ts',
+  'projector-role.ts',
   'process/run-role.ts',
 ];
 const OF_PARTS = /^(?:auth|site|console|query\/graphql|client|command-line|testing)\/|^parts\.ts$/;

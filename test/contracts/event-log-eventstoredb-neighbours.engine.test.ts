@@ -6,6 +6,7 @@ import type { Position } from '#kernel/base/brands.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { NO_STREAM, START } from '#shared/event-log/event-log.ts';
 import { until } from '../../testing/until.ts';
+import type { EventStoreStandIn } from '../engines/eventstoredb/server.ts';
 import { freshTest as test } from '../engines/eventstoredb-fixture.ts';
 import { anEvent, aStream, readAll, startFollowing } from './event-log-engine.ts';
 
@@ -38,6 +39,29 @@ const writeMegabytes = async (client: EventStoreDBClient): Promise<void> => {
     await client.appendToStream(`theirs-${randomUUID()}`, jsonEvent({ type: 'theirs', data: megabyte }));
 };
 
+const untilSubscribed = (standIn: EventStoreStandIn) =>
+  until(
+    () => standIn.liveSubscriptions(),
+    (count) => count === 1,
+  );
+
+const untilSearched = (standIn: EventStoreStandIn, after: number) =>
+  until(
+    () => standIn.searched(),
+    (from) => from > after,
+  );
+
+type Shared = { readonly client: EventStoreDBClient; readonly standIn: EventStoreStandIn };
+
+/** Others write what the server then searches, and it is scavenged. */
+const searchAndScavenge = async ({ client, standIn }: Shared, after: number): Promise<void> => {
+  const gone = `gone-${randomUUID()}`;
+  await theirs(client, 600, gone);
+  await untilSearched(standIn, after);
+  await client.tombstoneStream(gone);
+  standIn.scavenge();
+};
+
 describe('on a server with others', () => {
   test('records of others are no events, also in streams named like ours', async ({ client, log }) => {
     const stream = aStream();
@@ -62,18 +86,8 @@ describe('on a server with others', () => {
   }) => {
     const { position } = await log.append(aStream(), NO_STREAM, [anEvent()]);
     await using follower = startFollowing(log, position);
-    await until(
-      () => standIn.liveSubscriptions(),
-      (count) => count === 1,
-    );
-    const gone = `gone-${randomUUID()}`;
-    await theirs(client, 600, gone);
-    await until(
-      () => standIn.searched(),
-      (from) => from > position,
-    );
-    await client.tombstoneStream(gone);
-    standIn.scavenge();
+    await untilSubscribed(standIn);
+    await searchAndScavenge({ client, standIn }, position);
     const id = anEvent();
     await log.append(aStream(), NO_STREAM, [id]);
     await follower.until((seen) => seen.length === 1);
@@ -91,15 +105,9 @@ describe('on a server with others', () => {
     await using follower = startFollowing(log, position);
     const reached = async (after: number): Promise<number> => {
       await theirs(client, 600);
-      return until(
-        () => standIn.searched(),
-        (from) => from > after,
-      );
+      return untilSearched(standIn, after);
     };
-    await until(
-      () => standIn.liveSubscriptions(),
-      (count) => count === 1,
-    );
+    await untilSubscribed(standIn);
     let end = await reached(position);
     for (let times = 0; times < 3; times += 1) {
       await using other = startFollowing(log, START);
@@ -140,10 +148,7 @@ describe('on a server with others', () => {
 
   test('a follower of a log without events subscribes', async ({ log, standIn }) => {
     await using follower = startFollowing(log, START);
-    await until(
-      () => standIn.liveSubscriptions(),
-      (count) => count === 1,
-    );
+    await untilSubscribed(standIn);
     const event = anEvent();
     await log.append(aStream(), NO_STREAM, [event]);
     expect((await follower.until(({ length }) => length === 1))[0]?.id).toBe(event.id);
@@ -156,19 +161,9 @@ describe('on a server with others', () => {
     standIn,
   }) => {
     await using follower = startFollowing(log, START);
-    await until(
-      () => standIn.liveSubscriptions(),
-      (count) => count === 1,
-    );
+    await untilSubscribed(standIn);
     const begin = standIn.searched();
-    const gone = `gone-${randomUUID()}`;
-    await theirs(client, 600, gone);
-    await until(
-      () => standIn.searched(),
-      (from) => from > begin,
-    );
-    await client.tombstoneStream(gone);
-    standIn.scavenge();
+    await searchAndScavenge({ client, standIn }, begin);
     const event = anEvent();
     await log.append(aStream(), NO_STREAM, [event]);
     expect((await follower.until(({ length }) => length === 1)).map(({ id }) => id)).toEqual([event.id]);
