@@ -149,7 +149,7 @@ export default defineConfig({
           include: [
             ...ELSEWHERE,
             'test/{client,describe,recovery}/*.test.ts',
-            'package/create/template/describe-domain.ts',
+            'create/template/describe-domain.ts',
           ],
           exclude: [...GATE, ...SPECIAL],
           ...onPostgres,

@@ -6,8 +6,8 @@ import { StartRefused } from '#kernel/base/start-refused.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { line, ref } from '#kernel/declare/fields.ts';
 import { operationsOf } from '#shared/rest/operations.ts';
-import { filesOfAggregate, wordsOfTemplate } from '../package/create/files.ts';
-import { whyNoAggregate } from '../package/create/names.ts';
+import { filesOfAggregate, wordsOfTemplate } from '../create/files.ts';
+import { whyNoAggregate } from '../create/names.ts';
 import type { Command } from './arguments/command.ts';
 import { UsageError } from './arguments/usage-error.ts';
 

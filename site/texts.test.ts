@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { SETTINGS } from '#process/settings.ts';
 import { runCommandLine } from '../command-line/program.ts';
-import { SCRIPTS } from '../package/create/files.ts';
+import { SCRIPTS } from '../create/files.ts';
 import { anchorsOf } from './guides/markdown.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));

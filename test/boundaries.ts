@@ -23,7 +23,7 @@ const FOLDERS = [
 ];
 
 /** The published folders. They contain none of the repository's own tests. */
-export const PUBLISHED: readonly string[] = [...FOLDERS, 'client', 'package', 'testing'];
+export const PUBLISHED: readonly string[] = [...FOLDERS, 'client', 'create', 'package', 'testing'];
 const OF_THE_REPOSITORY = 'test';
 const RUNNER = 'vitest';
 /** Authors of domains choose their test runner. */
@@ -32,6 +32,7 @@ const KNOWS_RUNNER = 'package/testing/runner.ts';
 /** The rooms that a room imports, which stand below it. The kernel is the ground floor. */
 const BELOW: Readonly<Record<string, readonly string[]>> = {
   kernel: ['kernel'],
+  create: [],
   shared: ['kernel', 'shared'],
   edge: ['kernel', 'shared', 'edge'],
   adapters: ['kernel', 'shared', 'edge', 'adapters'],

@@ -3,12 +3,12 @@ import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join, win32 } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { isOfAggregate, pathInProject, slashed } from '../package/create/files.ts';
+import { isOfAggregate, pathInProject, slashed } from '../create/files.ts';
 import { spawnAnnals } from './annals-process.ts';
 import { temporaryDataDir } from './engines/data-dir.ts';
 
 /** Runs `create-annals` from its sources; `test/package.engine.test.ts` tests the built one. */
-const MAIN = join(import.meta.dirname, '../package/create/main.ts');
+const MAIN = join(import.meta.dirname, '../create/main.ts');
 
 test.each([
   [win32.join('domain', 'note.ts'), true, 'domain/invoice.ts'],

@@ -12,5 +12,4 @@ export const FOLDER_KNOTS: readonly (readonly string[])[] = [
     'console/app/users',
     'console/app/webhooks',
   ],
-  ['command-line', 'package', 'testing'],
 ];

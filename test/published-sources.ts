@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, '..');
 export const readSources = (): Sources => {
   const paths = globSync([`{${PUBLISHED.join(',')}}/**/*.ts`, '*.ts'], {
     cwd: root,
-    exclude: (path) => path.includes('package/create/template'),
+    exclude: (path) => path.includes('create/template'),
   });
   return new Map(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
 };

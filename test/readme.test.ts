@@ -52,11 +52,11 @@ test('the oldest Node of a clone and of a project is the same number wherever on
   expect(
     [...read('scripts/package/manifest.ts').matchAll(/node: '>=(.+)'/g)].map(([, node]) => node),
   ).toEqual([OF_PROJECT, OF_PROJECT]);
-  expect(read('package/create/main.ts')).toContain(`NODE_MIN = [${major}, ${minor}]`);
-  expect(read('package/create/template/demand-node.mjs')).toContain(
+  expect(read('create/main.ts')).toContain(`NODE_MIN = [${major}, ${minor}]`);
+  expect(read('create/template/demand-node.mjs')).toContain(
     `major < ${major} || (major === ${major} && minor < ${minor})`,
   );
-  expect(read('package/create/template/demand-node.mjs')).toContain(`Node ${OF_PROJECT} or newer is needed`);
+  expect(read('create/template/demand-node.mjs')).toContain(`Node ${OF_PROJECT} or newer is needed`);
 });
 
 test('each page that names the oldest Node says of what, and the README says both', () => {

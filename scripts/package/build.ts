@@ -24,6 +24,7 @@ const FOLDERS = [
   'command',
   'command-line',
   'console',
+  'create',
   'docs',
   'domain',
   'edge',
@@ -51,10 +52,10 @@ const FILES = [
   'LICENSE',
   'package.json',
 ];
-const CREATE = 'package/create';
+const CREATE = 'create';
 const TEMPLATE = `${CREATE}/template/`;
 const LEFT_OUT =
-  /^(?!package\/create\/template\/).*\.test\.ts$|^domain\/contract\/|^shared\/events\/golden\/|^docs\/pictures\/|^package\/README\.md$|^\w[\w-]*\/main\.ts$/;
+  /^(?!create\/template\/).*\.test\.ts$|^domain\/contract\/|^shared\/events\/golden\/|^docs\/pictures\/|^package\/README\.md$|^(?!create\/)[\w-]+\/main\.ts$/;
 /** The console is served to browsers from its sources. */
 const FOR_BROWSERS = 'console/app/';
 

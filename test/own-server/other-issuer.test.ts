@@ -6,7 +6,7 @@ import { HELPDESK, PUBLIC_URL, startWith } from '../engines/start-with-parts.ts'
 import { createTokenMint, ISSUER } from '../token-mint.ts';
 
 test('the core alone serves the domain of a new project over REST, with tokens of another issuer', async () => {
-  await using annals = await startWith([], 'package/create/template/domain/domain.ts');
+  await using annals = await startWith([], 'create/template/domain/domain.ts');
   const send = async (method: string, path: string, { token = '', body = {} } = {}) => {
     const response = await fetch(`${annals.url}${path}`, {
       method,

@@ -6,7 +6,7 @@ import { access, copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promise
 import { basename, dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
-import packageJson from '../../package.json' with { type: 'json' };
+import packageJson from '../package.json' with { type: 'json' };
 import { type Files, filesOfProject, wordsOfTemplate } from './files.ts';
 import { whyNotInstalled } from './install.ts';
 import { anotherThan, whyNoAggregate, whyNoProject } from './names.ts';
