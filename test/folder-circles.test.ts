@@ -1,15 +1,14 @@
 import { posix } from 'node:path';
 import { expect, test } from 'vitest';
 import { findFolderCircles } from './folder-circles.ts';
-import { FOLDER_KNOTS } from './folder-knots.ts';
 import { readSources } from './published-sources.ts';
 
-test('folders import each other in no circle, apart from those that are listed', () => {
-  expect(findFolderCircles(readSources(), FOLDER_KNOTS)).toEqual([]);
+test('folders import each other in no circle', () => {
+  expect(findFolderCircles(readSources())).toEqual([]);
 });
 
-const find = (files: Readonly<Record<string, string>>, ...known: readonly (readonly string[])[]): string[] =>
-  findFolderCircles(new Map(Object.entries(files)), known);
+const find = (files: Readonly<Record<string, string>>): string[] =>
+  findFolderCircles(new Map(Object.entries(files)));
 
 const TWO = {
   'query/a/x.ts': `import { y } from '../b/y.ts';`,
@@ -27,18 +26,6 @@ test('two folders that import each other are found, though their files do not', 
 test('a circle through a third folder is found once', () => {
   expect(find(THREE)).toHaveLength(1);
   expect(find(THREE)[0]).toMatch(/^query\/a, query\/b, query\/c: /);
-});
-
-test('a listed circle is allowed, and no folder more', () => {
-  expect(find(TWO, ['query/a', 'query/b'])).toEqual([]);
-  expect(find(THREE, ['query/a', 'query/b'])).toHaveLength(1);
-});
-
-test('a listed folder that is in no circle any more is found', () => {
-  expect(find(TWO, ['query/a', 'query/b', 'query/c'])).toEqual([
-    'query/a, query/b, query/c are no circle any more: shorten test/folder-knots.ts to query/a, query/b.',
-  ]);
-  expect(find({}, ['query/a', 'query/b'])[0]).toMatch(/shorten test\/folder-knots\.ts to nothing\.$/);
 });
 
 test.each([

@@ -9,30 +9,17 @@ type Graph = ReadonlyMap<string, ReadonlySet<string>>;
  * Folders that import each other in a circle can be understood only together. Between top folders, types count
  * as well; within them, only values do. The files at the root compose everything, and are no folder.
  */
-export const findFolderCircles = (sources: Sources, known: readonly Knot[]): string[] => {
+export const findFolderCircles = (sources: Sources): string[] => {
   const paths = [...sources.keys()].filter((path) => path.includes('/') && !path.endsWith('.test.ts'));
-  const found = [
+  const knots = [
     ...knotsIn(graphOf(paths, sources, { nameOf: topOf, withTypes: true })),
     ...knotsIn(graphOf(paths, sources, { nameOf: posix.dirname, withTypes: false })),
   ];
-  const isKnown = (knot: Knot): boolean => known.some((each) => isWithin(knot, each));
-  return [
-    ...found
-      .filter((knot) => !isKnown(knot))
-      .map(
-        (knot) =>
-          `${knot.join(', ')}: folders import each other in no circle. Move what the one needs of the other below both.`,
-      ),
-    ...known
-      .filter((each) => !found.some((knot) => isWithin(each, knot)))
-      .map((each) => {
-        const left = found.filter((knot) => isWithin(knot, each)).map((knot) => knot.join(', '));
-        return `${each.join(', ')} are no circle any more: shorten test/folder-knots.ts to ${left.join(' · ') || 'nothing'}.`;
-      }),
-  ];
+  return knots.map(
+    (knot) =>
+      `${knot.join(', ')}: folders import each other in no circle. Move what the one needs of the other below both.`,
+  );
 };
-
-const isWithin = (some: Knot, all: Knot): boolean => some.every((folder) => all.includes(folder));
 
 const topOf = (path: string): string => path.split('/', 1)[0] ?? '';
 

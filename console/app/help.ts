@@ -1,6 +1,6 @@
-import { type Action, actionsHere } from './actions.ts';
-import { Dialog } from './dialog.ts';
-import { html } from './html.ts';
+import { type Action, actionsHere } from './base/actions.ts';
+import { Dialog } from './base/dialog.ts';
+import { html } from './base/html.ts';
 
 const ALWAYS: readonly Pick<Action, 'says' | 'keys'>[] = [{ says: 'Close what is open', keys: 'Escape' }];
 

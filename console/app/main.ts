@@ -1,8 +1,8 @@
 import { render, type VNode } from 'preact';
-import { openApi } from './api.ts';
-import { Boundary } from './boundary.ts';
+import { openApi } from './base/api.ts';
+import { Boundary } from './base/boundary.ts';
+import { html } from './base/html.ts';
 import { readDomain } from './data/domain.ts';
-import { html } from './html.ts';
 import { Shell } from './shell.ts';
 import { type Entrance, enter, type SignInFacts } from './sign-in.ts';
 import { SignedOutPage } from './signed-out-page.ts';

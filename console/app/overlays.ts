@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
-import { useActions, useKeyboard } from './actions.ts';
+import { useActions, useKeyboard } from './base/actions.ts';
+import { html } from './base/html.ts';
 import { Help, Keys } from './help.ts';
-import { html } from './html.ts';
 import { Palette } from './palette.ts';
 
 /** Help and the palette, above any page. */

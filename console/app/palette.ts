@@ -1,16 +1,16 @@
 import { useEffect, useState } from 'preact/hooks';
 import { plural } from '#shared/format.ts';
 import type { DomainFacts, KindFacts } from '../domain-facts.ts';
-import { type Action, act, actionsHere } from './actions.ts';
-import type { Api } from './api.ts';
-import { useApi } from './asking.ts';
-import { Combobox } from './combobox.ts';
+import { type Action, act, actionsHere } from './base/actions.ts';
+import type { Api } from './base/api.ts';
+import { useApi } from './base/asking.ts';
+import { Combobox } from './base/combobox.ts';
+import { Dialog } from './base/dialog.ts';
+import { html } from './base/html.ts';
+import { pathOfSubject } from './base/names.ts';
 import { pageOfItem, useDomain } from './data/domain.ts';
 import { findItems } from './data/reference.ts';
-import { Dialog } from './dialog.ts';
 import { Keys } from './help.ts';
-import { html } from './html.ts';
-import { pathOfSubject } from './names.ts';
 
 /** An action of this page, or an item that was found. */
 type Choice = Action & { readonly of?: string };

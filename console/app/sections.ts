@@ -1,7 +1,7 @@
-import { type Action, lettersOf, useActions } from './actions.ts';
+import { type Action, lettersOf, useActions } from './base/actions.ts';
+import { html } from './base/html.ts';
 import { type Me, pageOf, useDomain } from './data/domain.ts';
 import { pageOfView, viewsFor } from './data/view.ts';
-import { html } from './html.ts';
 
 type Section = readonly [name: string, label: string, href: string];
 const DATA: Section = ['data', 'Data', '/console/data'];

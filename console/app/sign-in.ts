@@ -1,6 +1,6 @@
-import { dropDrafts, hasUnsent } from './drafts.ts';
-import { openSession, type Session, SignInRefused, type Tokens, tokensBy } from './session.ts';
-import { answerFromBeside, besideState, isBeside, passOn } from './sign-in-again.ts';
+import { openSession, type Session, SignInRefused, type Tokens, tokensBy } from './base/session.ts';
+import { answerFromBeside, besideState, isBeside, passOn } from './base/sign-in-again.ts';
+import { dropDrafts, hasUnsent } from './data/drafts.ts';
 
 /** Facts that the server puts into the page. */
 export type SignInFacts = {

@@ -1,5 +1,5 @@
-import { html } from './html.ts';
-import { SignInRefused } from './session.ts';
+import { html } from './base/html.ts';
+import { SignInRefused } from './base/session.ts';
 import type { Entrance } from './sign-in.ts';
 
 type Shut = Extract<Entrance, { readonly kind: 'signed-out' | 'beside' | 'failed' }>;

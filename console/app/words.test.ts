@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest';
-import { nextOf } from './api.ts';
+import { nextOf } from './base/api.ts';
+import { pathOfSubject } from './base/names.ts';
+import { ApiProblem, adviceOf, factsOf } from './base/problem.ts';
 import { settingsOf } from './clients/settings.ts';
-import { listedIn, textOf, toneOf } from './item/changes.ts';
-import { pathOfSubject } from './names.ts';
-import { ApiProblem, adviceOf, factsOf } from './problem.ts';
+import { listedIn, textOf, toneOf } from './data/changes.ts';
 import { base64url, challengeOf } from './sign-in.ts';
 import { momentOf } from './webhooks/actions.ts';
 

@@ -1,7 +1,7 @@
 // Takes minutes, so it starts first.
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { routeOf, VIEWS, type View } from '../../console/app/paths.ts';
+import { routeOf, VIEWS, type View } from '../../console/app/base/paths.ts';
 import { until } from '../../testing/until.ts';
 import { describeInChromium, lookAt } from '../engines/chromium.ts';
 import { care } from '../toy/care.ts';

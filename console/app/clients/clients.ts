@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
-import { useApi, useAsked, usePages } from '../asking.ts';
-import { Confirm } from '../confirm.ts';
-import { html } from '../html.ts';
-import { Subject } from '../names.ts';
-import { Badge, Heading, Listing, Whole } from '../parts.ts';
-import { go, type Route } from '../router.ts';
-import { BriefTime, Time } from '../time.ts';
+import { useApi, useAsked, usePages } from '../base/asking.ts';
+import { Confirm } from '../base/confirm.ts';
+import { html } from '../base/html.ts';
+import { Subject } from '../base/names.ts';
+import { Badge, Heading, Listing, Whole } from '../base/parts.ts';
+import { go, type Route } from '../base/router.ts';
+import { BriefTime, Time } from '../base/time.ts';
 import { Secret } from './secret.ts';
 
 /** A client as `GET /clients` returns it. */

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
-import { useApi } from '../asking.ts';
-import { type Draft, useDraft } from '../drafts.ts';
-import { useFormKeys } from '../form-key.ts';
-import { html } from '../html.ts';
-import { Heading, Problem } from '../parts.ts';
-import { factsOf, type ProblemFacts } from '../problem.ts';
-import { Restored } from '../restored.ts';
+import { useApi } from '../base/asking.ts';
+import { useFormKeys } from '../base/form-key.ts';
+import { html } from '../base/html.ts';
+import { Heading, Problem } from '../base/parts.ts';
+import { factsOf, type ProblemFacts } from '../base/problem.ts';
+import { type Draft, useDraft } from '../data/drafts.ts';
+import { Restored } from '../data/restored.ts';
 import { useRoles } from '../users/invitations.ts';
 import type { Client } from './clients.ts';
 import { Secret } from './secret.ts';

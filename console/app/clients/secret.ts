@@ -1,5 +1,5 @@
-import { Copy } from '../copy.ts';
-import { html } from '../html.ts';
+import { Copy } from '../base/copy.ts';
+import { html } from '../base/html.ts';
 
 /** The secret is shown only once. */
 export const Secret = ({

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 import { plural } from '#shared/format.ts';
 import type { CommandFacts, KindFacts } from '../../domain-facts.ts';
-import { useApi } from '../asking.ts';
-import { Confirm } from '../confirm.ts';
-import { html } from '../html.ts';
-import { factsOf } from '../problem.ts';
+import { useApi } from '../base/asking.ts';
+import { Confirm } from '../base/confirm.ts';
+import { html } from '../base/html.ts';
+import { factsOf } from '../base/problem.ts';
 import { type Item, pageOfItem, possibleOf, titleOf } from './domain.ts';
 
 type BulkOptions = {

@@ -1,8 +1,8 @@
-import { useAsked } from '../asking.ts';
-import { html } from '../html.ts';
-import { useChanges } from '../live.ts';
-import { Heading, Whole } from '../parts.ts';
-import type { Route } from '../router.ts';
+import { useAsked } from '../base/asking.ts';
+import { html } from '../base/html.ts';
+import { Heading, Whole } from '../base/parts.ts';
+import type { Route } from '../base/router.ts';
+import { useChanges } from '../feed/live.ts';
 import { HAL, kindAt, type Page, pageOfItem, titleOf, useDomain } from './domain.ts';
 import { ItemTable, Pager } from './list.ts';
 import { NotThere } from './not-there.ts';

@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { CommandFacts, FormFieldFacts } from '../../domain-facts.ts';
-import { useApi } from '../asking.ts';
-import { useDraft } from '../drafts.ts';
-import { useFormKeys } from '../form-key.ts';
-import { html } from '../html.ts';
-import { Heading } from '../parts.ts';
-import { go, type Route } from '../router.ts';
+import { useApi } from '../base/asking.ts';
+import { useFormKeys } from '../base/form-key.ts';
+import { html } from '../base/html.ts';
+import { Heading } from '../base/parts.ts';
+import { go, type Route } from '../base/router.ts';
 import { creationOf, kindAt, pageOf, pageOfItem, useDomain, useMe } from './domain.ts';
+import { useDraft } from './drafts.ts';
 import { Form } from './form.ts';
 import { bodyOf, fieldsToFill, type Raw, rawOfAll } from './form-values.ts';
 import { NotThere } from './not-there.ts';

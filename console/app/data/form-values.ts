@@ -1,5 +1,5 @@
 import type { FormFieldFacts } from '../../domain-facts.ts';
-import type { ProblemFacts } from '../problem.ts';
+import type { ProblemFacts } from '../base/problem.ts';
 
 /** The values of a form’s controls, by the names that the form sends. */
 export type Raw = Readonly<Record<string, string | boolean>>;

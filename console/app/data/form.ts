@@ -1,14 +1,14 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { FormFieldFacts } from '../../domain-facts.ts';
-import { useActions } from '../actions.ts';
-import type { Draft } from '../drafts.ts';
-import { html } from '../html.ts';
-import { Problem } from '../parts.ts';
-import { factsOf, type ProblemFacts } from '../problem.ts';
-import { Restored } from '../restored.ts';
+import { useActions } from '../base/actions.ts';
+import { html } from '../base/html.ts';
+import { Problem } from '../base/parts.ts';
+import { factsOf, type ProblemFacts } from '../base/problem.ts';
+import type { Draft } from './drafts.ts';
 import { errorsOf, type Raw, restOf } from './form-values.ts';
 import { ReferenceControl } from './reference.ts';
+import { Restored } from './restored.ts';
 import { wordText } from './value.ts';
 
 type FormOptions = {

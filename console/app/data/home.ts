@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
-import { html } from '../html.ts';
-import { exampleOf, kinds } from '../kinds.ts';
-import { pathOfSubject } from '../names.ts';
-import { Heading } from '../parts.ts';
-import { go } from '../router.ts';
+import { html } from '../base/html.ts';
+import { exampleOf, kinds } from '../base/kinds.ts';
+import { pathOfSubject } from '../base/names.ts';
+import { Heading } from '../base/parts.ts';
+import { go } from '../base/router.ts';
 import { pageOf, useDomain, useMe } from './domain.ts';
 import { pageOfView, viewsFor } from './view.ts';
 

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { FieldFacts, KindFacts } from '../../domain-facts.ts';
-import { html } from '../html.ts';
-import { put } from '../router.ts';
+import { html } from '../base/html.ts';
+import { put } from '../base/router.ts';
 import { choosableOf, chosenColumns, columnsOf, sortText } from './columns.ts';
 import { pageOf } from './domain.ts';
 import { BOOLEANS, truthText } from './form.ts';

@@ -2,12 +2,12 @@
 import { useEffect, useState } from 'preact/hooks';
 import { plural } from '#shared/format.ts';
 import type { FieldFacts, KindFacts } from '../../domain-facts.ts';
-import { useActions } from '../actions.ts';
-import { useAsked } from '../asking.ts';
-import { html } from '../html.ts';
-import { useChanges } from '../live.ts';
-import { Heading, Table, Whole } from '../parts.ts';
-import { put, type Route } from '../router.ts';
+import { useActions } from '../base/actions.ts';
+import { useAsked } from '../base/asking.ts';
+import { html } from '../base/html.ts';
+import { Heading, Table, Whole } from '../base/parts.ts';
+import { put, type Route } from '../base/router.ts';
+import { useChanges } from '../feed/live.ts';
 import { Bulk } from './bulk.ts';
 import { chosenColumns, columnsOf, sortedBy } from './columns.ts';
 import {

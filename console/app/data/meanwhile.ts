@@ -1,8 +1,8 @@
 import type { HistoryEntry } from '#kernel/base/rest/history.ts';
 import type { KindFacts } from '../../domain-facts.ts';
-import { html } from '../html.ts';
-import { Changes } from '../item/changes.ts';
-import { Time } from '../time.ts';
+import { html } from '../base/html.ts';
+import { Time } from '../base/time.ts';
+import { Changes } from './changes.ts';
 import type { Raw } from './form-values.ts';
 import { ActorName } from './names.ts';
 

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { FieldFacts, KindFacts } from '../../domain-facts.ts';
-import type { Api } from '../api.ts';
-import { useApi } from '../asking.ts';
-import { html } from '../html.ts';
+import type { Api } from '../base/api.ts';
+import { useApi } from '../base/asking.ts';
+import { html } from '../base/html.ts';
 import { kindNamed, type Links, pageOfItem, titleOf, useDomain, useMe } from './domain.ts';
 import { Picture } from './picture.ts';
 

@@ -1,9 +1,9 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { CommandFacts, FieldFacts, KindFacts, ListFacts } from '../../domain-facts.ts';
-import { useApi, useAsked } from '../asking.ts';
-import { Confirm } from '../confirm.ts';
-import { html } from '../html.ts';
-import { Act, Table, Whole } from '../parts.ts';
+import { useApi, useAsked } from '../base/asking.ts';
+import { Confirm } from '../base/confirm.ts';
+import { html } from '../base/html.ts';
+import { Act, Table, Whole } from '../base/parts.ts';
 import {
   creationOf,
   HAL,

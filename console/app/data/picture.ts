@@ -1,5 +1,5 @@
-import { useAsked } from '../asking.ts';
-import { html } from '../html.ts';
+import { useAsked } from '../base/asking.ts';
+import { html } from '../base/html.ts';
 
 type Address = { readonly href: string };
 type PictureOptions = { readonly path: string; readonly title: string; readonly isSmall?: boolean };

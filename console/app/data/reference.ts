@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { FieldFacts, FormFieldFacts, KindFacts } from '../../domain-facts.ts';
-import type { Api } from '../api.ts';
-import { useApi, useAsked } from '../asking.ts';
-import { Combobox } from '../combobox.ts';
-import { html } from '../html.ts';
+import type { Api } from '../base/api.ts';
+import { useApi, useAsked } from '../base/asking.ts';
+import { Combobox } from '../base/combobox.ts';
+import { html } from '../base/html.ts';
 import { HAL, kindNamed, type Page, titleOf, useDomain } from './domain.ts';
 import { useName } from './names.ts';
 

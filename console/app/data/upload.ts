@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { UploadFacts } from '../../domain-facts.ts';
-import { useApi } from '../asking.ts';
-import { html } from '../html.ts';
-import { Problem } from '../parts.ts';
-import { factsOf, type ProblemFacts } from '../problem.ts';
+import { useApi } from '../base/asking.ts';
+import { html } from '../base/html.ts';
+import { Problem } from '../base/parts.ts';
+import { factsOf, type ProblemFacts } from '../base/problem.ts';
 import type { Links } from './domain.ts';
 
 type UploadOptions = {

@@ -1,7 +1,7 @@
 import { countText, shortText } from '#shared/format.ts';
 import type { FieldFacts } from '../../domain-facts.ts';
-import { html } from '../html.ts';
-import { BriefTime, Time } from '../time.ts';
+import { html } from '../base/html.ts';
+import { BriefTime, Time } from '../base/time.ts';
 import type { Links } from './domain.ts';
 import { Reference } from './names.ts';
 import { Picture } from './picture.ts';

@@ -1,10 +1,10 @@
 import { plural } from '#shared/format.ts';
 import type { ViewFacts } from '../../domain-facts.ts';
-import { useAsked } from '../asking.ts';
-import { html } from '../html.ts';
-import { useStream } from '../live.ts';
-import { Heading, Table, Whole } from '../parts.ts';
-import type { Route } from '../router.ts';
+import { useAsked } from '../base/asking.ts';
+import { html } from '../base/html.ts';
+import { Heading, Table, Whole } from '../base/parts.ts';
+import type { Route } from '../base/router.ts';
+import { useStream } from '../feed/live.ts';
 import { HAL, type Links, type Me, type Page, useDomain } from './domain.ts';
 import { headOf, Pager } from './list.ts';
 import { ListFilters } from './list-filters.ts';

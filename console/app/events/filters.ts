@@ -1,8 +1,8 @@
-import { useAsked } from '../asking.ts';
+import { useAsked } from '../base/asking.ts';
+import { html } from '../base/html.ts';
+import { exampleOf, kinds } from '../base/kinds.ts';
+import { put } from '../base/router.ts';
 import { useDomain } from '../data/domain.ts';
-import { html } from '../html.ts';
-import { exampleOf, kinds } from '../kinds.ts';
-import { put } from '../router.ts';
 
 export const EVENTS = '/console/events';
 

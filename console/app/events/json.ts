@@ -1,4 +1,4 @@
-import { html } from '../html.ts';
+import { html } from '../base/html.ts';
 
 /** A string that is a key, a string, a number, or a literal of JSON. */
 const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d[\d.eE+-]*)|\b(true|false|null)\b/g;

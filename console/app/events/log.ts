@@ -1,8 +1,8 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { Event } from '#shared/rest/events.ts';
-import { useApi } from '../asking.ts';
+import { useApi } from '../base/asking.ts';
+import { factsOf, type ProblemFacts } from '../base/problem.ts';
 import { follow } from '../feed/follow.ts';
-import { factsOf, type ProblemFacts } from '../problem.ts';
 
 const LIMIT = 50;
 /** The number of events on the page. Beyond it, the oldest are dropped, and loaded again when scrolled to. */

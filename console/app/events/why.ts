@@ -1,13 +1,13 @@
 import { shortText } from '#shared/format.ts';
 import type { Delivery } from '#shared/rest/deliveries.ts';
 import type { EventTrace } from '#shared/rest/recorded-event.ts';
-import { useAsked } from '../asking.ts';
+import { useAsked } from '../base/asking.ts';
+import { html } from '../base/html.ts';
+import { Subject } from '../base/names.ts';
+import { Whole } from '../base/parts.ts';
+import { Time } from '../base/time.ts';
 import { eventText } from '../data/item.ts';
 import { ActorName } from '../data/names.ts';
-import { html } from '../html.ts';
-import { Subject } from '../names.ts';
-import { Whole } from '../parts.ts';
-import { Time } from '../time.ts';
 import { DeliveryState } from '../webhooks/state.ts';
 import { EVENTS } from './filters.ts';
 

@@ -1,8 +1,8 @@
 import { test as base, expect, vi } from 'vitest';
 import { startLocalServer } from '../../../test/engines/local-server.ts';
 import { scaled } from '../../../testing/load.ts';
-import type { Api } from '../api.ts';
-import { ApiProblem } from '../problem.ts';
+import type { Api } from '../base/api.ts';
+import { ApiProblem } from '../base/problem.ts';
 import { follow } from './follow.ts';
 
 const DEADLINE_MS = scaled(20_000);

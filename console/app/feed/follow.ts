@@ -1,6 +1,6 @@
 import type { Event } from '#shared/rest/events.ts';
-import type { Api } from '../api.ts';
-import { ApiProblem, type ProblemFacts } from '../problem.ts';
+import type { Api } from '../base/api.ts';
+import { ApiProblem, type ProblemFacts } from '../base/problem.ts';
 import { type Message, openMessages } from './messages.ts';
 
 type FollowOptions = {

@@ -1,9 +1,9 @@
 import { diffLines } from '#shared/line-diff.ts';
 import type { FieldFacts, KindFacts } from '../../domain-facts.ts';
+import { html } from '../base/html.ts';
+import { Lines, shown } from '../data/changes.ts';
 import type { Links } from '../data/domain.ts';
 import { Value } from '../data/value.ts';
-import { html } from '../html.ts';
-import { Lines, shown } from './changes.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 

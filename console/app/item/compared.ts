@@ -1,8 +1,8 @@
 import type { KindFacts } from '../../domain-facts.ts';
-import { useAsked } from '../asking.ts';
+import { useAsked } from '../base/asking.ts';
+import { html } from '../base/html.ts';
+import { Whole } from '../base/parts.ts';
 import type { Item } from '../data/domain.ts';
-import { html } from '../html.ts';
-import { Whole } from '../parts.ts';
 import { Difference } from './compare.ts';
 import { ListDifferences } from './lists.ts';
 

@@ -1,10 +1,10 @@
 import type { KindFacts, ListFacts } from '../../domain-facts.ts';
-import { useAsked } from '../asking.ts';
+import { useAsked } from '../base/asking.ts';
+import { html } from '../base/html.ts';
+import { Table, Whole } from '../base/parts.ts';
 import { HAL, type Item, type Links, type Page } from '../data/domain.ts';
 import { fieldsShown } from '../data/parts-of-item.ts';
 import { Value } from '../data/value.ts';
-import { html } from '../html.ts';
-import { Table, Whole } from '../parts.ts';
 import { Difference, differing } from './compare.ts';
 
 type Listed = Readonly<Record<string, unknown>> & { readonly _links: Links };

@@ -1,9 +1,9 @@
 import type { KindFacts } from '../../domain-facts.ts';
-import { useApi, useAsked } from '../asking.ts';
-import { Confirm } from '../confirm.ts';
+import { useApi, useAsked } from '../base/asking.ts';
+import { Confirm } from '../base/confirm.ts';
+import { html } from '../base/html.ts';
 import type { Item } from '../data/domain.ts';
 import { changesOf, fieldsToFill, rawOfAll } from '../data/form-values.ts';
-import { html } from '../html.ts';
 import { Difference } from './compare.ts';
 
 type RestoreOptions = {

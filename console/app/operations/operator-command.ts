@@ -1,11 +1,11 @@
 import { countText } from '#shared/format.ts';
 import type { OperatorCommand } from '#shared/rest/operator.ts';
-import { useAsked, useEvery } from '../asking.ts';
-import { html } from '../html.ts';
-import { Actor } from '../names.ts';
-import { Badge, Heading, Whole } from '../parts.ts';
-import type { Route } from '../router.ts';
-import { Time } from '../time.ts';
+import { useAsked, useEvery } from '../base/asking.ts';
+import { html } from '../base/html.ts';
+import { Actor } from '../base/names.ts';
+import { Badge, Heading, Whole } from '../base/parts.ts';
+import type { Route } from '../base/router.ts';
+import { Time } from '../base/time.ts';
 import { CommandState, Item, titleOf } from './operator-commands.ts';
 
 const EVERY_MS = 1_000;

@@ -1,9 +1,9 @@
 import type { OperatorCommand } from '#shared/rest/operator.ts';
-import { usePages } from '../asking.ts';
-import { html } from '../html.ts';
-import { Actor, Subject } from '../names.ts';
-import { Badge, Heading, Listing } from '../parts.ts';
-import { Time } from '../time.ts';
+import { usePages } from '../base/asking.ts';
+import { html } from '../base/html.ts';
+import { Actor, Subject } from '../base/names.ts';
+import { Badge, Heading, Listing } from '../base/parts.ts';
+import { Time } from '../base/time.ts';
 
 const EVERY_MS = 5_000;
 

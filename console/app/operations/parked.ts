@@ -1,12 +1,12 @@
 import { countText, spanText } from '#shared/format.ts';
 import type { OperatorCommand, ParkedConsequence, ParkedItem, RunningTimer } from '#shared/rest/operator.ts';
-import { useApi, usePages } from '../asking.ts';
-import { Confirm } from '../confirm.ts';
-import { html } from '../html.ts';
-import { Subject } from '../names.ts';
-import { Act, Heading, Listing } from '../parts.ts';
-import { go } from '../router.ts';
-import { Time } from '../time.ts';
+import { useApi, usePages } from '../base/asking.ts';
+import { Confirm } from '../base/confirm.ts';
+import { html } from '../base/html.ts';
+import { Subject } from '../base/names.ts';
+import { Act, Heading, Listing } from '../base/parts.ts';
+import { go } from '../base/router.ts';
+import { Time } from '../base/time.ts';
 
 const EVERY_MS = 5_000;
 

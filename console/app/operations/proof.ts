@@ -1,12 +1,12 @@
 import { countText, plural } from '#shared/format.ts';
 import type { AuditHead, AuditStatus } from '#shared/rest/audit.ts';
 import type { OperatorCommand } from '#shared/rest/operator.ts';
-import { useApi, useAsked, usePages } from '../asking.ts';
-import { html } from '../html.ts';
-import { Subject } from '../names.ts';
-import { Act, Heading, Listing, Table, Whole } from '../parts.ts';
-import { go } from '../router.ts';
-import { Time } from '../time.ts';
+import { useApi, useAsked, usePages } from '../base/asking.ts';
+import { html } from '../base/html.ts';
+import { Subject } from '../base/names.ts';
+import { Act, Heading, Listing, Table, Whole } from '../base/parts.ts';
+import { go } from '../base/router.ts';
+import { Time } from '../base/time.ts';
 
 const EVERY_MS = 10_000;
 

@@ -3,13 +3,13 @@ import { bytesText, countText, plural, rateText, spanText } from '#shared/format
 import { CHECK_NAMES, findingsOf, type Seen } from '#shared/installation-health.ts';
 import type { AuditStatus } from '#shared/rest/audit.ts';
 import type { OperationsSamples, OperationsStatus } from '#shared/rest/operator.ts';
-import { useApi, useAsked } from '../asking.ts';
-import { useFresh } from '../fresh.ts';
-import { html } from '../html.ts';
-import { Badge, Heading, Problem, Table, Whole } from '../parts.ts';
-import { factsOf, type ProblemFacts } from '../problem.ts';
-import { put, type Route } from '../router.ts';
-import { Time } from '../time.ts';
+import { useApi, useAsked } from '../base/asking.ts';
+import { html } from '../base/html.ts';
+import { Badge, Heading, Problem, Table, Whole } from '../base/parts.ts';
+import { factsOf, type ProblemFacts } from '../base/problem.ts';
+import { put, type Route } from '../base/router.ts';
+import { Time } from '../base/time.ts';
+import { useFresh } from '../feed/fresh.ts';
 import { Plot } from './plot.ts';
 import { joined, lagOf, queuesOf, throughputOf } from './series.ts';
 

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import UPlot from 'uplot';
-import { html } from '../html.ts';
+import { html } from '../base/html.ts';
 import { type Series, seriesInWords } from './series.ts';
 
 type PlotOptions = {

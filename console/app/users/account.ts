@@ -1,11 +1,11 @@
 import { plural } from '#shared/format.ts';
 import type { ManagedAccount } from '#shared/rest/managed-accounts.ts';
-import { useApi, useAsked } from '../asking.ts';
-import { Confirm } from '../confirm.ts';
+import { useApi, useAsked } from '../base/asking.ts';
+import { Confirm } from '../base/confirm.ts';
+import { html } from '../base/html.ts';
+import { Act, Badge, Table, Whole } from '../base/parts.ts';
+import { BriefTime } from '../base/time.ts';
 import { useMe } from '../data/domain.ts';
-import { html } from '../html.ts';
-import { Act, Badge, Table, Whole } from '../parts.ts';
-import { BriefTime } from '../time.ts';
 import { Deactivate } from './deactivate.ts';
 import type { User } from './users.ts';
 

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import { plural } from '#shared/format.ts';
-import { readAll } from '../all-pages.ts';
-import { useApi, usePages } from '../asking.ts';
-import { Confirm } from '../confirm.ts';
-import { html } from '../html.ts';
+import { readAll } from '../base/all-pages.ts';
+import { useApi, usePages } from '../base/asking.ts';
+import { Confirm } from '../base/confirm.ts';
+import { html } from '../base/html.ts';
 import type { User } from './users.ts';
 
 type Hook = { readonly id: number };

@@ -1,10 +1,10 @@
 import { countText } from '#shared/format.ts';
 import type { ErasureReport } from '#shared/rest/erasure.ts';
-import { useAsked } from '../asking.ts';
+import { useAsked } from '../base/asking.ts';
+import { html } from '../base/html.ts';
+import { Badge, Table, Whole } from '../base/parts.ts';
+import { Time } from '../base/time.ts';
 import { ActorName } from '../data/names.ts';
-import { html } from '../html.ts';
-import { Badge, Table, Whole } from '../parts.ts';
-import { Time } from '../time.ts';
 
 const EVERY_MS = 3_000;
 type Part = ErasureReport['parts'][number];

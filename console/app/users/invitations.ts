@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
-import { useApi, useAsked } from '../asking.ts';
+import { useApi, useAsked } from '../base/asking.ts';
+import { useFormKeys } from '../base/form-key.ts';
+import { html } from '../base/html.ts';
+import { Act, Problem, Table, Whole } from '../base/parts.ts';
+import { factsOf, type ProblemFacts } from '../base/problem.ts';
+import { BriefTime } from '../base/time.ts';
 import { kindNamed, useDomain } from '../data/domain.ts';
-import { useFormKeys } from '../form-key.ts';
-import { html } from '../html.ts';
-import { Act, Problem, Table, Whole } from '../parts.ts';
-import { factsOf, type ProblemFacts } from '../problem.ts';
-import { BriefTime } from '../time.ts';
 
 type Invitation = {
   readonly id: string;

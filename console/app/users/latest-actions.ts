@@ -1,9 +1,9 @@
-import { usePages } from '../asking.ts';
+import { usePages } from '../base/asking.ts';
+import { html } from '../base/html.ts';
+import { Subject } from '../base/names.ts';
+import { Whole } from '../base/parts.ts';
+import { Time } from '../base/time.ts';
 import { eventText } from '../data/item.ts';
-import { html } from '../html.ts';
-import { Subject } from '../names.ts';
-import { Whole } from '../parts.ts';
-import { Time } from '../time.ts';
 
 type Deed = {
   readonly cursor: string;

@@ -1,9 +1,9 @@
-import { useApi, useAsked } from '../asking.ts';
-import { Confirm } from '../confirm.ts';
-import { html } from '../html.ts';
-import { Heading, Whole } from '../parts.ts';
-import type { Route } from '../router.ts';
-import { Time } from '../time.ts';
+import { useApi, useAsked } from '../base/asking.ts';
+import { Confirm } from '../base/confirm.ts';
+import { html } from '../base/html.ts';
+import { Heading, Whole } from '../base/parts.ts';
+import type { Route } from '../base/router.ts';
+import { Time } from '../base/time.ts';
 import { Account } from './account.ts';
 import { Erased } from './erased.ts';
 import { useRoles } from './invitations.ts';

@@ -1,8 +1,8 @@
-import { usePages } from '../asking.ts';
-import { html } from '../html.ts';
-import { Badge, Heading, Listing } from '../parts.ts';
-import { put, type Route } from '../router.ts';
-import { BriefTime } from '../time.ts';
+import { usePages } from '../base/asking.ts';
+import { html } from '../base/html.ts';
+import { Badge, Heading, Listing } from '../base/parts.ts';
+import { put, type Route } from '../base/router.ts';
+import { BriefTime } from '../base/time.ts';
 import { Invitations } from './invitations.ts';
 
 /** A user as `GET /users` returns one to administrators. */

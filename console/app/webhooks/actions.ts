@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { Webhook } from '#shared/rest/webhook.ts';
-import { useApi } from '../asking.ts';
+import { useApi } from '../base/asking.ts';
+import { Confirm } from '../base/confirm.ts';
+import { useFormKeys } from '../base/form-key.ts';
+import { html } from '../base/html.ts';
+import { Act } from '../base/parts.ts';
+import { go } from '../base/router.ts';
 import { Secret } from '../clients/secret.ts';
-import { Confirm } from '../confirm.ts';
-import { useFormKeys } from '../form-key.ts';
-import { html } from '../html.ts';
-import { Act } from '../parts.ts';
-import { go } from '../router.ts';
 import { home, shortUrl } from './home.ts';
 import { TestEvent } from './test-event.ts';
 

@@ -1,11 +1,11 @@
 import type { FoundDelivery } from '#shared/rest/deliveries.ts';
-import { usePages } from '../asking.ts';
-import { useChanged, useFresh } from '../fresh.ts';
-import { html } from '../html.ts';
-import { Subject } from '../names.ts';
-import { Heading, Listing } from '../parts.ts';
-import type { Route } from '../router.ts';
-import { Time } from '../time.ts';
+import { usePages } from '../base/asking.ts';
+import { html } from '../base/html.ts';
+import { Subject } from '../base/names.ts';
+import { Heading, Listing } from '../base/parts.ts';
+import type { Route } from '../base/router.ts';
+import { Time } from '../base/time.ts';
+import { useChanged, useFresh } from '../feed/fresh.ts';
 import { DeliveryFilters } from './filters.ts';
 import { home, pageOfDelivery, shortUrl } from './home.ts';
 import { nextOf } from './next.ts';

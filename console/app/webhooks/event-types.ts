@@ -1,6 +1,6 @@
 import { useId } from 'preact/hooks';
-import { useAsked } from '../asking.ts';
-import { html } from '../html.ts';
+import { useAsked } from '../base/asking.ts';
+import { html } from '../base/html.ts';
 
 type EventType = { readonly type: string; readonly description?: string };
 

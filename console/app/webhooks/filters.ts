@@ -1,9 +1,9 @@
 import type { ShownDeliveryState } from '#shared/rest/deliveries.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
-import { useAsked } from '../asking.ts';
-import { html } from '../html.ts';
-import { exampleOf, kinds } from '../kinds.ts';
-import { put } from '../router.ts';
+import { useAsked } from '../base/asking.ts';
+import { html } from '../base/html.ts';
+import { exampleOf, kinds } from '../base/kinds.ts';
+import { put } from '../base/router.ts';
 import { shortUrl } from './home.ts';
 import { type FilterName, isoOf, localOf, spansAt, withFilters } from './search.ts';
 

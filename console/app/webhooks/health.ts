@@ -2,13 +2,13 @@ import { useMemo, useState } from 'preact/hooks';
 import { countText, spanText } from '#shared/format.ts';
 import type { WebhookStatistics } from '#shared/rest/deliveries.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
-import { useAsked } from '../asking.ts';
-import { useChanged } from '../fresh.ts';
-import { html } from '../html.ts';
+import { useAsked } from '../base/asking.ts';
+import { html } from '../base/html.ts';
+import { Badge } from '../base/parts.ts';
+import { Time } from '../base/time.ts';
+import { useChanged } from '../feed/fresh.ts';
 import { Plot } from '../overview/plot.ts';
 import type { Series } from '../overview/series.ts';
-import { Badge } from '../parts.ts';
-import { Time } from '../time.ts';
 import { conditionOf } from './condition.ts';
 import { rateOf } from './webhooks.ts';
 

@@ -1,4 +1,4 @@
-import { webhooksAt } from '../paths.ts';
+import { webhooksAt } from '../base/paths.ts';
 
 /** The base address of the webhook pages here. */
 export const home = (): string => webhooksAt(location.pathname);

@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
 import { plural } from '#shared/format.ts';
 import type { FailedDeliveries, FoundDelivery } from '#shared/rest/deliveries.ts';
-import { useApi, usePages } from '../asking.ts';
-import { Confirm } from '../confirm.ts';
-import { useChanged } from '../fresh.ts';
-import { html } from '../html.ts';
-import { Problem } from '../parts.ts';
-import { factsOf, type ProblemFacts } from '../problem.ts';
-import { Time } from '../time.ts';
+import { useApi, usePages } from '../base/asking.ts';
+import { Confirm } from '../base/confirm.ts';
+import { html } from '../base/html.ts';
+import { Problem } from '../base/parts.ts';
+import { factsOf, type ProblemFacts } from '../base/problem.ts';
+import { Time } from '../base/time.ts';
+import { useChanged } from '../feed/fresh.ts';
 import { shortUrl } from './home.ts';
 import { wordOf } from './state.ts';
 

@@ -1,7 +1,7 @@
 import type { Webhook } from '#shared/rest/webhook.ts';
 import type { FieldFacts, FormFieldFacts } from '../../domain-facts.ts';
+import type { ProblemFacts } from '../base/problem.ts';
 import type { Raw } from '../data/form-values.ts';
-import type { ProblemFacts } from '../problem.ts';
 
 /** The form of an endpoint, and its request body. */
 

@@ -1,6 +1,6 @@
 import type { ShownDeliveryState } from '#shared/rest/deliveries.ts';
-import { html } from '../html.ts';
-import { Badge } from '../parts.ts';
+import { html } from '../base/html.ts';
+import { Badge } from '../base/parts.ts';
 
 type Shown = {
   readonly state: ShownDeliveryState;

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { Attempt, Delivery } from '#shared/rest/deliveries.ts';
-import { useApi, useAsked } from '../asking.ts';
-import { html } from '../html.ts';
-import { Act, Problem } from '../parts.ts';
+import { useApi, useAsked } from '../base/asking.ts';
+import { html } from '../base/html.ts';
+import { Act, Problem } from '../base/parts.ts';
 import { isSuccess, remedyOf } from './condition.ts';
 import { pageAt } from './home.ts';
 

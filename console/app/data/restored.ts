@@ -1,5 +1,5 @@
+import { html } from '../base/html.ts';
 import type { Draft } from './drafts.ts';
-import { html } from './html.ts';
 
 /** Above a form whose content is from an earlier visit. */
 export const Restored = ({ draft }: { readonly draft: Pick<Draft<unknown>, 'isRestored' | 'startAgain'> }) =>

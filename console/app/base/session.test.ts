@@ -1,5 +1,5 @@
 import { test as base, expect } from 'vitest';
-import { startLocalServer } from '../../test/engines/local-server.ts';
+import { startLocalServer } from '../../../test/engines/local-server.ts';
 import { openSession, type SignInRefused, tokensBy } from './session.ts';
 
 const test = base

@@ -1,9 +1,9 @@
 import type { FieldChange } from '#kernel/base/rest/history.ts';
 import type { FieldFacts, KindFacts } from '../../domain-facts.ts';
-import { Named } from '../data/names.ts';
-import { Value } from '../data/value.ts';
-import { html } from '../html.ts';
-import { Time } from '../time.ts';
+import { html } from '../base/html.ts';
+import { Time } from '../base/time.ts';
+import { Named } from './names.ts';
+import { Value } from './value.ts';
 
 /** The changes of an event: old and new values, or the changed lines of long texts. */
 export const Changes = ({ changes, kind }: ChangesOptions) => {

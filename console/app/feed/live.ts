@@ -1,9 +1,9 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { Event } from '#shared/rest/events.ts';
-import { useApi, useEvery } from './asking.ts';
-import { follow } from './feed/follow.ts';
-import { html } from './html.ts';
-import { Badge } from './parts.ts';
+import { useApi, useEvery } from '../base/asking.ts';
+import { html } from '../base/html.ts';
+import { Badge } from '../base/parts.ts';
+import { follow } from './follow.ts';
 
 /** Events within this time count as one change. */
 const GATHERED_MS = 400;

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { useMe } from './data/domain.ts';
+import { useMe } from './domain.ts';
 
 /**
  * The input of forms that was not sent yet, by user and address of the form. It may hold personal data: it ends

@@ -1,8 +1,8 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { Event } from '#shared/rest/events.ts';
-import { useEvery } from './asking.ts';
+import { useEvery } from '../base/asking.ts';
+import { afterNews, CALM, PAUSES_MS } from '../base/pacing.ts';
 import { useIsSeen, useStream } from './live.ts';
-import { afterNews, CALM, PAUSES_MS } from './pacing.ts';
 
 /** For changes that no event announces. */
 const SLOW_MS = 60_000;
