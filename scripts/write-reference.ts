@@ -142,8 +142,11 @@ const SECTIONS: readonly Section[] = [
   },
   {
     title: 'Timers',
-    text: "`timers: { remind: { after: 'asked', wait: '3 days', run: 'remind' } }`.",
-    parts: [{ file: 'aggregate.ts', members: 'Timer' }],
+    text: "`timers: { remind: { after: 'asked', wait: '3 days', run: 'remind' } }`, or `{ at: 'dueAt', before: '1 day', run: 'warn' }`.",
+    parts: ['TimerByEvent', 'TimerByField', 'TimerCommand'].map((members) => ({
+      file: 'aggregate.ts',
+      members,
+    })),
   },
   {
     title: 'Views',
@@ -196,6 +199,8 @@ const WORDS: Readonly<Record<string, string>> = {
   'keyof E & string': 'an event',
   'keyof C & string': 'a command',
   Wait: 'as `3 days`',
+  'Wait | WaitByWord<F>': 'as `3 days`, or by words',
+  'KeysOf<F, Field<string | null>>': 'a field',
 };
 /** Names that stand for any of a kind, and forms of conditions. */
 const NAMES: Readonly<Record<string, string>> = {

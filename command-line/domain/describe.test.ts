@@ -64,7 +64,7 @@ test('describes lists, timers, and effects of code', async () => {
   );
   const { output } = await call(requests, 'request');
   expect(output).toContain(
-    'breach: breach, 40 hours after request.asked, unless its status is solved, paused while its status is waiting',
+    'breach: breach, 40 hours if normal or 4 hours if urgent after request.asked, while its status is not solved, paused while its status is waiting',
   );
   expect((await call(budgets)).output).toContain('to approved: code');
 });

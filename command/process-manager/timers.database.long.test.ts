@@ -41,12 +41,12 @@ afterAll(async () => {
   await database?.[Symbol.asyncDispose]();
 });
 
-const give = async (type: string, requestId?: number): Promise<number> =>
+const give = async (type: string, requestId?: number, form: object = {}): Promise<number> =>
   (
     await side.send(
       (requestId === undefined
         ? { type, customerId: customer, subject: 'x' }
-        : { type, requestId }) as Command as never,
+        : { type, requestId, ...form }) as Command as never,
       by(system),
     )
   ).id;
@@ -182,6 +182,28 @@ test('lost timers are rebuilt from the log, and sent commands are not sent again
   await untilNames(done, 'asked', 'breached');
 });
 
+test('a service level follows the priority, and breaches at once if its time has passed', async () => {
+  const id = await ask();
+  await untilTimers(id, 'breach', 'remind');
+  aheadMs += 5 * HOUR;
+  await give('ChangeRequest', id, { priority: 'urgent' });
+  await untilNames(id, 'asked', 'changed', 'breached');
+  await untilTimers(id, 'remind');
+});
+
+test('a timer before a declared time follows the field', async () => {
+  const id = await ask();
+  const in3Hours = new Date(Date.now() + aheadMs + 3 * HOUR).toISOString();
+  await give('ChangeRequest', id, { promisedAt: in3Hours });
+  await untilTimers(id, 'breach', 'remind', 'warn');
+  await give('ChangeRequest', id, { promisedAt: null });
+  await untilTimers(id, 'breach', 'remind');
+  await give('ChangeRequest', id, { promisedAt: in3Hours });
+  await untilTimers(id, 'breach', 'remind', 'warn');
+  aheadMs += 2 * HOUR;
+  await untilNames(id, 'asked', 'changed', 'changed', 'changed', 'escalated');
+});
+
 test('running timers follow the present declaration', async () => {
   const id = await ask();
   await untilTimers(id, 'breach', 'remind');
@@ -189,7 +211,10 @@ test('running timers follow the present declaration', async () => {
   const { request } = requests.kinds;
   if (!request?.timers.remind) throw new Error('They are declared');
   const { remind } = request.timers;
-  const sooner = { ...request, timers: { remind: { ...remind, waitMs: HOUR } } };
+  const sooner = {
+    ...request,
+    timers: { remind: { ...remind, starts: { after: 'request.asked', wait: { ms: HOUR } } } },
+  };
   side = await open({ ...requests, kinds: { ...requests.kinds, request: sooner } });
   await untilTimers(id, 'remind');
   aheadMs += 2 * HOUR;
@@ -199,10 +224,10 @@ test('running timers follow the present declaration', async () => {
 test('a command that a guard refuses when due is not sent later', async () => {
   const { request } = requests.kinds;
   if (!request?.timers.remind || !request.commands.remind) throw new Error('They are declared');
-  const { unless: _, ...remind } = request.timers.remind;
+  const { while: _, ...remind } = request.timers.remind;
   const guarded = {
     ...request,
-    timers: { remind: { ...remind, unless: undefined } },
+    timers: { remind: { ...remind, while: undefined } },
     commands: { ...request.commands, remind: { ...request.commands.remind, when: 'open' } },
   };
   await side[Symbol.asyncDispose]();
@@ -222,7 +247,7 @@ test('a command that a guard refuses when due is not sent later', async () => {
   const withTimers = (timers: typeof request.timers) =>
     open({ ...requests, kinds: { ...requests.kinds, request: { ...guarded, timers } } });
   for (const timers of [
-    { remind: { ...given, waitMs: 7 * DAY } },
+    { remind: { ...given, starts: { after: 'request.asked', wait: { ms: 7 * DAY } } } },
     { breach },
     { remind: given },
   ] as readonly (typeof request.timers)[]) {
@@ -308,7 +333,10 @@ test('a timer whose event is recorded does not run again when its wait becomes l
   if (!request?.timers.breach) throw new Error('It is declared');
   const longer = {
     ...request,
-    timers: { ...request.timers, breach: { ...request.timers.breach, waitMs: 9 * DAY } },
+    timers: {
+      ...request.timers,
+      breach: { ...request.timers.breach, starts: { after: 'request.asked', wait: { ms: 9 * DAY } } },
+    },
   };
   await side[Symbol.asyncDispose]();
   side = await open({ ...requests, kinds: { ...requests.kinds, request: longer } });

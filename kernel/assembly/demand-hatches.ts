@@ -102,7 +102,7 @@ const conditionsOf = (domain: Domain, kind: Kind): readonly FactAt[] => {
     ...Object.values(facts),
     ...Object.values(invariants),
     ...Object.values(commands).map(({ when }) => when),
-    ...Object.values(timers).flatMap(({ while: during, unless, pause }) => [during, unless, pause]),
+    ...Object.values(timers).flatMap(({ while: during, pause }) => [during, pause]),
     ...Object.values(reactions).flatMap((byEvent) => Object.values(byEvent).map(({ when }) => when)),
     ...limits.map((limit) => limit.while),
   ].filter((each) => each !== undefined);

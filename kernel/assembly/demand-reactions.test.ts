@@ -121,7 +121,15 @@ test.each(
     'waits for “600 weeks”': () => assembled({ timers: { remind: { ...remind, ...{ wait: '600 weeks' } } } }),
     'task has no fact opne': () => assembled({ timers: { remind: { ...remind, ...{ while: 'opne' } } } }),
     'task: the timer remind has a condition on the caller': () =>
-      assembled({ timers: { remind: { ...remind, ...{ unless: { maker: 'caller' } } } } }),
+      assembled({ timers: { remind: { ...remind, ...{ while: { maker: 'caller' } } } } }),
+    'task: the timer remind waits by size, which is no choice': () =>
+      assembled({ timers: { remind: { ...remind, ...{ wait: { size: { 3: '1 day' } } } } } }),
+    'task: the timer remind waits for huge, which is no word of status: use new, done.': () =>
+      assembled({ timers: { remind: { ...remind, ...{ wait: { status: { huge: '1 day' } } } } } }),
+    'task: the timer remind waits by status and title: let it wait by one field.': () =>
+      assembled({ timers: { remind: { ...remind, ...{ wait: { status: {}, title: {} } } } } }),
+    'task: the timer remind runs out at title, which is no date or instant that stays: declare one, not personal.':
+      () => assembled({ timers: { remind: { at: 'title', run: 'finish' } } }),
     'task: the timer remind has a `pause` that depends on the target of a reference: use fields of the task itself':
       () => assembled({ timers: { remind: { ...remind, ...{ pause: { team: 'shut' } } } } }),
   }),
@@ -134,6 +142,6 @@ test('a timer named like a reaction is refused, and a timer that restarts itself
     'task: the timer team team.shut does not match',
   );
   expect(
-    assembled({ timers: { remind: { ...remind, after: 'done' } } }).kinds.task?.timers.remind?.waitMs,
-  ).toBe(259_200_000);
+    assembled({ timers: { remind: { ...remind, after: 'done' } } }).kinds.task?.timers.remind?.starts,
+  ).toEqual({ after: 'task.done', wait: { ms: 259_200_000 } });
 });

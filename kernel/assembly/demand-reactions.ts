@@ -4,7 +4,17 @@ import { StartRefused } from '../base/start-refused.ts';
 import { callersIn, factsIn, resolve } from '../conditions/expression.ts';
 import { formShape } from '../decide/forms.ts';
 import { referenceAt } from '../decide/memberships.ts';
-import type { CommandInfo, Domain, EventInfo, Kind, ListInfo, TimerInfo } from '../registry/registry.ts';
+import type { FieldDef } from '../declare/fields.ts';
+import type {
+  CommandInfo,
+  Domain,
+  EventInfo,
+  Kind,
+  ListInfo,
+  TimerInfo,
+  TimerStart,
+  TimerWait,
+} from '../registry/registry.ts';
 
 /** Refuses reactions that can never run, and reactions that would trigger each other for ever. */
 export const demandReactions = (domain: Domain): void => {
@@ -98,20 +108,59 @@ const demandReact = ({ name, react, events }: Kind): void => {
 
 const TIMER = /^[a-z][a-zA-Z0-9]{0,39}$/;
 
-const demandTimer = (domain: Domain, kind: Kind, { name, after, run, pause, ...timer }: TimerInfo): void => {
+const demandTimer = (domain: Domain, kind: Kind, { name, starts, run, pause, ...timer }: TimerInfo): void => {
   const place = `${kind.name}: the timer ${name}`;
   if (!TIMER.test(name))
     throw new StartRefused(`${place} does not match ${TIMER.source}: give it another name.`);
-  const events = Object.values(kind.events);
-  if (!events.some(({ type }) => type === after))
-    throw new StartRefused(
-      `${place} starts after ${after}, which is not an event: ${kind.name} has ${listed(Object.keys(kind.events))}.`,
-    );
+  demandStart(kind, starts, place);
   demandRunnable(kind, kind.commands[run], { place: `${place} runs ${run}` });
-  for (const condition of [timer.while, timer.unless, pause]) demandAskable(domain, kind, condition, place);
+  for (const condition of [timer.while, pause]) demandAskable(domain, kind, condition, place);
   if (pause !== undefined && factsIn(resolve(domain, kind, pause)).some(({ path }) => path.length > 0))
     throw new StartRefused(
       `${place} has a \`pause\` that depends on the target of a reference: use fields of the ${kind.name} itself.`,
+    );
+};
+
+const demandStart = (kind: Kind, starts: TimerStart, place: string): void => {
+  if ('at' in starts) demandTime(kind, starts.at, place);
+  else demandWait(kind, starts, place);
+};
+
+const demandWait = (
+  kind: Kind,
+  { after, wait }: Extract<TimerStart, { after: string }>,
+  place: string,
+): void => {
+  if (!Object.values(kind.events).some(({ type }) => type === after))
+    throw new StartRefused(
+      `${place} starts after ${after}, which is not an event: ${kind.name} has ${listed(Object.keys(kind.events))}.`,
+    );
+  if ('by' in wait) demandWords(kind, wait, place);
+};
+
+const demandTime = ({ fields }: Kind, at: string, place: string): void => {
+  const { kind, personal } = fields[at] ?? {};
+  if ((kind === 'instant' || kind === 'date') && personal === undefined) return;
+  const times = Object.keys(fields).filter((name) => TIMES.has(fields[name]?.kind ?? 'value'));
+  throw new StartRefused(
+    `${place} runs out at ${at}, which is no date or instant that stays: ${times.length === 0 ? 'declare one, not personal' : `use one that is not personal, of ${listed(times)}`}.`,
+  );
+};
+
+const TIMES: ReadonlySet<FieldDef['kind']> = new Set(['instant', 'date']);
+
+const demandWords = (
+  { fields }: Kind,
+  { by, msOf }: Extract<TimerWait, { by: string }>,
+  place: string,
+): void => {
+  const { values, personal } = fields[by] ?? {};
+  if (values === undefined || personal !== undefined)
+    throw new StartRefused(`${place} waits by ${by}, which is no choice: use a choice that is not personal.`);
+  const strange = Object.keys(msOf).find((word) => !values.includes(word));
+  if (strange !== undefined)
+    throw new StartRefused(
+      `${place} waits for ${strange}, which is no word of ${by}: use ${listed(values)}.`,
     );
 };
 

@@ -37,7 +37,7 @@ const guardsOf = ({ facts, commands, invariants, limits }: Kind): readonly unkno
 ];
 
 const waitingOf = ({ timers, reactions }: Kind): readonly unknown[] => [
-  ...Object.values(timers).flatMap(({ while: during, unless, pause }) => [during, unless, pause]),
+  ...Object.values(timers).flatMap(({ while: during, pause }) => [during, pause]),
   ...Object.values(reactions).flatMap((byEvent) => Object.values(byEvent).map(({ when }) => when)),
 ];
 

@@ -77,6 +77,6 @@ export const demandAttributes = (domain: Domain): void => {
 
 const waitingIn = ({ timers, reactions }: Kind): readonly unknown[] =>
   [
-    ...Object.values(timers).flatMap(({ while: during, unless, pause }) => [during, unless, pause]),
+    ...Object.values(timers).flatMap(({ while: during, pause }) => [during, pause]),
     ...Object.values(reactions).flatMap((byEvent) => Object.values(byEvent).map(({ when }) => when)),
   ].filter((condition) => condition !== undefined);

@@ -33,7 +33,7 @@ const plan = base.aggregate('plan', {
   rights,
   reactions: { team: { dissolved: { run: 'finish', when: 'small' } } },
   react: { moved: () => [] },
-  timers: { late: { after: 'made', wait: '1 day', run: 'finish', unless: 'small', pause: 'held' } },
+  timers: { late: { after: 'made', wait: '1 day', run: 'finish', while: { small: false }, pause: 'held' } },
 });
 const note = base.aggregate('note', {
   fields: { text: line(9) },
@@ -93,8 +93,15 @@ test.each<[string, Domain]>([
     'what a fact means',
     planning({ facts: { ...PLAN.facts, small: { size: { max: 4 }, status: ['open', 'held'] } } }),
   ],
-  ['how long a timer waits', planning({ timers: { late: { ...late, waitMs: 7 } } })],
-  ['what a timer asks', planning({ timers: { late: { ...late, unless: undefined } } })],
+  [
+    'how long a timer waits',
+    planning({ timers: { late: { ...late, starts: { after: 'plan.made', wait: { ms: 7 } } } } }),
+  ],
+  [
+    'the time of another field',
+    planning({ timers: { late: { ...late, starts: { at: 'dueAt', beforeMs: 0 } } } }),
+  ],
+  ['what a timer asks', planning({ timers: { late: { ...late, while: undefined } } })],
   ['an event that pauses', planning({ events: { ...PLAN.events, held: finished } })],
   [
     'an event that starts with another state',

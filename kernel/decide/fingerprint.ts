@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Expression, resolve } from '../conditions/expression.ts';
 import type { CommandInfo, Domain, Kind, TimerInfo } from '../registry/registry.ts';
 import type { Reaction } from './memberships.ts';
-import { conditionOf } from './timers.ts';
+import { conditionOf, followsFields } from './timers.ts';
 
 /** One part of what a declaration means for reactions and timers. */
 export type Fact = readonly unknown[];
@@ -34,14 +34,20 @@ const reactionFact = (domain: Domain, { kind, path, target, event, command, when
 ];
 
 const timerFact = (domain: Domain, kind: Kind, timer: TimerInfo): Fact => {
-  const { name, after, waitMs, run, pause } = timer;
+  const { name, run, pause } = timer;
   return [
-    ...['timer', kind.name, name, after, waitMs, commandFact(kind.commands[run])],
-    ...[
-      inOrder(conditionOf(domain, kind, timer)),
-      pause === undefined ? null : [inOrder(resolve(domain, kind, pause)), stateFact(kind)],
-    ],
+    ...['timer', kind.name, name, ...startFact(timer), commandFact(kind.commands[run])],
+    inOrder(conditionOf(domain, kind, timer)),
+    ...(pause === undefined ? [null] : [[inOrder(resolve(domain, kind, pause)), stateFact(kind)]]),
+    ...(followsFields(timer) ? [stateFact(kind)] : []),
   ];
+};
+
+/** The words of a choice have no order. */
+const startFact = ({ starts }: TimerInfo): Fact => {
+  if ('at' in starts) return ['at', starts.at, starts.beforeMs];
+  const { after, wait } = starts;
+  return [after, 'ms' in wait ? wait.ms : [wait.by, Object.entries(wait.msOf).map(textOf).toSorted()]];
 };
 
 /** The events that a command records. */
@@ -52,7 +58,7 @@ const commandFact = (command: CommandInfo | undefined): Fact | undefined =>
     command.events.map(({ type, version }) => `${type} ${version}`).toSorted(),
   ];
 
-/** The due time of a timer that can be paused depends on the state after each event. */
+/** The due time of a timer that can be paused, or follows a field, depends on the state after each event. */
 const stateFact = ({ fields, events }: Kind): Fact => [
   Object.entries(fields)
     .flatMap(([name, { initial }]) => (initial === undefined ? [] : [textOf([name, initial])]))

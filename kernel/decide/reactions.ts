@@ -3,6 +3,7 @@ import { wire } from '../base/names.ts';
 import type { Domain, EventInfo, Kind, ListInfo, Row } from '../registry/registry.ts';
 import { type Fact, fingerprintOf } from './fingerprint.ts';
 import { membershipOf, type Reaction, type Reference, reactionsIn } from './memberships.ts';
+import { followsFields } from './timers.ts';
 
 /** The target of a reference after an event. */
 type Leading = {
@@ -74,14 +75,13 @@ export const followingOf = (domain: Domain): Following | undefined => {
   };
 };
 
-/** Any event may start or end a pause. */
+/** Any event may start or end a pause, or change a field that a timer follows. */
 const timedBy = ({ timers, events }: Kind): readonly string[] => {
   const all = Object.values(timers);
-  const isPaused = all.some(({ pause }) => pause !== undefined);
+  const isByState = all.some((timer) => timer.pause !== undefined || followsFields(timer));
+  const starting = new Set(all.map(({ starts }) => ('after' in starts ? starts.after : undefined)));
   return Object.values(events).flatMap(({ type, effect }) =>
-    isPaused || all.some(({ after }) => after === type) || (all.length > 0 && effect === 'ends')
-      ? [type]
-      : [],
+    isByState || starting.has(type) || (all.length > 0 && effect === 'ends') ? [type] : [],
   );
 };
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { requests } from '../../test/toy/requests.ts';
 import type { EventId } from '../base/brands.ts';
+import type { Row } from '../registry/registry.ts';
 import { deciderOf } from './decider.ts';
 import { ABSENT, type Happened } from './state.ts';
 import { type Moment, stateAt, timerStatesOf } from './timers.ts';
@@ -10,16 +11,16 @@ if (!request) throw new Error('There is no request');
 const DAY = 86_400_000;
 const HOUR = 3_600_000;
 
-type Hours = readonly (readonly [event: string, hour: number])[];
+type Hours = readonly (readonly [event: string, hour: number, data?: Row])[];
 /** Events of a request at certain hours. */
 const history = (...events: Hours): readonly Moment[] => {
   const { evolve } = deciderOf(requests, request);
   let state = ABSENT as ReturnType<typeof evolve>;
-  return events.map(([event, hour], index) => {
+  return events.map(([event, hour, data], index) => {
     const atMs = hour * HOUR;
     const happened: Happened = {
       type: `request.${event}`,
-      data: { requestId: 1, customerId: 2, subject: 'x' },
+      data: { requestId: 1, ...(data ?? { customerId: 2, subject: 'x', priority: 'normal' }) },
       metadata: { at: new Date(atMs).toISOString(), actor: 'anonymous' },
     };
     state = evolve(state, happened);
@@ -54,6 +55,50 @@ test('a paused timer resumes with the time that was left', () => {
 test('a timer that ran out before the pause stays due, and a clock that goes back adds no time', () => {
   expect(timerState('breach', ['asked', 0], ['returned', 41])).toMatchObject({ dueMs: 40 * HOUR });
   expect(timerState('breach', ['asked', 10], ['returned', 5])).toMatchObject({ leftMs: 40 * HOUR });
+});
+
+const URGENT = { priority: 'urgent' };
+const NORMAL = { priority: 'normal' };
+
+test('a wait by a choice follows its word, and a time that has passed by then is due at once', () => {
+  expect(timerState('breach', ['asked', 0], ['changed', 1, URGENT])).toMatchObject({ dueMs: 4 * HOUR });
+  expect(timerState('breach', ['asked', 0], ['changed', 5, URGENT])).toMatchObject({ dueMs: 5 * HOUR });
+  expect(timerState('breach', ['asked', 0], ['changed', 1, URGENT], ['changed', 2, NORMAL])).toMatchObject({
+    dueMs: 40 * HOUR,
+  });
+});
+
+test('one that ran out before its word changed stays due', () => {
+  expect(timerState('breach', ['asked', 0], ['changed', 1, URGENT], ['changed', 6, NORMAL])).toMatchObject({
+    dueMs: 4 * HOUR,
+  });
+});
+
+test('a word that changes during a pause counts when the pause is over', () => {
+  const paused = [
+    ['asked', 0],
+    ['returned', 10],
+    ['changed', 20, URGENT],
+  ] as const;
+  expect(timerState('breach', ...paused)).toMatchObject({ leftMs: 0 });
+  expect(timerState('breach', ...paused, ['answered', 100])).toMatchObject({ dueMs: 100 * HOUR });
+});
+
+test('a timer at the time in a field starts anew with every change of it', () => {
+  const at = (hour: number) => ({ promisedAt: new Date(hour * HOUR).toISOString() });
+  expect(timerState('warn', ['asked', 0])).toBeUndefined();
+  const promised = [
+    ['asked', 0],
+    ['changed', 1, at(9)],
+  ] as const;
+  expect(timerState('warn', ...promised)).toMatchObject({ cause: 'changed 1', dueMs: 8 * HOUR });
+  expect(timerState('warn', ...promised, ['changed', 2, URGENT])).toMatchObject({ cause: 'changed 1' });
+  expect(timerState('warn', ...promised, ['changed', 3, at(20)])).toMatchObject({
+    cause: 'changed 2',
+    dueMs: 19 * HOUR,
+  });
+  expect(timerState('warn', ...promised, ['changed', 12, at(11)])).toMatchObject({ dueMs: 12 * HOUR });
+  expect(timerState('warn', ...promised, ['changed', 3, { promisedAt: null }])).toBeUndefined();
 });
 
 test('an ended aggregate has no timers', () => {

@@ -1,7 +1,7 @@
 import type { EventId } from '../base/brands.ts';
-import { and, type Expression, negate, resolve } from '../conditions/expression.ts';
+import { and, type Expression, resolve } from '../conditions/expression.ts';
 import { type Holds, holdsOf } from '../conditions/holds.ts';
-import type { Domain, Kind, TimerInfo } from '../registry/registry.ts';
+import type { Domain, Kind, TimerInfo, TimerStart, TimerWait } from '../registry/registry.ts';
 import { ABSENT, type AggregateState } from './state.ts';
 
 /** An event of an aggregate, its time, and the state after it. */
@@ -20,10 +20,10 @@ export type TimerState = { readonly name: string; readonly cause: EventId } & (
 
 /** The condition for the command of a timer, checked when it runs out and when the command executes. */
 export const conditionOf = (domain: Domain, kind: Kind, timer: TimerInfo): Expression =>
-  and(
-    timer.while === undefined ? and() : resolve(domain, kind, timer.while),
-    timer.unless === undefined ? and() : negate(resolve(domain, kind, timer.unless)),
-  );
+  timer.while === undefined ? and() : resolve(domain, kind, timer.while);
+
+/** Whether an event may change the due time though it does not start the timer. */
+export const followsFields = ({ starts }: TimerInfo): boolean => 'at' in starts || 'by' in starts.wait;
 
 /**
  * The states of an aggregate’s timers, from its whole history and the present declaration. The latest event
@@ -47,25 +47,73 @@ const isPaused = (domain: Domain, kind: Kind, { pause }: TimerInfo): ((state: Ag
 };
 
 const timerStateOf = (
-  { name, after, waitMs }: TimerInfo,
+  { name, starts }: TimerInfo,
   history: readonly Moment[],
   paused: (state: AggregateState) => boolean,
+): TimerState | undefined =>
+  'at' in starts ? stateByField(name, starts, history) : stateByEvent(name, starts, { history, paused });
+
+/** The latest change of the field counts. A time that has passed by then is due at once. */
+const stateByField = (
+  name: string,
+  { at, beforeMs }: Extract<TimerStart, { at: string }>,
+  history: readonly Moment[],
 ): TimerState | undefined => {
-  let cause: EventId | undefined;
-  let leftMs = waitMs;
-  /** The start of the running period; undefined while paused. */
-  let sinceMs: number | undefined;
-  for (const { id, type, atMs, state } of history) {
-    if (type === after) [cause, leftMs, sinceMs] = [id, waitMs, undefined];
-    if (cause === undefined) continue;
-    if (!paused(state)) sinceMs ??= atMs;
-    // A timer that ran out before the pause stays due.
-    else if (sinceMs !== undefined && atMs < sinceMs + leftMs)
-      [leftMs, sinceMs] = [leftMs - Math.max(atMs - sinceMs, 0), undefined];
+  let timerState: TimerState | undefined;
+  let known: unknown = null;
+  for (const { id, atMs, state } of history) {
+    const time = fieldOf(state, at);
+    if (time === known) continue;
+    known = time;
+    const dueMs = Math.max(Date.parse(String(time)) - beforeMs, atMs);
+    timerState = time === null ? undefined : { name, cause: id, dueMs };
   }
-  if (cause === undefined) return undefined;
-  return sinceMs === undefined ? { name, cause, leftMs } : { name, cause, dueMs: sinceMs + leftMs };
+  return timerState;
 };
+
+type Run = {
+  readonly cause: EventId;
+  waitMs: number;
+  spentMs: number;
+  /** The start of the running period; undefined while paused. */
+  sinceMs: number | undefined;
+  /** The last change of the wait: a shorter one may have passed already. */
+  changedMs: number;
+};
+
+const stateByEvent = (
+  name: string,
+  { after, wait }: Extract<TimerStart, { after: string }>,
+  { history, paused }: { history: readonly Moment[]; paused: (state: AggregateState) => boolean },
+): TimerState | undefined => {
+  let run: Run | undefined;
+  for (const { id, type, atMs, state } of history) {
+    if (type === after) run = { cause: id, waitMs: 0, spentMs: 0, sinceMs: undefined, changedMs: atMs };
+    // A timer that ran out before stays due.
+    if (run === undefined || dueMsOf(run) <= atMs) continue;
+    const waitMs = waitMsIn(wait, state);
+    if (waitMs !== run.waitMs) [run.waitMs, run.changedMs] = [waitMs, atMs];
+    if (!paused(state)) run.sinceMs ??= atMs;
+    else if (run.sinceMs !== undefined)
+      [run.spentMs, run.sinceMs] = [run.spentMs + Math.max(atMs - run.sinceMs, 0), undefined];
+  }
+  if (run === undefined || run.waitMs === Number.POSITIVE_INFINITY) return undefined;
+  const { cause, sinceMs } = run;
+  return sinceMs === undefined
+    ? { name, cause, leftMs: leftMsOf(run) }
+    : { name, cause, dueMs: dueMsOf(run) };
+};
+
+const leftMsOf = ({ waitMs, spentMs }: Run): number => Math.max(waitMs - spentMs, 0);
+
+const dueMsOf = (run: Run): number =>
+  run.sinceMs === undefined ? Number.POSITIVE_INFINITY : Math.max(run.sinceMs + leftMsOf(run), run.changedMs);
+
+const waitMsIn = (wait: TimerWait, state: AggregateState): number =>
+  'ms' in wait ? wait.ms : (wait.msOf[String(fieldOf(state, wait.by))] ?? Number.POSITIVE_INFINITY);
+
+const fieldOf = (state: AggregateState, name: string): unknown =>
+  state.status === 'present' ? (state.fields[name] ?? null) : null;
 
 /** The state of an aggregate at a time, by the times of its events. */
 export const stateAt = (history: readonly Moment[], atMs: number): AggregateState =>

@@ -345,11 +345,38 @@ type Reacting<F extends Fields, D, E> = {
 
 /** For example `'3 days'` and `'90 minutes'`. */
 export type Wait = `${number} ${'second' | 'minute' | 'hour' | 'day' | 'week'}${'' | 's'}`;
-type Timer<E, C, Cond> = {
+type Timer<F, E, C, Cond> = TimerCommand<C, Cond> & (TimerByEvent<F, E, Cond> | TimerByField<F>);
+type TimerByEvent<F, E, Cond> = {
   /** The event that starts it; the latest such event counts. */
   readonly after: keyof E & string;
-  /** The delay: a number of seconds, minutes, hours, days or weeks. */
-  readonly wait: Wait;
+  /**
+   * The delay: a number of seconds, minutes, hours, days or weeks, or one for each word of a choice, which it
+   * follows: `{ priority: { urgent: '4 hours', low: '2 days' } }`. Without a delay for the word, it does not
+   * run.
+   */
+  readonly wait: Wait | WaitByWord<F>;
+  /** The timer is paused while this condition holds. */
+  readonly pause?: Cond;
+  readonly at?: never;
+  readonly before?: never;
+};
+type WaitByWord<F> = {
+  [K in keyof F]: F[K] extends Field<infer T>
+    ? [T] extends [string | null]
+      ? { readonly [N in K]: { readonly [W in T & string]?: Wait } }
+      : never
+    : never;
+}[keyof F];
+type TimerByField<F> = {
+  /** A date or an instant: the timer runs out then, and follows every change. A date begins at midnight UTC. */
+  readonly at: KeysOf<F, Field<string | null>>;
+  /** It runs out that long before: `'1 day'`. */
+  readonly before?: Wait;
+  readonly after?: never;
+  readonly wait?: never;
+  readonly pause?: never;
+};
+type TimerCommand<C, Cond> = {
   /** The command that it sends. It must have no form. */
   readonly run: keyof C & string;
   /**
@@ -357,10 +384,6 @@ type Timer<E, C, Cond> = {
    * happens.
    */
   readonly while?: Cond;
-  /** A condition that must not hold then. */
-  readonly unless?: Cond;
-  /** The timer is paused while this condition holds. */
-  readonly pause?: Cond;
 };
 
 // ── The declaration ─────────────────────────────────────────────────────────────
@@ -453,7 +476,7 @@ export type Declaration<
     { readonly [N in keyof E & string]: Occurred<NoInfer<F>, E[N]>['data'] }
   >;
   /** Commands without a form that run some time after an event, unless they no longer apply. */
-  readonly timers?: { readonly [name: string]: Timer<E, C, Cond> };
+  readonly timers?: { readonly [name: string]: Timer<NoInfer<F>, E, C, Cond> };
 };
 
 declare const MORE: unique symbol;

@@ -26,6 +26,8 @@ import type {
   Refusal,
   Row,
   TimerInfo,
+  TimerStart,
+  TimerWait,
 } from './registry.ts';
 
 export const EFFECTS: readonly Effect[] = [
@@ -377,13 +379,26 @@ const commandOf = (aggregate: string, events: Kind['events'], name: string, spec
 
 const timerOf = (aggregate: string, name: string, spec: Row): TimerInfo => ({
   name,
-  after: `${aggregate}.${String(spec.after)}`,
-  waitMs: waitOf(String(spec.wait), `${aggregate}: the timer ${name}`),
+  starts: startOf(aggregate, spec, `${aggregate}: the timer ${name}`),
   run: String(spec.run),
   while: spec.while,
-  unless: spec.unless,
   pause: spec.pause,
 });
+
+const startOf = (aggregate: string, { after, wait, at, before }: Row, place: string): TimerStart => {
+  if (at !== undefined)
+    return { at: String(at), beforeMs: before === undefined ? 0 : waitOf(String(before), place) };
+  return { after: `${aggregate}.${String(after)}`, wait: timerWaitOf(wait, place) };
+};
+
+const timerWaitOf = (wait: unknown, place: string): TimerWait => {
+  if (typeof wait !== 'object' || wait === null) return { ms: waitOf(String(wait), place) };
+  const [[by, waits] = ['', {}], ...others] = Object.entries(wait);
+  if (others.length > 0)
+    throw new StartRefused(`${place} waits by ${by} and ${others[0]?.[0]}: let it wait by one field.`);
+  const words = Object.entries(waits as Readonly<Record<string, string>>);
+  return { by, msOf: byName(words.map(([word, each]) => [word, waitOf(each, place)])) };
+};
 
 const UNITS_MS: Readonly<Record<string, number>> = {
   second: 1_000,

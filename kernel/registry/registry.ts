@@ -92,14 +92,19 @@ export type CommandInfo = {
 export type Row = Readonly<Record<string, unknown>>;
 export type TimerInfo = {
   readonly name: string;
-  /** The type of the event that starts it. */
-  readonly after: string;
-  readonly waitMs: number;
+  readonly starts: TimerStart;
   readonly run: string;
   readonly while: unknown;
-  readonly unless: unknown;
   readonly pause: unknown;
 };
+/** By an event, given with its type, or by a field with the time. */
+export type TimerStart =
+  | { readonly after: string; readonly wait: TimerWait }
+  | { readonly at: string; readonly beforeMs: number };
+/** A time, or one for each word of a choice. Without one, the timer never runs out. */
+export type TimerWait =
+  | { readonly ms: number }
+  | { readonly by: string; readonly msOf: Readonly<Record<string, number>> };
 /** The reaction as authors write it, without types. */
 type React = (
   event: Row,

@@ -89,7 +89,7 @@ const visit = aggregate('visit', {
     client: { deleted: { run: 'cancel', when: 'asked' } },
     'stops.area': { closed: { run: 'removeStop' } },
   },
-  timers: { remind: { after: 'asked', wait: '3 days', run: 'remind', unless: 'done' } },
+  timers: { remind: { after: 'asked', wait: '3 days', run: 'remind', while: { done: false } } },
   react: {
     done: (_, { state, run }) =>
       state.stops.slice(0, 1).map((stop) => run(area, 'count', stop.area, { stops: state.stops.length })),

@@ -1,9 +1,10 @@
 import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
-import { line, ref, states } from '#kernel/declare/fields.ts';
+import { choice, instant, line, ref, states } from '#kernel/declare/fields.ts';
 
 /**
- * A domain with timers: a reminder, another one after it, and a service level that waits for the customer.
+ * A domain with timers: a reminder, another one after it, a service level by priority that waits for the
+ * customer, and a warning before the promised time.
  */
 const base = domain({ name: 'requests', roles: ['customer', 'agent'] });
 const { aggregate, user } = base;
@@ -13,11 +14,14 @@ const request = aggregate('request', {
   fields: {
     customer: ref(user),
     subject: line(100),
+    priority: choice('normal', 'urgent').default('normal'),
+    promisedAt: instant().optional(),
     status: states('open', 'waiting', 'solved'),
     urgency: states('usual', 'reminded', 'escalated', 'breached'),
   },
   events: {
-    asked: { creates: ['subject'] },
+    asked: { creates: ['subject', 'priority'] },
+    changed: { changes: ['priority', 'promisedAt'] },
     returned: { sets: { status: 'waiting' } },
     answered: { sets: { status: 'open' } },
     solved: { sets: { status: 'solved' } },
@@ -29,6 +33,7 @@ const request = aggregate('request', {
   },
   commands: {
     ask: { emits: 'asked' },
+    change: { emits: 'changed' },
     return: { emits: 'returned' },
     answer: { emits: 'answered' },
     solve: { emits: 'solved' },
@@ -40,9 +45,16 @@ const request = aggregate('request', {
   },
   rights: { read: { signedIn: true }, write: { signedIn: true } },
   timers: {
-    remind: { after: 'asked', wait: '3 days', run: 'remind', unless: 'solved' },
+    remind: { after: 'asked', wait: '3 days', run: 'remind', while: { solved: false } },
     escalate: { after: 'reminded', wait: '1 day', run: 'escalate', while: 'open' },
-    breach: { after: 'asked', wait: '40 hours', run: 'breach', unless: 'solved', pause: 'waiting' },
+    breach: {
+      after: 'asked',
+      wait: { priority: { normal: '40 hours', urgent: '4 hours' } },
+      run: 'breach',
+      while: { solved: false },
+      pause: 'waiting',
+    },
+    warn: { at: 'promisedAt', before: '1 hour', run: 'escalate', while: { solved: false } },
   },
 });
 

@@ -27,7 +27,7 @@ const conditionsOf = ({ commands, invariants, limits, reactions, timers }: Kind)
     ...Object.values(invariants),
     ...limits.map((limit) => limit.while),
     ...Object.values(reactions).flatMap((byEvent) => Object.values(byEvent).map(({ when }) => when)),
-    ...Object.values(timers).flatMap(({ while: during, unless, pause }) => [during, unless, pause]),
+    ...Object.values(timers).flatMap(({ while: during, pause }) => [during, pause]),
   ].filter((condition) => condition !== undefined);
 
 const comparedIn = (expression: Expression, at: string): readonly string[] => {

@@ -152,11 +152,14 @@ const eventRow = (event: AggregateDescription['events'][number]): readonly strin
   ];
 };
 
-const timerLine = ({ name, after, wait, runs, ...only }: AggregateDescription['timers'][number]): string =>
+const timerLine = ({ name, runs, ...only }: AggregateDescription['timers'][number]): string =>
   [
-    `${name}: ${runs}, ${wait} after ${after}`,
+    `${name}: ${runs}, ${
+      'at' in only
+        ? `${'before' in only ? `${only.before} before` : 'at'} ${only.at}`
+        : `${only.wait} after ${only.after}`
+    }`,
     ...('while' in only ? [`while ${only.while}`] : []),
-    ...('unless' in only ? [`unless ${only.unless}`] : []),
     ...('pause' in only ? [`paused while ${only.pause}`] : []),
   ].join(', ');
 

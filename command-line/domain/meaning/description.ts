@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { column, targetOf, wire } from '#kernel/base/names.ts';
 import { conditionWords } from '#kernel/conditions/words.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
-import type { Domain, EventInfo, Kind, TimerInfo, ViewInfo } from '#kernel/registry/registry.ts';
+import type { Domain, EventInfo, Kind, TimerInfo, TimerStart, ViewInfo } from '#kernel/registry/registry.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { policyOf } from '#shared/policy.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
@@ -140,16 +140,24 @@ export const describeTimers = (domain: Domain, kind: Kind) =>
 const describeTimer = (
   domain: Domain,
   kind: Kind,
-  { name, after, waitMs, run, while: during, unless, pause }: TimerInfo,
+  { name, starts, run, while: during, pause }: TimerInfo,
 ) => ({
   name,
-  after,
-  wait: waitOf(waitMs),
+  ...describeStart(starts),
   runs: run,
   ...(during !== undefined && { while: conditionWords(domain, kind, during) }),
-  ...(unless !== undefined && { unless: conditionWords(domain, kind, unless) }),
   ...(pause !== undefined && { pause: conditionWords(domain, kind, pause) }),
 });
+
+/** Each word is a fact, so it needs no name of its field: `4 hours if urgent or 2 days if low`. */
+const describeStart = (starts: TimerStart) => {
+  if ('at' in starts)
+    return { at: starts.at, ...(starts.beforeMs > 0 && { before: waitOf(starts.beforeMs) }) };
+  const { after, wait } = starts;
+  if ('ms' in wait) return { after, wait: waitOf(wait.ms) };
+  const waits = Object.entries(wait.msOf).map(([word, ms]) => `${waitOf(ms)} if ${word}`);
+  return { after, wait: waits.join(' or ') };
+};
 
 const UNITS_MS = { day: 86_400_000, hour: 3_600_000, minute: 60_000, second: 1_000 };
 
