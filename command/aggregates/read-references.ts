@@ -1,5 +1,6 @@
 import { targetOf } from '#kernel/base/names.ts';
 import { type Expression, resolve } from '#kernel/conditions/expression.ts';
+import { questionsIn } from '#kernel/conditions/fold.ts';
 import { operationOf, rightsOf } from '#kernel/conditions/rights.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
 import { type Look, lookNowhere } from '#kernel/decide/guards.ts';
@@ -94,14 +95,7 @@ const pathsOf = (domain: Domain, kind: Kind): Paths => {
 /** Without the last reference, which is the person. */
 const personPaths = ({ persons }: Kind): Paths => {
   const paths: Paths = new Map();
-  for (const path of Object.values(persons)) {
-    let at = paths;
-    for (const field of path.slice(0, -1)) {
-      const further: Paths = at.get(field) ?? new Map();
-      at.set(field, further);
-      at = further;
-    }
-  }
+  for (const path of Object.values(persons)) enter(paths, path.slice(0, -1));
   return paths;
 };
 
@@ -112,27 +106,15 @@ const collected = (expression: Expression): Paths => {
 };
 
 const collect = (expression: Expression, paths: Paths): void => {
-  switch (expression.op) {
-    case 'and':
-    case 'or':
-      for (const each of expression.of) collect(each, paths);
-      break;
-    case 'not':
-    case 'some':
-      collect(expression.of, paths);
-      break;
-    case 'at': {
-      const further = paths.get(expression.field) ?? new Map();
-      paths.set(expression.field, further);
-      collect(expression.of, further);
-      break;
-    }
-    case 'const':
-    case 'is':
-    case 'min':
-    case 'max':
-    case 'caller':
-    case 'callers':
-      break;
+  for (const { asked, way } of questionsIn(expression))
+    if (asked.op === 'at') enter(paths, [...way.map(({ field }) => field), asked.field]);
+};
+
+const enter = (paths: Paths, path: readonly string[]): void => {
+  let at = paths;
+  for (const field of path) {
+    const further: Paths = at.get(field) ?? new Map();
+    at.set(field, further);
+    at = further;
   }
 };

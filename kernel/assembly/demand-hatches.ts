@@ -1,6 +1,7 @@
 import { targetOf, wire } from '../base/names.ts';
 import { StartRefused } from '../base/start-refused.ts';
-import { type FactAt, factsIn, resolve } from '../conditions/expression.ts';
+import { resolve } from '../conditions/expression.ts';
+import { type FactAt, factsIn } from '../conditions/fold.ts';
 import { rightsOf } from '../conditions/rights.ts';
 import type { Domain, Kind } from '../registry/registry.ts';
 import { FIELDS_OF_THE_KERNEL, FORM } from './demand-names.ts';

@@ -1,5 +1,6 @@
 import { StartRefused } from '../base/start-refused.ts';
 import type { Expression } from '../conditions/expression.ts';
+import { childrenOf } from '../conditions/fold.ts';
 import { countingOf } from '../decide/limits.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import type { Domain, Kind, LimitInfo } from '../registry/registry.ts';
@@ -55,30 +56,24 @@ const kindOfField = ({ fields, derived }: Kind, name: string): FieldDef['kind'] 
   derived.some((each) => each.name === name) ? undefined : fields[name]?.kind;
 
 /** Returns the part of a condition that depends on more than the fields of one aggregate. */
-const strangeIn = (kind: Kind, expression: Expression): string | undefined => {
-  switch (expression.op) {
-    case 'and':
-    case 'or':
-      return expression.of.map((each) => strangeIn(kind, each)).find((each) => each !== undefined);
-    case 'not':
-      return strangeIn(kind, expression.of);
-    case 'at':
-      return `the target of ${expression.field}`;
-    case 'caller':
-    case 'callers':
-      return 'the caller';
-    case 'some':
-      return `the items of ${expression.field}`;
-    case 'is':
-    case 'min':
-    case 'max':
-      return kind.derived.some(({ name }) => name === expression.field)
-        ? `the derived number ${expression.field}`
-        : undefined;
-    case 'const':
-      return undefined;
-  }
-};
+const strangeIn = (kind: Kind, expression: Expression): string | undefined =>
+  childrenOf(expression)
+    .map((asked) => {
+      switch (asked.op) {
+        case 'at':
+          return `the target of ${asked.field}`;
+        case 'caller':
+        case 'callers':
+          return 'the caller';
+        case 'some':
+          return `the items of ${asked.field}`;
+        default:
+          return kind.derived.some(({ name }) => name === asked.field)
+            ? `the derived number ${asked.field}`
+            : undefined;
+      }
+    })
+    .find((each) => each !== undefined);
 
 const demandUnique = (kind: Kind, name: string, def: FieldDef): void => {
   const place = `${kind.name}: ${name} is unique()`;

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { targetOf } from '../base/names.ts';
 import { StartRefused } from '../base/start-refused.ts';
-import { callersIn, factsIn, resolve } from '../conditions/expression.ts';
+import { resolve } from '../conditions/expression.ts';
+import { callersIn, factsIn } from '../conditions/fold.ts';
 import { formShape } from '../decide/forms.ts';
 import { referenceAt } from '../decide/memberships.ts';
 import type { FieldDef } from '../declare/fields.ts';

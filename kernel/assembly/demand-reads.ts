@@ -1,5 +1,6 @@
 import { StartRefused } from '../base/start-refused.ts';
-import { type Expression, factsIn, resolve } from '../conditions/expression.ts';
+import { type Expression, resolve } from '../conditions/expression.ts';
+import { factsIn } from '../conditions/fold.ts';
 import { operationOf, rightsOf } from '../conditions/rights.ts';
 import type { CommandInfo, Domain, Kind } from '../registry/registry.ts';
 

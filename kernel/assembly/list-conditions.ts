@@ -1,5 +1,5 @@
 import { type Expression, fieldsOfItem, resolve } from '../conditions/expression.ts';
-import { asksIn } from '../conditions/lists.ts';
+import { childrenOf, kindAfter, type Question, questionsIn } from '../conditions/fold.ts';
 import { rightsOf } from '../conditions/rights.ts';
 import type { Domain, Kind, ListInfo } from '../registry/registry.ts';
 
@@ -9,14 +9,10 @@ import type { Domain, Kind, ListInfo } from '../registry/registry.ts';
  */
 export const wrongConditionsOnItems = (domain: Domain): readonly string[] => [
   ...[...rightsOf(domain).values()].flatMap(({ kind, alternatives }) =>
-    kind === undefined
-      ? []
-      : alternatives.flatMap((each) => wrongItemsIn(domain, kind, { expression: each, place: kind.name })),
+    kind === undefined ? [] : alternatives.flatMap((each) => wrongItemsIn(domain, kind, each)),
   ),
   ...Object.values(domain.kinds).flatMap((kind) => [
-    ...resolved(domain, kind, guardsOf(kind)).flatMap((each) =>
-      wrongItemsIn(domain, kind, { expression: each, place: kind.name }),
-    ),
+    ...resolved(domain, kind, guardsOf(kind)).flatMap((each) => wrongItemsIn(domain, kind, each)),
     ...resolved(domain, kind, waitingOf(kind)).flatMap((each) =>
       listsAskedIn(each).map(
         (list) =>
@@ -41,40 +37,15 @@ const waitingOf = ({ timers, reactions }: Kind): readonly unknown[] => [
   ...Object.values(reactions).flatMap((byEvent) => Object.values(byEvent).map(({ when }) => when)),
 ];
 
-type Placed = { readonly expression: Expression; readonly place: string };
+const wrongItemsIn = (domain: Domain, kind: Kind, expression: Expression): readonly string[] =>
+  questionsIn(expression).flatMap(({ asked, way }) => {
+    const list = asked.op === 'some' ? kindAfter(domain, kind, way)?.lists[asked.field] : undefined;
+    if (asked.op !== 'some' || list === undefined) return [];
+    const place = [kind.name, ...way.map(({ field }) => `of its ${field}`)].join(': ');
+    return childrenOf(asked.of).flatMap((each) => wrongAsked(list, each, place));
+  });
 
-const wrongItemsIn = (domain: Domain, kind: Kind, { expression, place }: Placed): readonly string[] => {
-  switch (expression.op) {
-    case 'and':
-    case 'or':
-      return expression.of.flatMap((each) => wrongItemsIn(domain, kind, { expression: each, place }));
-    case 'not':
-      return wrongItemsIn(domain, kind, { expression: expression.of, place });
-    case 'at': {
-      const target = domain.kinds[expression.kind];
-      return target === undefined
-        ? []
-        : wrongItemsIn(domain, target, {
-            expression: expression.of,
-            place: `${place}: of its ${expression.field}`,
-          });
-    }
-    case 'some': {
-      const list = kind.lists[expression.field];
-      return list === undefined
-        ? []
-        : asksIn(expression.of).flatMap((asked) => wrongAsked(list, asked, place));
-    }
-    default:
-      return [];
-  }
-};
-
-const wrongAsked = (
-  list: ListInfo,
-  { op, field }: ReturnType<typeof asksIn>[number],
-  place: string,
-): readonly string[] => {
+const wrongAsked = (list: ListInfo, { op, field }: Question, place: string): readonly string[] => {
   const item = `${place}: a condition on the ${list.name} uses`;
   if (op === 'at')
     return [
@@ -87,18 +58,7 @@ const wrongAsked = (
       ];
 };
 
-const listsAskedIn = (expression: Expression): readonly string[] => {
-  switch (expression.op) {
-    case 'and':
-    case 'or':
-      return expression.of.flatMap(listsAskedIn);
-    case 'not':
-      return listsAskedIn(expression.of);
-    case 'at':
-      return listsAskedIn(expression.of).map((list) => `${expression.field}.${list}`);
-    case 'some':
-      return [expression.field];
-    default:
-      return [];
-  }
-};
+const listsAskedIn = (expression: Expression): readonly string[] =>
+  questionsIn(expression).flatMap(({ asked, way }) =>
+    asked.op === 'some' ? [[...way, asked].map(({ field }) => field).join('.')] : [],
+  );

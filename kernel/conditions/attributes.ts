@@ -4,6 +4,7 @@ import { StartRefused } from '../base/start-refused.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import type { Domain, Kind } from '../registry/registry.ts';
 import { type Expression, resolve } from './expression.ts';
+import { questionsIn } from './fold.ts';
 import { rightsOf } from './rights.ts';
 
 /** A field of the caller that conditions compare with fields of the requested aggregate. */
@@ -39,21 +40,8 @@ const findAttributes = (domain: Domain): readonly Attribute[] => {
 };
 
 /** The names of the caller’s fields that a condition compares. */
-export const attributesIn = (expression: Expression): readonly string[] => {
-  switch (expression.op) {
-    case 'and':
-    case 'or':
-      return expression.of.flatMap(attributesIn);
-    case 'not':
-    case 'at':
-    case 'some':
-      return attributesIn(expression.of);
-    case 'callers':
-      return [expression.attribute];
-    default:
-      return [];
-  }
-};
+export const attributesIn = (expression: Expression): readonly string[] =>
+  questionsIn(expression).flatMap(({ asked }) => (asked.op === 'callers' ? [asked.attribute] : []));
 
 /** Refuses attributes that every user can set for themselves, and attributes that users do not have. */
 export const demandAttributes = (domain: Domain): void => {

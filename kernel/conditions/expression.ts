@@ -1,5 +1,3 @@
-// Over 200 lines, because it is one idea: the resolved form of conditions, and how authors’ words get it.
-
 import { targetOf } from '../base/names.ts';
 import { StartRefused } from '../base/start-refused.ts';
 import type { Defs, Domain, Kind, ListInfo, Row } from '../registry/registry.ts';
@@ -49,7 +47,7 @@ export const or = (...of: readonly Expression[]): Expression => {
   return different.length > 1 ? { op: 'or', of: different } : (different[0] ?? never);
 };
 export const negate = (of: Expression): Expression =>
-  of.op === 'const' ? { op: 'const', value: !of.value } : { op: 'not', of };
+  of.op === 'const' ? (of.value ? never : always) : { op: 'not', of };
 /**
  * A condition on the target of a reference. Alternatives become separate conditions, so that each can be
  * granted separately.
@@ -167,61 +165,3 @@ const is = (asked: AskedField, value: unknown): Expression => ({
   field: asked.field,
   value: demandValue(asked, value),
 });
-
-/**
- * Simplifies a condition for a known value of a field. Lists are split into parts by this; one index holds
- * each part in order.
- */
-export const knowing = (expression: Expression, field: string, value: unknown): Expression => {
-  switch (expression.op) {
-    case 'is':
-      return expression.field === field ? (expression.value === value ? always : never) : expression;
-    case 'and':
-      return and(...expression.of.map((each) => knowing(each, field, value)));
-    case 'or':
-      return or(...expression.of.map((each) => knowing(each, field, value)));
-    case 'not':
-      return negate(knowing(expression.of, field, value));
-    default:
-      return expression;
-  }
-};
-
-/** A field or list that a condition reads, with the references that lead to it. */
-export type FactAt = { readonly field: string; readonly path: readonly string[] };
-
-/** The facts that a condition depends on. */
-export const factsIn = (expression: Expression, path: readonly string[] = []): readonly FactAt[] => {
-  switch (expression.op) {
-    case 'and':
-    case 'or':
-      return expression.of.flatMap((each) => factsIn(each, path));
-    case 'not':
-      return factsIn(expression.of, path);
-    case 'at':
-      return factsIn(expression.of, [...path, expression.field]);
-    case 'const':
-      return [];
-    default:
-      return [{ field: expression.field, path }];
-  }
-};
-
-/** The fields that a condition compares with the id of the caller. */
-export const callersIn = (expression: Expression, path: readonly string[] = []): readonly FactAt[] => {
-  switch (expression.op) {
-    case 'and':
-    case 'or':
-      return expression.of.flatMap((each) => callersIn(each, path));
-    case 'not':
-      return callersIn(expression.of, path);
-    case 'at':
-      return callersIn(expression.of, [...path, expression.field]);
-    case 'some':
-      return callersIn(expression.of, [...path, expression.field]);
-    case 'caller':
-      return [{ field: expression.field, path }];
-    default:
-      return [];
-  }
-};

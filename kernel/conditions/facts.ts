@@ -1,6 +1,7 @@
 import { capital, wire } from '../base/names.ts';
 import type { Domain, Kind } from '../registry/registry.ts';
 import { always, and, type Expression, negate, never, or } from './expression.ts';
+import { changed, childrenOf, fold, type Question } from './fold.ts';
 import { type Attributes, compare, holdsOf, isSame, type State } from './holds.ts';
 
 /**
@@ -94,44 +95,24 @@ const thereOf = ({ field, kind }: Extract<Expression, { op: 'at' }>, { domain, p
 /** A field that a condition asks for behind these references, and its key among the facts. */
 export type Fact = { readonly key: string; readonly path: readonly string[]; readonly field: string };
 
-export const keyedFactsIn = (expression: Expression, at: At): readonly Fact[] => {
-  switch (expression.op) {
-    case 'and':
-    case 'or':
-      return expression.of.flatMap((each) => keyedFactsIn(each, at));
-    case 'not':
-      return keyedFactsIn(expression.of, at);
-    case 'const':
-      return [];
-    case 'at': {
-      const there = thereOf(expression, at);
-      const found = keyedFactsIn(expression.of, there);
-      // Existence is part of the condition, so the id is asked for too.
-      return found.length > 0 ? found : [keyedFact(there, 'id')];
-    }
-    default:
-      return [keyedFact(at, expression.field)];
-  }
-};
+export const keyedFactsIn = (expression: Expression, at: At): readonly Fact[] =>
+  childrenOf(expression).flatMap((asked) => {
+    if (asked.op !== 'at') return [keyedFact(at, asked.field)];
+    const there = thereOf(asked, at);
+    const found = keyedFactsIn(asked.of, there);
+    // Existence is part of the condition, so the id is asked for too.
+    return found.length > 0 ? found : [keyedFact(there, 'id')];
+  });
 
 /** The question that a condition asks of one field of one aggregate. */
-type Question = { readonly asked: Extract<Expression, { readonly field: string }>; readonly at: At };
+type QuestionAt = { readonly asked: Question; readonly at: At };
 
-export const questionsIn = (expression: Expression, at: At): readonly Question[] => {
-  switch (expression.op) {
-    case 'and':
-    case 'or':
-      return expression.of.flatMap((each) => questionsIn(each, at));
-    case 'not':
-      return questionsIn(expression.of, at);
-    case 'const':
-      return [];
-    case 'at':
-      return [{ asked: expression, at }, ...questionsIn(expression.of, thereOf(expression, at))];
-    default:
-      return [{ asked: expression, at }];
-  }
-};
+/** The questions to aggregates, without those to the items of lists. */
+export const questionsAt = (expression: Expression, at: At): readonly QuestionAt[] =>
+  childrenOf(expression).flatMap((asked): readonly QuestionAt[] => [
+    { asked, at },
+    ...(asked.op === 'at' ? questionsAt(asked.of, thereOf(asked, at)) : []),
+  ]);
 
 export const keyedFact = (at: At, field: string): Fact => ({ key: keyOf(at, field), path: at.path, field });
 
@@ -139,30 +120,30 @@ export const keyedFact = (at: At, field: string): Fact => ({ key: keyOf(at, fiel
  * Simplifies a condition by known facts: to true, false, or a condition on the caller. Equal results are true
  * of the same callers.
  */
-export const leftBy = (expression: Expression, at: At, facts: Facts): Expression => {
-  switch (expression.op) {
-    case 'and':
-      return and(...expression.of.map((each) => leftBy(each, at, facts)));
-    case 'or':
-      return or(...expression.of.map((each) => leftBy(each, at, facts)));
-    case 'not':
-      return keyedFactsIn(expression.of, at).every(({ key }) => facts[key] !== undefined)
-        ? negate(leftBy(expression.of, at, facts))
-        : never;
+export const leftBy = (expression: Expression, at: At, facts: Facts): Expression =>
+  fold<Expression>(expression, {
+    constant: (value) => (value ? always : never),
+    all: (parts) => and(...parts),
+    any: (parts) => or(...parts),
+    not: (part, of) =>
+      keyedFactsIn(of, at).every(({ key }) => facts[key] !== undefined) ? negate(part) : never,
+    question: (asked) => answerLeft(asked, at, facts),
+  });
+
+const answerLeft = (asked: Question, at: At, facts: Facts): Expression => {
+  switch (asked.op) {
     case 'at':
-      return keyedFactsIn(expression, at).some(({ key }) => facts[key] !== undefined)
-        ? leftBy(expression.of, thereOf(expression, at), facts)
+      return keyedFactsIn(asked, at).some(({ key }) => facts[key] !== undefined)
+        ? leftBy(asked.of, thereOf(asked, at), facts)
         : never;
     case 'caller':
-      return callerLeft(facts[keyOf(at, expression.field)]);
+      return callerLeft(facts[keyOf(at, asked.field)]);
     case 'callers':
-      return attributeLeft(expression, facts[keyOf(at, expression.field)]);
+      return attributeLeft(asked, facts[keyOf(at, asked.field)]);
     case 'some':
-      return or(
-        ...itemsIn(facts[keyOf(at, expression.field)]).map((item) => leftOfItem(expression.of, item)),
-      );
+      return or(...itemsIn(facts[keyOf(at, asked.field)]).map((item) => leftOfItem(asked.of, item)));
     default:
-      return checkOf(expression, at)(facts, null) ? always : never;
+      return checkOf(asked, at)(facts, null) ? always : never;
   }
 };
 
@@ -172,19 +153,9 @@ const callerLeft = (id: unknown): Expression =>
 const attributeLeft = ({ attribute }: Extract<Expression, { op: 'callers' }>, value: unknown): Expression =>
   value === undefined || value === null ? never : { op: 'callers', field: JSON.stringify(value), attribute };
 
-const leftOfItem = (expression: Expression, item: State): Expression => {
-  switch (expression.op) {
-    case 'and':
-      return and(...expression.of.map((each) => leftOfItem(each, item)));
-    case 'or':
-      return or(...expression.of.map((each) => leftOfItem(each, item)));
-    case 'not':
-      return negate(leftOfItem(expression.of, item));
-    case 'caller':
-      return callerLeft(item[expression.field]);
-    case 'callers':
-      return attributeLeft(expression, item[expression.field]);
-    default:
-      return holdsOf(expression)(item, null, findNothing) ? always : never;
-  }
-};
+const leftOfItem = (expression: Expression, item: State): Expression =>
+  changed(expression, (asked) => {
+    if (asked.op === 'caller') return callerLeft(item[asked.field]);
+    if (asked.op === 'callers') return attributeLeft(asked, item[asked.field]);
+    return holdsOf(asked)(item, null, findNothing) ? always : never;
+  });

@@ -2,6 +2,7 @@ import { column, snake } from '../base/names.ts';
 import { oncePer } from '../base/once-per.ts';
 import type { Domain, Kind, ListInfo, Row } from '../registry/registry.ts';
 import { type Expression, fieldsOfItem, resolve } from './expression.ts';
+import { childrenOf, kindAfter, type Question, questionsIn } from './fold.ts';
 import { rightsOf } from './rights.ts';
 
 /**
@@ -28,9 +29,9 @@ export const askedListOf = (domain: Domain, kind: Kind, name: string): AskedList
   askedListsOf(domain, kind).find(({ list }) => list.name === name);
 
 const findLists = (domain: Domain): ReadonlyMap<string, readonly AskedList[]> => {
-  const asked = new Map<string, Map<string, Set<Asked>>>();
+  const asked = new Map<string, Map<string, Set<Question>>>();
   const note: Note = (kind, list, asks) => {
-    const lists = asked.get(kind.name) ?? new Map<string, Set<Asked>>();
+    const lists = asked.get(kind.name) ?? new Map<string, Set<Question>>();
     asked.set(kind.name, lists);
     lists.set(list.name, new Set([...(lists.get(list.name) ?? []), ...asks]));
   };
@@ -50,56 +51,19 @@ const findLists = (domain: Domain): ReadonlyMap<string, readonly AskedList[]> =>
   );
 };
 
-type Asked = Extract<Expression, { readonly field: string }>;
-type Note = (kind: Kind, list: ListInfo, asks: readonly Asked[]) => void;
+type Note = (kind: Kind, list: ListInfo, asks: readonly Question[]) => void;
 
-const askedList = (list: ListInfo, asks: readonly Asked[]): AskedList => ({
+const askedList = (list: ListInfo, asks: readonly Question[]): AskedList => ({
   list,
   fields: [...new Set(asks.map(({ field }) => field))].toSorted(),
   callers: [...new Set(asks.flatMap(({ op, field }) => (op === 'caller' ? [field] : [])))].toSorted(),
 });
 
 const walk = (domain: Domain, kind: Kind, expression: Expression, note: Note): void => {
-  switch (expression.op) {
-    case 'and':
-    case 'or':
-      for (const each of expression.of) walk(domain, kind, each, note);
-      break;
-    case 'not':
-      walk(domain, kind, expression.of, note);
-      break;
-    case 'at': {
-      const target = domain.kinds[expression.kind];
-      if (target !== undefined) walk(domain, target, expression.of, note);
-      break;
-    }
-    case 'some': {
-      const list = kind.lists[expression.field];
-      if (list !== undefined) note(kind, list, asksIn(expression.of));
-      break;
-    }
-    case 'const':
-    case 'is':
-    case 'min':
-    case 'max':
-    case 'caller':
-    case 'callers':
-      break;
-  }
-};
-
-/** The questions that a condition asks of an item. */
-export const asksIn = (expression: Expression): readonly Asked[] => {
-  switch (expression.op) {
-    case 'and':
-    case 'or':
-      return expression.of.flatMap(asksIn);
-    case 'not':
-      return asksIn(expression.of);
-    case 'const':
-      return [];
-    default:
-      return [expression];
+  for (const { asked, way } of questionsIn(expression)) {
+    const of = kindAfter(domain, kind, way);
+    const list = asked.op === 'some' ? of?.lists[asked.field] : undefined;
+    if (asked.op === 'some' && of && list) note(of, list, childrenOf(asked.of));
   }
 };
 

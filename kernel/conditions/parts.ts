@@ -1,5 +1,6 @@
 import { oncePer } from '../base/once-per.ts';
-import { always, and, type Expression, knowing, negate, never } from './expression.ts';
+import { always, and, type Expression, negate, never } from './expression.ts';
+import { knowing } from './fold.ts';
 import type { Reach, Right } from './rights.ts';
 import {
   type ConditionedRow,

@@ -1,6 +1,7 @@
 import { column, snake } from '../base/names.ts';
 import type { Expression } from '../conditions/expression.ts';
 import { fieldsOfItem } from '../conditions/expression.ts';
+import { childrenOf, fold } from '../conditions/fold.ts';
 import { operationOf, rightsOf } from '../conditions/rights.ts';
 import type { Domain, Kind, ViewInfo } from '../registry/registry.ts';
 
@@ -46,41 +47,17 @@ export const tablesAskedFor = (domain: Domain, view: ViewInfo): readonly AskedTa
   };
   const visit = (expression: Expression, joined: JoinedRow): void => {
     const { kind } = joined;
-    switch (expression.op) {
-      case 'and':
-      case 'or':
-        for (const each of expression.of) visit(each, joined);
-        return;
-      case 'not':
-        visit(expression.of, joined);
-        return;
-      case 'at': {
-        const target = domain.kinds[expression.kind];
-        if (target !== undefined)
-          enter(
-            target.table,
-            { id: 'id', of: expression.of, kind: target },
-            column(expression.field, kind.fields[expression.field]),
-            joined,
-          );
-        return;
+    for (const asked of childrenOf(expression)) {
+      const target = asked.op === 'at' ? domain.kinds[asked.kind] : undefined;
+      const list = asked.op === 'some' ? kind.lists[asked.field] : undefined;
+      if (asked.op === 'at' && target) {
+        const to = column(asked.field, kind.fields[asked.field]);
+        enter(target.table, { id: 'id', of: asked.of, kind: target }, to, joined);
       }
-      case 'some': {
-        const list = kind.lists[expression.field];
-        if (list !== undefined)
-          enter(
-            list.table,
-            {
-              id: `${snake(kind.name)}_id`,
-              of: expression.of,
-              kind: { ...kind, fields: fieldsOfItem(list) },
-            },
-            'id',
-            joined,
-          );
-        return;
+      if (asked.op === 'some' && list) {
+        const items = { ...kind, fields: fieldsOfItem(list) };
+        enter(list.table, { id: `${snake(kind.name)}_id`, of: asked.of, kind: items }, 'id', joined);
       }
-      default:
     }
   };
   for (const condition of rightsOf(domain).get(operationOf(view.asked, 'read'))?.alternatives ?? [])
@@ -99,66 +76,33 @@ const readersIn = (
     const next = `${row}${row.length}`;
     return readersIn(domain, of, { kind: there, row: next, joins: `${joins} join ${on(next)}` });
   };
-  switch (condition.op) {
-    case 'caller':
-      return [{ joins, id: `${row}.${column(condition.field, kind.fields[condition.field])}` }];
-    case 'and':
-      return condition.of.map((each) => readersIn(domain, each, joined)).find((each) => each !== undefined);
-    case 'or': {
-      const all = condition.of.map((each) => readersIn(domain, each, joined));
-      return all.every((each) => each !== undefined) ? all.flat() : undefined;
-    }
-    case 'at': {
-      const target = domain.kinds[condition.kind];
-      const to = column(condition.field, kind.fields[condition.field]);
-      return (
-        target &&
-        behind(condition.of, target, (next) => `${target.table} ${next} on ${next}.id = ${row}.${to}`)
-      );
-    }
-    case 'some': {
-      const list = kind.lists[condition.field];
-      if (list === undefined) return undefined;
+  return fold<readonly Readers[] | undefined>(condition, {
+    constant: () => undefined,
+    all: (parts) => parts.find((each) => each !== undefined),
+    any: (parts) => (parts.every((each) => each !== undefined) ? parts.flat() : undefined),
+    not: () => undefined,
+    question(asked) {
+      const to = column(asked.field, kind.fields[asked.field]);
+      if (asked.op === 'caller') return [{ joins, id: `${row}.${to}` }];
+      const target = asked.op === 'at' ? domain.kinds[asked.kind] : undefined;
+      if (asked.op === 'at' && target)
+        return behind(asked.of, target, (next) => `${target.table} ${next} on ${next}.id = ${row}.${to}`);
+      const list = asked.op === 'some' ? kind.lists[asked.field] : undefined;
+      if (asked.op !== 'some' || list === undefined) return undefined;
       const items = { ...kind, fields: fieldsOfItem(list) };
-      return behind(
-        condition.of,
-        items,
-        (next) => `${list.table} ${next} on ${next}.${snake(kind.name)}_id = ${row}.id`,
-      );
-    }
-    default:
-      return undefined;
-  }
+      const on = (next: string): string =>
+        `${list.table} ${next} on ${next}.${snake(kind.name)}_id = ${row}.id`;
+      return behind(asked.of, items, on);
+    },
+  });
 };
 
 /** Columns of the rows themselves, not of rows behind references. */
-const columnsIn = (expression: Expression, kind: Kind): readonly string[] => {
-  switch (expression.op) {
-    case 'and':
-    case 'or':
-      return expression.of.flatMap((each) => columnsIn(each, kind));
-    case 'not':
-      return columnsIn(expression.of, kind);
-    case 'const':
-    case 'some':
-      return [];
-    default:
-      return [column(expression.field, kind.fields[expression.field])];
-  }
-};
+const columnsIn = (expression: Expression, kind: Kind): readonly string[] =>
+  childrenOf(expression).flatMap(({ op, field }) =>
+    op === 'some' ? [] : [column(field, kind.fields[field])],
+  );
 
 /** True if events of other aggregates can change who may read a row under this condition. */
-export const asksOthers = (condition: Expression): boolean => {
-  switch (condition.op) {
-    case 'and':
-    case 'or':
-      return condition.of.some(asksOthers);
-    case 'not':
-      return asksOthers(condition.of);
-    case 'at':
-    case 'some':
-      return true;
-    default:
-      return false;
-  }
-};
+export const asksOthers = (condition: Expression): boolean =>
+  childrenOf(condition).some(({ op }) => op === 'at' || op === 'some');

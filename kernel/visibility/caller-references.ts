@@ -1,5 +1,6 @@
 import { attributesIn } from '../conditions/attributes.ts';
-import { callersIn, type Expression } from '../conditions/expression.ts';
+import type { Expression } from '../conditions/expression.ts';
+import { callersIn } from '../conditions/fold.ts';
 import { askedListOf } from '../conditions/lists.ts';
 import type { Domain, Kind, ListInfo } from '../registry/registry.ts';
 import { questionsOf, readingRights } from './watches.ts';

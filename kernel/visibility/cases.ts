@@ -1,9 +1,10 @@
 import { targetOf } from '../base/names.ts';
 import { attributesIn } from '../conditions/attributes.ts';
-import { callersIn, type Expression, fieldsOfItem, resolve } from '../conditions/expression.ts';
+import { type Expression, fieldsOfItem, resolve } from '../conditions/expression.ts';
 import { checkOf, type Fact, type Facts, keyedFact, keyedFactsIn } from '../conditions/facts.ts';
+import { callersIn, childrenOf } from '../conditions/fold.ts';
 import type { Attributes } from '../conditions/holds.ts';
-import { type AskedList, askedListOf, asksIn } from '../conditions/lists.ts';
+import { type AskedList, askedListOf } from '../conditions/lists.ts';
 import { operationOf } from '../conditions/rights.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import type { Domain, EventInfo, Kind } from '../registry/registry.ts';
@@ -140,7 +141,7 @@ const itemsOf = (
   const asked = readingRights(domain, kind)
     .flatMap((right) => questionsOf(domain, right))
     .flatMap(({ asked: each, at }) =>
-      each.op === 'some' && keyedFact(at, each.field).key === fact.key ? asksIn(each.of) : [],
+      each.op === 'some' && keyedFact(at, each.field).key === fact.key ? childrenOf(each.of) : [],
     );
   const valuesOfField = (name: string): readonly unknown[] => {
     const def = defs[name];

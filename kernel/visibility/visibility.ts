@@ -3,8 +3,9 @@
 import { targetOf, wire } from '../base/names.ts';
 import { oncePer } from '../base/once-per.ts';
 import { StartRefused } from '../base/start-refused.ts';
-import { always, type Expression, knowing } from '../conditions/expression.ts';
-import { type Fact, type Facts, keyedFact, keyedFactsIn, leftBy, questionsIn } from '../conditions/facts.ts';
+import { always, type Expression } from '../conditions/expression.ts';
+import { type Fact, type Facts, keyedFact, keyedFactsIn, leftBy, questionsAt } from '../conditions/facts.ts';
+import { knowing } from '../conditions/fold.ts';
 import { type Find, holdsOf, type State } from '../conditions/holds.ts';
 import { partOfItems, partRightsOf } from '../conditions/parts-of.ts';
 import { operationOf, type Right } from '../conditions/rights.ts';
@@ -275,7 +276,7 @@ const asksBefore = (domain: Domain, { kind, watch }: KindVisibility, event: Even
 
 /** True if the condition asks for any of these fields of the aggregate itself. */
 const asksFor = (domain: Domain, expression: Expression, kind: Kind, fields: ReadonlySet<string>): boolean =>
-  questionsIn(expression, { domain, kind, path: [] }).some(
+  questionsAt(expression, { domain, kind, path: [] }).some(
     ({ asked, at }) => at.path.length === 0 && fields.has(asked.field),
   );
 

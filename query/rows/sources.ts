@@ -5,13 +5,8 @@ import { column, sqlName, targetOf } from '#kernel/base/names.ts';
 import { oncePer } from '#kernel/base/once-per.ts';
 import type { Operation } from '#kernel/base/operation.ts';
 import { notFound, type RejectionCode } from '#kernel/base/rejection.ts';
-import {
-  type Expression,
-  type FactAt,
-  factsIn,
-  fieldsOfItem,
-  resolve,
-} from '#kernel/conditions/expression.ts';
+import { type Expression, fieldsOfItem, resolve } from '#kernel/conditions/expression.ts';
+import { type FactAt, factsIn } from '#kernel/conditions/fold.ts';
 import type { State } from '#kernel/conditions/holds.ts';
 import { type AskedList, askedColumn, askedListOf } from '#kernel/conditions/lists.ts';
 import { partOfItems, partRightsOf } from '#kernel/conditions/parts-of.ts';

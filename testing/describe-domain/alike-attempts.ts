@@ -1,4 +1,5 @@
 import { type Expression, resolve } from '#kernel/conditions/expression.ts';
+import { childrenOf, type Question } from '#kernel/conditions/fold.ts';
 import { compare } from '#kernel/conditions/holds.ts';
 import { rightsOf } from '#kernel/conditions/rights.ts';
 import type { Domain, Kind, Row } from '#kernel/registry/registry.ts';
@@ -66,33 +67,26 @@ type Comparing = {
 };
 
 /** Of each comparison in a condition. */
-const resultsOf = (
-  comparing: Comparing,
-  expression: Expression,
-  row: Row | undefined,
-): readonly unknown[] => {
-  switch (expression.op) {
-    case 'const':
-      return [];
-    case 'and':
-    case 'or':
-      return expression.of.flatMap((each) => resultsOf(comparing, each, row));
-    case 'not':
-      return resultsOf(comparing, expression.of, row);
-    case 'at':
-      return resultsOf(comparing, expression.of, comparing.find(Number(row?.[expression.field])));
+const resultsOf = (comparing: Comparing, expression: Expression, row: Row | undefined): readonly unknown[] =>
+  childrenOf(expression).flatMap((asked) =>
+    asked.op === 'at'
+      ? resultsOf(comparing, asked.of, comparing.find(Number(row?.[asked.field])))
+      : [resultOf(comparing, asked, row && valueIn(row, asked))],
+  );
+
+const resultOf = ({ callerId }: Comparing, asked: Question, value: unknown): unknown => {
+  switch (asked.op) {
     case 'is':
-      return [row && valueIn(row, expression) === expression.value];
+      return value === undefined ? undefined : value === asked.value;
     case 'caller':
-      return [row && valueIn(row, expression) === comparing.callerId];
+      return value === undefined ? undefined : value === callerId;
     case 'min':
-      return [isOrdered(expression.than, row && valueIn(row, expression))];
+      return isOrdered(asked.than, value);
     case 'max':
-      return [isOrdered(row && valueIn(row, expression), expression.than)];
+      return isOrdered(value, asked.than);
     // With the items themselves, and the attributes of users.
-    case 'callers':
-    case 'some':
-      return [row && valueIn(row, expression)];
+    default:
+      return value;
   }
 };
 

@@ -1,4 +1,5 @@
 import { type Expression, resolve } from '#kernel/conditions/expression.ts';
+import { fold } from '#kernel/conditions/fold.ts';
 import { operationOf, rightsOf } from '#kernel/conditions/rights.ts';
 import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
 
@@ -29,19 +30,16 @@ export const rolesAskedAt = (domain: Domain): ReadonlyMap<Path, ReadonlySet<stri
   return asked;
 };
 
-const pathsIn = (expression: Expression, at: string): readonly Path[] => {
-  switch (expression.op) {
-    case 'and':
-    case 'or':
-      return expression.of.flatMap((each) => pathsIn(each, at));
-    case 'caller':
-      return [`${at}.${expression.field}`];
-    case 'at':
-      return pathsIn(expression.of, expression.kind);
-    case 'some':
-      return pathsIn(expression.of, `${at}.${expression.field}`);
-    default:
-      // A negated right requires no particular user.
-      return [];
-  }
-};
+const pathsIn = (expression: Expression, at: string): readonly Path[] =>
+  fold<readonly Path[]>(expression, {
+    constant: () => [],
+    all: (parts) => parts.flat(),
+    any: (parts) => parts.flat(),
+    // A negated right requires no particular user.
+    not: () => [],
+    question(asked) {
+      if (asked.op === 'caller') return [`${at}.${asked.field}`];
+      if (asked.op === 'at') return pathsIn(asked.of, asked.kind);
+      return asked.op === 'some' ? pathsIn(asked.of, `${at}.${asked.field}`) : [];
+    },
+  });

@@ -1,4 +1,5 @@
 import { type Expression, resolve } from '#kernel/conditions/expression.ts';
+import { childrenOf } from '#kernel/conditions/fold.ts';
 import { rightsOf } from '#kernel/conditions/rights.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 
@@ -30,20 +31,9 @@ const conditionsOf = ({ commands, invariants, limits, reactions, timers }: Kind)
     ...Object.values(timers).flatMap(({ while: during, pause }) => [during, pause]),
   ].filter((condition) => condition !== undefined);
 
-const comparedIn = (expression: Expression, at: string): readonly string[] => {
-  switch (expression.op) {
-    case 'and':
-    case 'or':
-      return expression.of.flatMap((each) => comparedIn(each, at));
-    case 'not':
-      return comparedIn(expression.of, at);
-    case 'at':
-      return comparedIn(expression.of, expression.kind);
-    case 'some':
-      return comparedIn(expression.of, `${at}.${expression.field}`);
-    case 'const':
-      return [];
-    default:
-      return [`${at}.${expression.field}`];
-  }
-};
+const comparedIn = (expression: Expression, at: string): readonly string[] =>
+  childrenOf(expression).flatMap((asked) => {
+    if (asked.op === 'at') return comparedIn(asked.of, asked.kind);
+    const field = `${at}.${asked.field}`;
+    return asked.op === 'some' ? comparedIn(asked.of, field) : [field];
+  });

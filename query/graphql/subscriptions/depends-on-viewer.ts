@@ -15,7 +15,7 @@ import {
 } from 'graphql';
 import { itemType, targetOf } from '#kernel/base/names.ts';
 import { oncePer } from '#kernel/base/once-per.ts';
-import { callersIn } from '#kernel/conditions/expression.ts';
+import { callersIn } from '#kernel/conditions/fold.ts';
 import { isReadableWith } from '#kernel/conditions/references.ts';
 import { rightsOf } from '#kernel/conditions/rights.ts';
 import { filtersOf } from '#kernel/registry/event-references.ts';
