@@ -11,6 +11,7 @@ import { viewOf } from '../registry/view-of.ts';
 import { aggregateOperations } from '../rest/operations.ts';
 import { tableOf } from '../rows/table.ts';
 import { visibilityOf } from '../visibility/visibility.ts';
+import { demandCreatable } from './demand-creatable.ts';
 import { demandFields } from './demand-fields.ts';
 import { demandHatches } from './demand-hatches.ts';
 import { demandLimits } from './demand-limits.ts';
@@ -83,6 +84,7 @@ export const assemble = <
   demandVersions(kinds);
   demandReferences(kinds, { user: base.user, aggregates, domain: base.name });
   demandNames(kinds);
+  demandCreatable(kinds);
   const domain = {
     name: base.name,
     roles: ['anonymous', ...base.roles, 'admin'],

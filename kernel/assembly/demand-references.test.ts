@@ -25,7 +25,7 @@ const folder = of('folder');
 test('references within the domain are accepted, by aggregate and by name', () => {
   const fields = {
     folder: ref(folder),
-    copy: ref('note'),
+    copy: ref('note').optional(),
     maker: ref(base.user),
     rows: list({ source: ref('folder') }, { max: 3 }),
   };
