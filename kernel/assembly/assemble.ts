@@ -14,6 +14,7 @@ import { visibilityOf } from '../visibility/visibility.ts';
 import { demandCreatable } from './demand-creatable.ts';
 import { demandFields } from './demand-fields.ts';
 import { demandHatches } from './demand-hatches.ts';
+import { demandLabels } from './demand-labels.ts';
 import { demandLimits } from './demand-limits.ts';
 import { demandLists } from './demand-lists.ts';
 import { demandNames } from './demand-names.ts';
@@ -85,6 +86,7 @@ export const assemble = <
   demandReferences(kinds, { user: base.user, aggregates, domain: base.name });
   demandNames(kinds);
   demandCreatable(kinds);
+  demandLabels(kinds);
   const domain = {
     name: base.name,
     roles: ['anonymous', ...base.roles, 'admin'],

@@ -31,6 +31,10 @@ interface Keys<F, D> {
   readonly reference: { [K in keyof F & string]: F[K] extends Ref<unknown, unknown> ? K : never }[keyof F &
     string];
   readonly any: (keyof F | keyof D) & string;
+  /** The fields that a reference can show beside the id. */
+  readonly label: {
+    [K in keyof F & string]: F[K] extends List<Fields> | Ref<unknown, unknown> ? never : K;
+  }[keyof F & string];
   /** The fields by which aggregates can be counted. */
   readonly plain: { [K in keyof F & string]: F[K] extends List<Fields> ? never : K }[keyof F & string];
 }
@@ -427,7 +431,7 @@ export type Declaration<
    * The field that other aggregates show, beside the id, when they refer to it: to callers who may read the
    * aggregate itself, otherwise null.
    */
-  readonly label?: keyof F & string;
+  readonly label?: Keys<F, unknown>['label'];
   /** The default order of its lists; `newest` first unless given. */
   readonly order?: 'oldest' | 'newest';
   /** Its fields, with their types and options. */

@@ -1,10 +1,11 @@
 import { type RequestHandler, Router } from 'express';
 import { createRouteTable } from '#edge/http/route-table.ts';
-import { kebab } from '#kernel/base/names.ts';
+import { kebab, wire } from '#kernel/base/names.ts';
 import { routeOf } from '#kernel/base/rest/operation.ts';
 import { typeOfCommand } from '#kernel/decide/decide.ts';
 import { patchType } from '#kernel/decide/forms.ts';
 import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
+import { parentOf } from '#kernel/rest/operation.ts';
 import { ofAggregates } from '#shared/rest/operations.ts';
 import { mountWrite, type Write, type WriteDependencies, writeRoutes } from './write-routes.ts';
 
@@ -25,7 +26,7 @@ const aggregateRoutes = (dependencies: WriteDependencies & { readonly domain: Do
     mountWrite(table.routerOf(routeOf(operation)), dependencies, {
       operation,
       collection: `/${kind.path}`,
-      toCommand: commandFor(kind, command),
+      toCommand: commandFor(dependencies.domain, kind, command),
       ...(command.list && { items: { path: kebab(command.list.name), id: command.list.id.name } }),
     });
   }
@@ -33,12 +34,23 @@ const aggregateRoutes = (dependencies: WriteDependencies & { readonly domain: Do
 };
 
 /** An array is a JSON patch; all other bodies are forms. */
-const commandFor = (kind: Kind, command: CommandInfo): Write['toCommand'] => {
+const commandFor = (domain: Domain, kind: Kind, command: CommandInfo): Write['toCommand'] => {
   const type = typeOfCommand(kind, command.name);
+  const place = placeOf(domain, kind, command);
   return (item, body) =>
     Array.isArray(body)
       ? { type: patchType(kind), ...item, patch: body }
-      : { type, ...item, ...(body as object | undefined) };
+      : { type, ...place(item), ...(body as object | undefined) };
+};
+
+type Place = (item: Readonly<Record<string, unknown>>) => object;
+
+/** A path names the parent of a new aggregate by its kind, and a command by the reference. */
+const placeOf = (domain: Domain, kind: Kind, command: CommandInfo): Place => {
+  const above = command.kind === 'create' ? parentOf(domain, kind) : undefined;
+  if (above === undefined || kind.parent === undefined) return (item) => item;
+  const [inPath, inCommand] = [`${above.name}Id`, wire(kind.parent, kind.fields[kind.parent])];
+  return ({ [inPath]: id, ...item }) => ({ ...item, [inCommand]: id });
 };
 
 const webhookRoutes = (dependencies: WriteDependencies): Router =>
