@@ -4,7 +4,7 @@ import { resolve } from '../conditions/expression.ts';
 import { checkOf } from '../conditions/facts.ts';
 import { rulesOf } from '../decide/given.ts';
 import { domain } from '../declare/domain.ts';
-import { date, type Fields, instant, integer, line, ref, states, upload } from '../declare/fields.ts';
+import { date, type Fields, instant, integer, line, ref, set, states, upload } from '../declare/fields.ts';
 import { assemble } from './assemble.ts';
 
 const base = domain({ name: 'tried', roles: ['clerk'] });
@@ -64,6 +64,8 @@ test('an unsupported declaration is refused by name', () => {
 });
 
 test.each([
+  ['search() of amount', integer(1, 9).search('A')],
+  ['search() of amount', set(line(9), 3).search('B')],
   ['sort() of amount', integer(1, 9).sort()],
   ['sort() of amount', line(9).sort()],
   ['the option `erased` of amount', date().personal({ erased: '1900-01-01' })],

@@ -42,6 +42,9 @@ const unsupportedIn = (kind: Kind): readonly string[] => {
       isErasedToAnother(fields[field]) ? [`the option \`erased\` of ${field}`] : [],
     ),
     ...Object.keys(fields).flatMap((field) =>
+      fields[field]?.search && fields[field].kind !== 'text' ? [`search() of ${field}`] : [],
+    ),
+    ...Object.keys(fields).flatMap((field) =>
       fields[field]?.sort && fields[field].kind !== 'instant' ? [`sort() of ${field}`] : [],
     ),
   ];

@@ -69,10 +69,14 @@ const isNullable = (def: FieldDef): boolean => def.optional === true || def.pers
 const composed = (text: string): string =>
   `case when octet_length(${text}) = char_length(${text}) or ${text} is nfc normalized then ${text} else normalize(${text}) end`;
 
-/** The weighted text vector; D is PostgreSQL’s default weight. */
+/**
+ * The weighted text vector; D is PostgreSQL’s default weight. A null text has an empty vector, because a null
+ * one would hide the words of all other fields.
+ */
 const searchOf = (kind: Kind, normalized: (text: string) => string): readonly string[] => {
   const parts = columnsOf(kind).flatMap(([name, def]) => {
-    const vector = `to_tsvector('simple', ${normalized(column(name, def))})`;
+    const words = `to_tsvector('simple', ${normalized(column(name, def))})`;
+    const vector = isNullable(def) ? `coalesce(${words}, '')` : words;
     return def.search === undefined
       ? []
       : [def.search === 'D' ? vector : `setweight(${vector}, '${def.search}')`];

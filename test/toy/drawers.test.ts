@@ -8,8 +8,8 @@ import { test as base } from './toy-fixture.ts';
 const shop = domain({ name: 'drawers', roles: ['clerk'] });
 const box = shop.aggregate('box', {
   names: { plural: 'boxes' },
-  fields: { name: line(20) },
-  events: { put: { creates: ['name'] } },
+  fields: { name: line(20).search('A'), note: line(20).optional().search('B') },
+  events: { put: { creates: ['name', 'note'] } },
   commands: { put: { emits: 'put' } },
   rights: { read: { anyone: true }, write: { clerk: true } },
 });
@@ -41,4 +41,11 @@ test('a parent may have another name than its aggregate', async ({ byAdmin, sess
     undefined,
     { addDrawer: { name: 'Low', inside: { id: String(above) } } },
   ]);
+});
+
+test('a text that is null does not hide the words of the others', async ({ byAdmin, session }) => {
+  const { id } = (await byAdmin('POST', '/boxes', { name: 'Wooden' })).written;
+  const { id: noted } = (await byAdmin('POST', '/boxes', { name: 'Iron', note: 'not wooden' })).written;
+  const { body } = await session.read<readonly { id: number }[]>('/boxes?q=wooden');
+  expect(body.map((each) => each.id).toSorted()).toEqual([id, noted].toSorted());
 });
