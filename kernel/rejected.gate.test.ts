@@ -37,6 +37,7 @@ const note = base.aggregate('note', {
   commands: {
     make: { emits: 'made', next: ['finish'] },
     finish: { emits: 'finished' },
+    keep: { emits: 'finished', refuses: { kept: 'It is kept.' }, decide: ({ state, refuse }) => (state.title === '' ? refuse('kept') : ['finished']) },
     end: { emits: ['finished', 'gone'], decide: ({ state }) => (state.title === '' ? ['gone'] : ['finished']) },
     rate: { emits: ['rated', 'gone'], decide: ({ state }) => (state.id === 1 ? ['gone'] : [['rated', { title: state.title }]]) },
   },
@@ -182,6 +183,15 @@ an unknown command to follow | next | TS2322 Did you mean '"finish"'?
 a choice that nothing decides | end | TS2322 'decide' is missing
   - , decide: ({ state }) => (state.title === '' ? ['gone'] : ['finished'])
   +
+a refusal that the command does not declare | decide | TS2322 '"kep"' is not assignable to type '"kept"'
+  - refuse('kept')
+  + refuse('kep')
+refusals that nothing decides on | finish | TS2322 'decide' is missing
+  - finish: { emits: 'finished' }
+  + finish: { emits: 'finished', refuses: { late: 'It is late.' } }
+a decision for another event than the one that the command emits | decide | TS2322 '"gone"' is not assignable
+  - refuse('kept') : ['finished']
+  + refuse('kept') : ['gone']
 a decision by an unknown field | titel | TS2551 'titel' does not exist
   - state.title
   + state.titel
@@ -215,7 +225,7 @@ a computed value that is missing | decide | TS2322 Property 'title' is missing
 an event that computes, by its name alone | decide | TS2322 '"rated"'
   - [['rated', { title: state.title }]]
   + ['rated']
-values that nothing decides | emits | TS2322 '"rated"' is not assignable
+values that nothing decides | make | TS2322 'decide' is missing
   - emits: 'made', next
   + emits: 'rated', next
 an unknown fact | anyone | TS2322 '"opne"' is not assignable

@@ -183,7 +183,7 @@ const WORDS: Readonly<Record<string, string>> = {
   Count: 'a list',
   Sum: 'a number of a list, as `items.amount`',
   Plain: 'an event',
-  'readonly EventName[]': 'events',
+  'EventName | readonly EventName[]': 'an event, or events',
   'readonly FieldName[]': 'fields',
   'readonly string[]': 'names',
   O: 'a reference',

@@ -1,6 +1,16 @@
 import type { REJECTIONS } from '#kernel/base/rejection.ts';
 import type { HttpProblemCode } from '#kernel/base/rest/http-problem.ts';
-import type { AggregatesOf, FactOf, FieldsOf, KindOf, Lists, MoreOfA, Snake, UserOf } from './declared.ts';
+import type {
+  AggregatesOf,
+  CommandsOf,
+  FactOf,
+  FieldsOf,
+  KindOf,
+  Lists,
+  MoreOfA,
+  Snake,
+  UserOf,
+} from './declared.ts';
 
 /** The codes of problems: those of the kernel, and those derived from or declared in a domain. */
 
@@ -18,6 +28,14 @@ type OfLimits<A, Limits> = {
 type OfUnique<A, F> = { [K in keyof F & string]: `${Snake<KindOf<A>>}_${Snake<K>}_taken` }[keyof F & string];
 type OfLists<A, F> = { [K in Lists<F>]: `${Snake<KindOf<A>>}_${Snake<K>}_full` }[Lists<F>];
 
+type OfDecisions<A, C> = {
+  [K in keyof C]: C[K] extends { readonly refuses: infer R }
+    ? {
+        [Name in keyof R & string]: Coded<Pick<R, Name>, `${Snake<KindOf<A>>}_${Snake<Name>}`>;
+      }[keyof R & string]
+    : never;
+}[keyof C];
+
 type CodeOf<A> = A extends unknown
   ?
       | `${Snake<KindOf<A>>}_${'not_found' | 'deleted'}`
@@ -25,6 +43,7 @@ type CodeOf<A> = A extends unknown
       | `${Snake<KindOf<A>>}_${string}_${'not_found' | 'exists'}`
       | OfLimits<A, MoreOfA<A, 'limits'>>
       | OfUnique<A, FieldsOf<A>>
+      | OfDecisions<A, CommandsOf<A>>
       | OfLists<A, FieldsOf<A>>
   : never;
 

@@ -3,6 +3,7 @@
 import { capital, column, itemType, SQL_NAME_CHARACTERS_MAX, targetOf, wire } from '../base/names.ts';
 import { isAbsence, REJECTIONS } from '../base/rejection.ts';
 import { StartRefused } from '../base/start-refused.ts';
+import { declaredRefusalsOf } from '../decide/guards.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import type { Kind, ListInfo, Refusal } from '../registry/registry.ts';
 
@@ -141,6 +142,7 @@ const wrongInDeclarations = (kind: Kind): readonly string[] => {
           ? `${code} is not a valid code or is already used by the kernel`
           : undefined,
     ),
+    ...of('the refusal', ambiguous(kind), (code) => `${code} has two sentences`),
   ];
 };
 
@@ -181,10 +183,18 @@ const factsNamedIn = (kind: Kind, condition: unknown): readonly string[] => {
 };
 
 /** The kernel declares the refusal of a taken e-mail address of users. */
-const refusalsIn = ({ refusals, limits }: Kind): readonly Refusal[] => [
-  ...Object.values(refusals),
-  ...limits.filter(({ fence }) => fence !== 'email_abandoned').map(({ refusal }) => refusal),
-];
+const refusalsIn = (kind: Kind): readonly Refusal[] =>
+  declaredRefusalsOf(kind).filter(({ code }) => kind.name !== 'user' || code !== 'email_taken');
+
+/** Codes that have two sentences: documentation could show only one. */
+const ambiguous = (kind: Kind): readonly string[] => {
+  const sentences = new Map<string, string | undefined>();
+  return refusalsIn(kind).flatMap(({ code, says }) => {
+    const first = sentences.has(code) ? sentences.get(code) : says;
+    sentences.set(code, first);
+    return first === says ? [] : [code];
+  });
+};
 
 /** The words of choices and states; of users, the roles. */
 const choiceWords = ({ fields }: Kind): readonly string[] =>

@@ -66,6 +66,9 @@ export const deleted = (kind: string): RejectionCode => `${snake(kind)}_deleted`
 /** For a fact that is false, as `article_not_published`. */
 export const isNot = (kind: string, fact: string): RejectionCode =>
   `${snake(kind)}_not_${snake(fact)}` as DomainCode;
+/** A refusal that a decision declares, as `ticket_already_merged`. */
+export const refusedAs = (kind: string, name: string): RejectionCode =>
+  `${snake(kind)}_${snake(name)}` as DomainCode;
 /** An item with the same key, as `collection_item_exists`. */
 export const exists = (one: string): RejectionCode => `${snake(one)}_exists` as DomainCode;
 /** A list that is full, as `collection_items_full`. */

@@ -5,7 +5,7 @@ import { deleted, notFound, Rejection } from '../base/rejection.ts';
 import type { CommandInfo, Domain, EventInfo, Kind, Row } from '../registry/registry.ts';
 import { areEqual } from './are-equal.ts';
 import type { Evolve } from './evolve.ts';
-import { type Context, guardOf, invariantOf } from './guards.ts';
+import { type Context, guardOf, invariantOf, rejection } from './guards.ts';
 import { itemDraftOf } from './items.ts';
 import { readerOf } from './reads.ts';
 import type { AggregateState, Happened, Present } from './state.ts';
@@ -59,13 +59,11 @@ const decisionOf = (domain: Domain, kind: Kind, { command, evolve, decisions }: 
     const metadata = metadataOf(context);
     const events: Happened[] = [];
     let after: AggregateState = before;
-    for (const [draft, computed] of choose(form, before, context)) {
+    const refuseFirst = () => !isCreation && guard(before.fields, context);
+    for (const [draft, computed] of afterState(refuseFirst, () => choose(form, before, context))) {
       const drafted =
         after.status === 'present'
-          ? afterState(
-              () => !isCreation && guard(before.fields, context),
-              () => draft.dataOf(form, after as Present, computed),
-            )
+          ? afterState(refuseFirst, () => draft.dataOf(form, after as Present, computed))
           : [];
       for (const data of drafted) {
         if (!isCreation) guard(before.fields, context);
@@ -98,7 +96,7 @@ const decisionOf = (domain: Domain, kind: Kind, { command, evolve, decisions }: 
 };
 
 /** The state refuses first: a full list matters only where items may be added. An absent item stays absent. */
-const afterState = (guard: () => void, draft: () => readonly Row[]): readonly Row[] => {
+const afterState = <T>(guard: () => void, draft: () => readonly T[]): readonly T[] => {
   try {
     return draft();
   } catch (error) {
@@ -207,8 +205,9 @@ const choiceOf = (
   const { decide } = command;
   if (decide === undefined) return () => all;
   const read = readerOf(domain, kind, command);
+  const refuse = refusing(kind, command);
   return (form, { fields }, { callerId, at, look }) =>
-    decide({ state: fields, form, callerId, now: at, reads: read(fields, form, look) } as never).map(
+    decide({ state: fields, form, refuse, callerId, now: at, reads: read(fields, form, look) } as never).map(
       (decided): Chosen => {
         const [name, computed] = typeof decided === 'string' ? [decided, {}] : decided;
         const draft = drafts.get(name);
@@ -218,6 +217,15 @@ const choiceOf = (
       },
     );
 };
+
+/** Throws, so that a refusal counts even if the decision does not return it. */
+const refusing =
+  (kind: Kind, { name, refuses }: CommandInfo) =>
+  (each: string): never => {
+    const refusal = refuses[each];
+    if (refusal !== undefined) throw rejection(refusal);
+    throw new Error(`${kind.name}: ${name} refused ${each}, which is not in its \`refuses\``);
+  };
 
 const draftOf = (kind: Kind, event: EventInfo): Draft => {
   const identity = kind.identity.map((name) => [name, wire(name, kind.fields[name])] as const);

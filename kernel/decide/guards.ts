@@ -30,7 +30,7 @@ export const findBy =
 type Guard = (fields: Row, context: Context) => void;
 type Part = { readonly holds: Holds; readonly refuse: (fields: Row, look: Look) => Refusal };
 
-const rejection = ({ code, says }: Refusal): Rejection => new Rejection(code, {}, { says });
+export const rejection = ({ code, says }: Refusal): Rejection => new Rejection(code, {}, { says });
 
 /** Refuses a command unless its condition holds; each part of the condition has its own refusal. */
 export const guardOf = (domain: Domain, kind: Kind, when: unknown): Guard => {
@@ -67,6 +67,13 @@ export const invariantOf = (
 
 export const refusalOfInvariant = (kind: Kind, [name, condition]: readonly [string, unknown]): Refusal =>
   (typeof condition === 'string' ? kind.refusals[condition] : undefined) ?? { code: isNot(kind.name, name) };
+
+/** The refusals that have a sentence of the author: those of facts, limits and decisions. */
+export const declaredRefusalsOf = ({ refusals, limits, commands }: Kind): readonly Refusal[] => [
+  ...Object.values(refusals),
+  ...limits.map(({ refusal }) => refusal),
+  ...Object.values(commands).flatMap(({ refuses }) => Object.values(refuses)),
+];
 
 type Asked = string | Row | readonly unknown[];
 /** The parts of a condition, all of which must hold. */

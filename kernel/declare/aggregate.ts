@@ -143,16 +143,29 @@ type CommandSpec<EventName, Plain, Cond, FieldName, Decision, Reference> = {
   readonly next?: readonly string[];
 } /** The event that happens. */ & (
   | { readonly emits: Plain }
-  /** The events that `decide` chooses from. The command has the form of the first. */
+  /** The event that `decide` may choose, or several; the command has the form of the first. */
   | {
-      readonly emits: readonly EventName[];
+      readonly emits: EventName | readonly EventName[];
+      /** Refusals of `decide` by name, with their sentences: `{ alreadyMerged: 'The ticket is merged.' }`. */
+      readonly refuses?: SentencesOf<string>;
       /**
-       * Returns the events and the values that they compute. A pure function, for rules that data cannot
-       * express.
+       * Returns the events and the values that they compute; `[]` changes nothing. A pure function, for rules
+       * that data cannot express.
        */
-      readonly decide: (given: Decision) => readonly (EventName | readonly [EventName, Computed])[];
+      readonly decide: (
+        given: Decision,
+      ) => readonly (EventName | readonly [EventName, Computed])[] | Refused<string>;
     }
 );
+/** A sentence, or a sentence with a code. */
+type SentencesOf<Name extends string> = {
+  readonly [N in Name]?: string | { readonly code: string; readonly says: string };
+};
+declare const REFUSED: unique symbol;
+/** The refusal of a decision. */
+interface Refused<out Name extends string> {
+  readonly [REFUSED]: Name;
+}
 /** Keyed by field. */
 type Computed = { readonly [field: string]: unknown };
 /** Events whose data comes from the form and the declaration alone. */
@@ -181,17 +194,24 @@ export type Given<F extends Fields, D> = {
       TargetOf<F[K]>
     > | null;
   };
+  /** Refuses the command by a name in its `refuses`: `return refuse('alreadyMerged')`. */
+  readonly refuse: <const Name extends string>(name: Name) => Refused<Name>;
   /** The user who sent the command; null for anonymous callers. */
   readonly callerId: number | null;
   /** The time of the command, which its events get. */
   readonly now: string;
 };
-/** Checks that a decision returns only events that the command emits. */
+/** Checks that a decision returns only events that the command emits, and refusals that it declares. */
 type Decided<C, F, E> = {
-  readonly [K in keyof C]: C[K] extends { readonly emits: readonly (infer N)[] }
-    ? { readonly decide: (given: never) => readonly DecisionOn<F, E, N>[] }
+  readonly [K in keyof C]: C[K] extends { readonly emits: infer N } & Deciding
+    ? {
+        readonly decide: (given: never) => readonly DecisionOn<F, E, OneOf<N>>[] | Refused<RefusalIn<C[K]>>;
+      }
     : unknown;
 };
+type Deciding = { readonly decide: unknown } | { readonly refuses: unknown };
+type OneOf<N> = N extends readonly (infer One)[] ? One : N;
+type RefusalIn<Spec> = Spec extends { readonly refuses: infer R } ? keyof R & string : never;
 /** The name of an event, with all values that it computes. */
 type DecisionOn<F, E, N> = N extends keyof E
   ? E[N] extends { readonly computes: readonly (infer P)[] }
@@ -448,11 +468,7 @@ export type Declaration<
    * The message for a command that requires a fact which does not hold: a sentence, or a sentence with a
    * code.
    */
-  readonly refusals?: {
-    readonly [N in Facts<F, NoInfer<K>, O>['fact']]?:
-      | string
-      | { readonly code: string; readonly says: string };
-  };
+  readonly refusals?: SentencesOf<Facts<F, NoInfer<K>, O>['fact']>;
   /** Conditions that hold after every command; a command that would violate one is refused. */
   readonly invariants?: { readonly [name: string]: Cond };
   /**

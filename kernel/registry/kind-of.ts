@@ -1,7 +1,7 @@
 // Over 200 lines, because it is one conversion: the declaration of an aggregate becomes a kind.
 import type * as z from 'zod';
 import { byName, capital, column, kebab, singular, snake, wire } from '../base/names.ts';
-import { isFull, isNot, isTaken, type RejectionCode } from '../base/rejection.ts';
+import { isFull, isNot, isTaken, type RejectionCode, refusedAs } from '../base/rejection.ts';
 import { StartRefused } from '../base/start-refused.ts';
 import type { AnyAggregate } from '../declare/aggregate.ts';
 import { type FieldDef, integer } from '../declare/fields.ts';
@@ -97,7 +97,7 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
     persons,
     derived,
     facts: allFacts(name, fields, (declaration.facts ?? {}) as Row),
-    refusals: refusalsOf(name, declaration.refusals ?? {}),
+    refusals: refusalsOf(declaration.refusals ?? {}, (fact) => isNot(name, fact)),
     commands: mapped(declaration.commands as Record<string, Row>, (command, spec) =>
       commandOf(name, events, command, spec),
     ),
@@ -227,16 +227,15 @@ const listOf = (aggregate: string, name: string, def: FieldDef, settled: readonl
   };
 };
 
-/** The code derives from the fact, unless the author gives one. */
-const refusalsOf = (
-  name: string,
-  declared: Record<string, string | { code: string; says: string }>,
-): Record<string, Refusal> =>
-  Object.fromEntries(
-    Object.entries(declared).map(([fact, refusal]) => [
-      fact,
+type Sentences = Readonly<Record<string, string | { readonly code: string; readonly says: string }>>;
+
+/** The code derives from the name, unless the author gives one. */
+const refusalsOf = (declared: Sentences, codeOf: (name: string) => RejectionCode): Record<string, Refusal> =>
+  byName(
+    Object.entries(declared).map(([name, refusal]) => [
+      name,
       typeof refusal === 'string'
-        ? { code: isNot(name, fact), says: refusal }
+        ? { code: codeOf(name), says: refusal }
         : { ...refusal, code: refusal.code as RejectionCode },
     ]),
   );
@@ -359,6 +358,10 @@ const commandOf = (aggregate: string, events: Kind['events'], name: string, spec
     throw new StartRefused(
       `${aggregate}: the command ${name} emits ${computing.name}, which computes values, but the command does not decide them: give it a \`decide\`.`,
     );
+  if (spec.refuses !== undefined && spec.decide === undefined)
+    throw new StartRefused(
+      `${aggregate}: the command ${name} declares refusals, but nothing decides on them: give it a \`decide\`.`,
+    );
   // A change that also sets a state is an action with a form, such as rejecting with a reason.
   const isAction = first.effect === 'changes' && Object.keys(first.sets).length > 0;
   return {
@@ -373,6 +376,7 @@ const commandOf = (aggregate: string, events: Kind['events'], name: string, spec
     says: spec.says as string | undefined,
     when: spec.when,
     reads: (spec.reads ?? []) as readonly string[],
+    refuses: refusalsOf((spec.refuses ?? {}) as Sentences, (each) => refusedAs(aggregate, each)),
     decide: spec.decide as CommandInfo['decide'],
   };
 };

@@ -87,6 +87,8 @@ export type CommandInfo = {
   readonly when: unknown;
   /** References whose targets must not change until the events are appended. */
   readonly reads: readonly string[];
+  /** The refusals of `decide`, by name. */
+  readonly refuses: Readonly<Record<string, Refusal>>;
   readonly decide: ((given: never) => readonly (string | readonly [string, Row])[]) | undefined;
 };
 export type Row = Readonly<Record<string, unknown>>;

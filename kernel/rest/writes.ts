@@ -61,6 +61,7 @@ export const refusalsOfCommand = (
         ? (['user_deleted'] as const)
         : []),
     ...guarded.flatMap(({ when }) => refusalsOf(domain, kind, when).map(({ code }) => code)),
+    ...guarded.flatMap(({ refuses }) => Object.values(refuses).map(({ code }) => code)),
     ...Object.entries(kind.invariants).map((invariant) => refusalOfInvariant(kind, invariant).code),
     ...guarded.flatMap((each) => limitRefusalsOf(domain, kind, each)),
   ];

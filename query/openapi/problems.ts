@@ -2,6 +2,7 @@ import { describeProblem, type ProblemCode } from '#edge/http/problem.ts';
 import { deleted, notFound, REJECTIONS } from '#kernel/base/rejection.ts';
 import { HTTP_PROBLEMS } from '#kernel/base/rest/http-problem.ts';
 import { hasEntityTag, isOfLog, type RestOperation } from '#kernel/base/rest/operation.ts';
+import { declaredRefusalsOf } from '#kernel/decide/guards.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Policy } from '#shared/policy.ts';
 import { ofAggregates, ofViews } from '#shared/rest/operations.ts';
@@ -98,7 +99,7 @@ export const problemCodesOf = (domain: Domain): readonly ProblemCode[] => {
 /** The title of a refusal, by the domain’s author or the kernel. */
 export const titleOf = ({ kinds }: Domain, code: ProblemCode): string =>
   Object.values(kinds)
-    .flatMap(({ refusals, limits }) => [...Object.values(refusals), ...limits.map(({ refusal }) => refusal)])
+    .flatMap(declaredRefusalsOf)
     .find((refusal) => refusal.code === code)?.says ?? describeProblem(code).title;
 
 /** The refusals of an operation, by status. */

@@ -76,7 +76,11 @@ const visit = aggregate('visit', {
     changeStop: { emits: 'stopChanged' },
     moveStop: { emits: 'stopMoved' },
     removeStop: { emits: 'stopRemoved' },
-    do: { emits: 'done' },
+    do: {
+      emits: 'done',
+      refuses: { tooLong: 'A visit takes at most eight hours.' },
+      decide: ({ state, refuse }) => (state.minutes > 480 ? refuse('tooLong') : ['done']),
+    },
     remind: { emits: 'reminded', internal: true },
     cancel: { emits: 'cancelled' },
   },
