@@ -95,9 +95,9 @@ const without = (commands: object) => () =>
     aggregate('note', {
       fields: { title: line(9) },
       events: { made: { creates: ['title'] }, gone: { ends: true } },
-      commands: { make: { emits: 'made' }, ...commands } as never,
+      commands: { make: { emits: 'made' }, ...commands },
       rights: { read: { anyone: true } },
-    }),
+    } as never),
   ]);
 const decide = (() => []) as never;
 

@@ -43,14 +43,17 @@ const commandFor = (domain: Domain, kind: Kind, command: CommandInfo): Write['to
       : { type, ...place(item), ...(body as object | undefined) };
 };
 
-type Place = (item: Readonly<Record<string, unknown>>) => object;
+type Place = (item: object) => object;
 
 /** A path names the parent of a new aggregate by its kind, and a command by the reference. */
 const placeOf = (domain: Domain, kind: Kind, command: CommandInfo): Place => {
   const above = command.kind === 'create' ? parentOf(domain, kind) : undefined;
   if (above === undefined || kind.parent === undefined) return (item) => item;
   const [inPath, inCommand] = [`${above.name}Id`, wire(kind.parent, kind.fields[kind.parent])];
-  return ({ [inPath]: id, ...item }) => ({ ...item, [inCommand]: id });
+  return (item) => {
+    const { [inPath]: id, ...rest } = item as Readonly<Record<string, unknown>>;
+    return { ...rest, [inCommand]: id };
+  };
 };
 
 const webhookRoutes = (dependencies: WriteDependencies): Router =>
