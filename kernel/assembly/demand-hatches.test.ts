@@ -111,7 +111,7 @@ test.each(
       projects: { done: { by: { changed: () => true } } },
       rights: { read: { anyone: { done: true } }, write: { seller: 'own' } },
     },
-    'note: personal() of the upload photo is not supported yet; remove it.': {
+    'note: the upload photo cannot be personal(): remove it; the file goes with the note.': {
       fields: { photo: upload().optional().personal() },
     },
   }),

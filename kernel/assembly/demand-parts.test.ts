@@ -111,7 +111,7 @@ test.each(
     'the right readIt to parts has its own scope': {
       fieldRights: { readIt: { reads: ['secret'], scope: 'spy' } },
     },
-    'has `writes`, which is not supported yet': {
+    'has `writes`, which is for users only: declare separate commands': {
       fieldRights: { readIt: { reads: ['secret'], writes: ['secret'] } },
     },
     'covers items of row, which is not one of its lists: use one of them.': {
@@ -135,7 +135,7 @@ test.each(
     'the event rowAdded changes rows, which only callers with the right readIt may read, and also sets status: let another event set it.':
       {
         fieldRights: { readIt: { reads: ['rows'] } },
-        events: { rowAdded: { adds: 'rows', sets: { status: 'shut' } } },
+        events: { rowAdded: { adds: 'rows', also: { status: 'shut' } } },
       },
     'the event flagged sets secret, which only callers with the right readIt may read, and also makes a change that others see: let another event make that change.':
       {

@@ -52,7 +52,9 @@ const wrongRight = (kind: Kind, { name }: PartRight): readonly string[] => {
         ]
       : []),
     ...(isOfDomain && writes !== undefined
-      ? [`the right ${name} has \`writes\`, which is not supported yet: declare separate commands.`]
+      ? [
+          `the right ${name} has \`writes\`, which is for users only: declare separate commands with rights of their own.`,
+        ]
       : []),
   ];
 };

@@ -59,26 +59,29 @@ test('an unsupported declaration is refused by name', () => {
     rights: { read: { anyone: true } },
   });
   expect(() => assemble(base, [note])).toThrow(
-    'note: the field right writeTitle is not supported yet; remove it.',
+    'note: the field right writeTitle has neither `reads` nor `items`: name the parts that it covers',
   );
 });
 
 test.each([
-  ['search() of amount', integer(1, 9).search('A')],
-  ['search() of amount', set(line(9), 3).search('B')],
-  ['sort() of amount', integer(1, 9).sort()],
-  ['sort() of amount', line(9).sort()],
-  ['the option `erased` of amount', date().personal({ erased: '1900-01-01' })],
-  ['sort() of amount', date().sort()],
-  ['the upload amount without optional()', upload()],
-])('%s is refused by name', (what, amount) => {
+  ['search() of amount needs a text: remove it', integer(1, 9).search('A')],
+  ['search() of amount needs a text: remove it', set(line(9), 3).search('B')],
+  ['sort() of amount needs an instant(): remove it', integer(1, 9).sort()],
+  ['sort() of amount needs an instant(): remove it', line(9).sort()],
+  [
+    'the date amount cannot show the text in `erased`: remove this',
+    date().personal({ erased: '1900-01-01' }),
+  ],
+  ['sort() of amount needs an instant(): remove it', date().sort()],
+  ['the upload amount is required, but no new note can have a file yet: make it optional().', upload()],
+])('%s, and what to write instead', (what, amount) => {
   const note = aggregate('note', {
     fields: { amount },
     events: { made: { creates: ['amount'] } },
     commands: { make: { emits: 'made' } },
     rights: { read: { anyone: true } },
   } as never);
-  expect(() => assemble(base, [note] as never)).toThrow(`note: ${what} is not supported yet; remove it.`);
+  expect(() => assemble(base, [note] as never)).toThrow(`note: ${what}`);
 });
 
 test('a user field that sign-up would have to fill in is refused', () => {

@@ -4,7 +4,7 @@ import { isOfParts } from '../conditions/parts-of.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import type { Kind } from '../registry/registry.ts';
 
-/** Refuses declarations that no part implements yet, by name, so that authors do not rely on them. */
+/** Refuses declarations that no interface implements, each with what to write instead. */
 export const demandSupported = (kinds: readonly Kind[]): void => {
   const names = kinds.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
@@ -12,8 +12,7 @@ export const demandSupported = (kinds: readonly Kind[]): void => {
     throw new StartRefused(`There are two aggregates named ${twice}: give one of them another name.`);
   for (const kind of kinds) {
     const [missing] = unsupportedIn(kind);
-    if (missing !== undefined)
-      throw new StartRefused(`${kind.name}: ${missing} is not supported yet; remove it.`);
+    if (missing !== undefined) throw new StartRefused(`${kind.name}: ${missing}`);
     const [unowned] = kind.name === 'user' ? [] : [...lostPaths(kinds, kind), ...unownedIn(kind)];
     if (unowned !== undefined) throw new StartRefused(`${kind.name}: ${unowned}`);
     const [unfilled] = kind.name === 'user' ? unfilledIn(kind) : [];
@@ -29,23 +28,39 @@ const unsupportedIn = (kind: Kind): readonly string[] => {
   const { name, fields, fieldRights } = kind;
   return [
     ...Object.keys(fieldRights).flatMap((right) =>
-      name === 'user' || isOfParts(kind, right) ? [] : [`the field right ${right}`],
+      name === 'user' || isOfParts(kind, right)
+        ? []
+        : [
+            `the field right ${right} has neither \`reads\` nor \`items\`: name the parts that it covers, or give a command of its own a right.`,
+          ],
     ),
     // Erasure would remove the address and keep the file.
     ...Object.keys(fields).flatMap((field) =>
-      fields[field]?.kind === 'upload' && fields[field].personal ? [`personal() of the upload ${field}`] : [],
+      fields[field]?.kind === 'upload' && fields[field].personal
+        ? [`the upload ${field} cannot be personal(): remove it; the file goes with the ${name}.`]
+        : [],
     ),
     ...Object.keys(fields).flatMap((field) =>
-      isNeverGiven(fields[field]) ? [`the upload ${field} without optional()`] : [],
+      isNeverGiven(fields[field])
+        ? [`the upload ${field} is required, but no new ${name} can have a file yet: make it optional().`]
+        : [],
     ),
     ...Object.keys(fields).flatMap((field) =>
-      isErasedToAnother(fields[field]) ? [`the option \`erased\` of ${field}`] : [],
+      isErasedToAnother(fields[field])
+        ? [
+            `the date ${field} cannot show the text in \`erased\`: remove this option, so that it becomes null.`,
+          ]
+        : [],
     ),
     ...Object.keys(fields).flatMap((field) =>
-      fields[field]?.search && fields[field].kind !== 'text' ? [`search() of ${field}`] : [],
+      fields[field]?.search && fields[field].kind !== 'text'
+        ? [`search() of ${field} needs a text: remove it, or declare \`filter()\`.`]
+        : [],
     ),
     ...Object.keys(fields).flatMap((field) =>
-      fields[field]?.sort && fields[field].kind !== 'instant' ? [`sort() of ${field}`] : [],
+      fields[field]?.sort && fields[field].kind !== 'instant'
+        ? [`sort() of ${field} needs an instant(): remove it, or sort by the time of an event that sets it.`]
+        : [],
     ),
   ];
 };
