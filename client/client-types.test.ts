@@ -1,7 +1,9 @@
 import { expect, expectTypeOf, test } from 'vitest';
 import type { publishing } from '#domain/publishing.ts';
 import type { publishingWithCollections } from '../test/toy/collections.ts';
+import type { helpdesk } from '../test/toy/helpdesk.ts';
 import type { lending } from '../test/toy/lending.ts';
+import type { plans } from '../test/toy/plans.ts';
 import type { workshop } from '../test/toy/workshop.ts';
 import { can } from './can.ts';
 import { createClient } from './client.ts';
@@ -121,6 +123,28 @@ const listsOfItems = async () => {
   for await (const item of items.list()) expectTypeOf(item._links).not.toBeAny();
 };
 
+const commandsOnItems = async (error: unknown) => {
+  const desk = createClient<typeof helpdesk>({ url: '' });
+  const { messages } = desk.tickets.of(1);
+  const { messageId } = await messages.add({ text: 'x' });
+  expectTypeOf(messageId).toEqualTypeOf<number>();
+  // @ts-expect-error: the server sets the author.
+  messages.add({ text: 'x', authorId: 7 });
+  messages.edit(messageId, { text: 'y' });
+  // @ts-expect-error: nobody changes who may read a message.
+  messages.edit(messageId, { internal: false });
+  expectTypeOf(await desk.tickets.addNote(1, { text: 'x' })).toEqualTypeOf<Written>();
+  const { tasks } = createClient<typeof plans>({ url: '' }).plans.of(1);
+  await tasks.add({ title: 'x' });
+  expectTypeOf(await tasks.finish(1)).toEqualTypeOf<Written>();
+  await tasks.drop(1, { reason: null });
+  // @ts-expect-error: it has a form.
+  tasks.drop(1);
+  // @ts-expect-error: there is no such command.
+  tasks.print(1);
+  createClient<typeof plans>({ url: '' }).isProblem(error, 'plan_task_not_todo');
+};
+
 const ownRefusals = (error: unknown) => {
   const client = createClient<typeof lending>({ url: '' });
   client.isProblem(error, 'book_is_out', 'loan_open_full', 'book_code_taken');
@@ -139,6 +163,16 @@ const ownReads = async () => {
 };
 
 test('tsc has checked these types', () => {
-  for (const checked of [items, lists, commands, events, problems, listsOfItems, ownRefusals, ownReads])
-    expect(checked).toBeTypeOf('function');
+  const all = [
+    items,
+    lists,
+    commands,
+    events,
+    problems,
+    listsOfItems,
+    commandsOnItems,
+    ownRefusals,
+    ownReads,
+  ];
+  for (const checked of all) expect(checked).toBeTypeOf('function');
 });

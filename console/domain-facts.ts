@@ -101,6 +101,8 @@ export type CommandFacts = {
   readonly title: string;
   readonly says?: string | undefined;
   readonly does: CommandKind;
+  /** The word by which its path ends, if that is not the path of the list or of the item. */
+  readonly verb?: string | undefined;
   /** The link that an item has if the command is possible. */
   readonly rel: string;
   readonly list?: string | undefined;
@@ -226,6 +228,7 @@ const commandFacts = (domain: Domain, kind: Kind, command: CommandInfo): Command
   title: titleOf(command.name),
   says: command.says,
   does: command.kind,
+  verb: command.verb,
   rel: command.kind === 'edit' || command.kind === 'changeItem' ? 'edit' : kebab(command.name),
   list: command.list?.name,
   form: formFacts(domain, kind, command),

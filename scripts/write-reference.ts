@@ -68,7 +68,12 @@ const SECTIONS: readonly Section[] = [
   {
     title: 'Options of events',
     text: 'Beside the effect.',
-    parts: [{ file: 'aggregate.ts', members: 'Common' }],
+    parts: ['Always', 'Common'].map((members) => ({ file: 'aggregate.ts', members })),
+  },
+  {
+    title: 'Events of items',
+    text: "`events: { replied: { adds: 'messages', sets: { author: 'caller', sentAt: 'now' } } }`: instead of an effect on the aggregate, one on an item of a list. [Lists](lists.md) says how its form and its path follow.",
+    parts: ['ItemEffect', 'ItemOptions'].map((members) => ({ file: 'aggregate.ts', members })),
   },
   {
     title: 'Commands',

@@ -43,7 +43,7 @@ test.each([
     'an effect',
     'aggregate.ts',
     '  /** Removes an item. */\n',
-    /^removes of “Effects of events” has no comment/,
+    /^removes of “Events of items” has no comment/,
   ],
   ['a form of a condition', 'conditions.ts', '  /** Any of these holds. */\n', /has no comment/],
   ['the roles of a right', 'aggregate.ts', '  /** The right of this role. */\n', /has no comment/],

@@ -9,12 +9,16 @@ import type {
   ActionFormOf,
   ActionNames,
   Addition,
+  AdditionBy,
   CommandNames,
   Creation,
   Edit,
   EventData,
   FileFields,
+  FurtherAdditions,
+  ItemActions,
   ItemEdit,
+  ItemFormOf,
   ListOfCommand,
   Replacement,
 } from './commands.ts';
@@ -205,18 +209,24 @@ type Action<Form> = undefined extends Form
   : (target: Target, form: Form, options?: WriteOptions) => Promise<Written>;
 type Actions<A> = {
   readonly [N in Exclude<ActionNames<A>, Reserved>]: Action<ActionFormOf<A, N & keyof CommandsOf<A>>>;
+} & {
+  readonly [N in Exclude<FurtherAdditions<A>, Reserved>]: (
+    target: Target,
+    form: AdditionBy<A, N>,
+    options?: WriteOptions,
+  ) => Promise<Written>;
 } & If<
-  ActionNames<A>,
-  {
-    /** Sends a command by name, if its name is also one of the client's own methods. */
-    command<N extends ActionNames<A>>(
-      target: Target,
-      name: N,
-      form?: ActionFormOf<A, N & keyof CommandsOf<A>>,
-      options?: WriteOptions,
-    ): Promise<Written>;
-  }
->;
+    ActionNames<A>,
+    {
+      /** Sends a command by name, if its name is also one of the client's own methods. */
+      command<N extends ActionNames<A>>(
+        target: Target,
+        name: N,
+        form?: ActionFormOf<A, N & keyof CommandsOf<A>>,
+        options?: WriteOptions,
+      ): Promise<Written>;
+    }
+  >;
 
 // ── Below an item ────────────────────────────────────────────────────────────────────────
 type IdOf<L> =
@@ -227,12 +237,19 @@ type IdOf<L> =
       : never;
 type ItemId<L> = ValueOf<L> extends readonly { readonly id: infer Id }[] ? Id : never;
 type OneOf<Name extends string, L> = L extends { readonly item: infer _ }
-  ? L extends List<infer _I, unknown, infer Key extends string, infer One>
+  ? L extends List<infer _I, unknown, infer Key extends string, unknown>
     ? [Key] extends [never]
-      ? `${[One] extends [never] ? Singular<Name> : Extract<One, string>}Id`
+      ? `${WordOf<Name, L>}Id`
       : Key
     : never
   : never;
+/** The word for one item. */
+type WordOf<Name extends string, L> =
+  L extends List<infer _I, unknown, unknown, infer One>
+    ? [One] extends [never]
+      ? Singular<Name>
+      : Extract<One, string>
+    : never;
 /** Adds `Methods` if the list has commands of a kind. */
 type Can<A, Name, Kind extends 'addItem' | 'changeItem' | 'moveItem' | 'removeItem', Methods> =
   Name extends ListOfCommand<A, Kind> ? Methods : unknown;
@@ -245,7 +262,7 @@ type ItemList<A, Name extends string, L, D> = {
   'addItem',
   {
     add(
-      form: Addition<L>,
+      form: Addition<A, Name>,
       options?: WriteOptions,
     ): Promise<Written & { readonly [K in OneOf<Name, L>]: IdOf<L> }>;
   }
@@ -254,7 +271,7 @@ type ItemList<A, Name extends string, L, D> = {
     A,
     Name,
     'changeItem',
-    { edit(id: IdOf<L>, form: ItemEdit<L>, options?: WriteOptions): Promise<Written> }
+    { edit(id: IdOf<L>, form: ItemEdit<A, Name>, options?: WriteOptions): Promise<Written> }
   > &
   Can<
     A,
@@ -265,7 +282,18 @@ type ItemList<A, Name extends string, L, D> = {
       move(id: IdOf<L>, form: { readonly before: IdOf<L> | null }, options?: WriteOptions): Promise<Written>;
     }
   > &
-  Can<A, Name, 'removeItem', { remove(id: IdOf<L>, options?: WriteOptions): Promise<void> }>;
+  Can<A, Name, 'removeItem', { remove(id: IdOf<L>, options?: WriteOptions): Promise<void> }> & {
+    readonly [C in ItemActions<A, Name> as Verb<C, WordOf<Name, L>>]: ItemAction<IdOf<L>, ItemFormOf<A, C>>;
+  };
+/** `finishTask` on a task is `finish`. */
+type Verb<C extends string, One extends string> = C extends `${infer V}${Capitalize<One>}`
+  ? V extends ''
+    ? C
+    : V
+  : C;
+type ItemAction<Id, Form> = [keyof Form] extends [never]
+  ? (id: Id, form?: undefined, options?: WriteOptions) => Promise<Written>
+  : (id: Id, form: Form, options?: WriteOptions) => Promise<Written>;
 
 type ItemLists<A, D> = {
   readonly [K in Lists<FieldsOf<A>>]: ItemList<A, K, FieldsOf<A>[K & keyof FieldsOf<A>], D>;

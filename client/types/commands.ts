@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one derivation: the form of each command from its first event.
 import type { Field, List, ValueOf } from '#kernel/declare/fields.ts';
 import type {
   CommandsOf,
@@ -8,6 +9,7 @@ import type {
   IsOptional,
   IsUnion,
   KindOf,
+  Lists,
   MoreOfA,
   OwnerOf,
   Wire,
@@ -33,7 +35,13 @@ type KindOfEvent<E> = E extends { readonly creates: unknown }
     : E extends { readonly adds: unknown }
       ? 'addItem'
       : E extends { readonly updates: unknown }
-        ? 'changeItem'
+        ? E extends { readonly sets: infer S }
+          ? [keyof S] extends [never]
+            ? 'changeItem'
+            : 'actOnItem'
+          : E extends { readonly computes: unknown }
+            ? 'actOnItem'
+            : 'changeItem'
         : E extends { readonly moves: unknown }
           ? 'moveItem'
           : E extends { readonly removes: unknown }
@@ -132,26 +140,94 @@ export type FileFields<A> = {
 
 type KeyOf<L> = L extends List<infer I, unknown, infer K, unknown> ? Extract<K, keyof I> : never;
 type ItemFields<L> = L extends { readonly item: infer I } ? I : never;
-/** The form of `add`. */
-export type Addition<L> = Flat<
-  Form<
-    ItemFields<L>,
-    Exclude<keyof ItemFields<L>, Exclude<Optional<ItemFields<L>, keyof ItemFields<L>>, KeyOf<L>>>
-  > &
-    Partial<Form<ItemFields<L>, Exclude<Optional<ItemFields<L>, keyof ItemFields<L>>, KeyOf<L>>>>
+type NameOfList<E> = E extends
+  | { readonly adds: infer L }
+  | { readonly updates: infer L }
+  | { readonly moves: infer L }
+  | { readonly removes: infer L }
+  ? L
+  : never;
+/** The fields that events of a list set. */
+type SetBy<A, L> = {
+  [N in keyof EventsOf<A>]: [NameOfList<EventsOf<A>[N]>] extends [never]
+    ? never
+    : NameOfList<EventsOf<A>[N]> extends L
+      ? GivenBySystem<EventsOf<A>[N]>
+      : never;
+}[keyof EventsOf<A>];
+type GivenBySystem<E> =
+  | (E extends { readonly sets: infer S } ? keyof S : never)
+  | (E extends { readonly computes: readonly (infer K)[] } ? K : never);
+type StatesIn<I> = { [K in keyof I]: I[K] extends { readonly isStates: true } ? K : never }[keyof I];
+/** The fields that decide who may read an item never change. */
+type Settled<A, L> = {
+  [G in keyof GuardsOf<A>]: GuardsOf<A>[G] extends { readonly items: { readonly [K in L & string]: infer M } }
+    ? keyof M
+    : never;
+}[keyof GuardsOf<A>];
+
+type ListAt<A, Name> = FieldsOf<A>[Name & keyof FieldsOf<A>];
+type Event<A, C> = EventOf<A, CommandsOf<A>[C & keyof CommandsOf<A>]>;
+/** The fields of an item in the form of a command, without its key. */
+type ItemContent<A, E, I, L = NameOfList<E>> = E extends { readonly fields: readonly (infer K)[] }
+  ? K & keyof I
+  : E extends { readonly adds: unknown }
+    ? Exclude<keyof I, SetBy<A, L> | StatesIn<I> | KeyOf<ListAt<A, L>>>
+    : E extends { readonly updates: unknown }
+      ? E extends { readonly sets: unknown } | { readonly computes: unknown }
+        ? never
+        : Exclude<keyof I, SetBy<A, L> | StatesIn<I> | KeyOf<ListAt<A, L>> | Settled<A, L>>
+      : never;
+
+type AddedForm<I, Names extends keyof I, Key extends keyof I> = Flat<
+  Form<I, Exclude<Names, Optional<I, Names>> | Key> & Partial<Form<I, Optional<I, Names>>>
 >;
+/** The form of a command that adds an item. */
+export type AdditionBy<A, C> = AddedForm<
+  ItemFields<ListAt<A, NameOfList<Event<A, C>>>>,
+  ItemContent<A, Event<A, C>, ItemFields<ListAt<A, NameOfList<Event<A, C>>>>>,
+  KeyOf<ListAt<A, NameOfList<Event<A, C>>>> & keyof ItemFields<ListAt<A, NameOfList<Event<A, C>>>>
+>;
+/** The form of another command to an item. */
+export type ItemFormOf<A, C> = Flat<
+  Form<
+    ItemFields<ListAt<A, NameOfList<Event<A, C>>>>,
+    ItemContent<A, Event<A, C>, ItemFields<ListAt<A, NameOfList<Event<A, C>>>>>
+  >
+>;
+
+/** The commands of a kind to the items of one list. */
+export type CommandsOnList<A, Name, Kind> = {
+  [C in CommandNames<A, Kind>]: NameOfList<Event<A, C>> extends Name ? C : never;
+}[CommandNames<A, Kind>];
+/** The forms of `add`. Types do not know which of several commands is first. */
+export type Addition<A, Name> = {
+  [C in CommandsOnList<A, Name, 'addItem'>]: AdditionBy<A, C>;
+}[CommandsOnList<A, Name, 'addItem'>];
 /** The form of `edit` of an item of a list. */
-export type ItemEdit<L> = Flat<Partial<Form<ItemFields<L>, Exclude<keyof ItemFields<L>, KeyOf<L>>>>>;
+export type ItemEdit<A, Name> = {
+  [C in CommandsOnList<A, Name, 'changeItem'>]: Partial<ItemFormOf<A, C>>;
+}[CommandsOnList<A, Name, 'changeItem'>];
+
+/** Further commands that add items are actions of the aggregate. */
+export type FurtherAdditions<A> = {
+  [N in Lists<FieldsOf<A>>]: IsUnion<CommandsOnList<A, N, 'addItem'>> extends true
+    ? CommandsOnList<A, N, 'addItem'>
+    : never;
+}[Lists<FieldsOf<A>>];
+/** Commands to an item that have a path of their own below it. */
+export type ItemActions<A, Name> =
+  | CommandsOnList<A, Name, 'actOnItem'>
+  | (IsUnion<CommandsOnList<A, Name, 'changeItem'>> extends true
+      ? CommandsOnList<A, Name, 'changeItem'>
+      : never)
+  | (IsUnion<CommandsOnList<A, Name, 'removeItem'>> extends true
+      ? CommandsOnList<A, Name, 'removeItem'>
+      : never);
 
 /** The lists that a kind of command changes. */
 export type ListOfCommand<A, Kind extends 'addItem' | 'changeItem' | 'moveItem' | 'removeItem'> = {
-  [C in CommandNames<A, Kind>]: EventOf<A, CommandsOf<A>[C & keyof CommandsOf<A>]> extends
-    | { readonly adds: infer L }
-    | { readonly updates: infer L }
-    | { readonly moves: infer L }
-    | { readonly removes: infer L }
-    ? L
-    : never;
+  [C in CommandNames<A, Kind>]: NameOfList<Event<A, C>>;
 }[CommandNames<A, Kind>];
 
 /** The data of an event, as far as the caller may read it: the ids are always there. */

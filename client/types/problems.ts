@@ -35,6 +35,8 @@ type OfDecisions<A, C> = {
       }[keyof R & string]
     : never;
 }[keyof C];
+/** Conditions of commands on items: `plan_task_not_todo`. */
+type OfItems<A, F> = [Lists<F>] extends [never] ? never : `${Snake<KindOf<A>>}_${string}_not_${string}`;
 
 type CodeOf<A> = A extends unknown
   ?
@@ -45,6 +47,7 @@ type CodeOf<A> = A extends unknown
       | OfUnique<A, FieldsOf<A>>
       | OfDecisions<A, CommandsOf<A>>
       | OfLists<A, FieldsOf<A>>
+      | OfItems<A, FieldsOf<A>>
   : never;
 
 /** Every code that a client of this domain can get. */

@@ -91,7 +91,10 @@ const change = (parts: Parts, { kind, command, formOn }: Changing): Handle => {
           await demandReferences.inForm({ kind, command, form, fields }, sent.caller);
         const after =
           reads.length > 0 && isThere
-            ? await readReferences(kind, referencesAfter(kind, fields, form), { reads, fence })
+            ? await readReferences(kind, referencesAfter(kind, fields, command.list ? {} : form), {
+                reads,
+                fence,
+              })
             : lookNowhere;
         const happened = decider.decide({ ...form, type }, state, contextOf(sent, bothOf(look, after)));
         await demandReferences.inEvents(happened, { form, fields });

@@ -104,7 +104,7 @@ const referencesIn = (
  */
 const isChangedBy = ({
   kind: { owner, parent },
-  command: { kind: does, list, form: names },
+  command: { kind: does, list, form: names, itemForm },
   form,
   fields,
 }: SentForm): ((reference: Reference) => boolean) => {
@@ -112,12 +112,14 @@ const isChangedBy = ({
     const known = does === 'create' ? [owner, parent] : [];
     return ({ name, key }) => names.includes(name) && !known.includes(name) && form[key] !== fields[name];
   }
-  if (does !== 'addItem' && does !== 'changeItem') return () => false;
+  if (does !== 'addItem' && itemForm.length === 0) return () => false;
   const items = (fields[list.name] ?? []) as readonly Row[];
   const known = items.find(({ id }) => id === form[list.id.name]);
   // Only a new item is named by a key that refers to nothing yet.
   return ({ name, key }) =>
-    name === list.key ? does === 'addItem' && known === undefined : form[key] !== known?.[name];
+    name === list.key
+      ? does === 'addItem' && known === undefined
+      : itemForm.includes(name) && form[key] !== known?.[name];
 };
 
 const namedIn =

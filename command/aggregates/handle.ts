@@ -9,6 +9,7 @@ import { editOf, patchType } from '#kernel/decide/forms.ts';
 import { findBy } from '#kernel/decide/guards.ts';
 import { readsOf } from '#kernel/decide/reads.ts';
 import type { CommandInfo, Kind } from '#kernel/registry/registry.ts';
+import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { admit, type Caller, may } from '#shared/policy.ts';
 import { isDamage } from '#shared/visibility/damage.ts';
 import { type AnyHandler, demand, ownerOf } from '../handling/handler.ts';
@@ -51,17 +52,27 @@ const refusingDamaged =
       throw isDamage(error) && !(error instanceof TypeError) ? parked(error) : error;
     });
 
+/** A decision on an item yields few events; among more, the added item is not looked for. */
+const EVENTS_OF_DECISION_MAX = 20;
+
 /** Reads the id of an added item back, so that a repeated request gets the first response. */
 const revealing = ({ log }: Parts, kind: Kind, command: CommandInfo): Pick<AnyHandler, 'reveal'> => {
   const { list } = command;
   // A command contains the key itself, also for an item that already existed.
   if (list === undefined || list.key !== undefined || command.kind !== 'addItem') return {};
-  const added = new Set(command.events.map(({ type }) => type));
+  const added = new Set(command.events.flatMap(({ type, effect }) => (effect === 'adds' ? [type] : [])));
   return {
     async reveal({ id, version }) {
-      for await (const [event] of log.read(streamOf(kind, id), version, version))
-        return event && added.has(event.type) ? { itemId: event.data[list.id.name] as number } : {};
-      return {};
+      const first = Math.max(1, version - (command.events.length === 1 ? 0 : EVENTS_OF_DECISION_MAX - 1));
+      const events: RecordedEvent[] = [];
+      for await (const page of log.read(streamOf(kind, id), first as typeof version, version))
+        events.push(...page);
+      const last = events.at(-1)?.metadata;
+      const found = events.find(
+        ({ type, metadata: { request, at } }) =>
+          added.has(type) && request === last?.request && at === last.at,
+      );
+      return found ? { itemId: found.data[list.id.name] as number } : {};
     },
   };
 };

@@ -74,7 +74,8 @@ const itemsWritten = (
       // If the whole list is hidden, no response may depend on its content.
       if (part.of === always) throw new Rejection('forbidden');
       if (command.kind === 'addItem') {
-        if (isIn(form)) throw new Rejection('forbidden');
+        if (command.events.some(({ item }) => isIn({ ...form, ...item?.sets })))
+          throw new Rejection('forbidden');
         return false;
       }
       const hidden = itemsOf(fields, list).filter(isIn);

@@ -95,15 +95,20 @@ const wrongSets = (kind: Kind, { name, sets }: EventInfo): readonly string[] =>
     const place = `the event ${name} sets ${field}`;
     if (def === undefined || kind.derived.some((each) => each.name === field))
       return [`${place}, which is not a field that events can set: use another field.`];
-    if (value === 'now' && def.kind !== 'instant')
-      return [`${place} to \`now\`, but the field is not an instant(): use one of its values.`];
-    if (value === 'caller' && !(def.kind === 'ref' && targetOf(def) === 'user'))
-      return [`${place} to \`caller\`, but the field does not refer to a user: use one of its values.`];
-    if (value === 'now' || value === 'caller' || takes(def, value)) return [];
-    return value === null
-      ? [`${place} to null, but the field is required: make it optional(), or set a value.`]
-      : [`${place} to ${shown(value)}, which the field does not accept: use a value within its limits.`];
+    return wrongValue(def, value).map((wrong) => `${place}${wrong}`);
   });
+
+/** How a value that an event sets contradicts its field. */
+export const wrongValue = (def: FieldDef, value: unknown): readonly string[] => {
+  if (value === 'now' && def.kind !== 'instant')
+    return [' to `now`, but the field is not an instant(): use one of its values.'];
+  if (value === 'caller' && !(def.kind === 'ref' && targetOf(def) === 'user'))
+    return [' to `caller`, but the field does not refer to a user: use one of its values.'];
+  if (value === 'now' || value === 'caller' || takes(def, value)) return [];
+  return value === null
+    ? [' to null, but the field is required: make it optional(), or set a value.']
+    : [` to ${shown(value)}, which the field does not accept: use a value within its limits.`];
+};
 
 /** Includes events that are no longer emitted: the log may contain them. */
 const wrongCreation = (kind: Kind): readonly string[] => {

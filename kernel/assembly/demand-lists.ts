@@ -3,6 +3,7 @@ import { column, wire } from '../base/names.ts';
 import { StartRefused } from '../base/start-refused.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import type { CommandInfo, Domain, EventInfo, Kind, ListInfo } from '../registry/registry.ts';
+import { wrongItemEventsIn } from './demand-item-events.ts';
 import { isErasedToAnother, isNeverGiven } from './demand-supported.ts';
 import { wrongConditionsOnItems } from './list-conditions.ts';
 
@@ -33,6 +34,7 @@ const wrongListsIn = (kind: Kind): readonly string[] => [
       command.events.some((event) => event.list === list) ? wrongCommand(kind, command) : [],
     ),
   ]),
+  ...wrongItemEventsIn(kind),
   ...Object.values(kind.events).flatMap((event) => wrongEvent(kind, event)),
 ];
 
@@ -87,9 +89,7 @@ const wrongOf = (kind: Kind, list: ListInfo): readonly string[] => {
           `has the key ${key}, which may be less than 1, but paths need a positive number: set its minimum to 1.`,
         ]
       : []),
-    ...all.flatMap(([field, def]) =>
-      unsupportedOf(def).map((what) => `has ${what} in ${field}, which is not supported yet; remove it.`),
-    ),
+    ...all.flatMap(([field, def]) => unsupportedOf(def).map((what) => `has ${field} with ${what}`)),
     ...(moving !== undefined && !isOrdered
       ? [`is not ordered, but the event ${moving.name} moves its items: make it \`ordered\`.`]
       : []),
@@ -102,37 +102,33 @@ const wrongOf = (kind: Kind, list: ListInfo): readonly string[] => {
 const isKey = ({ kind, optional, personal }: FieldDef): boolean =>
   KEYS.has(kind) && !optional && personal === undefined;
 
+const CHILDREN = 'declare an aggregate with a parent instead of the list';
+/** Each with its remedy. */
 const unsupportedOf = (def: FieldDef): readonly string[] => [
-  ...(['list', 'states'].includes(def.kind) ? [`a field of the kind ${def.kind}`] : []),
+  ...(def.kind === 'list' ? [`a list of its own, which items cannot have: ${CHILDREN}.`] : []),
   // Erasure would remove the address and keep the file.
-  ...(def.kind === 'upload' && def.personal !== undefined ? ['personal() of an upload'] : []),
-  ...(isNeverGiven(def) ? ['an upload without optional()'] : []),
-  ...(isErasedToAnother(def) ? ['the option `erased`'] : []),
-  ...(def.unique ? ['unique()'] : []),
-  ...(def.filter ? ['filter()'] : []),
-  ...(def.sort ? ['sort()'] : []),
-  ...(def.search ? ['search()'] : []),
+  ...(def.kind === 'upload' && def.personal !== undefined
+    ? ['personal(), which no upload can be: remove it; files go with their aggregate.']
+    : []),
+  ...(isNeverGiven(def) ? ['an upload that no new item can have yet: make it optional().'] : []),
+  ...(isErasedToAnother(def) ? ['the option `erased`, which a date cannot show: remove the option.'] : []),
+  ...(def.unique
+    ? [`unique(), which only fields of aggregates can be: make it the \`key\` of the list, or ${CHILDREN}.`]
+    : []),
+  ...(def.filter ? [`filter(), which only fields of aggregates can have: ${CHILDREN}, or remove it.`] : []),
+  ...(def.sort
+    ? [`sort(), which only fields of aggregates can have: make the list \`ordered\`, or ${CHILDREN}.`]
+    : []),
+  ...(def.search ? [`search(), which only fields of aggregates can have: ${CHILDREN}, or remove it.`] : []),
 ];
 
-/** Operations on items are named after the word for an item, so each verb exists once per word. */
+/** Operations on items are named after the word for an item. */
 const twiceIn = (kind: Kind, list: ListInfo): readonly string[] => {
   const lists = Object.values(kind.lists);
   const like = lists.slice(0, lists.indexOf(list)).find(({ one }) => one === list.one);
-  const commands = Object.values(kind.commands).filter(
-    (command) => command.list === list && !command.internal,
-  );
-  const twice = commands.flatMap((command, index) => {
-    const first = commands.slice(0, index).find((each) => each.kind === command.kind);
-    return first === undefined
-      ? []
-      : [`has the commands ${first.name} and ${command.name}, which do the same: remove one of them.`];
-  });
-  return [
-    ...(like === undefined
-      ? []
-      : [`calls an item ${list.one}, as ${like.name} does: choose another word with \`one\`.`]),
-    ...twice,
-  ];
+  return like === undefined
+    ? []
+    : [`calls an item ${list.one}, as ${like.name} does: choose another word with \`one\`.`];
 };
 
 /** Fields of an item and of its aggregate share the event’s data, so their names must differ. */
@@ -152,18 +148,40 @@ const wrongEvent = (kind: Kind, { name, list, carries }: EventInfo): readonly st
   );
 };
 
-/** A decision on an item emits exactly one event. */
+/** All events of a command concern one item, or set fields of its aggregate. */
 const wrongCommand = (
   kind: Kind,
-  { name, events, decide, requires, next }: CommandInfo,
+  { name, events: [first, ...others], list, requires, next }: CommandInfo,
 ): readonly string[] => {
+  const place = `${kind.name}: the command ${name} emits`;
   const leading = Object.values(kind.commands).find((each) => each.next.includes(name));
+  if (first === undefined || list === undefined)
+    return [`${place} an event of an item after one of the aggregate: name the event of the item first.`];
+  const sent = new Set(first.item?.content);
   return [
-    ...(events.length > 1 || decide !== undefined
-      ? [
-          `${kind.name}: the command ${name} changes an item: let it emit exactly one event, without a \`decide\`.`,
-        ]
-      : []),
+    ...others.flatMap((event) => {
+      if (event.list !== undefined && event.list !== list)
+        return [
+          `${place} events of ${list.name} and of ${event.list.name}: let it change items of one list only.`,
+        ];
+      const isApart =
+        (first.effect === 'adds') !== (event.effect === 'adds') &&
+        event.effect !== 'adds' &&
+        event.list === list;
+      if (isApart || (event.effect === 'moves' && first.effect !== 'moves'))
+        return [
+          `${place} ${event.name}, which needs the id or the place of an item that its form lacks: use another command.`,
+        ];
+      const surplus = [
+        ...event.content,
+        ...(event.item?.content ?? []).filter((field) => !sent.has(field)),
+      ][0];
+      return surplus === undefined
+        ? []
+        : [
+            `${place} ${event.name}, which takes ${surplus} from the form, but the form is that of ${first.name}: let it set or compute that field.`,
+          ];
+    }),
     ...(requires.length + next.length > 0
       ? [`${kind.name}: the command ${name} changes an item: remove its \`requires\` and \`next\`.`]
       : []),

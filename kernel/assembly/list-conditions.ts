@@ -1,7 +1,7 @@
-import { type Expression, fieldsOfItem, resolve } from '../conditions/expression.ts';
+import { conditionOnItem, type Expression, fieldsOfItem, resolve } from '../conditions/expression.ts';
 import { childrenOf, kindAfter, type Question, questionsIn } from '../conditions/fold.ts';
 import { rightsOf } from '../conditions/rights.ts';
-import type { Domain, Kind, ListInfo } from '../registry/registry.ts';
+import type { CommandInfo, Domain, Kind, ListInfo } from '../registry/registry.ts';
 
 /**
  * Refuses conditions on items that cannot be evaluated: rights and guards see the items alone, and timers see
@@ -13,6 +13,7 @@ export const wrongConditionsOnItems = (domain: Domain): readonly string[] => [
   ),
   ...Object.values(domain.kinds).flatMap((kind) => [
     ...resolved(domain, kind, guardsOf(kind)).flatMap((each) => wrongItemsIn(domain, kind, each)),
+    ...Object.values(kind.commands).flatMap((command) => wrongOnItem(domain, kind, command)),
     ...resolved(domain, kind, waitingOf(kind)).flatMap((each) =>
       listsAskedIn(each).map(
         (list) =>
@@ -21,6 +22,19 @@ export const wrongConditionsOnItems = (domain: Domain): readonly string[] => [
     ),
   ]),
 ];
+
+/** A condition of a command on its item. */
+const wrongOnItem = (domain: Domain, kind: Kind, command: CommandInfo): readonly string[] => {
+  const { name, list, whenItem, kind: does } = command;
+  if (whenItem === undefined) return [];
+  if (list === undefined || does === 'addItem')
+    return [
+      `${kind.name}: the command ${name} has \`whenItem\`, but changes no item that is there: use \`when\`.`,
+    ];
+  return childrenOf(conditionOnItem(domain, kind, command)).flatMap((asked) =>
+    wrongAsked(list, asked, kind.name),
+  );
+};
 
 const resolved = (domain: Domain, kind: Kind, conditions: readonly unknown[]): readonly Expression[] =>
   conditions.flatMap((each) => (each === undefined ? [] : [resolve(domain, kind, each)]));

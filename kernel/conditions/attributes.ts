@@ -3,7 +3,7 @@ import { oncePer } from '../base/once-per.ts';
 import { StartRefused } from '../base/start-refused.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import type { Domain, Kind } from '../registry/registry.ts';
-import { type Expression, resolve } from './expression.ts';
+import { conditionOnItem, type Expression, resolve } from './expression.ts';
 import { questionsIn } from './fold.ts';
 import { rightsOf } from './rights.ts';
 
@@ -28,11 +28,13 @@ export const attributeOf = (domain: Domain, name: string): Attribute => {
 const findAttributes = (domain: Domain): readonly Attribute[] => {
   const fields = domain.kinds.user?.fields ?? {};
   const rights = [...rightsOf(domain).values()].flatMap(({ alternatives }) => alternatives);
-  const guards = Object.values(domain.kinds).flatMap((kind) =>
-    [...Object.values(kind.commands).map(({ when }) => when ?? true), ...Object.values(kind.invariants)].map(
-      (each) => resolve(domain, kind, each),
-    ),
-  );
+  const guards = Object.values(domain.kinds).flatMap((kind) => [
+    ...[
+      ...Object.values(kind.commands).map(({ when }) => when ?? true),
+      ...Object.values(kind.invariants),
+    ].map((each) => resolve(domain, kind, each)),
+    ...Object.values(kind.commands).map((command) => conditionOnItem(domain, kind, command)),
+  ]);
   return [...new Set([...rights, ...guards].flatMap(attributesIn))].toSorted().flatMap((name) => {
     const def = fields[name];
     return def === undefined ? [] : [{ name, def, column: column(name, def), wire: wire(name, def) }];

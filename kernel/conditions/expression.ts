@@ -1,6 +1,6 @@
 import { targetOf } from '../base/names.ts';
 import { StartRefused } from '../base/start-refused.ts';
-import type { Defs, Domain, Kind, ListInfo, Row } from '../registry/registry.ts';
+import type { CommandInfo, Defs, Domain, Kind, ListInfo, Row } from '../registry/registry.ts';
 import { demandComparable } from './comparison.ts';
 import {
   type AskedField,
@@ -118,11 +118,20 @@ const ofTarget = (domain: Domain, target: Kind, { field, value }: OfTarget): Exp
   );
 };
 
-const ofItems = (domain: Domain, kind: Kind, list: ListInfo, value: unknown): Expression => {
+const ofItems = (domain: Domain, kind: Kind, list: ListInfo, value: unknown): Expression => ({
+  op: 'some',
+  field: list.name,
+  of: resolveOnItem(domain, kind, list, someOf(kind.name, list, value)),
+});
+/** Resolves a condition on one item of a list. */
+export const resolveOnItem = (domain: Domain, kind: Kind, list: ListInfo, condition: unknown): Expression => {
   const place = `${kind.name}.${list.name}`;
   const item = { ...kind, name: place, fields: fieldsOfItem(list), lists: {}, facts: {}, owner: undefined };
-  return { op: 'some', field: list.name, of: resolve(domain, item, someOf(kind.name, list, value)) };
+  return resolve(domain, item, condition);
 };
+/** The condition of a command on the item that it changes. */
+export const conditionOnItem = (domain: Domain, kind: Kind, { list, whenItem }: CommandInfo): Expression =>
+  list === undefined || whenItem === undefined ? always : resolveOnItem(domain, kind, list, whenItem);
 /** The caller’s field that a condition compares with: `{ caller: 'department' }`. */
 const attributeIn = (target: Kind | undefined, value: unknown): string | undefined => {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'caller')) return undefined;

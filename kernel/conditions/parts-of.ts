@@ -1,6 +1,7 @@
 import { oncePer } from '../base/once-per.ts';
-import type { CommandInfo, Kind, ListInfo, Row } from '../registry/registry.ts';
+import type { CommandInfo, EventInfo, Kind, ListInfo, Row } from '../registry/registry.ts';
 import { always, type Expression, matching } from './expression.ts';
+import { holdsOf } from './holds.ts';
 
 /** Items of a list that fewer callers may read than the aggregate. */
 type ItemPart = {
@@ -54,15 +55,26 @@ export const partOfItems = (kind: Kind, list: ListInfo): (ItemPart & { readonly 
 export const guardOfField = (kind: Kind, field: string): string | undefined =>
   partRightsOf(kind).find(({ fields }) => fields.includes(field))?.name;
 
+/** True if every item that the event adds is in the part, whatever its form contains. */
+const addsToPart = (part: ItemPart, { item }: EventInfo): boolean =>
+  part.list.settled.every((name) => Object.hasOwn(item?.sets ?? {}, name)) &&
+  holdsOf(part.of)(item?.sets ?? {}, null, () => undefined);
+
 /**
  * The rights to parts that a command always writes: its whole form, or every item of its list. Callers cannot
  * write parts that they cannot read.
  */
-export const partsWrittenBy = (kind: Kind, { kind: what, list, form }: CommandInfo): readonly string[] => {
+export const partsWrittenBy = (
+  kind: Kind,
+  { kind: what, list, form, events }: CommandInfo,
+): readonly string[] => {
   if (what === 'create') return [];
   if (list !== undefined) {
     const part = partOfItems(kind, list);
-    return part?.of === always ? [part.name] : [];
+    const adds = events.length > 0 && events.every(({ effect }) => effect === 'adds');
+    if (part === undefined) return [];
+    const isAlways = part.of === always || (adds && events.every((event) => addsToPart(part, event)));
+    return isAlways ? [part.name] : [];
   }
   const guards = form.map((field) => guardOfField(kind, field));
   return guards.includes(undefined) ? [] : [...new Set(guards.filter((each) => each !== undefined))];

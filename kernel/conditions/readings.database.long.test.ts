@@ -189,7 +189,7 @@ const union = aggregate('union', {
     joined: { adds: 'officers' },
     promoted: { updates: 'officers' },
     retired: { removes: 'officers' },
-    noted: { adds: 'officers', sets: { open: false }, internal: true },
+    noted: { adds: 'officers', also: { open: false }, internal: true },
     closed: { ends: true },
   },
   commands: {

@@ -5,8 +5,8 @@ import { deleted, notFound, Rejection } from '../base/rejection.ts';
 import type { CommandInfo, Domain, EventInfo, Kind, Row } from '../registry/registry.ts';
 import { areEqual } from './are-equal.ts';
 import type { Evolve } from './evolve.ts';
-import { type Context, guardOf, invariantOf, rejection } from './guards.ts';
-import { itemDraftOf } from './items.ts';
+import { type Context, guardOf, invariantOf, itemGuardOf, rejection } from './guards.ts';
+import { itemDraftOf, itemsOf } from './items.ts';
 import { readerOf } from './reads.ts';
 import type { AggregateState, Happened, Present } from './state.ts';
 import { demandOwnUploads } from './uploads.ts';
@@ -46,12 +46,19 @@ const decisionOf = (domain: Domain, kind: Kind, { command, evolve, decisions }: 
   const isCreation = command.kind === 'create';
   const identified = isCreation ? identifiedBy(domain, kind) : undefined;
   const begun = isCreation ? creationOf(kind) : presenceOf(kind, command);
-  const guard = guardOf(domain, kind, command.when);
+  const [guardAggregate, guardItem] = [
+    guardOf(domain, kind, command.when),
+    itemGuardOf(domain, kind, command),
+  ];
   const choose = choiceOf(domain, kind, command);
   const invariants = Object.entries(kind.invariants).map(([name, condition]) =>
     invariantOf(domain, kind, { name, condition }),
   );
   return (form, state, context) => {
+    const guard: typeof guardAggregate = (fields, given) => {
+      guardAggregate(fields, given);
+      guardItem(form, fields, given);
+    };
     const started = begun(form, state);
     if (started === undefined) return [];
     const before = identified?.(started, context) ?? started;
@@ -63,7 +70,9 @@ const decisionOf = (domain: Domain, kind: Kind, { command, evolve, decisions }: 
     for (const [draft, computed] of afterState(refuseFirst, () => choose(form, before, context))) {
       const drafted =
         after.status === 'present'
-          ? afterState(refuseFirst, () => draft.dataOf(form, after as Present, computed))
+          ? afterState(refuseFirst, () =>
+              draft.dataOf(form, after as Present, { computed, context }),
+            )
           : [];
       for (const data of drafted) {
         if (!isCreation) guard(before.fields, context);
@@ -184,12 +193,14 @@ const presenceOf = (
 type Draft = {
   readonly type: string;
   /** Empty if nothing would change; several only if ranks of items are rewritten. */
-  dataOf(form: Row, state: Present, computed: Row): readonly Row[];
+  dataOf(form: Row, state: Present, given: Given): readonly Row[];
   /** The carried values of the next state; of an ending aggregate, those of its last state. */
   carriedFrom(state: AggregateState): Row;
   readonly carries: boolean;
   readonly demandUploads: ReturnType<typeof demandOwnUploads>;
 };
+
+type Given = { readonly computed: Row; readonly context: Context };
 
 /** An event with the values that the decision computed for it. */
 type Chosen = readonly [Draft, Row];
@@ -202,20 +213,32 @@ const choiceOf = (
 ): ((form: Row, before: Present, context: Context) => readonly Chosen[]) => {
   const drafts = new Map(command.events.map((event) => [event.name, draftOf(kind, event)]));
   const all = [...drafts.values()].slice(0, 1).map((draft): Chosen => [draft, {}]);
+  const adding = new Set(command.events.flatMap(({ type, effect }) => (effect === 'adds' ? [type] : [])));
   const { decide } = command;
   if (decide === undefined) return () => all;
   const read = readerOf(domain, kind, command);
   const refuse = refusing(kind, command);
-  return (form, { fields }, { callerId, at, look }) =>
-    decide({ state: fields, form, refuse, callerId, now: at, reads: read(fields, form, look) } as never).map(
-      (decided): Chosen => {
-        const [name, computed] = typeof decided === 'string' ? [decided, {}] : decided;
-        const draft = drafts.get(name);
-        if (draft === undefined)
-          throw new Error(`${kind.name}: ${command.name} decided on ${name}, which is not in its \`emits\``);
-        return [draft, computed];
-      },
-    );
+  const { list } = command;
+  const itemFor = (form: Row, fields: Row): Row | null =>
+    (list && itemsOf(fields, list).find(({ id }) => id === form[list.id.name])) ?? null;
+  return (form, { fields }, { callerId, at, look }) => {
+    const item = itemFor(form, fields);
+    // The draft of the first event says that there is no such item.
+    if (list !== undefined && command.kind !== 'addItem' && item === null) return all;
+    const chosen = decide({
+      ...{ state: fields, form, refuse, callerId, now: at, reads: read(fields, form, look) },
+      ...(list !== undefined && { item }),
+    } as never).map((decided): Chosen => {
+      const [name, computed] = typeof decided === 'string' ? [decided, {}] : decided;
+      const draft = drafts.get(name);
+      if (draft === undefined)
+        throw new Error(`${kind.name}: ${command.name} decided on ${name}, which is not in its \`emits\``);
+      return [draft, computed];
+    });
+    if (command.kind === 'addItem' && !chosen.some(([{ type }]) => adding.has(type)))
+      throw new Error(`${kind.name}: ${command.name} adds an item, but decided on no event that does`);
+    return chosen;
+  };
 };
 
 /** Throws, so that a refusal counts even if the decision does not return it. */
@@ -236,11 +259,12 @@ const draftOf = (kind: Kind, event: EventInfo): Draft => {
   const items = event.list === undefined ? undefined : itemDraftOf(kind, event);
   const isChange =
     event.effect === 'changes' || (event.effect === 'sets' && constants.length + computes.length > 0);
-  const dataOf = (form: Row, state: Present, computed: Row): readonly Row[] => {
+  const dataOf: Draft['dataOf'] = (form, state, { computed, context }) => {
     const { fields } = state;
     const data: Record<string, unknown> = { [`${kind.name}Id`]: fields.id };
     for (const [name, key] of identity) data[key] = fields[name];
-    if (items !== undefined) return items(form, state).map((item) => ({ ...data, ...item }));
+    if (items !== undefined)
+      return items(form, state, { ...context, computed }).map((item) => ({ ...data, ...item }));
     let isChanged = !isChange || constants.some(([name, value]) => !areEqual(value, fields[name]));
     for (const [name, key] of content) {
       const value = form[key];

@@ -30,8 +30,11 @@ export const formShape = (kind: Kind, command: CommandInfo): Shape => {
 };
 
 /** The fields that a command has of an item. Only the addition of an item with a key contains the key. */
-const itemFormShape = (command: CommandInfo, { fields, id: of, key, settled }: ListInfo): Shape => {
-  const all = Object.entries(fields).map(([name, def]) => [name, def, demandedOf(def)] as const);
+const itemFormShape = (command: CommandInfo, { fields, id: of, key }: ListInfo): Shape => {
+  const all = command.itemForm.map((name) => {
+    const def = fields[name] as FieldDef;
+    return [name, def, demandedOf(def)] as const;
+  });
   switch (command.kind) {
     case 'addItem':
       return {
@@ -39,11 +42,9 @@ const itemFormShape = (command: CommandInfo, { fields, id: of, key, settled }: L
         ...Object.fromEntries(all.map(([name, def, schema]) => [wire(name, def), withDefault(schema, def)])),
       };
     case 'changeItem':
-      return Object.fromEntries(
-        all.flatMap(([name, def, schema]) =>
-          settled.includes(name) ? [] : [[wire(name, def), schema.optional()] as const],
-        ),
-      );
+      return Object.fromEntries(all.map(([name, def, schema]) => [wire(name, def), schema.optional()]));
+    case 'actOnItem':
+      return Object.fromEntries(all.map(([name, def, schema]) => [wire(name, def), schema]));
     case 'moveItem':
       return { before: of.def.recorded.nullable() };
     default:

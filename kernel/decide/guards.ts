@@ -1,9 +1,10 @@
 import { targetOf } from '../base/names.ts';
 import { deleted, isNot, notFound, Rejection } from '../base/rejection.ts';
-import { resolve } from '../conditions/expression.ts';
+import { resolve, resolveOnItem } from '../conditions/expression.ts';
 import { type Attributes, type Find, type Holds, holdsOf } from '../conditions/holds.ts';
 import type { FieldDef } from '../declare/fields.ts';
-import type { Domain, Kind, Refusal, Row } from '../registry/registry.ts';
+import type { CommandInfo, Domain, Kind, ListInfo, Refusal, Row } from '../registry/registry.ts';
+import { oneOfList } from './items.ts';
 import { ABSENT, type AggregateState } from './state.ts';
 
 /** Returns the state of a reference’s target, as read just before the decision. */
@@ -44,6 +45,35 @@ export const guardOf = (domain: Domain, kind: Kind, when: unknown): Guard => {
       if (!holds(fields, callerId, find, own)) throw rejection(refuse(fields, look));
   };
 };
+
+/** Refuses a command to an item unless its condition on the item holds; an absent item is refused elsewhere. */
+export const itemGuardOf = (domain: Domain, kind: Kind, command: CommandInfo): ItemGuard => {
+  const { list, whenItem } = command;
+  if (list === undefined || whenItem === undefined) return () => undefined;
+  const parts = Object.entries(whenItem as Row).map(([name, value]) => ({
+    holds: holdsOf(resolveOnItem(domain, kind, list, { [name]: value })),
+    refusal: refusalOnItem(kind, list, [name, value]),
+  }));
+  return (form, fields, { callerId, own }) => {
+    const item = ((fields[list.name] ?? []) as readonly Row[]).find(({ id }) => id === form[list.id.name]);
+    if (item === undefined) return;
+    for (const { holds, refusal } of parts)
+      if (!holds(item, callerId, () => undefined, own)) throw rejection(refusal);
+  };
+};
+type ItemGuard = (form: Row, fields: Row, context: Context) => void;
+
+/** `ticket_task_not_todo` for a word, and `ticket_task_not_ready` for any other condition. */
+const refusalOnItem = (kind: Kind, list: ListInfo, [name, value]: readonly [string, unknown]): Refusal => {
+  const isWord = typeof value === 'string' && list.fields[name]?.values !== undefined;
+  return { code: isNot(oneOfList(kind, list), isWord ? value : 'ready') };
+};
+
+/** The refusals that the condition of a command on its item can cause. */
+export const refusalsOnItem = (kind: Kind, { list, whenItem }: CommandInfo): readonly Refusal[] =>
+  list === undefined || whenItem === undefined
+    ? []
+    : Object.entries(whenItem as Row).map((entry) => refusalOnItem(kind, list, entry));
 
 /** The refusals that the condition of a command can cause. */
 export const refusalsOf = (domain: Domain, kind: Kind, when: unknown): readonly Refusal[] =>

@@ -5,6 +5,7 @@ import { wire } from '../base/names.ts';
 import { exists, isFull, notFound, Rejection } from '../base/rejection.ts';
 import type { EventInfo, Kind, ListInfo, Row } from '../registry/registry.ts';
 import { areEqual } from './are-equal.ts';
+import { itemValuesOf, type Sender } from './item-values.ts';
 import { between, RANK_CHARACTERS_MAX, spread } from './rank.ts';
 import type { Present } from './state.ts';
 
@@ -105,12 +106,12 @@ export const oneOfList = (kind: Kind, { one }: ListInfo): string => `${kind.name
  * The data of a command’s events: empty if nothing would change; a move yields several if ranks grew too
  * long.
  */
-type DraftItem = (form: Row, state: Present) => readonly Row[];
-
+type DraftItem = (form: Row, state: Present, sender: Sender) => readonly Row[];
 export const itemDraftOf = (kind: Kind, event: EventInfo): DraftItem => {
   const list = listOf(event);
   const { id, key } = list;
-  const content = Object.entries(list.fields).map(([name, def]) => [name, wire(name, def)] as const);
+  const { content, valuesBy, changes, initial } = itemValuesOf(list, event);
+  const also = Object.entries(event.sets).filter(([, value]) => value !== 'now' && value !== 'caller');
   const differing = (form: Row, item: Item): Row =>
     Object.fromEntries(
       content.flatMap(([name, from]) =>
@@ -128,15 +129,9 @@ export const itemDraftOf = (kind: Kind, event: EventInfo): DraftItem => {
     if (item === undefined) throw absent();
     return item;
   };
-  /** The new position of an item: before the named one, or last. */
-  const indexAmong = (others: readonly Item[], before: unknown): number => {
-    const index = (before ?? null) === null ? others.length : others.findIndex((each) => each.id === before);
-    if (index < 0) throw absent();
-    return index;
-  };
   switch (event.effect) {
     case 'adds':
-      return (form, state) => {
+      return (form, state, sender) => {
         const items = itemsOf(state.fields, list);
         const known = key === undefined ? undefined : items.find((each) => each.id === form[id.name]);
         if (known !== undefined) {
@@ -146,16 +141,21 @@ export const itemDraftOf = (kind: Kind, event: EventInfo): DraftItem => {
         }
         if (items.length >= list.max) throw new Rejection(isFull(kind.name, list.name), { max: list.max });
         const number = key === undefined ? (state.numbers?.[list.name] ?? 0) + 1 : form[id.name];
-        const item = Object.fromEntries(content.map(([, from]) => [from, form[from]]));
+        const given = Object.fromEntries(content.map(([, from]) => [from, form[from]]));
+        const item = { ...initial, ...given, ...valuesBy(sender) };
         // The item goes last, so that its rank stays short whatever ranks lie between the others.
         const ranked = list.isOrdered ? rankAt(items, items.length) : {};
         return [{ [id.name]: number, ...item, ...ranked }];
       };
     case 'updates':
-      return (form, state) => {
+      return (form, state, sender) => {
         const item = found(form, state);
-        const changes = differing(form, item);
-        return Object.keys(changes).length === 0 ? [] : [{ ...identified(item), ...changes }];
+        const changed = differing(form, item);
+        const isChanged =
+          Object.keys(changed).length > 0 ||
+          changes(item, sender) ||
+          also.some(([name, value]) => !areEqual(value, state.fields[name]));
+        return isChanged ? [{ ...identified(item), ...changed, ...valuesBy(sender) }] : [];
       };
     case 'moves':
       return (form, state) => {
@@ -164,6 +164,7 @@ export const itemDraftOf = (kind: Kind, event: EventInfo): DraftItem => {
         const items = itemsOf(state.fields, list);
         const others = items.filter((each) => each !== item);
         const index = indexAmong(others, form.before);
+        if (index < 0) throw absent();
         if (items.indexOf(item) === index) return [];
         return ranksAfterMove(item, others, index).map(([each, rank]) => ({ ...identified(each), rank }));
       };
@@ -180,6 +181,10 @@ export const itemDraftOf = (kind: Kind, event: EventInfo): DraftItem => {
       };
   }
 };
+
+/** The new position of an item: before the named one, or last; -1 if there is no such item. */
+const indexAmong = (others: readonly Item[], before: unknown): number =>
+  (before ?? null) === null ? others.length : others.findIndex((each) => each.id === before);
 
 /** The new rank of the moved item; of every item if there is no room, or a neighbour has no valid rank. */
 const ranksAfterMove = (

@@ -25,7 +25,7 @@ type Reads = (fields: Row, form: Row, look: Look) => Row;
 export const readerOf = (domain: Domain, kind: Kind, command: CommandInfo): Reads => {
   const references = Object.entries(kind.fields).filter(([, { kind: of }]) => of === 'ref');
   return (fields, form, look) => {
-    const after = referencesAfter(kind, fields, form);
+    const after = referencesAfter(kind, fields, command.list === undefined ? form : {});
     const given = references.map(([name, def]) => {
       const get = (): Row | null => {
         if (!command.reads.includes(name))

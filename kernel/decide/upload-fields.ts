@@ -18,7 +18,9 @@ export const uploadFieldsOf = (kind: Kind): readonly UploadField[] => {
         (each) => each.list === list && each.kind === 'changeItem' && !each.internal,
       );
       const names = Object.keys(list.fields).filter((name) => list.fields[name]?.kind === 'upload');
-      return command === undefined ? [] : names.map((name) => ({ name, list, command }));
+      return command === undefined
+        ? []
+        : names.filter((name) => command.itemForm.includes(name)).map((name) => ({ name, list, command }));
     }),
   ];
 };

@@ -1,6 +1,6 @@
 // Over 200 lines, because it is one type: the declaration of an aggregate, whose parts are inferred from each
 // other.
-import type { Asked, Condition, ValueMatch } from './conditions.ts';
+import type { Asked, Condition, Match, ValueMatch } from './conditions.ts';
 import type {
   Choice,
   Field,
@@ -54,20 +54,22 @@ type SumPath<F> = {
 
 // ── Events and their effects on the state ───────────────────────────────────────
 /** Generic over names only, so that compiler messages are short. */
-type Common<Content, Sets, Carried> = {
-  /** One sentence for the catalogue of events. */
-  readonly says?: string;
+type Common<Content, Sets, Carried> = Always<Carried> & {
   /** Values that documentation shows instead of those of the fields; of a change, only these. */
   readonly example?: Sets;
+  /** Fields that the event sets to a declared value: a constant, `now`, `caller`, or `null`. */
+  readonly sets?: Sets;
+  /** Fields whose values the decision computes; no form contains them. */
+  readonly computes?: readonly Content[];
+};
+type Always<Carried> = {
+  /** One sentence for the catalogue of events. */
+  readonly says?: string;
   /**
    * Fields whose values after the event it records, for views. The end of an aggregate records the values
    * before it.
    */
   readonly carries?: readonly Carried[];
-  /** Fields that the event sets to a declared value: a constant, `now`, `caller`, or `null`. */
-  readonly sets?: Sets;
-  /** Fields whose values the decision computes; no form contains them. */
-  readonly computes?: readonly Content[];
   /** Adds a GraphQL subscription to this event alone. */
   readonly subscribe?: true;
   /** Hides the event from every interface. */
@@ -89,21 +91,12 @@ export type Versions = {
 type SetsOf<F> = { readonly [K in keyof F]?: SetValue<F[K]> };
 type SetValue<X> =
   X extends Ref<unknown, infer N> ? 'caller' | N : X extends Instant<infer N> ? 'now' | N : ValueOf<X>;
-export type EventSpec<Content, Listed, Sets, Carried> = Common<Content, Sets, Carried> &
-  Effect<Content, Listed, Sets>;
-type Effect<Content, Listed, Sets> =
+export type EventSpec<Content, Sets, Carried> = Common<Content, Sets, Carried> & Effect<Content, Sets>;
+type Effect<Content, Sets> =
   /** Creates the aggregate with these fields from the form. */
   | { readonly creates: readonly Content[] }
   /** Changes these fields; the event holds those that the form contains. */
   | { readonly changes: readonly Content[] }
-  /** Adds an item to the list; the form has the item’s fields. */
-  | { readonly adds: Listed }
-  /** Changes fields of an item. */
-  | { readonly updates: Listed }
-  /** Moves an item of an ordered list before another, or to the end. */
-  | { readonly moves: Listed }
-  /** Removes an item. */
-  | { readonly removes: Listed }
   /** Ends the aggregate: it is no longer found, but its history remains. */
   | { readonly ends: true }
   /** Sets fields to declared values. */
@@ -112,8 +105,38 @@ type Effect<Content, Listed, Sets> =
   | { readonly computes: readonly Content[] }
   /** Changes nothing; the event is recorded and delivered. */
   | { readonly notes: true };
+/** An event of one item of a list. Its data contains every value that it gives to the item. */
+type ItemOptions<Named, Sets, SetsOfAggregate> = {
+  /**
+   * The fields of the item in the form. By default these are all that no event of the list sets; an `updates`
+   * with `sets` has no form by default.
+   */
+  readonly fields?: readonly Named[];
+  /** Fields of the item that the server sets: to a constant, `now`, `caller`, or `null`. */
+  readonly sets?: Sets;
+  /** Fields of the item whose values the decision computes. */
+  readonly computes?: readonly Named[];
+  /** Fields of the aggregate that the same event sets. */
+  readonly also?: SetsOfAggregate;
+};
+type ItemEffect<Listed> =
+  /** Adds an item to the list; the form has the item’s fields. */
+  | { readonly adds: Listed }
+  /** Changes fields of an item. */
+  | { readonly updates: Listed }
+  /** Moves an item of an ordered list before another, or to the end. */
+  | { readonly moves: Listed }
+  /** Removes an item. */
+  | { readonly removes: Listed };
+type ItemEventsOf<F, Carried> = {
+  [L in ListKey<F>]: F[L] extends List<infer I>
+    ? ItemOptions<keyof I & string, SetsOf<I>, SetsOf<F>> & Always<Carried> & ItemEffect<L>
+    : never;
+}[ListKey<F>];
 export type EventsOf<F, D> = {
-  readonly [name: string]: EventSpec<Keys<F, D>['content'], Keys<F, D>['list'], SetsOf<F>, Keys<F, D>['any']>;
+  readonly [name: string]:
+    | EventSpec<Keys<F, D>['content'], SetsOf<F>, Keys<F, D>['any']>
+    | ItemEventsOf<F, Keys<F, D>['any']>;
 };
 
 /** The names of an event’s data beyond the ids. */
@@ -124,11 +147,16 @@ export type DataKey<E> =
   | (E extends { readonly carries: readonly (infer K)[] } ? K : never);
 
 // ── Commands ────────────────────────────────────────────────────────────────────
-type CommandSpec<EventName, Plain, Cond, FieldName, Decision, Reference> = {
+type CommandSpec<EventName, Plain, Cond, FieldName, Decision, Reference, OnItem> = {
   /** The action, in the imperative: “Publish an article”. */
   readonly says?: string;
   /** A condition on the aggregate; if it is false, the command is refused and no link offers it. */
   readonly when?: Cond;
+  /**
+   * A condition on the fields of the item that the command changes: `{ state: 'todo' }`, `{ author: 'caller' }`.
+   * If it is false, the command is refused and the item has no link to it.
+   */
+  readonly whenItem?: OnItem;
   /** Optional fields of the form that this command requires. */
   readonly requires?: readonly FieldName[];
   /** Only timers and reactions send it: it has no path and no mutation. */
@@ -182,9 +210,11 @@ export type Given<F extends Fields, D> = {
   /** The present aggregate: its id, fields, derived numbers, and items of lists. */
   readonly state: StateOf<F, D>;
   /** The form, with its names; fields that were not given are missing. */
-  readonly form: {
-    readonly [K in keyof F & string as F[K] extends Ref<unknown, unknown> ? `${K}Id` : K]?: ValueOf<F[K]>;
-  };
+  readonly form: FormOf<F, ItemFieldsIn<F>>;
+  /** The item that the command changes, before it; null if the command adds one. */
+  readonly item:
+    | { [L in ListKey<F>]: ValueOf<F[L]> extends readonly (infer T)[] ? T : never }[ListKey<F>]
+    | null;
   /**
    * The targets of the references in the command’s `reads`, as the form changes them; null if a target does
    * not exist.
@@ -201,6 +231,17 @@ export type Given<F extends Fields, D> = {
   /** The time of the command, which its events get. */
   readonly now: string;
 };
+type ItemFieldsIn<F> = { [L in ListKey<F>]: ItemFields<F, L> }[ListKey<F>];
+type WireOf<F> = {
+  [K in keyof F & string as F[K] extends Ref<unknown, unknown> ? `${K}Id` : K]: ValueOf<F[K]>;
+};
+type KeysOfEach<U> = U extends unknown ? keyof U & string : never;
+type ValueIn<U, K> = U extends { readonly [N in K & string]: infer V } ? V : never;
+/** The form of a command on the aggregate, or on an item of one of its lists. */
+type FormOf<F, Items> = {
+  readonly [K in keyof WireOf<F> | KeysOfEach<WiredEach<Items>>]?: ValueIn<WireOf<F> | WiredEach<Items>, K>;
+};
+type WiredEach<Items> = Items extends unknown ? WireOf<Items> : never;
 /** Checks that a decision returns only events that the command emits, and refusals that it declares. */
 type Decided<C, F, E> = {
   readonly [K in keyof C]: C[K] extends { readonly emits: infer N } & Deciding
@@ -215,11 +256,17 @@ type RefusalIn<Spec> = Spec extends { readonly refuses: infer R } ? keyof R & st
 /** The name of an event, with all values that it computes. */
 type DecisionOn<F, E, N> = N extends keyof E
   ? E[N] extends { readonly computes: readonly (infer P)[] }
-    ? readonly [N, { readonly [Q in P & keyof F]: ValueOf<F[Q]> }]
+    ? readonly [N, ComputedOf<P, E[N] extends OfItem<infer L> ? ItemFields<F, L> : F>]
     : N
   : never;
+type ComputedOf<P, F> = { readonly [Q in P & keyof F]: ValueOf<F[Q]> };
+type OfItem<L> = { readonly adds: L } | { readonly updates: L };
+type ItemFields<F, L> = L extends keyof F ? (F[L] extends List<infer I> ? I : never) : never;
 /** Checks that commands in `next` are declared. */
 type Followed<C> = { readonly [K in keyof C]: { readonly next?: readonly (keyof C & string)[] } };
+type OnItemOf<F> = {
+  [L in ListKey<F>]: F[L] extends List<infer I> ? Match<never, I, unknown> : never;
+}[ListKey<F>];
 export type CommandsOf<F extends Fields, D, E, Cond> = {
   readonly [name: string]: CommandSpec<
     keyof E & string,
@@ -227,7 +274,8 @@ export type CommandsOf<F extends Fields, D, E, Cond> = {
     Cond,
     keyof F & string,
     Given<F, D>,
-    RefKey<F>
+    RefKey<F>,
+    OnItemOf<F>
   >;
 };
 

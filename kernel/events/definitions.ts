@@ -115,17 +115,33 @@ const exampleOf = (domain: Domain, kind: Kind, event: EventInfo): JsonObject => 
 };
 
 /** A change shows its first field only. */
-const itemExample = (domain: Domain, { list, effect }: EventInfo): Readonly<Record<string, unknown>> => {
+const itemExample = (
+  domain: Domain,
+  { list, item, effect }: EventInfo,
+): Readonly<Record<string, unknown>> => {
   if (list === undefined) return {};
+  const exampleFor = (name: string, def: FieldDef): unknown => {
+    const value = item?.sets[name];
+    if (value === 'now') return exampleValue(domain, { ...def, optional: false });
+    return value === undefined || value === 'caller'
+      ? exampleValue(domain, { ...def, optional: def.optional === true && value === undefined })
+      : value;
+  };
   const all = Object.entries(list.fields).map(
-    ([name, def]) => [wire(name, def), exampleValue(domain, def)] as const,
+    ([name, def]) => [name, wire(name, def), exampleFor(name, def)] as const,
   );
+  const those = (names: readonly string[]) =>
+    Object.fromEntries(all.flatMap(([name, to, value]) => (names.includes(name) ? [[to, value]] : [])));
   return {
     [list.id.name]: exampleValue(domain, list.id.def),
-    ...(effect === 'adds' && Object.fromEntries(all)),
+    ...(effect === 'adds' && those(Object.keys(list.fields))),
     ...(effect === 'updates' &&
-      Object.fromEntries(all.filter(([name]) => !list.settled.includes(name)).slice(0, 1))),
-    ...Object.fromEntries(all.filter(([name]) => list.settled.includes(name))),
+      those([
+        ...(item?.content ?? []).slice(0, 1),
+        ...Object.keys(item?.sets ?? {}),
+        ...(item?.computes ?? []),
+      ])),
+    ...those(list.settled),
     ...(list.isOrdered && (effect === 'adds' || effect === 'moves') && { rank: 'a1' }),
   };
 };

@@ -12,6 +12,7 @@ import {
   projectionsOf,
   projectionVersionsOf,
 } from './hatches.ts';
+import { givenBySystem, itemEffectOf, withVerbs } from './items-of.ts';
 import { identityOf, withPersons } from './persons-of.ts';
 import type {
   CommandInfo,
@@ -98,9 +99,7 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
     derived,
     facts: allFacts(name, fields, (declaration.facts ?? {}) as Row),
     refusals: refusalsOf(declaration.refusals ?? {}, (fact) => isNot(name, fact)),
-    commands: mapped(declaration.commands as Record<string, Row>, (command, spec) =>
-      commandOf(name, events, command, spec),
-    ),
+    commands: commandsOf(name, events, declaration.commands as Record<string, Row>),
     rights: declaration.rights as Record<string, Row>,
     fieldRights: (declaration.fieldRights ?? {}) as Record<string, Row>,
     invariants: declaration.invariants ?? {},
@@ -306,19 +305,29 @@ const eventsOf = (aggregate: Named, declared: Record<string, Row>): Kind['events
   const claims = Object.fromEntries(
     fences.map((fence) => [fence, { notes: true, internal: true, claim: true, says: ABANDONED }]),
   );
-  return mapped({ ...declared, ...claims }, (each, spec) => eventOf(aggregate, each, spec));
+  const siblings = Object.values(declared);
+  return mapped({ ...declared, ...claims }, (each, spec) => eventOf({ ...aggregate, siblings }, each, spec));
 };
 
 const eventOf = (
-  { name: aggregate, lists, fields, projects, guarded }: Named,
+  {
+    name: aggregate,
+    lists,
+    fields,
+    projects,
+    guarded,
+    siblings,
+  }: Named & { readonly siblings: readonly Row[] },
   name: string,
   spec: Row,
 ): EventInfo => {
-  const computes = (spec.computes ?? []) as readonly string[];
+  const computed = (spec.computes ?? []) as readonly string[];
   // An event with only `computes` sets the computed fields.
-  const effect = EFFECTS.find((each) => each in spec) ?? (computes.length > 0 ? 'sets' : 'notes');
+  const effect = EFFECTS.find((each) => each in spec) ?? (computed.length > 0 ? 'sets' : 'notes');
   const given = spec[effect];
   const content: readonly string[] = Array.isArray(given) ? given : [];
+  const list = typeof given === 'string' ? lists[given] : undefined;
+  const computes = list === undefined ? computed : [];
   if (computes.length > 0 && !COMPUTING.has(effect))
     throw new StartRefused(
       `${aggregate}: the event ${name} has \`${effect}\`, which cannot compute values: remove \`computes\`.`,
@@ -328,12 +337,13 @@ const eventOf = (
     type: `${aggregate}.${name}`,
     effect,
     spec,
-    list: typeof given === 'string' ? lists[given] : undefined,
+    list,
+    item: list && itemEffectOf(list, spec, siblings),
     content,
     computes,
     values: [...content, ...computes],
     carries: (spec.carries ?? []) as readonly string[],
-    sets: (spec.sets ?? {}) as Row,
+    sets: ((list === undefined ? spec.sets : spec.also) ?? {}) as Row,
     projects: projectionsOf({ name: aggregate, fields, guarded }, name, projects),
     says: spec.says as string | undefined,
     example: spec.example as Row | undefined,
@@ -342,6 +352,9 @@ const eventOf = (
     internal: spec.internal === true,
   };
 };
+
+const commandsOf = (name: string, events: Kind['events'], declared: Record<string, Row>): Kind['commands'] =>
+  withVerbs(mapped(declared, (command, spec) => commandOf(name, events, command, spec)));
 
 const commandOf = (aggregate: string, events: Kind['events'], name: string, spec: Row): CommandInfo => {
   const emitted = [spec.emits]
@@ -353,7 +366,7 @@ const commandOf = (aggregate: string, events: Kind['events'], name: string, spec
     throw new StartRefused(
       `${aggregate}: the command ${name} emits no declared event: use one of ${Object.keys(events).join(', ')}.`,
     );
-  const computing = emitted.find(({ computes }) => computes.length > 0);
+  const computing = emitted.find(({ computes, item }) => computes.length + (item?.computes.length ?? 0) > 0);
   if (computing !== undefined && spec.decide === undefined)
     throw new StartRefused(
       `${aggregate}: the command ${name} emits ${computing.name}, which computes values, but the command does not decide them: give it a \`decide\`.`,
@@ -364,17 +377,21 @@ const commandOf = (aggregate: string, events: Kind['events'], name: string, spec
     );
   // A change that also sets a state is an action with a form, such as rejecting with a reason.
   const isAction = first.effect === 'changes' && Object.keys(first.sets).length > 0;
+  const isActionOnItem = first.effect === 'updates' && givenBySystem(first.spec).length > 0;
   return {
     name,
-    kind: isAction ? 'action' : KIND_OF[first.effect],
+    kind: isAction ? 'action' : isActionOnItem ? 'actOnItem' : KIND_OF[first.effect],
     events: emitted,
     list: first.list,
+    verb: undefined,
     form: first.content,
+    itemForm: first.item?.content ?? [],
     requires: (spec.requires ?? []) as readonly string[],
     next: (spec.next ?? []) as readonly string[],
     internal: spec.internal === true,
     says: spec.says as string | undefined,
     when: spec.when,
+    whenItem: spec.whenItem,
     reads: (spec.reads ?? []) as readonly string[],
     refuses: refusalsOf((spec.refuses ?? {}) as Sentences, (each) => refusedAs(aggregate, each)),
     decide: spec.decide as CommandInfo['decide'],

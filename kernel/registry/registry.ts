@@ -23,6 +23,8 @@ export type EventInfo = {
   readonly effect: Effect;
   /** The list with the item that the event adds, changes, moves or removes. */
   readonly list: ListInfo | undefined;
+  /** The fields of this item that the event sets; all of its data is in the event. */
+  readonly item: ItemEffect | undefined;
   /** Fields from the form. */
   readonly content: readonly string[];
   /** Fields from the decision. */
@@ -40,6 +42,14 @@ export type EventInfo = {
   /** Hidden from every interface. */
   readonly internal: boolean;
   readonly spec: Readonly<Record<string, unknown>>;
+};
+export type ItemEffect = {
+  /** Fields from the form. */
+  readonly content: readonly string[];
+  /** Declared values: constants, `now`, `caller` or null. */
+  readonly sets: Row;
+  /** Fields from the decision. */
+  readonly computes: readonly string[];
 };
 /** The id of items: its name in events, forms and paths, its column and its type. */
 type ItemId = { readonly name: string; readonly column: string; readonly def: FieldDef };
@@ -72,19 +82,30 @@ export type CommandKind =
   | 'addItem'
   | 'changeItem'
   | 'moveItem'
-  | 'removeItem';
+  | 'removeItem'
+  /** Any other change of one item. */
+  | 'actOnItem';
 export type CommandInfo = {
   readonly name: string;
   readonly kind: CommandKind;
   readonly events: readonly EventInfo[];
   readonly list: ListInfo | undefined;
+  /**
+   * The word by which its path and its operations on an item end, as `finish`. Undefined for the first
+   * command of a list that adds, changes or removes items, which has the path of the list or of the item.
+   */
+  readonly verb: string | undefined;
   readonly form: readonly string[];
+  /** The fields of the item that clients send, without its key. */
+  readonly itemForm: readonly string[];
   readonly requires: readonly string[];
   readonly next: readonly string[];
   readonly internal: boolean;
   /** The action in the imperative. */
   readonly says: string | undefined;
   readonly when: unknown;
+  /** A condition on the item that the command changes. */
+  readonly whenItem: unknown;
   /** References whose targets must not change until the events are appended. */
   readonly reads: readonly string[];
   /** The refusals of `decide`, by name. */

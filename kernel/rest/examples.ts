@@ -35,13 +35,12 @@ const examplesOfList = (domain: Domain, kind: Kind, list: ListInfo): Readonly<Re
   const self = `/${kind.path}/${exampleId(domain, kind.name)}/${kebab(list.name)}/${String(known)}`;
   const all = [...(key === undefined ? [] : [[key, id.def] as const]), ...Object.entries(fields)];
   const shown = all.map(([name, def]) => [shownName(domain, name, def), shownExample(domain, def)] as const);
-  const sent = Object.entries(fields).map(
-    ([name, def]) => [wire(name, def), exampleValue(domain, def)] as const,
+  const commands = Object.values(kind.commands).filter(
+    (command) => command.list === list && !command.internal,
   );
-  const has = (what: CommandKind): boolean =>
-    Object.values(kind.commands).some(
-      (command) => command.list === list && command.kind === what && !command.internal,
-    );
+  const sentBy = ({ itemForm }: CommandInfo) =>
+    itemForm.map((name) => [wire(name, fields[name]), exampleValue(domain, fields[name])] as const);
+  const has = (what: CommandKind): boolean => commands.some((command) => command.kind === what);
   const links = { self: { href: self }, ...(has('changeItem') && { edit: { href: self, method: 'PATCH' } }) };
   return {
     [Name]: {
@@ -50,11 +49,33 @@ const examplesOfList = (domain: Domain, kind: Kind, list: ListInfo): Readonly<Re
       ...TIMES,
       _links: links,
     } as JsonObject,
+    ...Object.fromEntries(
+      commands.flatMap((command): readonly (readonly [string, JsonObject])[] => {
+        const sent = sentBy(command);
+        const prefix = capital(command.verb ?? '');
+        switch (command.kind) {
+          case 'addItem':
+            return [
+              [
+                `${command.verb === undefined ? 'New' : prefix}${Name}`,
+                Object.fromEntries([
+                  ...(key === undefined ? [] : [[id.name, known] as const]),
+                  ...sent,
+                ]) as JsonObject,
+              ],
+            ];
+          case 'changeItem':
+            return [[`${Name}Patch`, Object.fromEntries(sent.slice(0, 1)) as JsonObject]];
+          case 'moveItem':
+            return [[`${prefix}${Name}`, { before: known } as JsonObject]];
+          case 'actOnItem':
+            return sent.length === 0 ? [] : [[`${prefix}${Name}`, Object.fromEntries(sent) as JsonObject]];
+          default:
+            return [];
+        }
+      }),
+    ),
     ...(has('addItem') && {
-      [`New${Name}`]: Object.fromEntries([
-        ...(key === undefined ? [] : [[id.name, known] as const]),
-        ...sent,
-      ]) as JsonObject,
       [`${Name}Written`]: {
         id: exampleId(domain, kind.name),
         ...WRITTEN,
@@ -62,12 +83,6 @@ const examplesOfList = (domain: Domain, kind: Kind, list: ListInfo): Readonly<Re
         _links: { self: { href: self } },
       } as JsonObject,
     }),
-    ...(has('changeItem') && {
-      [`${Name}Patch`]: Object.fromEntries(
-        sent.filter(([name]) => !list.settled.includes(name)).slice(0, 1),
-      ) as JsonObject,
-    }),
-    ...(has('moveItem') && { [`Move${Name}`]: { before: known } as JsonObject }),
   };
 };
 

@@ -1,5 +1,8 @@
+// Over 200 lines, because it is one interface: the reads of the items of a list, and every command to them.
+
 import * as z from 'zod';
 import { capital, kebab, oneOf, spaced } from '../base/names.ts';
+import { oncePer } from '../base/once-per.ts';
 import { exists, isFull, notFound, type RejectionCode } from '../base/rejection.ts';
 import { ItemAt } from '../base/rest/at.ts';
 import { createdAt, id, Links, updatedAt, Written, written } from '../base/rest/fields.ts';
@@ -94,15 +97,28 @@ const writesOf = (domain: Domain, kind: Kind, list: ListInfo): readonly Named[] 
     if (command.internal || command.list !== list) return [];
     switch (command.kind) {
       case 'addItem':
-        return [[`add${nameOfItems(kind, list)}`, additionOf(domain, kind, list, command)]];
+        return [[operationId(kind, list, command), additionOf(domain, kind, list, command)]];
       case 'changeItem':
-        return [[`edit${nameOfItems(kind, list)}`, editOf(domain, kind, list, command)]];
-      case 'moveItem':
-        return [[`move${nameOfItems(kind, list)}`, moveOf(domain, kind, list, command)]];
+        return [[operationId(kind, list, command), editOf(domain, kind, list, command)]];
+      case 'removeItem':
+        return [[operationId(kind, list, command), removalOf(domain, kind, list, command)]];
       default:
-        return [[`remove${nameOfItems(kind, list)}`, removalOf(domain, kind, list, command)]];
+        return [[operationId(kind, list, command), actionOf(domain, kind, list, command)]];
     }
   });
+
+/** `addClaimItem`, `moveClaimItem`, and `replyTicket` for a further addition. */
+const operationId = (kind: Kind, list: ListInfo, { kind: does, verb }: CommandInfo): string => {
+  if (does === 'addItem' && verb !== undefined) return `${verb}${capital(kind.name)}`;
+  const usual = { addItem: 'add', changeItem: 'edit', removeItem: 'remove' } as Readonly<
+    Record<string, string>
+  >;
+  return `${verb ?? usual[does]}${nameOfItems(kind, list)}`;
+};
+
+/** The prefix of the schemas of a command’s bodies and answers. */
+const schemaPrefix = (kind: Kind, list: ListInfo, { verb }: CommandInfo, usual: string): string =>
+  verb === undefined ? `${usual}${nameOfItems(kind, list)}` : `${capital(verb)}${nameOfItems(kind, list)}`;
 
 const writeOf = (domain: Domain, kind: Kind, list: ListInfo, command: CommandInfo) =>
   ({
@@ -118,6 +134,15 @@ const writeToOne = (domain: Domain, kind: Kind, list: ListInfo, command: Command
   parameters: parametersOf(domain, kind, list),
 });
 
+/** Made once, because several commands may add items. */
+const writtenItem = oncePer((kind: Kind) =>
+  oncePer((list: ListInfo) =>
+    Written.extend({ [list.id.name]: list.id.def.recorded }).meta({
+      id: `${nameOfItems(kind, list)}Written`,
+    }),
+  ),
+);
+
 const formOf = (kind: Kind, command: CommandInfo, name: string) =>
   z.strictObject(formShape(kind, command)).meta({ id: name });
 
@@ -128,13 +153,13 @@ const additionOf: OperationOf = (domain, kind, list, command) => {
   return {
     ...writeOf(domain, kind, list, command),
     method: 'POST',
-    path: itemsPath(kind, list),
-    body: { [json]: formOf(kind, command, `New${Name}`) },
+    path: command.verb === undefined ? itemsPath(kind, list) : `${itemPath(kind)}/${kebab(command.verb)}`,
+    ...bodyOf(kind, command, schemaPrefix(kind, list, command, 'New')),
     answer: {
       status: 201,
       description: `The ${spaced(oneOfList(kind, list))} was added.`,
       kind: 'written',
-      schema: Written.extend({ [list.id.name]: list.id.def.recorded }).meta({ id: `${Name}Written` }),
+      schema: writtenItem(kind)(list),
       item: `get${Name}`,
       isOfItem: true,
     },
@@ -152,20 +177,31 @@ const editOf: OperationOf = (domain, kind, list, command) => {
   };
 };
 
-const moveOf: OperationOf = (domain, kind, list, command) => {
-  const Name = nameOfItems(kind, list);
+const actionOf: OperationOf = (domain, kind, list, command) => {
+  const did = command.kind === 'moveItem' ? 'moved' : 'changed';
   return {
     ...writeToOne(domain, kind, list, command),
-    path: `${onePath(kind, list)}/move`,
+    path: verbPath(kind, list, command),
     method: 'POST',
-    body: { [json]: formOf(kind, command, `Move${Name}`) },
-    answer: written(`The ${spaced(oneOfList(kind, list))} was moved.`, `get${Name}`),
+    ...bodyOf(kind, command, schemaPrefix(kind, list, command, '')),
+    answer: written(`The ${spaced(oneOfList(kind, list))} was ${did}.`, `get${nameOfItems(kind, list)}`),
   };
 };
 
+const verbPath = (kind: Kind, list: ListInfo, { verb = '' }: CommandInfo): string =>
+  `${onePath(kind, list)}/${kebab(verb)}`;
+
+/** A command without fields has no body. */
+const bodyOf = (kind: Kind, command: CommandInfo, name: string): Pick<AggregateOperation, 'body'> =>
+  Object.keys(formShape(kind, command)).length === 0 && command.kind !== 'addItem'
+    ? {}
+    : { body: { [json]: formOf(kind, command, name) } };
+
 const removalOf: OperationOf = (domain, kind, list, command) => ({
   ...writeToOne(domain, kind, list, command),
-  method: 'DELETE',
+  ...(command.verb === undefined
+    ? { method: 'DELETE' as const }
+    : { method: 'POST' as const, path: verbPath(kind, list, command) }),
   answer: {
     status: 204,
     description: `The ${spaced(oneOfList(kind, list))} was removed.`,
@@ -183,7 +219,7 @@ const refusalsOfItems = (
   const isAddition = command.kind === 'addItem';
   // Personal data of deleted users cannot be sealed.
   const isSealed =
-    (isAddition || command.kind === 'changeItem') &&
+    (isAddition || command.itemForm.length > 0) &&
     Object.values(list.fields).some(({ personal }) => personal);
   return [
     ...(isAddition ? [isFull(kind.name, list.name)] : []),
@@ -193,6 +229,12 @@ const refusalsOfItems = (
   ];
 };
 
-const VERBS = { addItem: 'Add', changeItem: 'Change', moveItem: 'Move', removeItem: 'Remove' } as const;
-const summaryOf = (kind: Kind, list: ListInfo, command: CommandInfo): string =>
-  `${VERBS[command.kind as keyof typeof VERBS]} ${oneOf(list.one)} of ${oneOf(kind.name)}`;
+const VERBS: Readonly<Record<string, string>> = {
+  addItem: 'Add',
+  changeItem: 'Change',
+  removeItem: 'Remove',
+};
+const summaryOf = (kind: Kind, list: ListInfo, { kind: does, verb, name }: CommandInfo): string =>
+  does === 'addItem' && verb !== undefined
+    ? `${capital(spaced(name))}, which adds ${oneOf(list.one)} to ${oneOf(kind.name)}`
+    : `${verb === undefined ? VERBS[does] : capital(spaced(verb))} ${oneOf(list.one)} of ${oneOf(kind.name)}`;

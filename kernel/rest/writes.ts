@@ -3,7 +3,7 @@ import { capital, kebab, oneOf, spaced } from '../base/names.ts';
 import type { RejectionCode } from '../base/rejection.ts';
 import { Written, written } from '../base/rest/fields.ts';
 import { operationOf } from '../conditions/rights.ts';
-import { refusalOfInvariant, refusalsOf } from '../decide/guards.ts';
+import { refusalOfInvariant, refusalsOf, refusalsOnItem } from '../decide/guards.ts';
 import { limitRefusalsOf } from '../decide/limits.ts';
 import type { CommandInfo, Domain, Kind } from '../registry/registry.ts';
 import { type AggregateOperation, collectionPath, itemPath, type Named } from './operation.ts';
@@ -62,6 +62,7 @@ export const refusalsOfCommand = (
         : []),
     ...guarded.flatMap(({ when }) => refusalsOf(domain, kind, when).map(({ code }) => code)),
     ...guarded.flatMap(({ refuses }) => Object.values(refuses).map(({ code }) => code)),
+    ...refusalsOnItem(kind, command).map(({ code }) => code),
     ...Object.entries(kind.invariants).map((invariant) => refusalOfInvariant(kind, invariant).code),
     ...guarded.flatMap((each) => limitRefusalsOf(domain, kind, each)),
   ];

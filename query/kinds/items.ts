@@ -7,6 +7,8 @@ import { Rejection } from '#kernel/base/rejection.ts';
 import type { Link } from '#kernel/base/rest/fields.ts';
 import { LIMIT_DEFAULT } from '#kernel/base/rest/lists.ts';
 import { pathId } from '#kernel/base/rest/path-id.ts';
+import { always, conditionOnItem } from '#kernel/conditions/expression.ts';
+import { holdsOf } from '#kernel/conditions/holds.ts';
 import { askedItemsSql } from '#kernel/conditions/lists.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
@@ -14,7 +16,7 @@ import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
 import { itemIdIn } from '#kernel/rest/lists.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
-import { type Caller, may, type Resource } from '#shared/policy.ts';
+import { type Caller, may, ownOf, type Resource, userIdOf } from '#shared/policy.ts';
 import { listIdentity } from '../lists/cursor.ts';
 import { formatItemCursor, type ItemGap, parseItemCursor } from '../lists/item-cursor.ts';
 import { type AskedItems, findItem, gapOf, type Joins, listItems } from '../lists/item-rows.ts';
@@ -251,11 +253,29 @@ export const presentItems = (
   const idColumn = list.id.column;
   const uploads = uploadFieldsOf(kind).filter((upload) => upload.list === list);
   const columnOf = (name: string): string => members.find((member) => member.name === name)?.column ?? name;
+  const itemIn = (row: Row): Row =>
+    Object.fromEntries(
+      members.map(({ name, column }) => {
+        const value = row[column];
+        return [name, value instanceof Date ? isoText(value) : value];
+      }),
+    );
+  const offered = new Map(
+    commands.map((command) => {
+      const [changes, condition] = [changesOf(command, columnOf), conditionOnItem(domain, kind, command)];
+      return [command, { changes, holds: condition === always ? undefined : holdsOf(condition) }] as const;
+    }),
+  );
   return (caller, above) => {
+    const [userId, own] = [userIdOf(caller), ownOf(caller)];
+    const isOffered = (command: CommandInfo, row: Row): boolean => {
+      const { changes = () => true, holds } = offered.get(command) ?? {};
+      return changes(row) && (holds === undefined || holds(itemIn(row), userId, () => undefined, own));
+    };
     const readers = shown.map((readFor) => readFor(caller));
     const path = `/${kind.path}/${above.id}/${kebab(list.name)}`;
     const now = possible.flatMap(({ command, mayBy }) => (mayBy(caller)?.(above.resource) ? [command] : []));
-    const addition = now.find((command) => command.kind === 'addItem');
+    const addition = now.find((command) => command.kind === 'addItem' && command.verb === undefined);
     return {
       create: addition && above.hasRoom ? { href: path, method: 'POST' } : undefined,
       represent(row) {
@@ -268,26 +288,35 @@ export const presentItems = (
         for (const read of readers) read(row, item, links);
         item.createdAt = isoText(row.created_at as Date);
         item.updatedAt = isoText(row.updated_at as Date);
-        for (const command of now) Object.assign(links, linkOf(command, self));
+        for (const command of now) if (isOffered(command, row)) Object.assign(links, linkOf(command, self));
         for (const { name, command } of uploads)
-          if (now.includes(command)) Object.assign(links, fileLinks(name, self, row[columnOf(name)]));
+          if (now.includes(command) && isOffered(command, row))
+            Object.assign(links, fileLinks(name, self, row[columnOf(name)]));
         return Object.assign(item, { _links: links });
       },
     };
   };
 };
 
-const linkOf = ({ kind, name }: CommandInfo, self: string): Readonly<Record<string, Link>> => {
-  switch (kind) {
-    case 'changeItem':
-      return { edit: { href: self, method: 'PATCH' } };
-    case 'moveItem':
-      return { [kebab(name)]: { href: `${self}/move`, method: 'POST' } };
-    case 'removeItem':
-      return { [kebab(name)]: { href: self, method: 'DELETE' } };
-    default:
-      return {};
-  }
+/** Whether a command could change an item: one without a form, only if the item lacks a value that it sets. */
+const changesOf = (
+  { itemForm, events: [event, ...others] }: CommandInfo,
+  columnOf: (name: string) => string,
+): ((row: Row) => boolean) => {
+  const constants = Object.entries(event?.item?.sets ?? {}).filter(
+    ([, value]) => value !== 'now' && value !== 'caller',
+  );
+  if (itemForm.length > 0 || others.length > 0 || constants.length === 0) return () => true;
+  const set = constants.map(([name, value]) => [columnOf(name), value] as const);
+  return (row) => set.some(([column, value]) => row[column] !== value);
+};
+
+const linkOf = ({ kind, name, verb }: CommandInfo, self: string): Readonly<Record<string, Link>> => {
+  if (kind === 'addItem') return {};
+  if (verb !== undefined) return { [kebab(name)]: { href: `${self}/${kebab(verb)}`, method: 'POST' } };
+  return kind === 'changeItem'
+    ? { edit: { href: self, method: 'PATCH' } }
+    : { [kebab(name)]: { href: self, method: 'DELETE' } };
 };
 
 type ReadField = (row: Row, item: Record<string, unknown>, links: Record<string, Link>) => void;

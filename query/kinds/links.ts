@@ -168,12 +168,13 @@ const itemsLink = (kind: Kind, list: ListInfo): LinksFor => {
 const additionLink = (domain: Domain, source: Source, command: CommandInfo, list: ListInfo): LinksFor => {
   const possible = possibleOf(domain, source, command);
   const rel = kebab(command.name);
+  const end = kebab(command.verb ?? list.name);
   return (caller) => {
     const isPossible = possible(caller);
     if (isPossible === undefined) return undefined;
     return ({ row, resource, links }) => {
       if (row[roomOf(list)] !== false && isPossible(resource))
-        links[rel] = { href: `/${source.kind.path}/${row.id}/${kebab(list.name)}`, method: 'POST' };
+        links[rel] = { href: `/${source.kind.path}/${row.id}/${end}`, method: 'POST' };
     };
   };
 };

@@ -26,7 +26,7 @@ const READS_OF_USERS: Readonly<Record<string, 'list' | 'read' | 'history'>> = {
  * True if the last segment of the path names a part of the item before it: its history, a file, or a command.
  */
 export const isOfItem = (use: Use): boolean => {
-  if (use.does === 'command') return !LISTED.has(use.command.kind);
+  if (use.does === 'command') return use.command.verb !== undefined || !LISTED.has(use.command.kind);
   return ['history', 'putFile', 'removeFile'].includes(use.does);
 };
 const LISTED: ReadonlySet<string> = new Set(['create', 'addItem']);

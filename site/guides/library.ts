@@ -51,6 +51,7 @@ const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] =
       'evolve',
       'conditions',
       'reactions',
+      'lists',
       'limits',
       'reads',
       'views',

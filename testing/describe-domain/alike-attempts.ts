@@ -1,4 +1,4 @@
-import { type Expression, resolve } from '#kernel/conditions/expression.ts';
+import { conditionOnItem, type Expression, resolve } from '#kernel/conditions/expression.ts';
 import { childrenOf, type Question } from '#kernel/conditions/fold.ts';
 import { compare } from '#kernel/conditions/holds.ts';
 import { rightsOf } from '#kernel/conditions/rights.ts';
@@ -40,7 +40,15 @@ export const likenessOf = (
       value === 'caller' ? fields[field] === callerId : (fields[field] ?? null) === value,
     ),
   );
-  return JSON.stringify([attempt, facts, changes, itemsFor(fields, command.list)]);
+  const { list } = command;
+  const item = list && itemsIn(fields, list)[0];
+  const ofItem = [
+    ...(item === undefined ? [] : resultsOf(comparing, conditionOnItem(domain, kind, command), item)),
+    ...command.events.flatMap((event) =>
+      Object.entries(event.item?.sets ?? {}).map(([field, value]) => (item?.[field] ?? null) === value),
+    ),
+  ];
+  return JSON.stringify([attempt, facts, changes, itemsFor(fields, list), ofItem]);
 };
 
 const conditionsFor = (domain: Domain, kind: Kind, when: unknown): readonly Expression[] => [

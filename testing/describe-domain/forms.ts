@@ -16,13 +16,9 @@ type IdFor = (name: string, def: FieldDef) => number | undefined;
 export const fieldsOfForm = (kind: Kind, command: CommandInfo): readonly (readonly [string, FieldDef])[] => {
   const { list } = command;
   if (list === undefined) return command.form.map((name) => [name, kind.fields[name] as FieldDef]);
-  const content =
-    command.kind === 'addItem' || command.kind === 'changeItem' ? Object.entries(list.fields) : [];
-  // The fields that decide who may read an item are immutable after it was added.
-  const said = content.filter(([name]) => command.kind === 'addItem' || !list.settled.includes(name));
   return [
     ...(command.kind === 'addItem' && list.key !== undefined ? [[list.key, list.id.def] as const] : []),
-    ...said,
+    ...command.itemForm.map((name) => [name, list.fields[name] as FieldDef] as const),
   ];
 };
 

@@ -1,4 +1,4 @@
-import { refusalsOf } from '#kernel/decide/guards.ts';
+import { refusalsOf, refusalsOnItem } from '#kernel/decide/guards.ts';
 import type { CommandInfo, Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import { refusalsOfCommand } from '#kernel/rest/writes.ts';
 import type { Reply } from '../http/rest-client.ts';
@@ -186,6 +186,10 @@ const tried = async (
 const isApart = (domain: Domain, kind: Kind, command: CommandInfo, code: unknown): boolean => {
   if (command.decide !== undefined || String(code).endsWith('_exists')) return true;
   if (code === undefined) return false;
-  const foreseen = new Set<unknown>(refusalsOf(domain, kind, command.when).map((refusal) => refusal.code));
+  const foreseen = new Set<unknown>(
+    [...refusalsOf(domain, kind, command.when), ...refusalsOnItem(kind, command)].map(
+      (refusal) => refusal.code,
+    ),
+  );
   return !foreseen.has(code) && new Set<unknown>(refusalsOfCommand(domain, kind, command)).has(code);
 };

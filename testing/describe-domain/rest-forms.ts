@@ -7,6 +7,7 @@ import { giverOf, stateOf } from './seen-rows.ts';
 import type { Situation } from './situations.ts';
 import { type Actor, type Made, MERGE, requestOf, type Stage } from './stage.ts';
 import { wrongValuesOf } from './values.ts';
+import { checkWrittenItem } from './written-items.ts';
 
 /**
  * Forms: a missing, mistyped, too long or unknown field is refused at that field, and a valid form is stored
@@ -16,11 +17,12 @@ export const checkForms = async (stage: Stage, checks: Checks, situation: Situat
   const { kind, steps } = situation;
   const made = await stage.make(situation);
   for (const command of Object.values(kind.commands)) {
-    if (command.internal || fieldsOfForm(kind, command).length === 0) continue;
+    if (command.internal) continue;
     const giver = steps.find((step) => step.command === command)?.actor ?? steps[0]?.actor;
     const by = stage.actors.find(({ key }) => key === giver) ?? stage.admin;
+    await checkWrittenItem({ stage, checks, made, by }, command);
     const request = await requestFor(stage, made, command);
-    if (request === undefined) continue;
+    if (request === undefined || fieldsOfForm(kind, command).length === 0) continue;
     await checkRefusals({ stage, checks, by, kind, command, request });
     if (command.kind === 'create') await checkRoundTrip({ stage, checks, by, kind, command, request });
   }

@@ -137,9 +137,21 @@ const limitLine = ({ max, per, refusal, ...only }: AggregateDescription['limits'
 };
 
 const eventRow = (event: AggregateDescription['events'][number]): readonly string[] => {
-  const { type, version, effect, list, sets, data, internal, upcastsFrom = [], sealed = [] } = event;
+  const {
+    type,
+    version,
+    effect,
+    list,
+    sets,
+    setsOfItem,
+    data,
+    internal,
+    upcastsFrom = [],
+    sealed = [],
+  } = event;
   const more = [
     ...(sets === undefined ? [] : Object.entries(sets).map(([field, value]) => `${field} = ${value}`)),
+    ...Object.entries(setsOfItem ?? {}).map(([field, value]) => `${list}.${field} = ${value}`),
     ...(sealed.length === 0 ? [] : [`sealed: ${sealed.join(', ')}`]),
     ...(upcastsFrom.length === 0 ? [] : [`read from version ${upcastsFrom.join(', ')}`]),
     ...(internal ? ['internal'] : []),

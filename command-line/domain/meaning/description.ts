@@ -97,7 +97,7 @@ const graphqlOf = (domain: Domain, kind: Kind) => {
 
 const describeEvent = (
   domain: Domain,
-  { type, version, effect, list, sets, upcast, internal, says }: EventInfo,
+  { type, version, effect, list, item, sets, upcast, internal, says }: EventInfo,
 ) => {
   const { schema, personal } = catalogueOf(domain).find(type) ?? {};
   const { properties = {}, required = [] } = schema === undefined ? {} : z.toJSONSchema(schema);
@@ -109,6 +109,7 @@ const describeEvent = (
     effect,
     ...(list !== undefined && { list: list.name }),
     ...(Object.keys(sets).length > 0 && { sets }),
+    ...(Object.keys(item?.sets ?? {}).length > 0 && { setsOfItem: item?.sets }),
     data: Object.keys(properties).map((name) => (required.includes(name) ? name : `${name}?`)),
     ...(Object.keys(upcast).length > 0 && { upcastsFrom: Object.keys(upcast).map(Number) }),
     ...(personal && { sealed: personal.fields, keyOf: personal.subject }),

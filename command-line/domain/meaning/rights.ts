@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { capital } from '#kernel/base/names.ts';
-import { always } from '#kernel/conditions/expression.ts';
+import { always, conditionOnItem } from '#kernel/conditions/expression.ts';
 import { partRightsOf } from '#kernel/conditions/parts-of.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import { conditionWords, deedOf, expressionWords } from '#kernel/conditions/words.ts';
@@ -114,6 +114,10 @@ const LIST = new Intl.ListFormat('en-GB');
 
 /** The state that a command requires of the aggregate, whoever sends it. */
 const guardOf = (domain: Domain, kind: Kind, name: string): string => {
-  const when = kind.commands[name]?.when;
-  return when === undefined ? '' : `, and only while ${conditionWords(domain, kind, when)}`;
+  const command = kind.commands[name];
+  const { when, list } = command ?? {};
+  const onItem = command === undefined ? always : conditionOnItem(domain, kind, command);
+  const ofItem =
+    list === undefined || onItem === always ? '' : `, and only if ${expressionWords(onItem, [list.one])}`;
+  return when === undefined ? ofItem : `, and only while ${conditionWords(domain, kind, when)}${ofItem}`;
 };

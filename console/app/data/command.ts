@@ -27,14 +27,18 @@ export const DataCommand = ({ route: { parameters } }: Of) => {
   return html`<${OnItem} kind=${kind} id=${parameters.id ?? ''} command=${command} path=${`/${kind.path}/${encodeURIComponent(parameters.id ?? '')}`} title=${command.title} />`;
 };
 
-/** A change of an item of a list. */
+/** A change of an item of a list, or another command to it that has a form. */
 export const DataListed = ({ route: { parameters } }: Of) => {
   const kind = kindAt(useDomain(), parameters.kind);
   const list = kind?.lists.find(({ path }) => path === parameters.list);
-  const command = kind?.commands.find(({ does, list: of }) => does === 'changeItem' && of === list?.name);
+  const command = kind?.commands.find(
+    ({ does, name, list: of }) =>
+      of === list?.name &&
+      (parameters.command === undefined ? does === 'changeItem' : name === parameters.command),
+  );
   if (kind === undefined || list === undefined || command === undefined) return html`<${NotThere} />`;
   const [id, item] = [parameters.id ?? '', parameters.item ?? ''].map(encodeURIComponent) as [string, string];
-  return html`<${OnItem} kind=${kind} id=${parameters.id ?? ''} command=${command} path=${`/${kind.path}/${id}/${list.path}/${item}`} title=${`Edit ${list.one}`} />`;
+  return html`<${OnItem} kind=${kind} id=${parameters.id ?? ''} command=${command} path=${`/${kind.path}/${id}/${list.path}/${item}`} title=${command.verb === undefined ? `Edit ${list.one}` : command.title} />`;
 };
 
 type OnItemOptions = {

@@ -39,12 +39,17 @@ export const DataNewUnder = ({ route: { parameters } }: Of) => {
 export const DataAdd = ({ route: { parameters } }: Of) => {
   const kind = kindAt(useDomain(), parameters.kind);
   const list = kind?.lists.find(({ path }) => path === parameters.list);
-  const command = kind?.commands.find(({ does, list: of }) => does === 'addItem' && of === list?.name);
+  const command = kind?.commands.find(
+    ({ does, verb, name, list: of }) =>
+      does === 'addItem' &&
+      of === list?.name &&
+      (parameters.command === undefined ? verb === undefined : name === parameters.command),
+  );
   if (kind === undefined || list === undefined || command === undefined) return html`<${NotThere} />`;
   const above = pageOfItem(kind, parameters.id);
   return html`<p class="back"><a href=${above}>${kind.title}</a></p>
-    <${Heading} title=${`Add ${list.one}`} />
-    <${Creation} command=${command} path=${`/${kind.path}/${encodeURIComponent(parameters.id ?? '')}/${list.path}`} back=${above} then=${() => above} />`;
+    <${Heading} title=${command.verb === undefined ? `Add ${list.one}` : command.title} />
+    <${Creation} command=${command} path=${`/${kind.path}/${encodeURIComponent(parameters.id ?? '')}/${command.verb === undefined ? list.path : command.rel}`} back=${above} then=${() => above} />`;
 };
 
 type CreationOptions = {

@@ -69,7 +69,9 @@ export const Items = ({ kind, list, item, etag, reload, changes }: ItemsOptions)
   const { href = '' } = item._links[list.path] ?? {};
   const asked = useAsked<Page<ListedItem>>(`${href}?limit=${ITEMS_MAX}`, undefined, HAL);
   useReload(asked, changes);
-  const add = kind.commands.find(({ does, list: of }) => does === 'addItem' && of === list.name);
+  const additions = commandsOn(kind, list).filter(
+    ({ does, rel }) => does === 'addItem' && item._links[rel]?.method !== undefined,
+  );
   const here = `${pageOfItem(kind, item.id)}/list/${list.path}`;
   const changed = () => {
     asked.reload();
@@ -101,7 +103,7 @@ export const Items = ({ kind, list, item, etag, reload, changes }: ItemsOptions)
           ]}
         />`;
   return html`<section>
-    <div class="heading"><h2>${list.title}</h2>${add && item._links[add.rel]?.method && html`<a class="button" href=${`${here}/add`}>Add ${list.one}</a>`}</div>
+    <div class="heading"><h2>${list.title}</h2>${additions.map(({ name, verb, title }) => html`<a key=${name} class="button" href=${verb === undefined ? `${here}/add` : `${here}/add/${name}`}>${additions.length === 1 && verb === undefined ? `Add ${list.one}` : title}</a>`)}</div>
     <${Whole} asked=${asked} show=${show} />
   </section>`;
 };
@@ -117,13 +119,14 @@ type ActionsOptions = Pick<ItemsOptions, 'kind' | 'list' | 'etag'> & {
   readonly done: () => void;
 };
 
+const commandsOn = ({ commands }: KindFacts, { name }: ListFacts): readonly CommandFacts[] =>
+  commands.filter(({ list }) => list === name);
+
 const commandOf = (kind: KindFacts, list: ListFacts, deed: CommandFacts['does']): CommandFacts | undefined =>
-  kind.commands.find(({ does, list: of }) => does === deed && of === list.name);
+  commandsOn(kind, list).find(({ does }) => does === deed);
 
 const canDo = (kind: KindFacts, list: ListFacts, { _links }: ListedItem): boolean =>
-  (['changeItem', 'moveItem', 'removeItem'] as const).some(
-    (does) => _links[commandOf(kind, list, does)?.rel ?? '']?.method !== undefined,
-  );
+  commandsOn(kind, list).some(({ does, rel }) => does !== 'addItem' && _links[rel]?.method !== undefined);
 
 /** The actions on an item of a list. */
 const Actions = ({ kind, list, items, each, here, etag, done }: ActionsOptions) => {
@@ -135,11 +138,21 @@ const Actions = ({ kind, list, items, each, here, etag, done }: ActionsOptions) 
   };
   const [removal, move] = (['removeItem', 'moveItem'] as const).map((does) => commandOf(kind, list, does));
   const [removed, moved] = [removal, move].map((command) => each._links[command?.rel ?? '']);
+  const others = commandsOn(kind, list).filter(
+    ({ does, verb, rel }) =>
+      (does === 'actOnItem' || (does === 'removeItem' && verb !== undefined)) &&
+      each._links[rel]?.method !== undefined,
+  );
   const at = items.indexOf(each);
   const above = items[at - 1];
   const behind = items[at + 2];
   return html`<span class="tools">
     ${each._links.edit && html`<a class="button quiet" href=${`${here}/${id}`}>Edit</a>`}
+    ${others.map(({ name, title, form, rel }) =>
+      form.length > 0
+        ? html`<a key=${name} class="button quiet" href=${`${here}/${id}/do/${name}`}>${title}</a>`
+        : html`<${Act} key=${name} kind="quiet" act=${send(each._links[rel] as Link)}>${title}<//>`,
+    )}
     ${moved && above && html`<${Act} kind="quiet" act=${send(moved, { before: above[list.id] })}>Up<//>`}
     ${moved && at < items.length - 1 && html`<${Act} kind="quiet" act=${send(moved, { before: behind?.[list.id] ?? null })}>Down<//>`}
     ${list.uploads.map((upload) => html`<${Upload} upload=${upload} links=${each._links} etag=${etag} done=${done} isSmall />`)}

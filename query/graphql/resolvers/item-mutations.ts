@@ -118,12 +118,16 @@ const idOfItem = ({ list, absent }: ItemSource, given: unknown): number | string
   return id;
 };
 
-const formReader = (items: ItemSource, { kind }: CommandInfo): ((args: Arguments) => Arguments) => {
+const formReader = (items: ItemSource, { kind, itemForm }: CommandInfo): ((args: Arguments) => Arguments) => {
   const { members } = items;
   switch (kind) {
     case 'addItem':
-      return ({ input }) =>
+      return ({ input = {} }) =>
         readMembers(members, input as Arguments, ({ def }) => !def.optional && def.initial !== undefined);
+    case 'actOnItem': {
+      const sent = members.filter(({ name }) => itemForm.includes(name));
+      return (args) => readMembers(sent, args, () => false);
+    }
     case 'changeItem':
       return ({ changes }) => readMembers(members, changes as Arguments, () => false);
     case 'moveItem':

@@ -32,7 +32,7 @@ export const mutatingCommands = ({ commands }: Kind): readonly CommandInfo[] =>
 export const itemArgument = ({ list: { key, id }, members: [first] }: ItemSource): string =>
   key === undefined || !first ? id.name : first.target ? idArgument(first) : key;
 
-/** The verbs of mutations of items; each kind of command occurs at most once per list. */
+/** The verbs of the first command of each kind to the items of a list. */
 const ITEM_VERBS: Readonly<Partial<Record<CommandKind, string>>> = {
   addItem: 'add',
   changeItem: 'update',
@@ -41,9 +41,10 @@ const ITEM_VERBS: Readonly<Partial<Record<CommandKind, string>>> = {
 };
 
 /** The mutation of a command: `createPost`, `addComment`, `publishPost`, `addClaimItem`. */
-export const mutationName = (aggregate: Kind, { kind, name, list }: CommandInfo): string => {
+export const mutationName = (aggregate: Kind, { kind, name, list, verb }: CommandInfo): string => {
   const { type, parent } = aggregate;
-  if (list !== undefined) return `${ITEM_VERBS[kind]}${itemType(aggregate, list)}`;
+  if (list !== undefined && (kind !== 'addItem' || verb === undefined))
+    return `${verb ?? ITEM_VERBS[kind]}${itemType(aggregate, list)}`;
   switch (kind) {
     case 'create':
       return `${parent === undefined ? 'create' : 'add'}${type}`;
@@ -53,6 +54,10 @@ export const mutationName = (aggregate: Kind, { kind, name, list }: CommandInfo)
       return `${name}${type}`;
   }
 };
+
+/** The input of a command that adds an item: `ClaimItemInput`, `ReplyTicketMessageInput`. */
+export const additionInput = (type: string, { verb }: CommandInfo): string =>
+  `${verb === undefined ? '' : capital(verb)}${type}Input`;
 
 /** The mutations of uploads: `setPostCover` and `removePostCover`, `setClaimItemReceipt`. */
 export const uploadMutations = (kind: Kind, { name, list }: Pick<UploadField, 'name' | 'list'>) => {

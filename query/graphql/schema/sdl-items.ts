@@ -1,8 +1,8 @@
 import { capital, itemType, oneOf, spaced } from '#kernel/base/names.ts';
 import { formTextOf, textOf } from '#kernel/declare/texts.ts';
-import type { CommandInfo, CommandKind } from '#kernel/registry/registry.ts';
+import type { CommandInfo } from '#kernel/registry/registry.ts';
 import type { ItemSource, Member } from '../../rows/sources.ts';
-import { itemArgument, memberName, mutatingCommands, mutationName } from '../rules/names.ts';
+import { additionInput, itemArgument, memberName, mutatingCommands, mutationName } from '../rules/names.ts';
 import {
   addressLine,
   block,
@@ -64,24 +64,41 @@ export const itemLines = ({ kind, list }: ItemSource): readonly Line[] => {
 };
 
 const inputsOf = (items: ItemSource): readonly string[] => {
-  const { kind, list, members } = items;
+  const { kind, list } = items;
   const { type } = typed(items);
-  const has = (what: CommandKind): boolean =>
-    mutatingCommands(kind).some((command) => command.list === list && command.kind === what);
-  const linesOf = (as: 'new' | 'changed'): readonly Line[] =>
-    members
-      .filter(({ name }) => as === 'new' || (name !== list.key && !list.settled.includes(name)))
-      .map((member) => [
-        formTextOf(member.def) ?? sentence(spaced(member.name)),
-        inputOf({ type }, member, as),
-      ]);
-  return [
-    ...(has('addItem') ? [block(`A new ${spaced(list.one)}.`, `input ${type}Input`, linesOf('new'))] : []),
-    ...(has('changeItem')
-      ? [block('Absent fields stay; null removes a value.', `input ${type}Changes`, linesOf('changed'))]
-      : []),
-  ];
+  const linesOf = (command: CommandInfo, as: 'new' | 'changed'): readonly Line[] =>
+    formOf(items, command).map((member) => [
+      formTextOf(member.def) ?? sentence(spaced(member.name)),
+      inputOf({ type }, member, as),
+    ]);
+  return mutatingCommands(kind).flatMap((command) => {
+    if (command.list !== list || formOf(items, command).length === 0) return [];
+    switch (command.kind) {
+      case 'addItem':
+        return [
+          block(
+            `A new ${spaced(list.one)}.`,
+            `input ${additionInput(type, command)}`,
+            linesOf(command, 'new'),
+          ),
+        ];
+      case 'changeItem':
+        return [
+          block(
+            'Absent fields stay; null removes a value.',
+            `input ${type}Changes`,
+            linesOf(command, 'changed'),
+          ),
+        ];
+      default:
+        return [];
+    }
+  });
 };
+
+/** The fields in the form of a command; an addition has the key, too. */
+const formOf = ({ list, members }: ItemSource, { kind, itemForm }: CommandInfo): readonly Member[] =>
+  members.filter(({ name }) => itemForm.includes(name) || (kind === 'addItem' && name === list.key));
 
 export const itemMutationLine = (items: ItemSource, command: CommandInfo): Line => {
   const { kind } = items;
@@ -91,8 +108,10 @@ export const itemMutationLine = (items: ItemSource, command: CommandInfo): Line 
   const name = mutationName(kind, command);
   const one = oneArgument(items);
   switch (command.kind) {
-    case 'addItem':
-      return [says('Add'), `${name}(id: ID!, input: ${type}Input!, ifVersion: Int): ${type}!`];
+    case 'addItem': {
+      const input = formOf(items, command).length === 0 ? '' : `, input: ${additionInput(type, command)}!`;
+      return [says('Add'), `${name}(id: ID!${input}, ifVersion: Int): ${type}!`];
+    }
     case 'changeItem':
       return [says('Change'), `${name}(${one}, changes: ${type}Changes!, ifVersion: Int): ${type}!`];
     case 'moveItem':
@@ -100,6 +119,13 @@ export const itemMutationLine = (items: ItemSource, command: CommandInfo): Line 
         `${says('Move')} It moves before the named one, or to the end.`,
         `${name}(${one}, before: ${idType}, ifVersion: Int): ${type}!`,
       ];
+    case 'actOnItem': {
+      const flat = formOf(items, command).map((member) => `, ${inputOf({ type }, member, 'whole')}`);
+      return [
+        says(capital(spaced(command.verb ?? ''))),
+        `${name}(${one}${flat.join('')}, ifVersion: Int): ${type}!`,
+      ];
+    }
     default:
       return [says('Remove'), `${name}(${one}, ifVersion: Int): ${kind.type}!`];
   }

@@ -1,0 +1,4 @@
+import { plans } from '../toy/plans.ts';
+import { describeDomain } from './describe-domain.ts';
+
+describeDomain(plans, { file: 'test/toy/plans.ts' });
