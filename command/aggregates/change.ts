@@ -24,6 +24,7 @@ import {
   type Target,
   toEvents,
 } from '../handling/target.ts';
+import { type FormByPatch, patchesOfItem } from './item-patches.ts';
 import type { Asked, Handle, Parts } from './parts.ts';
 import { partsWritten } from './parts-written.ts';
 import { bothOf } from './read-references.ts';
@@ -40,7 +41,9 @@ export const changing = (parts: Parts, kind: Kind, command: CommandInfo): Handle
 
 /** The handler of an edit by JSON patch. */
 export const patching = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
-  const formByPatch = patchesOf(parts.domain, kind, command);
+  const { list } = command;
+  const formByPatch =
+    list === undefined ? patchesOf(parts.domain, kind, command) : patchesOfItem(parts.domain, command, list);
   const toParts = partRightsOf(kind).flatMap(({ name, fields }) => (fields.length > 0 ? [name] : []));
   return change(parts, {
     kind,
@@ -51,7 +54,7 @@ export const patching = (parts: Parts, kind: Kind, command: CommandInfo): Handle
       // parts.
       if (tellsContent(patch))
         for (const right of ['read', ...(namesWhole(patch) ? toParts : [])]) demandTo(right);
-      return formByPatch(patch, state);
+      return formByPatch(patch, state, given);
     },
   });
 };
@@ -144,14 +147,8 @@ const writesOf = (kind: Kind, command: CommandInfo): WritesOf => {
     );
 };
 
-/**
- * The edit’s form that results from a JSON patch. Without an aggregate the form is empty, and the decider
- * gives the reason.
- */
-type FormByPatch = (patch: JsonPatch, state: AggregateState) => Row;
-
 const patchesOf = (domain: Domain, kind: Kind, edit: CommandInfo): FormByPatch => {
-  const schema = contentSchema(kind, edit);
+  const schema = contentSchema(kind.fields, edit.form);
   const content = edit.form.map((name) => [name, wire(name, kind.fields[name])] as const);
   const required = edit.form.filter((name) => !kind.fields[name]?.optional);
   const rest = Object.entries(kind.fields).filter(([name]) => !edit.form.includes(name));

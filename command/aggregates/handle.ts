@@ -5,7 +5,7 @@ import { deleted, notFound, Rejection } from '#kernel/base/rejection.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import { type Command, creationOf, typeOfCommand } from '#kernel/decide/decide.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
-import { editOf, patchType } from '#kernel/decide/forms.ts';
+import { patchedCommandsOf, patchType } from '#kernel/decide/forms.ts';
 import { findBy } from '#kernel/decide/guards.ts';
 import { readsOf } from '#kernel/decide/reads.ts';
 import type { CommandInfo, Kind } from '#kernel/registry/registry.ts';
@@ -69,8 +69,8 @@ const revealing = ({ log }: Parts, kind: Kind, command: CommandInfo): Pick<AnyHa
         events.push(...page);
       const last = events.at(-1)?.metadata;
       const found = events.find(
-        ({ type, metadata: { request, at } }) =>
-          added.has(type) && request === last?.request && at === last.at,
+        ({ type, metadata }) =>
+          added.has(type) && metadata.request === last?.request && metadata.at === last?.at,
       );
       return found ? { itemId: found.data[list.id.name] as number } : {};
     },
@@ -83,7 +83,6 @@ const handlersOf = (parts: Parts, kind: Kind): readonly (readonly [type: string,
     return { admit: (caller) => admit(caller, operation), handle: handle as AnyHandler['handle'] };
   };
   const commands = Object.values(kind.commands).filter(({ internal }) => !internal);
-  const edit = editOf(kind);
   return [
     ...commands.map((command) => {
       const handle = (command.kind === 'create' ? creating : changing)(parts, kind, command);
@@ -92,7 +91,10 @@ const handlersOf = (parts: Parts, kind: Kind): readonly (readonly [type: string,
         { ...handlerOf(command, handle), ...revealing(parts, kind, command) },
       ] as const;
     }),
-    ...(edit === undefined ? [] : [[patchType(kind), handlerOf(edit, patching(parts, kind, edit))] as const]),
+    ...patchedCommandsOf(kind).map(
+      (command) =>
+        [patchType(kind, command.list), handlerOf(command, patching(parts, kind, command))] as const,
+    ),
   ];
 };
 

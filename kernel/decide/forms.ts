@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { JsonPatch } from '../base/json-patch.ts';
 import { capital, wire } from '../base/names.ts';
 import type { FieldDef } from '../declare/fields.ts';
-import type { CommandInfo, Domain, Kind, ListInfo } from '../registry/registry.ts';
+import type { CommandInfo, Defs, Domain, Kind, ListInfo } from '../registry/registry.ts';
 import { typeOfCommand } from './decide.ts';
 
 type Shape = Record<string, z.ZodType>;
@@ -56,11 +56,11 @@ const itemFormShape = (command: CommandInfo, { fields, id: of, key }: ListInfo):
  * The content to which a JSON patch applies, and its valid result. Removing an optional field sets it to
  * null.
  */
-export const contentSchema = (kind: Kind, command: CommandInfo): z.ZodObject =>
+export const contentSchema = (fields: Defs, names: readonly string[]): z.ZodObject =>
   z.strictObject(
     Object.fromEntries(
-      command.form.map((name) => {
-        const def = kind.fields[name] as FieldDef;
+      names.map((name) => {
+        const def = fields[name] as FieldDef;
         const schema = demandedOf(def);
         return [
           wire(name, def),
@@ -100,7 +100,17 @@ export const commandSchema = (kind: Kind, command: CommandInfo): z.ZodObject => 
 export const editOf = (kind: Kind): CommandInfo | undefined =>
   Object.values(kind.commands).find((command) => command.kind === 'edit' && !command.internal);
 
-export const patchType = ({ name }: Kind): string => `Patch${capital(name)}`;
+export const patchType = ({ name }: Kind, list?: ListInfo): string =>
+  `Patch${capital(name)}${list === undefined ? '' : capital(list.one)}`;
+
+/** The commands whose forms a JSON patch changes: the edit, and that of each list. */
+export const patchedCommandsOf = (kind: Kind): readonly CommandInfo[] => {
+  const edit = editOf(kind);
+  const ofItems = Object.values(kind.commands).filter(
+    (command) => command.kind === 'changeItem' && !command.internal,
+  );
+  return [...(edit === undefined ? [] : [edit]), ...ofItems];
+};
 
 /** The schemas of all commands to the aggregates of a domain. */
 export const commandSchemasOf = (domain: Domain): readonly z.ZodObject[] =>
@@ -108,7 +118,12 @@ export const commandSchemasOf = (domain: Domain): readonly z.ZodObject[] =>
     ...Object.values(kind.commands)
       .filter((command) => !command.internal)
       .map((command) => commandSchema(kind, command)),
-    ...(editOf(kind) === undefined
-      ? []
-      : [z.strictObject({ type: z.literal(patchType(kind)), [`${kind.name}Id`]: id, patch: JsonPatch })]),
+    ...patchedCommandsOf(kind).map(({ list }) =>
+      z.strictObject({
+        type: z.literal(patchType(kind, list)),
+        [`${kind.name}Id`]: id,
+        ...(list !== undefined && { [list.id.name]: list.id.def.recorded }),
+        patch: JsonPatch,
+      }),
+    ),
   ]);

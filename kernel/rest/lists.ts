@@ -1,6 +1,7 @@
 // Over 200 lines, because it is one interface: the reads of the items of a list, and every command to them.
 
 import * as z from 'zod';
+import { JsonPatch } from '../base/json-patch.ts';
 import { capital, kebab, oneOf, spaced } from '../base/names.ts';
 import { oncePer } from '../base/once-per.ts';
 import { exists, isFull, notFound, type RejectionCode } from '../base/rejection.ts';
@@ -172,7 +173,7 @@ const editOf: OperationOf = (domain, kind, list, command) => {
   return {
     ...writeToOne(domain, kind, list, command),
     method: 'PATCH',
-    body: { [mergePatch]: body, [json]: body },
+    body: { [mergePatch]: body, 'application/json-patch+json': JsonPatch, [json]: body },
     answer: written(`The ${spaced(oneOfList(kind, list))} was changed.`, `get${Name}`),
   };
 };

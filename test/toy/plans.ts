@@ -22,7 +22,7 @@ export const plan = aggregate('plan', {
       },
       { max: 9, ordered: true },
     ),
-    status: states('open', 'finished').filter(),
+    status: states('idea', 'open', 'finished').filter(),
   },
   events: {
     made: { says: 'A plan was made.', creates: ['title'] },
@@ -36,15 +36,19 @@ export const plan = aggregate('plan', {
     taskDone: { updates: 'tasks', sets: { state: 'done', doneBy: 'caller', doneAt: 'now' } },
     taskDropped: { updates: 'tasks', fields: ['reason'], sets: { state: 'dropped' } },
     taskMoved: { moves: 'tasks' },
+    begun: { says: 'The first task was added to a plan.', sets: { status: 'open' } },
     finished: { says: 'All tasks of a plan are done.', sets: { status: 'finished' }, subscribe: true },
     deleted: { ends: true },
   },
   commands: {
     make: { emits: 'made' },
     addTask: {
-      emits: ['taskAdded'],
-      when: 'open',
-      decide: ({ state }) => [['taskAdded', { number: state.tasks.length + 1 }]],
+      emits: ['taskAdded', 'begun'],
+      when: ['idea', 'open'],
+      decide: ({ state }) => {
+        const added = ['taskAdded', { number: state.tasks.length + 1 }] as const;
+        return state.status === 'idea' ? [added, 'begun'] : [added];
+      },
     },
     changeTask: { emits: 'taskChanged', whenItem: { state: 'todo' } },
     finishTask: {

@@ -39,14 +39,49 @@ export const checkWrittenItem = async (
   });
   if (reply.status >= 300) return;
   const id = first ?? (reply.body as Row)[list.id.name];
-  const read = await stage.session.read<Row>(
-    `${made.path}/${kebab(list.name)}/${encodeURIComponent(String(id))}`,
-    {
-      token: stage.admin.token,
-      headers: { 'consistency-token': reply.headers.get('consistency-token') ?? '' },
-    },
-  );
-  compare({ ...writing, list }, { command, event, body, item: read.body });
+  const item = await readAfter({ ...writing, list }, reply, id);
+  compare({ ...writing, list }, { command, event, body, item });
+  if (command.kind === 'changeItem') await checkPatched({ ...writing, list }, { command, event, path, id });
+};
+
+/** A JSON patch stores what it sends, and nothing else. */
+const checkPatched = async (
+  writing: Writing,
+  {
+    command,
+    event,
+    path,
+    id,
+  }: Pick<Written, 'command' | 'event'> & { readonly path: string; readonly id: unknown },
+): Promise<void> => {
+  const { stage, made, by, list, checks } = writing;
+  const body = (await freshBody(stage, made.situation.kind, command)) ?? {};
+  const operations = Object.entries(body).map(([name, value]) => ({
+    op: 'replace',
+    path: `/${name}`,
+    value,
+  }));
+  const type = 'application/json-patch+json';
+  const reply = await stage.ask('PATCH', path, { token: by.token, body: operations, type });
+  checks.equal(reply.status, 200, `a JSON patch by ${command.name}: ${JSON.stringify(reply.body)}`);
+  const item = await readAfter(writing, reply, id);
+  compare(writing, { command, event, body, item });
+  const fixed = [{ op: 'replace', path: `/${list.key ?? 'id'}`, value: 7_777_777 }];
+  const refused = await stage.ask('PATCH', path, { token: by.token, body: fixed, type });
+  checks.equal(refused.status, 422, `a JSON patch of the id by ${command.name}`);
+};
+
+const readAfter = async (
+  { stage, made, list }: Writing,
+  { headers }: { readonly headers: Headers },
+  id: unknown,
+): Promise<Row> => {
+  const path = `${made.path}/${kebab(list.name)}/${encodeURIComponent(String(id))}`;
+  const { body } = await stage.session.read<Row>(path, {
+    token: stage.admin.token,
+    headers: { 'consistency-token': headers.get('consistency-token') ?? '' },
+  });
+  return body;
 };
 
 const firstIn = async ({ stage, made }: Pick<Writing, 'stage' | 'made'>, kind: Kind, list: ListInfo) => {

@@ -39,7 +39,7 @@ const commandFor = (domain: Domain, kind: Kind, command: CommandInfo): Write['to
   const place = placeOf(domain, kind, command);
   return (item, body) =>
     Array.isArray(body)
-      ? { type: patchType(kind), ...item, patch: body }
+      ? { type: patchType(kind, command.list), ...item, patch: body }
       : { type, ...place(item), ...(body as object | undefined) };
 };
 
