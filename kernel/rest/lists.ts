@@ -77,7 +77,15 @@ const readsOf = (domain: Domain, kind: Kind, list: ListInfo): readonly Named[] =
 const listedSchema = (domain: Domain, kind: Kind, list: ListInfo): z.ZodObject => {
   const { key, fields } = list;
   const all = [...(key === undefined ? [] : [[key, list.id.def] as const]), ...Object.entries(fields)];
-  const shown = all.map(([name, def]) => shownField(domain, name, def));
+  const written = new Set(
+    Object.values(kind.commands).flatMap(({ internal, list: of, itemForm }) =>
+      internal || of !== list ? [] : itemForm,
+    ),
+  );
+  const shown = all.map(([name, def]) => {
+    const [as, schema] = shownField(domain, name, def);
+    return [as, name === key || written.has(name) ? schema : schema.meta({ readOnly: true })] as const;
+  });
   return z
     .strictObject({
       ...(key === undefined && { id }),
