@@ -2,7 +2,7 @@
 // declaration.
 import * as z from 'zod';
 import { capital, kebab, spaced, targetOf, wire } from '#kernel/base/names.ts';
-import { operationOf, type Right, rightsOf } from '#kernel/conditions/rights.ts';
+import { FOR_OTHERS, operationOf, type Right, rightsOf } from '#kernel/conditions/rights.ts';
 import { formShape } from '#kernel/decide/forms.ts';
 import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
@@ -44,6 +44,8 @@ export type KindFacts = {
   /** The field shown as the name of an item. */
   readonly label?: string | undefined;
   readonly owner?: string | undefined;
+  /** The roles that may create one for another owner. */
+  readonly namers: readonly string[];
   /** The kind of the parent, and the reference to it. */
   readonly parent?: { readonly kind: string; readonly field: string } | undefined;
   readonly fields: readonly FieldFacts[];
@@ -156,6 +158,7 @@ const kindFacts = (domain: Domain, kind: Kind): KindFacts => {
     says: kind.says,
     label,
     owner: kind.owner && shownName(domain, kind.owner, kind.fields[kind.owner] as FieldDef),
+    namers: namersOf(domain, kind),
     parent:
       parent && kind.parent
         ? { kind: parent.name, field: wire(kind.parent, kind.fields[kind.parent]) }
@@ -288,6 +291,11 @@ const viewFacts = (domain: Domain, view: ViewInfo): ViewFacts => ({
   sorts: sortsOfView(view).flatMap((name) => [`-${name}`, name]),
   readers: readersOf(rightsOf(domain).get(operationOf(view.asked, 'read'))),
 });
+
+const namersOf = (domain: Domain, kind: Kind): readonly string[] =>
+  kind.rights[FOR_OTHERS] === undefined
+    ? ['admin']
+    : readersOf(rightsOf(domain).get(operationOf(kind, FOR_OTHERS)));
 
 const readersOf = (right: Right | undefined): readonly string[] =>
   [...(right?.byRole ?? [])].flatMap(([role, reach]) => (reach.size === 0 ? [] : [role]));

@@ -2,7 +2,7 @@ import { parked } from '#edge/http/parked.ts';
 import type { UserId } from '#kernel/base/brands.ts';
 import { targetOf, wire } from '#kernel/base/names.ts';
 import { deleted, notFound, Rejection } from '#kernel/base/rejection.ts';
-import { operationOf } from '#kernel/conditions/rights.ts';
+import { FOR_OTHERS, operationOf } from '#kernel/conditions/rights.ts';
 import { type Command, creationOf, typeOfCommand } from '#kernel/decide/decide.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
 import { patchedCommandsOf, patchType } from '#kernel/decide/forms.ts';
@@ -10,7 +10,7 @@ import { findBy } from '#kernel/decide/guards.ts';
 import { readsOf } from '#kernel/decide/reads.ts';
 import type { CommandInfo, Kind } from '#kernel/registry/registry.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
-import { admit, type Caller, may } from '#shared/policy.ts';
+import { admit, type Caller, may, type Resource } from '#shared/policy.ts';
 import { isDamage } from '#shared/visibility/damage.ts';
 import { type AnyHandler, demand, ownerOf } from '../handling/handler.ts';
 import {
@@ -136,6 +136,7 @@ const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
         demandVisibleParent(parts, { kind, fields, look }, caller);
         const demandPresent = async () => {
           if (owner !== undefined)
+        if (owner !== undefined) demandForOthers(kind, { owner, caller, resource });
             await demandOwner(parts, { ownerId: owner, named, pointer: `/${ownerKey}` });
         };
         // A missing owner is reported before other errors in the form, but after a missing parent.
@@ -159,6 +160,16 @@ const parentIn = ({ domain }: Parts, { kind, fields, look }: Asked) => {
   const { parent: field } = kind;
   const def = field === undefined ? undefined : kind.fields[field];
   const parent = def && domain.kinds[targetOf(def)];
+type New = { readonly owner: UserId; readonly caller: Caller; readonly resource: Resource };
+
+/** A caller who names another user as the owner needs a right of its own for that. */
+const demandForOthers = (kind: Kind, { owner, caller, resource }: New): void => {
+  if (caller.kind === 'system' || (caller.kind === 'user' && caller.userId === owner)) return;
+  if (kind.rights[FOR_OTHERS] !== undefined) demand(caller, operationOf(kind, FOR_OTHERS), { resource });
+  else if (caller.kind === 'anonymous') throw new Rejection('unauthenticated');
+  else if (caller.role !== 'admin') throw new Rejection('forbidden');
+};
+
   return field === undefined || parent === undefined
     ? undefined
     : { parent, state: look(parent.name, fields[field]) };

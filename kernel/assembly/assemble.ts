@@ -23,7 +23,7 @@ import { demandParts } from './demand-parts.ts';
 import { demandReactions } from './demand-reactions.ts';
 import { demandReads } from './demand-reads.ts';
 import { demandReferences } from './demand-references.ts';
-import { demandCells, demandRoles } from './demand-roles.ts';
+import { demandCells, demandForOthers, demandRoles } from './demand-roles.ts';
 import { demandSupported } from './demand-supported.ts';
 import { demandVersions } from './demand-versions.ts';
 import { demandViews } from './demand-views.ts';
@@ -96,6 +96,7 @@ export const assemble = <
     routes: (routes ?? []).map(routeOf),
   };
   demandCells(domain);
+  demandForOthers(domain);
   demandLists(domain);
   demandParts(domain);
   demandAttributes(domain);

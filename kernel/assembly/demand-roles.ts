@@ -1,4 +1,5 @@
 import { StartRefused } from '../base/start-refused.ts';
+import { FOR_OTHERS } from '../conditions/rights.ts';
 import { WORDS_OF_RIGHTS } from '../declare/aggregate.ts';
 import type { Domain } from '../registry/registry.ts';
 
@@ -15,6 +16,21 @@ export const demandRoles = ({ name, roles, signUp }: Pick<Domain, 'name' | 'role
     throw new StartRefused(
       `${name}: \`signUp\` is ${signUp}, which is not one of its roles: use one of ${roles.join(', ')}.`,
     );
+};
+
+/** Nobody is named as the owner of an aggregate without one, or of one that no command creates. */
+export const demandForOthers = ({ kinds }: Domain): void => {
+  for (const { name, rights, owner, commands } of Object.values(kinds)) {
+    if (Object.hasOwn(commands, FOR_OTHERS))
+      throw new StartRefused(
+        `${name}: the command ${FOR_OTHERS} has the name of a right: give it another name.`,
+      );
+    const isOwned = owner !== undefined && Object.values(commands).some(({ kind }) => kind === 'create');
+    if (rights[FOR_OTHERS] !== undefined && !isOwned)
+      throw new StartRefused(
+        `${name}: the right ${FOR_OTHERS} names who may create one for another owner, but ${owner === undefined ? 'it has no owner' : 'no command creates it'}: remove the right.`,
+      );
+  }
 };
 
 /** An entry for an unknown role would be ignored: nobody would get the right. */

@@ -47,13 +47,18 @@ const resolveAll = (domain: Domain): Rights => {
   ])
     for (const name of kind.isManaged
       ? ['manage']
-      : new Set(['read', ...Object.keys(kind.fieldRights), ...commandsOf(kind)])) {
+      : new Set(['read', ...Object.keys(kind.fieldRights), ...forOthersIn(kind), ...commandsOf(kind)])) {
       const byRole = domain.roles.map((role) => [role, rightOf(domain, kind, name, role)] as const);
       const operation = operationOf(kind, name);
       rights.set(operation, { operation, scope: scopeOf(kind, name), kind, ...apart(byRole) });
     }
   return rights;
 };
+
+/** The row of the right to create an aggregate for another owner. Without it, administrators alone may. */
+export const FOR_OTHERS = 'forOthers';
+const forOthersIn = ({ rights }: Kind): readonly string[] =>
+  rights[FOR_OTHERS] === undefined ? [] : [FOR_OTHERS];
 
 const commandsOf = ({ commands }: Kind): readonly string[] =>
   Object.values(commands).flatMap(({ name, internal }) => (internal ? [] : [name]));

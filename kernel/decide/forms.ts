@@ -17,7 +17,7 @@ export const formShape = (kind: Kind, command: CommandInfo): Shape => {
   const isPartial = command.kind === 'edit' && command.form.length > 1;
   if (command.list !== undefined) return itemFormShape(command, command.list);
   const shape: Shape = {};
-  // Callers with the right may name another owner.
+  // Callers with the right `forOthers` may name another owner than themselves.
   if (isCreation && kind.owner !== undefined)
     shape[wire(kind.owner, kind.fields[kind.owner])] = id.optional();
   for (const name of command.form) {

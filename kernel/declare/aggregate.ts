@@ -305,6 +305,11 @@ export type RightsOf<Role extends string, F, C, Cond> = {
   readonly read: Row<Role, Cond, RefKey<F>>;
   /** The right to every command that has no row of its own. */
   readonly write?: Row<Role, Cond, RefKey<F>>;
+  /**
+   * The right to name another user than oneself as the owner of a new aggregate, beside the right to the
+   * command that creates it. Without this row, administrators alone have it.
+   */
+  readonly forOthers?: Row<Role, Cond, RefKey<F>>;
 } & {
   /** The right to this command. */
   readonly [K in keyof C]?: Row<Role, Cond, RefKey<F>>;
@@ -489,7 +494,7 @@ export type Declaration<
   };
   /** One sentence that describes it. */
   readonly says?: string;
-  /** The user who owns it: its creator, unless the creator may name another user. */
+  /** The user who owns it: its creator, unless the right `forOthers` lets the creator name another user. */
   readonly owner?: O;
   /**
    * The reference to its parent, below which it is created and listed, as `/articles/{articleId}/comments`.

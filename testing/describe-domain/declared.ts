@@ -73,7 +73,7 @@ export const isHidden = (where: Row, item: Row): boolean =>
   Object.entries(where).every(([name, value]) => isValue(item[name] ?? null, value));
 
 const rowOf = (kind: Kind, name: string): Row =>
-  kind.rights[name] ?? (name === 'read' ? {} : (kind.rights.write ?? {}));
+  kind.rights[name] ?? (name === 'read' || name === 'forOthers' ? {} : (kind.rights.write ?? {}));
 
 const cellOf = (row: Row, role: string): unknown => {
   if (row[role] !== undefined) return row[role];

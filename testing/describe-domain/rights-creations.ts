@@ -22,7 +22,7 @@ export const checkCreations = async (matrix: Matrix, kind: Kind): Promise<void> 
       for (const way of WAYS)
         for (const cell of cellsOf({ callers }, { attempt, caller, body: await body() })) {
           const state = await newState(stage, seenRows, { kind, body: cell.body, caller });
-          const wanted = expecting.write(caller, { kind, name: command.name, state });
+          const wanted = expecting.create(caller, { kind, name: command.name, state });
           const isAlone = caller.scopes.size === 1;
           const isRoom = wanted !== 'allowed' || !isCrowded(stage.domain);
           if (wanted !== undefined && (way === 'REST' || (!isAlone && isRoom)))

@@ -28,6 +28,8 @@ export type Expecting = {
   part(caller: Caller, asked: Asked): boolean | undefined;
   /** `shown` is what the caller must be able to read to learn that it exists, `above` the parent of a new one. */
   write(caller: Caller, asked: Asked & Beside): Outcome | undefined;
+  /** The same for a creation, whose state names the owner. */
+  create(caller: Caller, asked: Asked & Beside): Outcome | undefined;
 };
 
 export const expectingOf = (stage: Stage, seenRows: SeenRows): Expecting => {
@@ -42,7 +44,7 @@ export const expectingOf = (stage: Stage, seenRows: SeenRows): Expecting => {
     if (mayEver(domain, kind, 'read', as.role)) return 'absent';
     return caller.token === undefined ? 'unauthenticated' : isScoped ? 'forbidden' : 'insufficient_scope';
   };
-  return {
+  const expecting: Expecting = {
     read: (caller, asked) => ifKnown(() => read(caller, asked)),
     part: (caller, { kind, name, state }) =>
       ifKnown(() => {
@@ -62,7 +64,17 @@ export const expectingOf = (stage: Stage, seenRows: SeenRows): Expecting => {
         const isShown = shown === undefined || may(caller, { ...shown, name: 'read' });
         return may(caller, asked) ? 'allowed' : isShown ? 'forbidden' : 'absent';
       }),
+    create(caller, asked) {
+      const { kind, state } = asked;
+      const wanted = expecting.write(caller, asked);
+      const owner = kind.owner === undefined ? undefined : state[kind.owner];
+      if (wanted !== 'allowed' || owner === undefined || owner === caller.userId) return wanted;
+      // Without the right, only administrators name another owner.
+      if (kind.rights.forOthers === undefined) return caller.role === 'admin' ? 'allowed' : 'forbidden';
+      return expecting.write(caller, { kind, name: 'forOthers', state });
+    },
   };
+  return expecting;
 };
 const NOBODY = { role: 'anonymous', userId: null } as const;
 

@@ -133,7 +133,7 @@ const wantedFor = async (tried: Tried, { attempt, caller, body }: Cell) => {
   const shown = { kind: made.situation.kind, state };
   if (does !== 'create') return expecting.write(caller, { kind, name: command.name, state, shown });
   const given = await newState(stage, seenRows, { kind, body, caller, above: made.id });
-  return expecting.write(caller, { kind, name: command.name, state: given, above: shown });
+  return expecting.create(caller, { kind, name: command.name, state: given, above: shown });
 };
 
 /** Files share the command of their field. */

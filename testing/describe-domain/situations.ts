@@ -299,13 +299,14 @@ class Search {
         command.form.map((name) => [name, form[wire(name, kind.fields[name])]]),
       );
       const fields = state.status === 'absent' ? { ...content, ...identity } : state.fields;
-      if (
-        !may(this.callerOf(actor), operationOf(kind, command.name) as Operation, {
+      const mayDo = (right: string): boolean =>
+        may(this.callerOf(actor), operationOf(kind, right) as Operation, {
           fields: fields as State,
           find: this.find,
-        })
-      )
-        continue;
+        });
+      if (!mayDo(command.name)) continue;
+      if (command.kind === 'create' && kind.owner !== undefined && identity[kind.owner] !== actor.id)
+        if (kind.rights.forOthers === undefined ? actor.role !== 'admin' : !mayDo('forOthers')) continue;
       if (!this.#seesParent(kind, fields, actor) || !this.#seesTargets(kind, command, form, actor)) continue;
       try {
         const context: Context = { callerId: actor.id, at: AT, look: this.#look };

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { capital } from '#kernel/base/names.ts';
 import { always, conditionOnItem } from '#kernel/conditions/expression.ts';
 import { partRightsOf } from '#kernel/conditions/parts-of.ts';
-import { operationOf } from '#kernel/conditions/rights.ts';
+import { FOR_OTHERS, operationOf } from '#kernel/conditions/rights.ts';
 import { conditionWords, deedOf, expressionWords } from '#kernel/conditions/words.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import { policyOf } from '#shared/policy.ts';
@@ -89,6 +89,7 @@ export const rightSentencesOf = (domain: Domain, kind: Kind): readonly RightSent
   const names = [
     'read',
     ...Object.keys(kind.fieldRights),
+    ...(kind.rights[FOR_OTHERS] === undefined ? [] : [FOR_OTHERS]),
     ...Object.values(kind.commands).flatMap(({ name, internal }) => (internal ? [] : [name])),
   ];
   const report = rightsReportOf(domain);

@@ -20,7 +20,7 @@ export const DataNew = ({ route: { parameters } }: Of) => {
   if (kind?.list.path === undefined || command === undefined) return html`<${NotThere} />`;
   return html`<p class="back"><a href=${pageOf(kind)}>${kind.plural}</a></p>
     <${Heading} title=${`New ${kind.title.toLowerCase()}`} />
-    <${Creation} command=${command} path=${kind.list.path} back=${pageOf(kind)} then=${(id: number) => pageOfItem(kind, id)} />`;
+    <${Creation} command=${command} namers=${kind.namers} path=${kind.list.path} back=${pageOf(kind)} then=${(id: number) => pageOfItem(kind, id)} />`;
 };
 
 /** A new child of an item. */
@@ -32,7 +32,7 @@ export const DataNewUnder = ({ route: { parameters } }: Of) => {
   const above = pageOfItem(kind, parameters.id);
   return html`<p class="back"><a href=${above}>${kind.title}</a></p>
     <${Heading} title=${`${command.title} ${child.title.toLowerCase()}`} />
-    <${Creation} command=${command} path=${`/${kind.path}/${encodeURIComponent(parameters.id ?? '')}/${child.path}`} back=${above} then=${() => above} />`;
+    <${Creation} command=${command} namers=${child.namers} path=${`/${kind.path}/${encodeURIComponent(parameters.id ?? '')}/${child.path}`} back=${above} then=${() => above} />`;
 };
 
 /** A new item of an item’s list. */
@@ -54,6 +54,8 @@ export const DataAdd = ({ route: { parameters } }: Of) => {
 
 type CreationOptions = {
   readonly command: CommandFacts;
+  /** The roles that may choose the owner. */
+  readonly namers?: readonly string[];
   readonly path: string;
   readonly back: string;
   readonly then: (id: number) => string;
@@ -63,12 +65,12 @@ type CreationOptions = {
 const isOwner = ({ type, isRequired, isNullable }: FormFieldFacts): boolean =>
   type === 'ref' && !isRequired && !isNullable;
 
-const Creation = ({ command, path, back, then }: CreationOptions) => {
+const Creation = ({ command, namers = [], path, back, then }: CreationOptions) => {
   const api = useApi();
-  const isAdmin = useMe()?.role === 'admin';
-  // The owner comes last, and only for administrators, who may choose it.
+  const isNamer = namers.includes(useMe()?.role ?? '');
+  // The owner comes last, and only for those who may choose it.
   const all = fieldsToFill(command.form);
-  const fields = [...all.filter((field) => !isOwner(field)), ...(isAdmin ? all.filter(isOwner) : [])];
+  const fields = [...all.filter((field) => !isOwner(field)), ...(isNamer ? all.filter(isOwner) : [])];
   const initial = () => rawOfAll(fields, undefined);
   const [empty] = useState(initial);
   const draft = useDraft<Raw>({
