@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { expenses } from '../examples/expenses/domain/domain.ts';
+import { privateHelpdesk } from '../test/toy/private-helpdesk.ts';
 import { domainFacts } from './domain-facts.ts';
 
 test.each([publishing, expenses])(
@@ -42,6 +43,11 @@ test('children name their parent', () => {
     label: 'text',
     owner: 'author',
   });
+});
+
+test('those who may choose an owner are named', () => {
+  expect(kindOf(publishing, 'article')?.namers).toEqual(['admin']);
+  expect(kindOf(privateHelpdesk, 'ticket')?.namers).toEqual(['agent', 'admin']);
 });
 
 test('forms describe their fields, and which are optional', () => {

@@ -5,5 +5,7 @@ export const { aggregate, view, user, name, roles, signUp } = domain({
   name: 'publishing',
   roles: ['reader', 'author'],
   signUp: 'author',
+  // Everybody sees who wrote something.
+  user: { rights: { read: { anyone: true } } },
   means: { reader: 'Reads, and comments.', author: 'Also writes articles.' },
 });

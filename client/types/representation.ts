@@ -58,13 +58,19 @@ type Labelled<F, L extends string, Absent> = Flat<
 type Shown<F, Names extends keyof F, Domain> = {
   readonly [K in Names & string as ShownName<K, F[K], Domain>]: ShownValue<F[K], Domain>;
 };
-/** The parent is shown as an id. The owner always has a name. */
+/** True for users whom everybody may read: such an owner always has a name. */
+type IsPublic<A> = MoreOfA<A, 'isPublic'> extends true ? true : false;
+/** The parent is shown as an id. */
 type ShownOf<A, Names, Domain, F = FieldsOf<A>> = {
   readonly [K in Names & keyof F & string as K extends ParentOf<A>
     ? `${K}Id`
     : ShownName<K, F[K], Domain>]: K extends ParentOf<A>
     ? number
-    : ShownValue<F[K], Domain, K extends OwnerOf<A> ? never : null>;
+    : ShownValue<
+        F[K],
+        Domain,
+        K extends OwnerOf<A> ? (IsPublic<LedTo<F[K], Domain>> extends true ? never : null) : null
+      >;
 };
 
 type Times = 'createdAt' | 'updatedAt';

@@ -10,7 +10,11 @@ import { callerIn } from '../../test/engines/policy.ts';
 import { test as base } from '../../test/engines/processes.ts';
 
 /** Only its keeper reads a safe, and a key can be asked for while the safe is open. */
-const declared = domain({ name: 'safes', roles: ['member'] });
+const declared = domain({
+  name: 'safes',
+  roles: ['member'],
+  user: { rights: { read: { signedIn: true } } },
+});
 const { aggregate, user } = declared;
 const safe = aggregate('safe', {
   owner: 'keeper',

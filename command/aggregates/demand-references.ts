@@ -23,6 +23,8 @@ export type DemandReferences = {
    * target that the caller may not read.
    */
   inForm(sent: SentForm, caller: Caller): Promise<void>;
+  /** The owner whom the caller names for a new aggregate. Nobody owns anything after their end. */
+  ofOwner(kind: Kind, ownerId: number, caller: Caller): Promise<void>;
   /** Other references, which the declaration itself sets: their targets must only have existed. */
   inEvents(events: readonly Event[], decided: Pick<SentForm, 'form' | 'fields'>): Promise<void>;
 };
@@ -71,6 +73,16 @@ export const createDemandReferences = (dependencies: Dependencies): DemandRefere
       if (references.length === 0) return;
       const named = references.filter(isChangedBy(sent)).flatMap(namedIn(form));
       await demandEach(named, caller, (each) => isTarget(dependencies, each, caller));
+    },
+    async ofOwner(kind, id, caller) {
+      const named = (ofKind.get(kind) ?? [])
+        .filter(({ name }) => name === kind.owner)
+        .map(({ key, target }) => ({ key, target, id }));
+      await demandEach(named, caller, async (each) =>
+        caller.kind === 'system'
+          ? (await stateOf(dependencies, each)).status === 'present'
+          : isTarget(dependencies, each, caller),
+      );
     },
     async inEvents(events, { form, fields }) {
       const set = events.flatMap(({ type, data }) =>
@@ -157,6 +169,8 @@ const isTarget = async (dependencies: Dependencies, named: Named, caller: Caller
     const state = await stateOf(dependencies, named);
     if (caller.kind === 'system') return state.status !== 'absent';
     if (state.status !== 'present') return false;
+    // Everybody may name themselves.
+    if (caller.kind === 'user' && target.name === 'user' && named.id === caller.userId) return true;
     const { fields } = state;
     const look = await dependencies.readReferences(target, fields);
     return isInReach(caller, right, { fields, find: findBy(look) });

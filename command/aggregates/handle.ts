@@ -34,11 +34,15 @@ export const aggregateHandlers = (
 ): Readonly<Record<string, AnyHandler>> => {
   const { domain, states } = dependencies;
   const readReferences = createReferenceReader(domain, states);
-  const { inForm, inEvents } = createDemandReferences({ domain, states, readReferences });
+  const { inForm, inEvents, ofOwner } = createDemandReferences({ domain, states, readReferences });
   const parts = {
     ...dependencies,
     readReferences: refusingDamaged(readReferences),
-    demandReferences: { inForm: refusingDamaged(inForm), inEvents: refusingDamaged(inEvents) },
+    demandReferences: {
+      inForm: refusingDamaged(inForm),
+      inEvents: refusingDamaged(inEvents),
+      ofOwner: refusingDamaged(ofOwner),
+    },
   };
   return Object.fromEntries(Object.values(domain.kinds).flatMap((kind) => handlersOf(parts, kind)));
 };
@@ -132,12 +136,13 @@ const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
         );
         const resource = { fields, find: findBy(look) };
         demand(caller, operation, { resource });
+        if (owner !== undefined) demandForOthers(kind, { owner, caller, resource });
         for (const [next, its] of further) if (form[next] === true) demand(caller, its, { resource });
         demandVisibleParent(parts, { kind, fields, look }, caller);
         const demandPresent = async () => {
-          if (owner !== undefined)
-        if (owner !== undefined) demandForOthers(kind, { owner, caller, resource });
-            await demandOwner(parts, { ownerId: owner, named, pointer: `/${ownerKey}` });
+          if (owner === undefined) return;
+          if (named !== undefined) await demandReferences.ofOwner(kind, owner, caller);
+          else await demandOwner(parts, { ownerId: owner, named, pointer: `/${ownerKey}` });
         };
         // A missing owner is reported before other errors in the form, but after a missing parent.
         if (kind.parent === undefined) await demandPresent();
@@ -155,11 +160,6 @@ const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
   };
 };
 
-/** The parent of a creation, with its state; undefined if the kind has none. */
-const parentIn = ({ domain }: Parts, { kind, fields, look }: Asked) => {
-  const { parent: field } = kind;
-  const def = field === undefined ? undefined : kind.fields[field];
-  const parent = def && domain.kinds[targetOf(def)];
 type New = { readonly owner: UserId; readonly caller: Caller; readonly resource: Resource };
 
 /** A caller who names another user as the owner needs a right of its own for that. */
@@ -170,6 +170,11 @@ const demandForOthers = (kind: Kind, { owner, caller, resource }: New): void => 
   else if (caller.role !== 'admin') throw new Rejection('forbidden');
 };
 
+/** The parent of a creation, with its state; undefined if the kind has none. */
+const parentIn = ({ domain }: Parts, { kind, fields, look }: Asked) => {
+  const { parent: field } = kind;
+  const def = field === undefined ? undefined : kind.fields[field];
+  const parent = def && domain.kinds[targetOf(def)];
   return field === undefined || parent === undefined
     ? undefined
     : { parent, state: look(parent.name, fields[field]) };

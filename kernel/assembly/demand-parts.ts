@@ -43,7 +43,8 @@ const wrongRight = (kind: Kind, { name }: PartRight): readonly string[] => {
     ...(name in kind.commands || name === 'read' || name === 'write'
       ? [`the right ${name} to parts has the name of another right: give it another name.`]
       : []),
-    ...(isToNothing
+    // The domain’s own rights may cover all of what a user alone reads otherwise.
+    ...(isToNothing && (isOfDomain || name !== 'readPrivate')
       ? [`the right ${name} covers no part of it: name fields or lists, or remove the right.`]
       : []),
     ...(isOfDomain && scope !== undefined

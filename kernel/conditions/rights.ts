@@ -92,7 +92,14 @@ const rowOf = (kind: Kind, name: string): Row =>
  */
 export const rightOf = (domain: Domain, kind: Kind, name: string, role: string): Expression => {
   const own = rightAlong(domain, [kind], name, role);
-  return isOfParts(kind, name) ? and(rightAlong(domain, [kind], 'read', role), own) : own;
+  return isOfParts(kind, name) ? alsoOf(rightAlong(domain, [kind], 'read', role), own) : own;
+};
+
+/** Both, in the shortest form: the second alone if it is one of the alternatives of the first. */
+const alsoOf = (whole: Expression, part: Expression): Expression => {
+  const key = JSON.stringify(part);
+  const isAmong = (whole.op === 'or' ? whole.of : [whole]).some((each) => JSON.stringify(each) === key);
+  return isAmong ? part : and(whole, part);
 };
 
 /** Follows `as` from the first kind to the last. */

@@ -19,17 +19,45 @@ type UserEvents = {
 type UserGuards = {
   readonly readPrivate: { readonly reads: readonly ['email', 'role', 'createdAt', 'updatedAt'] };
 };
-export type User<Role extends string, F extends Fields, Guards = unknown> = Aggregate<
+/** Conditions on a user: the caller itself, a role, and the values of fields. */
+type UserCondition<Role extends string, F extends Fields> = Condition<
+  'caller' | Role | 'admin',
+  UserFields<Role> & F,
+  unknown
+>;
+type UserRights<Role extends string, F extends Fields> = Declaration<
+  Role,
+  UserFields<Role> & F,
+  unknown,
+  unknown,
+  unknown,
+  unknown,
+  undefined,
+  undefined,
+  UserCondition<Role, F>
+>;
+type UserReading<Role extends string, F extends Fields> = Omit<UserRights<Role, F>['rights']['read'], 'as'>;
+/** True if everybody may read every user, so that a name is never hidden. */
+type IsPublic<Reading> = Reading extends { readonly anyone: true }
+  ? [Exclude<Reading[keyof Reading], true | string>] extends [never]
+    ? true
+    : false
+  : false;
+export type User<Role extends string, F extends Fields, Guards = unknown, Reading = unknown> = Aggregate<
   'user',
   UserFields<Role> & F,
   Record<never, never>,
   UserEvents,
   'caller',
   never,
-  { readonly label: 'name'; readonly fieldRights: UserGuards & Guards }
+  {
+    readonly label: 'name';
+    readonly fieldRights: UserGuards & Guards;
+    readonly isPublic: IsPublic<Reading>;
+  }
 >;
 
-type Options<Role extends string, F extends Fields, Guards> = {
+type Options<Role extends string, F extends Fields, Guards, Reading> = {
   /** The name of the domain, in texts for people. */
   readonly name: string;
   /** The roles of users; `admin` always exists too. */
@@ -38,25 +66,25 @@ type Options<Role extends string, F extends Fields, Guards> = {
   readonly means?: { readonly [R in Role]?: string };
   /** The role of users who create their own account; by default the first. */
   readonly signUp?: Role;
-  /** The domain’s additions to users. */
+  /** The users of the domain: who may read them, and additions to them. */
   readonly user?: {
-    /** Each has a default or is optional, because nobody fills it in at sign-up. */
-    readonly fields: F;
+    /** Rights to users. */
+    readonly rights?: {
+      /**
+       * The right to list users, and to read their id, name and added fields; by default of administrators
+       * alone. All users can read themselves. Other callers see only the id of a user.
+       */
+      readonly read: UserReading<NoInfer<Role>, NoInfer<F>> & Reading;
+    };
+    /** Added fields. Each has a default or is optional, because nobody fills it in at sign-up. */
+    readonly fields?: F;
     /** Versions of the user events, for changes to an added field. */
     readonly events?: { readonly [E in keyof UserEvents]?: Versions };
-    /** Rights to read and write the added fields. */
-    readonly fieldRights?: Declaration<
-      Role,
-      F,
-      unknown,
-      unknown,
-      unknown,
-      unknown,
-      undefined,
-      undefined,
-      Condition<'caller', F, unknown>
-    >['fieldRights'] &
-      Guards;
+    /**
+     * Narrower rights to read and write fields. The user alone reads `email`, `role`, `createdAt` and
+     * `updatedAt`, apart from those in the `reads` of such a right.
+     */
+    readonly fieldRights?: UserRights<Role, NoInfer<F>>['fieldRights'] & Guards;
   };
 };
 
@@ -65,19 +93,24 @@ export const domain = <
   const Role extends string,
   F extends Fields = Record<never, never>,
   const Guards extends { readonly [name: string]: unknown } = Record<never, never>,
+  const Reading extends { readonly [role: string]: unknown } = Record<never, never>,
 >({
   name,
   roles,
   means,
   signUp = roles[0],
   user: added,
-}: Options<Role, F, Guards>) => {
+}: Options<Role, F, Guards, Reading>) => {
   const aggregate = declareFor<Role>({});
   const fields = fieldsOf(roles, means);
   const fieldRights = {
-    readPrivate: { reads: ['email', 'role', 'createdAt', 'updatedAt'], signedIn: 'caller' },
+    readPrivate: { reads: privateBeside(added?.fieldRights), signedIn: 'caller' },
     changeRole: { writes: ['role'] },
   };
+  if (Object.hasOwn(added?.rights?.read ?? {}, 'as'))
+    throw new StartRefused(
+      'user: the right read has `as`, but users have no parent: name the roles instead.',
+    );
   demandAdded('field', fields, added?.fields);
   demandAdded('right', fieldRights, added?.fieldRights);
   const content = Object.keys({ ...fields, ...added?.fields }) as readonly string[] as readonly never[];
@@ -104,7 +137,11 @@ export const domain = <
       update: { says: 'Change a user', emits: 'updated' },
       delete: { says: 'Delete a user, and erase the person', emits: 'deleted' },
     },
-    rights: { read: { anyone: true }, register: {}, write: { signedIn: 'caller' } } as never,
+    rights: {
+      read: withOneself(added?.rights?.read),
+      register: {},
+      write: { signedIn: 'caller' },
+    } as never,
     fieldRights: { ...fieldRights, ...added?.fieldRights } as never,
   });
   return {
@@ -113,9 +150,25 @@ export const domain = <
     signUp,
     aggregate,
     view: viewFor<Role>(),
-    user: user as unknown as User<Role, F, Guards>,
+    user: user as unknown as User<Role, F, Guards, Reading>,
   };
 };
+
+/** The private fields of users that no right of the domain covers. */
+const privateBeside = (added: Readonly<Record<string, { readonly reads?: readonly string[] }>> = {}) => {
+  const others = new Set(Object.values(added).flatMap(({ reads = [] }) => reads));
+  return ['email', 'role', 'createdAt', 'updatedAt'].filter((field) => !others.has(field));
+};
+
+/** All users can read themselves, whatever else their row says. */
+const withOneself = ({ anyone, signedIn, scope, ...roles }: Readonly<Record<string, unknown>> = {}) => ({
+  ...(scope !== undefined && { scope }),
+  ...Object.fromEntries(Object.entries(roles).map(([role, cell]) => [role, orOneself(cell)])),
+  ...(anyone !== undefined && { anyone }),
+  ...((signedIn !== undefined || anyone !== true) && { signedIn: orOneself(signedIn ?? anyone) }),
+});
+const orOneself = (cell: unknown = false): unknown =>
+  cell === true || (cell === false ? 'caller' : [cell, 'caller'].flat());
 
 /** The fields of every user. */
 const fieldsOf = (

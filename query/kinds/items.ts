@@ -33,7 +33,7 @@ import type { FindItem } from './find.ts';
 import { fileLinks, possibleOf } from './links.ts';
 import type { Asked } from './list.ts';
 import { representationOf } from './representation.ts';
-import { type ItemRow, joinedAs, resourceIn, roomOf } from './rows.ts';
+import { ENDED_COLUMN, hidesEnded, type ItemRow, joinedAs, resourceIn, roomOf } from './rows.ts';
 import { type JoinedTarget, targetSeenBy, withheldColumn } from './targets.ts';
 
 /**
@@ -109,7 +109,8 @@ type Reference = JoinedTarget & {
 
 /** The references of a row whose targets are joined to it: what they show, and what the right depends on. */
 const joinedReferences = (domain: Domain, { members }: Pick<ItemSource, 'members'>): readonly Reference[] =>
-  members.flatMap(({ name, column, target }) => {
+  members.flatMap((member) => {
+    const { name, column, target } = member;
     if (!target) return [];
     const label = target.label === undefined ? undefined : snake(target.label);
     return [
@@ -117,6 +118,7 @@ const joinedReferences = (domain: Domain, { members }: Pick<ItemSource, 'members
         ...{ name, column, kind: target },
         right: operationOf(target, 'read'),
         needs: needsToRead(domain, target, name),
+        hidesEnded: hidesEnded(member),
         label: label === undefined ? undefined : { column: label, joined: joinedAs([name], label) },
       },
     ];
@@ -146,10 +148,11 @@ const joinsOf = ({ kind, needs, alias, on }: Joining): Joins => {
 };
 
 export const referencesOf = (domain: Domain, source: Pick<ItemSource, 'members'>): Joins => {
-  const all = joinedReferences(domain, source).map(({ kind, needs, column, label }, index) => {
+  const all = joinedReferences(domain, source).map(({ name, kind, needs, column, label, ...more }, index) => {
     const alias = `r${index}`;
     const { columns, joins } = joinsOf({ kind, needs, alias, on: `i.${column}` });
-    const shown = label === undefined ? '' : `, ${alias}.${label.column} as "${label.joined}"`;
+    const ended = more.hidesEnded ? `, ${alias}.${ENDED_COLUMN} as "${joinedAs([name], ENDED_COLUMN)}"` : '';
+    const shown = `${label === undefined ? '' : `, ${alias}.${label.column} as "${label.joined}"`}${ended}`;
     return { columns: `${columns}${shown}`, joins };
   });
   return {
@@ -183,6 +186,7 @@ export const withReferences = async (
     const { kind, needs, column, label } = reference;
     const other = await join(kind, needs, row[column]);
     if (label !== undefined) whole[label.joined] = other?.[label.column] ?? null;
+    if (reference.hidesEnded) whole[joinedAs([reference.name], ENDED_COLUMN)] = other?.[ENDED_COLUMN] ?? null;
     whole[withheldColumn(reference)] = other !== undefined && !(await isSeenNow(kind, row[column] as number));
   }
   return whole;

@@ -73,7 +73,7 @@ const referenceLink = (domain: Domain, source: Source, member: Member): LinksFor
     target.label === undefined ? undefined : joinedAs([name], snake(target.label)),
   ];
   const isTargetSeenBy =
-    isParent || label === undefined ? undefined : targetSeenBy(targetIn(source, name, target));
+    isParent || label === undefined ? undefined : targetSeenBy(targetIn(source, member, target));
   return (caller) => {
     const isReadable = mayOf(caller, other.right);
     const isSeen = guard && mayOf(caller, guard);

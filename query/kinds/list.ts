@@ -84,9 +84,10 @@ export const readKindList = (
 };
 
 /** E-mail addresses are searched only for callers who may read all of them. */
-const namedLike = (caller: Caller, text: string, parameters: Parameters): string => {
+const namedLike = ({ guards }: Source, caller: Caller, text: string, parameters: Parameters): string => {
   const pattern = parameters.add(`%${text.replaceAll(/[\\%_]/g, '\\$&')}%`);
-  const columns = mayAlways(caller, 'user.read_private') ? ['name', 'email'] : ['name'];
+  const guard = guards.get('email');
+  const columns = guard === undefined || mayAlways(caller, guard) ? ['name', 'email'] : ['name'];
   return `(${columns.map((column) => `t.${column} ilike ${pattern}`).join(' or ')})`;
 };
 
@@ -127,7 +128,7 @@ export const listRows = async (
       right === undefined ? [] : rowsWith(caller, source, right, parameters),
     ),
     ...(source.kind.name === 'user' && asked.q !== undefined
-      ? [namedLike(caller, String(asked.q), parameters)]
+      ? [namedLike(source, caller, String(asked.q), parameters)]
       : []),
     ...filters.flatMap(({ by, def, column, custom, value }) => {
       if (by === 'id' || def?.kind === 'states') return [];

@@ -5,6 +5,7 @@ import { snake, sqlName } from '#kernel/base/names.ts';
 import type { State } from '#kernel/conditions/holds.ts';
 import { type AskedList, askedColumn, askedItemsSql } from '#kernel/conditions/lists.ts';
 import type { Kind, ListInfo } from '#kernel/registry/registry.ts';
+import { staysWhenEnded } from '#kernel/registry/stays-when-ended.ts';
 import { itemTableOf } from '#kernel/rows/items.ts';
 import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
 import type { Resource } from '#shared/policy.ts';
@@ -109,6 +110,16 @@ export const selectionOfList = (source: Source): Selection => {
   return selectionOf(source, joined, ({ path }) => path.length === 1 && path[0] === source.owner?.name);
 };
 
+/** Has a value in the row of a deleted user, which stays. */
+export const ENDED_COLUMN = 'deleted_at';
+
+/**
+ * A deleted user is shown as a name only if everybody who reads the reference may read all users. Otherwise it
+ * looks like a user whom the caller may not read.
+ */
+export const hidesEnded = ({ target, showsEnded }: Member): boolean =>
+  target !== undefined && staysWhenEnded(target) && !showsEnded;
+
 /** The field of a target that representations show beside its id. */
 export const labelOf = ({ target }: Pick<Member, 'target'>): string | undefined => target?.label;
 
@@ -128,6 +139,7 @@ const joinedOf = (source: Source): readonly Joined[] => {
           'id',
           ...(target.label === undefined ? [] : [snake(target.label)]),
           ...(targets.get(name)?.fields ?? []).map((field) => field.column),
+          ...(hidesEnded(member) ? [ENDED_COLUMN] : []),
         ],
         lists: (targets.get(name)?.lists ?? []).map(({ asked }) => asked),
       },

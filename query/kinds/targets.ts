@@ -2,8 +2,8 @@ import type { Operation } from '#kernel/base/operation.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
 import { type Caller, mayAlways, mayOf } from '#shared/policy.ts';
-import { fieldsIn, type Needs, type Row, type Source } from '../rows/sources.ts';
-import { findIn, joinedAs } from './rows.ts';
+import { fieldsIn, type Member, type Needs, type Row, type Source } from '../rows/sources.ts';
+import { ENDED_COLUMN, findIn, hidesEnded, joinedAs } from './rows.ts';
 
 /**
  * The target of a reference, joined to a row under the name of the reference. `needs` are the columns on
@@ -13,13 +13,16 @@ export type JoinedTarget = {
   readonly name: string;
   readonly right: Operation;
   readonly needs: Needs | undefined;
+  /** True if the row of the target may stay after its end, but shows nothing then. */
+  readonly hidesEnded: boolean;
 };
 
 /** The target of a reference of an aggregate. */
-export const targetIn = ({ targets }: Source, name: string, target: Kind): JoinedTarget => ({
-  name,
+export const targetIn = ({ targets }: Source, member: Member, target: Kind): JoinedTarget => ({
+  name: member.name,
   right: operationOf(target, 'read'),
-  needs: targets.get(name),
+  needs: targets.get(member.name),
+  hidesEnded: hidesEnded(member),
 });
 
 /**
@@ -51,7 +54,11 @@ export const withheldTargets = async (
 export const targetSeenBy = (target: JoinedTarget): ((caller: Caller) => (row: Row) => boolean) => {
   const { name, right, needs } = target;
   const [idColumn, withheld, prefix] = [joinedAs([name], 'id'), withheldColumn(target), `${name}.`];
-  const isThere = (row: Row): boolean => typeof row[idColumn] === 'number' && row[withheld] !== true;
+  const endedAt = target.hidesEnded ? joinedAs([name], ENDED_COLUMN) : undefined;
+  const isThere = (row: Row): boolean =>
+    typeof row[idColumn] === 'number' &&
+    row[withheld] !== true &&
+    (endedAt === undefined || (row[endedAt] ?? null) === null);
   // A token may lack the scope of the right, though its user may read every target.
   if (needs === undefined) return (caller) => (mayAlways(caller, right) ? isThere : () => false);
   return (caller) => {

@@ -31,6 +31,11 @@ export type Member = {
   readonly target: Kind | undefined;
   /** The right to read the field, if it needs more than the right to the aggregate. */
   readonly guard: Operation | undefined;
+  /**
+   * True if everybody who reads the row may read every target of the reference. Only then a deleted user is
+   * shown, as a name.
+   */
+  readonly showsEnded: boolean;
 };
 
 export type Filter = {
@@ -192,6 +197,7 @@ const sourceOf = (domain: Domain, kind: Kind): Source => {
       column: part.column,
       target: def.kind === 'ref' && !kind.isManaged ? domain.kinds[targetOf(def)] : undefined,
       guard: guards.get(name),
+      showsEnded: isReadableWithItems(domain, kind, { def }),
     })),
   );
   return {
@@ -307,6 +313,7 @@ const itemSourcesOf = (domain: Domain, kind: Kind): readonly ItemSource[] =>
         column: column(field, def),
         target: def.kind === 'ref' ? domain.kinds[targetOf(def)] : undefined,
         guard: undefined,
+        showsEnded: isReadableWithItems(domain, kind, { def }),
       })),
       order: [
         ...(isOrdered ? [{ name: 'rank', type: 'text' } as const] : []),

@@ -1,6 +1,7 @@
 import { column, targetOf } from '#kernel/base/names.ts';
 import { oncePer } from '#kernel/base/once-per.ts';
 import type { Operation } from '#kernel/base/operation.ts';
+import { isReadableWithItems } from '#kernel/conditions/references.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import type { Domain, ViewInfo } from '#kernel/registry/registry.ts';
@@ -34,6 +35,7 @@ const viewSourceOf = (domain: Domain, view: ViewInfo): ViewSource => {
       column: column(name, def),
       target: def.kind === 'ref' ? domain.kinds[targetOf(def)] : undefined,
       guard: undefined,
+      showsEnded: isReadableWithItems(domain, view.asked, { def }),
     })),
     keys: Object.entries(view.key).map(([name, def]) => ({ name: column(name, def), type: def.column })),
     sorts: new Map(

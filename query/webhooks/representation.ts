@@ -85,7 +85,7 @@ const linksOf = ({ id, owner_id, is_enabled }: WebhookRow, caller: Caller): Reco
   return {
     self: { href: self },
     ...(may(caller, 'events.read', {}) && { history: { href: `${self}/history` } }),
-    ...(may(caller, 'user.read', {}) && { owner: { href: `/users/${owner_id}` } }),
+    ...(may(caller, 'user.read', { fields: { id: owner_id } }) && { owner: { href: `/users/${owner_id}` } }),
     deliveries: { href: `${self}/deliveries` },
     replays: { href: `${self}/replays` },
     statistics: { href: `${self}/statistics` },

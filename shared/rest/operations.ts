@@ -115,7 +115,7 @@ const Users = z.strictObject({
 });
 
 /**
- * The reads of users, whose fields the domain declares. Everybody sees the name; other fields need the right.
+ * The reads of users, whose fields and readers the domain declares.
  */
 const userReadsOf = (domain: Domain) => {
   if (domain.kinds.user === undefined) throw new Error(`${domain.name} has no users`);

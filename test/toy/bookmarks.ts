@@ -7,7 +7,11 @@ import { latest } from '#kernel/declare/view.ts';
  * A domain of references to what not every reader may read, and to what ends: tickets of customers, desks
  * that close, and bookmarks of everybody, shown to everybody who is signed in.
  */
-const base = domain({ name: 'bookmarks', roles: ['customer', 'agent'] });
+const base = domain({
+  name: 'bookmarks',
+  roles: ['customer', 'agent'],
+  user: { rights: { read: { anyone: true } } },
+});
 const { aggregate, user, view } = base;
 
 const desk = aggregate('desk', {

@@ -3,7 +3,11 @@ import { domain } from '#kernel/declare/domain.ts';
 import { integer, line, ref, states } from '#kernel/declare/fields.ts';
 
 /** A domain whose aggregates react to each other: by references, and by code. */
-const base = domain({ name: 'budgets', roles: ['employee', 'accountant'] });
+const base = domain({
+  name: 'budgets',
+  roles: ['employee', 'accountant'],
+  user: { rights: { read: { anyone: true } } },
+});
 const { aggregate, user } = base;
 const anyone = { read: { signedIn: true }, write: { signedIn: true } } as const;
 

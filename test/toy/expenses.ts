@@ -5,7 +5,11 @@ import { choice, integer, line, list, ref, states, word } from '#kernel/declare/
 /**
  * A domain of one aggregate with three lists: numbered items in an order of their own, references, and words.
  */
-const base = domain({ name: 'expenses', roles: ['employee', 'approver'] });
+const base = domain({
+  name: 'expenses',
+  roles: ['employee', 'approver'],
+  user: { rights: { read: { anyone: true } } },
+});
 const { aggregate, user } = base;
 
 export const claim = aggregate('claim', {

@@ -6,7 +6,11 @@ import { choice, integer, line, ref } from '#kernel/declare/fields.ts';
  * A domain of one release, and of the next, with more fields of users and tickets, with notes, and with
  * visits counted in hours.
  */
-const first = domain({ name: 'desk', roles: ['customer'] });
+const first = domain({
+  name: 'desk',
+  roles: ['customer'],
+  user: { rights: { read: { anyone: true } } },
+});
 const rights = { read: { anyone: true }, write: { customer: 'own' } } as const;
 
 export const before = assemble(first, [
@@ -37,6 +41,7 @@ const next = domain({
   name: 'desk',
   roles: ['customer'],
   user: {
+    rights: { read: { anyone: true } },
     fields: {
       department: line(80).optional(),
       floor: integer(0, 99).default(3),

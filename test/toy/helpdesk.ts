@@ -6,7 +6,11 @@ import { flag, instant, line, list, prose, ref, set, states, word } from '#kerne
  * A domain of one aggregate with five fields, an action, a right that depends on the state, and a personal
  * field. Its messages have authors and times that the server sets; internal notes are messages too.
  */
-const base = domain({ name: 'helpdesk', roles: ['customer', 'agent'] });
+const base = domain({
+  name: 'helpdesk',
+  roles: ['customer', 'agent'],
+  user: { rights: { read: { anyone: true } } },
+});
 const { aggregate, user } = base;
 
 const content = ['subject', 'details', 'tags'] as const;

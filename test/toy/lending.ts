@@ -3,7 +3,11 @@ import { domain } from '#kernel/declare/domain.ts';
 import { line, ref, states } from '#kernel/declare/fields.ts';
 
 /** A domain of things with unique holders or limited numbers. */
-const base = domain({ name: 'lending', roles: ['member'] });
+const base = domain({
+  name: 'lending',
+  roles: ['member'],
+  user: { rights: { read: { anyone: true } } },
+});
 const { aggregate, user } = base;
 const anyone = { read: { signedIn: true }, write: { signedIn: true } } as const;
 

@@ -6,7 +6,11 @@ import { date, flag, integer, line, list, picture, ref, states, upload } from '#
  * A domain of one aggregate with days, and with uploads: of its own, of its items, and of items that not
  * everybody may read.
  */
-const base = domain({ name: 'receipts', roles: ['employee', 'clerk'] });
+const base = domain({
+  name: 'receipts',
+  roles: ['employee', 'clerk'],
+  user: { rights: { read: { anyone: true } } },
+});
 const { aggregate, user } = base;
 
 const claim = aggregate('claim', {

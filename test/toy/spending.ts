@@ -6,7 +6,11 @@ import { count, latest, sum } from '#kernel/declare/view.ts';
 /**
  * A domain with views over its aggregates: by a reference, by several fields, of one aggregate and of two.
  */
-const base = domain({ name: 'spending', roles: ['employee', 'approver', 'accountant'] });
+const base = domain({
+  name: 'spending',
+  roles: ['employee', 'approver', 'accountant'],
+  user: { rights: { read: { anyone: true } } },
+});
 const { aggregate, user, view } = base;
 
 const team = aggregate('team', {

@@ -6,7 +6,11 @@ import { flag, instant, integer, line, list, ref, states } from '#kernel/declare
  * A domain of one aggregate with parts that only some of its readers may read: fields, a list with its total,
  * and some items of another.
  */
-const base = domain({ name: 'support', roles: ['customer', 'agent', 'lead'] });
+const base = domain({
+  name: 'support',
+  roles: ['customer', 'agent', 'lead'],
+  user: { rights: { read: { anyone: true } } },
+});
 const { aggregate, user } = base;
 
 const ticket = aggregate('ticket', {

@@ -3,7 +3,11 @@ import { domain } from '#kernel/declare/domain.ts';
 import { choice, line, list, ref, states } from '#kernel/declare/fields.ts';
 
 /** A domain with rights by lists of other aggregates: the members of a team, the directors of its company. */
-const base = domain({ name: 'teams', roles: ['member', 'director'] });
+const base = domain({
+  name: 'teams',
+  roles: ['member', 'director'],
+  user: { rights: { read: { anyone: true } } },
+});
 const { aggregate, user } = base;
 
 const company = aggregate('company', {

@@ -1,9 +1,11 @@
 import { kebab, targetOf, wire } from '#kernel/base/names.ts';
 import type { CommandInfo, Kind, ListInfo, Row } from '#kernel/registry/registry.ts';
 import { PIXEL } from '../pixel.ts';
+import { type Asking, mayAs, UnknownCondition } from './declared.ts';
 import { formOf, isToUser, referencesIn } from './forms.ts';
+import { askingAs, openSeenRows } from './seen-rows.ts';
 import type { Found, Situation } from './situations.ts';
-import { bodyOf, type Made, operationsOf, requestOf, type Stage } from './stage.ts';
+import { type Actor, bodyOf, type Made, operationsOf, requestOf, type Stage } from './stage.ts';
 
 /** A request that can be made for a fixture, and the representation that would show its link. */
 export type Attempt = {
@@ -14,8 +16,8 @@ export type Attempt = {
   readonly method: string;
   readonly path: string;
   readonly on: string;
-  /** Different each time. */
-  body(): Promise<unknown>;
+  /** Different each time, for the one who sends it. */
+  body(by?: Actor): Promise<unknown>;
   readonly type?: string;
 };
 
@@ -67,7 +69,7 @@ const commanded = (stage: Stage, made: Made, command: CommandInfo, ids: Row): At
       path,
       on: made.path,
     },
-    body: async () => freshBody(stage, kind, command, await keysThere(stage, made, command)),
+    body: async (by) => freshBody(stage, kind, command, { taken: await keysThere(stage, made, command), by }),
   };
 };
 
@@ -93,10 +95,10 @@ export const freshBody = async (
   stage: Stage,
   kind: Kind,
   command: CommandInfo,
-  taken: readonly string[] = [],
+  { taken = [], by }: Sending = {},
 ): Promise<Row | undefined> => {
-  const { examples, actors, found } = stage;
-  const everybody = actors.flatMap(({ userId }) => userId ?? []);
+  const { examples, found } = stage;
+  const everybody = nameableBy(stage, by);
   const others = everybody.filter((id) => !taken.includes(String(id)));
   const people = others.length === 0 ? everybody : others;
   const ids = new Map<string, number>();
@@ -111,6 +113,30 @@ export const freshBody = async (
   }
   const form = formOf({ kind, command, examples, idFor: (name) => ids.get(name) }, stage.serial());
   return bodyOf(kind, command, { ...form, ...(command.kind === 'moveItem' && { before: null }) });
+};
+
+type Sending = { readonly taken?: readonly string[]; readonly by?: Actor | undefined };
+
+/** The users whom somebody can name in forms. */
+const nameableBy = (stage: Stage, by: Actor | undefined): readonly number[] => {
+  const { domain, actors } = stage;
+  const { user } = domain.kinds;
+  return actors.flatMap(({ userId }) => {
+    if (userId === null) return [];
+    if (by === undefined || user === undefined || userId === by.userId) return [userId];
+    const asking = askingAs(stage, openSeenRows(stage), by);
+    const state = asking.find('user', userId);
+    return state !== undefined && mayIfKnown(asking, user, state) ? [userId] : [];
+  });
+};
+
+const mayIfKnown = (asking: Asking, user: Kind, state: Row): boolean => {
+  try {
+    return mayAs(asking, user, 'read', state);
+  } catch (error) {
+    if (error instanceof UnknownCondition) return true;
+    throw error;
+  }
 };
 
 type Referring = {

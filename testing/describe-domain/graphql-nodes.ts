@@ -1,6 +1,6 @@
 import { GraphQLError, type GraphQLSchema } from 'graphql';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
-import { type ItemSource, type Member, type Source, sourcesOf } from '../../query/rows/sources.ts';
+import { type ItemSource, isPresent, type Member, type Source, sourcesOf } from '../../query/rows/sources.ts';
 import type { ViewSource } from '../../query/views/source.ts';
 import { type Asking, mayAs } from './declared.ts';
 import type { Rows } from './graphql-rows.ts';
@@ -28,13 +28,13 @@ export const nodeOf = (source: Source, row: Row): Node => ({ type: source.kind.t
 export const isReadable = (source: Source, row: Row, { asking, rows }: Reference): boolean =>
   mayAs(asking, source.kind, 'read', rows.stateOf(source, row));
 
-export const memberValue = (domain: Domain, { column, def, target }: Member): Resolve => {
+export const memberValue = (domain: Domain, { column, def, target, showsEnded }: Member): Resolve => {
   const other = target && sourcesOf(domain).of(target.name);
   if (!other) return ({ row }) => row[column] ?? def.personal?.erased ?? null;
   return ({ row }, _, reference) => {
     const found = reference.rows.byId(other, row[column]);
-    // A deleted user keeps a row with a placeholder name.
-    return found && (other.staysWhenEnded || isReadable(other, found, reference))
+    // A deleted user keeps a row with a placeholder name, for readers who may read all users.
+    return found && (showsEnded || (isPresent(other, found) && isReadable(other, found, reference)))
       ? nodeOf(other, found)
       : null;
   };

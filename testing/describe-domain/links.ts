@@ -169,7 +169,7 @@ const tried = async (
   made: Made,
   { actor, attempt }: { readonly actor: Actor; readonly attempt: Attempt },
 ): Promise<Tried> => {
-  const body = await attempt.body();
+  const body = await attempt.body(actor);
   const { token } = actor;
   const asked = { token, ...(body !== undefined && { body }), ...(attempt.type && { type: attempt.type }) };
   const reply = await stage.ask(attempt.method, attempt.path, asked);

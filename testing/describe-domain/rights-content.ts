@@ -5,7 +5,7 @@ import { isHidden, partsOf } from './declared.ts';
 import type { Caller, Callers } from './rights-callers.ts';
 import type { Expecting } from './rights-expected.ts';
 import { tryField } from './rights-mutations.ts';
-import type { SeenRows } from './seen-rows.ts';
+import { askingAs, type SeenRows } from './seen-rows.ts';
 import type { Made, Stage } from './stage.ts';
 
 /** An aggregate that callers read. */
@@ -61,9 +61,7 @@ const checkParts = async ({ stage, checks, expecting, made, state }: Read, calle
 export const labelled = (domain: Domain, { fields, parent }: Kind) =>
   Object.entries(fields).flatMap(([name, def]) => {
     const target = def.kind === 'ref' && name !== parent ? domain.kinds[targetOf(def)] : undefined;
-    return target?.label === undefined || target.name === 'user'
-      ? []
-      : [{ name, target, label: target.label }];
+    return target?.label === undefined ? [] : [{ name, target, label: target.label }];
   });
 
 /** A reference shows a target only to callers who may read the target, by REST and by GraphQL. */
@@ -85,7 +83,7 @@ const checkLabels = async (read: Read, caller: Caller): Promise<void> => {
   for (const { name, target, label } of references) {
     const shown = body[name];
     if (typeof shown !== 'object' || shown === null) continue;
-    const there = seenRows.find(target.name, state[name]);
+    const there = askingAs(stage, seenRows, caller).find(target.name, state[name]);
     const wanted = there === undefined ? 'absent' : expecting.read(caller, { kind: target, state: there });
     if (wanted === undefined) continue;
     const what = `${caller.key} sees the ${name} of ${situation}`;

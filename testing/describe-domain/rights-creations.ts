@@ -4,7 +4,7 @@ import { cellsOf, checkCell, type Matrix, newState, scopeOf, WAYS } from './righ
 import { expectingOf, scopeIn } from './rights-expected.ts';
 import { LATE } from './rights-outcomes.ts';
 import { openSeenRows } from './seen-rows.ts';
-import { isCrowded, requestOf } from './stage.ts';
+import { type Actor, isCrowded, requestOf } from './stage.ts';
 
 /** New aggregates under no other. */
 export const checkCreations = async (matrix: Matrix, kind: Kind): Promise<void> => {
@@ -14,13 +14,13 @@ export const checkCreations = async (matrix: Matrix, kind: Kind): Promise<void> 
   for (const command of Object.values(kind.commands)) {
     if (command.kind !== 'create' || command.internal) continue;
     const [method, path] = requestOf(stage.domain, kind, command, {});
-    const body = () => freshBody(stage, kind, command);
+    const body = (by?: Actor) => freshBody(stage, kind, command, { by });
     const name = `${command.name} of ${kind.name}`;
     const attempt: Attempt = { name, kind, command, does: 'create', method, path, on: path, body };
     const scope = scopeOf(attempt);
     for (const caller of [...callers.actors, await callers.without(scope), await callers.only(scope)])
       for (const way of WAYS)
-        for (const cell of cellsOf({ callers }, { attempt, caller, body: await body() })) {
+        for (const cell of cellsOf({ callers }, { attempt, caller, body: await body(caller) })) {
           const state = await newState(stage, seenRows, { kind, body: cell.body, caller });
           const wanted = expecting.create(caller, { kind, name: command.name, state });
           const isAlone = caller.scopes.size === 1;

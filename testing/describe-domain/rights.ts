@@ -162,8 +162,8 @@ const isAllowedOnce = async (tried: Tried, attempt: Attempt, way: Way): Promise<
   // A child is created under a parent that the token reads.
   const above = attempt.does === 'create' ? [scopeIn(kind, 'read')] : [];
   const candidates = way === 'REST' ? [await callers.only(scopeOf(attempt), ...above)] : byOwner;
-  const body = await attempt.body();
   for (const caller of candidates) {
+    const body = await attempt.body(caller);
     const [cell] = cellsOf(tried, { attempt, caller, body });
     if (cell === undefined || (await wantedFor(tried, cell)) !== 'allowed') continue;
     // The result of a mutation is its aggregate, which must be readable.

@@ -70,7 +70,11 @@ const lookBehind = async (domain: Domain, seenRows: SeenRows, kind: Kind, state:
 };
 const isUser = ({ name }: Kind): boolean => name === 'user';
 
-export const askingAs = ({ domain, actors }: Stage, seenRows: SeenRows, { role, userId }: Actor): Asking => ({
+export const askingAs = (
+  { domain, actors }: Stage,
+  seenRows: Pick<SeenRows, 'find'>,
+  { role, userId }: Actor,
+): Asking => ({
   domain,
   role,
   callerId: userId,

@@ -349,7 +349,8 @@ class Search {
   #seesTargets(kind: Kind, command: CommandInfo, form: Row, actor: Planned): boolean {
     return referencesIn(kind, command).every(([name, def]) => {
       const [target, id] = [this.#domain.kinds[targetOf(def)], form[wire(name, def)]];
-      if (target === undefined || isToUser(def) || typeof id !== 'number') return true;
+      if (target === undefined || typeof id !== 'number') return true;
+      if (isToUser(def) && id === actor.id) return true;
       const fields = this.find(target.name, id);
       return (
         fields !== undefined &&

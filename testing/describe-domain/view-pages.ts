@@ -37,8 +37,9 @@ const makeRows = async (stage: Stage): Promise<void> => {
     if (kind === undefined || kind.parent !== undefined || command === undefined || command.internal)
       continue;
     const [method, path] = requestOf(domain, kind, command, {});
-    for (const { token } of Array.from({ length: ROWS_EACH }, () => actors).flat()) {
-      const { headers } = await ask(method, path, { token, body: await freshBody(stage, kind, command) });
+    for (const by of Array.from({ length: ROWS_EACH }, () => actors).flat()) {
+      const body = await freshBody(stage, kind, command, { by });
+      const { headers } = await ask(method, path, { token: by.token, body });
       const cursor = headers.get('consistency-token');
       if (cursor === null) continue;
       await session.read('/', { token: admin.token, headers: { 'consistency-token': cursor } });

@@ -12,6 +12,8 @@ export const base = domain({
     accountant: 'Pays what was approved.',
   },
   user: {
+    // Colleagues see each other’s names.
+    rights: { read: { signedIn: true } },
     fields: {
       iban: word(IBAN, 'Must be an IBAN without spaces.')
         .optional()

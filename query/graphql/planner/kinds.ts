@@ -121,14 +121,17 @@ const leafJson = (kind: Member['def']['kind'], value: Sql): Sql => {
   }
 };
 
-const referencesOf = ({ readable }: Options, { members }: Source): Mapping['rows'] =>
+const referencesOf = ({ readable, sources }: Options, { members }: Source): Mapping['rows'] =>
   Object.fromEntries(
     members.flatMap((member): readonly (readonly [string, Which])[] => {
-      const { target, column, guard } = member;
+      const { target, column, guard, showsEnded } = member;
       if (!target) return [];
+      const isThere = (other: Row): readonly Sql[] =>
+        showsEnded ? [] : presence(demandSource(sources, target.name), other);
       const which: Which = (other, row) => [
         allOf([
           sql`${other}.id = ${row}.${Sql.identifier(column)} and ${readable.rightTo(`${target.name}.read`, other)}`,
+          ...isThere(other),
           ...(guard === undefined ? [] : [readable.rightTo(guard, row)]),
         ]),
       ];

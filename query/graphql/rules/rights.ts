@@ -101,7 +101,7 @@ const makeRights = (domain: Domain): SchemaRights => {
   };
 };
 
-/** The name of every user is public, but not which user a token stands for. */
+/** Which user a token stands for is private, even where everybody may read the names of users. */
 const ME: Operation = 'user.read_private';
 
 /** The rights that a caller must be admitted to before the operation runs, whatever its variables. */
