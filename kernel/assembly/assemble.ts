@@ -27,6 +27,7 @@ import { demandCells, demandForOthers, demandRoles } from './demand-roles.ts';
 import { demandSupported } from './demand-supported.ts';
 import { demandVersions } from './demand-versions.ts';
 import { demandViews } from './demand-views.ts';
+import { demandWhole } from './demand-whole.ts';
 import { demandRoutes, routeOf } from './route-of.ts';
 
 type Base = {
@@ -73,6 +74,7 @@ export const assemble = <
   readonly views: V[number];
   readonly routes: R[number];
 }> => {
+  demandWhole([base.user, ...aggregates]);
   demandOwnNames({
     roles: base.roles,
     aggregates: [base.user, ...aggregates],

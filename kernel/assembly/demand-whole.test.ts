@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { domain } from '../declare/domain.ts';
+import { line, list, states } from '../declare/fields.ts';
+import { assemble } from './assemble.ts';
+
+const declared = (change: object) => () => {
+  const base = domain({ name: 'tried', roles: ['clerk'] });
+  const page = base.aggregate('page', {
+    fields: { title: line(9), rows: list({ text: line(9) }, { max: 3 }), status: states('draft', 'sent') },
+    events: { made: { creates: ['title'] } },
+    commands: { make: { emits: 'made' } },
+    rights: { read: { anyone: true } },
+    ...change,
+  } as never);
+  return assemble(base as never, [page] as never);
+};
+
+test.each(['fields', 'events', 'commands', 'rights'])('a declaration without `%s` is refused', (part) => {
+  expect(declared({ [part]: undefined })).toThrow(`page: the declaration has no \`${part}\``);
+});
+
+test.each(['titel', 'rows', 'status', 'toString'])('an event that creates with %s is refused', (name) => {
+  expect(declared({ events: { made: { creates: ['title', name] } } })).toThrow(
+    `page: the event made creates ${name}, which is not a field that forms can have: use another field.`,
+  );
+});
+
+test.each(['ends', 'notes', 'subscribe', 'internal'])('an event with `%s: false` is refused', (flag) => {
+  const made = { creates: ['title'], ...(flag !== 'ends' && flag !== 'notes' && { [flag]: false }) };
+  const events = { made, gone: { [flag]: false, ...(flag === 'subscribe' && { ends: true }) } };
+  expect(declared({ events })).toThrow(/^page: the event \w+ has `\w+` with another value than true: remove it\.$/);
+});
