@@ -23,6 +23,7 @@ import { demandParts } from './demand-parts.ts';
 import { demandReactions } from './demand-reactions.ts';
 import { demandReads } from './demand-reads.ts';
 import { demandReferences } from './demand-references.ts';
+import { demandRequires } from './demand-requires.ts';
 import { demandCells, demandForOthers, demandRoles } from './demand-roles.ts';
 import { demandSupported } from './demand-supported.ts';
 import { demandVersions } from './demand-versions.ts';
@@ -89,6 +90,7 @@ export const assemble = <
   demandNames(kinds);
   demandCreatable(kinds);
   demandLabels(kinds);
+  demandRequires(kinds);
   const domain = {
     name: base.name,
     roles: ['anonymous', ...base.roles, 'admin'],

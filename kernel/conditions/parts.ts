@@ -1,3 +1,4 @@
+import { snake } from '../base/names.ts';
 import { oncePer } from '../base/once-per.ts';
 import { always, and, type Expression, negate, never } from './expression.ts';
 import { knowing } from './fold.ts';
@@ -70,7 +71,7 @@ export const partsSql = <Sql>(
   const field = stateFieldOf(right);
   if (field === undefined) return [{ state: undefined, where: rightSql(writer, right, at, granted) }];
   return partsOf(right).map(({ state, only, except }) => {
-    const isState = sql`${at.row}.${name(field[0])} = ${constant(state)}`;
+    const isState = sql`${at.row}.${name(snake(field[0]))} = ${constant(state)}`;
     if (only === undefined)
       return { state, where: sql`${isState} and ${rightSql(writer, right, at, granted)}` };
     const isLeft = only.left === always ? [] : [conditionSql(writer, only.left, at)];

@@ -1,14 +1,14 @@
 import { expect } from 'vitest';
 import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
-import { line, ref } from '#kernel/declare/fields.ts';
+import { line, ref, states } from '#kernel/declare/fields.ts';
 import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
 import { test as base } from './toy-fixture.ts';
 
 const shop = domain({ name: 'drawers', roles: ['clerk'] });
 const box = shop.aggregate('box', {
   names: { plural: 'boxes' },
-  fields: { name: line(20).search('A'), note: line(20).optional().search('B') },
+  fields: { name: line(20).search('A'), note: line(20).optional().search('B'), lidState: states('open', 'shut') },
   events: { put: { creates: ['name', 'note'] } },
   commands: { put: { emits: 'put' } },
   rights: { read: { anyone: true }, write: { clerk: true } },
@@ -48,4 +48,11 @@ test('a text that is null does not hide the words of the others', async ({ byAdm
   const { id: noted } = (await byAdmin('POST', '/boxes', { name: 'Iron', note: 'not wooden' })).written;
   const { body } = await session.read<readonly { id: number }[]>('/boxes?q=wooden');
   expect(body.map((each) => each.id).toSorted()).toEqual([id, noted].toSorted());
+});
+
+test('the field with the states may have a name of several words', async ({ byAdmin, session, installation }) => {
+  const { id } = (await byAdmin('POST', '/boxes', { name: 'Grey' })).written;
+  await session.read(`/boxes/${id}`);
+  const { data, errors } = await graphqlClientOf(installation)('{ boxes { lidState } }');
+  expect([errors, data]).toEqual([undefined, { boxes: expect.arrayContaining([{ lidState: 'open' }]) }]);
 });
