@@ -85,11 +85,8 @@ const checkReading = (
   { domain, checks, made, actor, isReadable }: Reading,
   { status }: { readonly status: number },
 ): void => {
-  const hidden = mayEver(domain, made.situation.kind, 'read', actor.role)
-    ? 404
-    : actor.token === undefined
-      ? 401
-      : 403;
+  const isAsked = actor.token === undefined && !mayEver(domain, made.situation.kind, 'read', actor.role);
+  const hidden = isAsked ? 401 : 404;
   if (isReadable !== undefined)
     checks.equal(status, isReadable ? 200 : hidden, `${actor.key} reads ${made.situation.name}`);
 };

@@ -1,5 +1,6 @@
 import { kebab, wire } from '#kernel/base/names.ts';
 import type { CommandInfo, Kind, Row } from '#kernel/registry/registry.ts';
+import { parentOf } from '#kernel/rest/operation.ts';
 import { freshBody } from './attempts.ts';
 import type { Checks } from './checks.ts';
 import { fieldsOfForm } from './forms.ts';
@@ -42,14 +43,13 @@ type Sending = {
 
 export const requestFor = async (
   { domain, read, admin }: Stage,
-  { situation: { kind }, path, id, ids }: Made,
+  { situation: { kind, state }, path, id, ids }: Made,
   command: CommandInfo,
 ): Promise<Request | undefined> => {
   const { list } = command;
   const params: Record<string, unknown> = { [`${kind.name}Id`]: id };
-  for (const [planned, real] of ids)
-    if (kind.parent !== undefined && command.kind === 'create')
-      for (const name of parentParameters(kind)) params[name] = ids.get(planned) ?? real;
+  const above = command.kind === 'create' ? parentOf(domain, kind) : undefined;
+  if (above !== undefined) params[`${above.name}Id`] = ids.get(Number(state.fields[kind.parent ?? '']));
   if (list !== undefined && command.kind !== 'addItem') {
     const { body } = await read<readonly { readonly _links: { readonly self: { readonly href: string } } }[]>(
       `${path}/${kebab(list.name)}`,
@@ -61,9 +61,6 @@ export const requestFor = async (
   }
   return requestOf(domain, kind, command, params);
 };
-
-const parentParameters = (kind: Kind): readonly string[] =>
-  kind.parent === undefined ? [] : [wire(kind.parent, kind.fields[kind.parent])];
 
 export const typeFor = (command: CommandInfo): { readonly type?: string } =>
   command.kind === 'edit' || command.kind === 'changeItem' ? { type: MERGE } : {};

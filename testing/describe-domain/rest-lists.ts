@@ -1,7 +1,8 @@
 import { targetOf } from '#kernel/base/names.ts';
 import type { Kind, Row } from '#kernel/registry/registry.ts';
+import { parentOf } from '#kernel/rest/operation.ts';
 import type { Checks } from './checks.ts';
-import { mayAs, UnknownCondition } from './declared.ts';
+import { type Asking, mayAs, UnknownCondition } from './declared.ts';
 import { askingAs, openSeenRows, type SeenRows, stateOf } from './seen-rows.ts';
 import { checkSortedPages } from './sorted-pages.ts';
 import { type Actor, isCrowded, type Made, type Stage } from './stage.ts';
@@ -73,7 +74,10 @@ const checkReaders = async (
   try {
     const asking = askingAs(stage, seenRows, actor);
     const wanted = here
-      .filter(({ id }) => mayAs(asking, kind, 'read', seenRows.find(kind.name, id) as Row))
+      .filter(({ id }) => {
+        const state = seenRows.find(kind.name, id) as Row;
+        return mayAs(asking, kind, 'read', state) && isListSeen(asking, kind, state);
+      })
       .map(({ id }) => id);
     const { items, status } = await readPages(stage, actor, `${path}?limit=100`);
     if (status !== 200) {
@@ -86,6 +90,14 @@ const checkReaders = async (
   } catch (error) {
     if (!(error instanceof UnknownCondition)) throw error;
   }
+};
+
+/** The list below a parent is hidden with it. */
+const isListSeen = (asking: Asking, kind: Kind, state: Row): boolean => {
+  const above = parentOf(asking.domain, kind);
+  if (above === undefined) return true;
+  const parent = asking.find(above.name, state[kind.parent ?? '']);
+  return parent !== undefined && mayAs(asking, above, 'read', parent);
 };
 
 /** Small pages contain the same aggregates as large ones, once each, and in the declared order. */

@@ -62,7 +62,10 @@ export const expectingOf = (stage: Stage, seenRows: SeenRows): Expecting => {
           return may(caller, { ...above, name: 'read' }) ? 'allowed' : 'absent';
         // Whatever the scopes of the token.
         const isShown = shown === undefined || may(caller, { ...shown, name: 'read' });
-        return may(caller, asked) ? 'allowed' : isShown ? 'forbidden' : 'absent';
+        // Owners can always end theirs.
+        const isEnd = asked.kind.commands[asked.name]?.kind === 'end';
+        if (may(caller, asked)) return isShown || isEnd ? 'allowed' : 'absent';
+        return isShown ? 'forbidden' : 'absent';
       }),
     create(caller, asked) {
       const { kind, state } = asked;

@@ -291,6 +291,11 @@ class Search {
   /** By the first actor who may send it and is not refused. */
   #firstOf({ kind, command, state, form, steps }: Tried, actors: readonly Planned[]) {
     const { decide, evolve } = deciderOf(this.#domain, kind);
+    // A form without a target for a required reference would be refused before it is decided.
+    const isDemanded = ([name, def]: readonly [string, { readonly optional?: boolean }]): boolean =>
+      !def.optional || command.requires.includes(name);
+    if (referencesIn(kind, command).some((each) => isDemanded(each) && form[wire(...each)] === null))
+      return undefined;
     for (const actor of actors) {
       const identity = Object.fromEntries(
         kind.identity.map((name) => [name, form[wire(name, kind.fields[name])]]),
@@ -307,6 +312,7 @@ class Search {
       if (!mayDo(command.name)) continue;
       if (command.kind === 'create' && kind.owner !== undefined && identity[kind.owner] !== actor.id)
         if (kind.rights.forOthers === undefined ? actor.role !== 'admin' : !mayDo('forOthers')) continue;
+      if (!this.#seesItself(kind, { command, state }, actor)) continue;
       if (!this.#seesParent(kind, fields, actor) || !this.#seesTargets(kind, command, form, actor)) continue;
       try {
         const context: Context = { callerId: actor.id, at: AT, look: this.#look };
@@ -329,6 +335,17 @@ class Search {
       }
     }
     return undefined;
+  }
+
+  /** Nobody changes an aggregate that they may not read; ending it is allowed. */
+  #seesItself(
+    kind: Kind,
+    { command, state }: { readonly command: CommandInfo; readonly state: AggregateState },
+    actor: Planned,
+  ): boolean {
+    if (state.status !== 'present' || command.kind === 'end') return true;
+    const resource = { fields: state.fields as State, find: this.find };
+    return may(this.callerOf(actor), operationOf(kind, 'read') as Operation, resource);
   }
 
   /** Nobody creates anything under a parent that they may not read. */

@@ -96,7 +96,11 @@ const openFollower = async (stage: Stage, open: AsyncDisposableStack, actor: Act
   });
   open.defer(() => changes.close());
   const path = `/${encodeURIComponent(actor.key)}`;
-  const eventTypes = Object.values(domain.kinds).map(({ name }) => `${name}.*`);
+  // No webhook can ask for a kind whose events are all internal.
+  const shown = Object.values(domain.kinds).filter(({ events }) =>
+    Object.values(events).some(({ internal }) => !internal),
+  );
+  const eventTypes = shown.map(({ name }) => `${name}.*`);
   await session.write('POST', '/webhooks', {
     token: actor.token,
     body: { url: `${sink.url}${path}`, eventTypes, payload: 'full' },

@@ -101,6 +101,9 @@ const textsOf = (def: FieldDef, serial: number): readonly unknown[] => {
     `someone-${number}@example.com`,
     ...matching(demandsOf(def).pattern, serial),
     def.example,
+    // As far as a very short field has room for it.
+    number,
+    number.at(-1),
   ];
 };
 

@@ -1,0 +1,27 @@
+import { assemble } from '#kernel/assembly/assemble.ts';
+import { domain } from '#kernel/declare/domain.ts';
+import { integer, line, list } from '#kernel/declare/fields.ts';
+
+/**
+ * Rights to write without the right to read, roles without any right to read, an aggregate without public
+ * events, and a text with room for one character.
+ */
+const base = domain({ name: 'suggestions', roles: ['guest', 'keeper'] });
+const { aggregate } = base;
+
+const suggestion = aggregate('suggestion', {
+  fields: { text: line(100), mark: line(1), marks: list({ points: integer(1, 9) }, { max: 9 }) },
+  events: { made: { creates: ['text', 'mark'] }, marked: { adds: 'marks' }, dropped: { ends: true } },
+  commands: { make: { emits: 'made' }, mark: { emits: 'marked' }, drop: { emits: 'dropped' } },
+  rights: { read: { keeper: true }, write: { guest: true, keeper: true } },
+});
+
+const entry = aggregate('entry', {
+  names: { plural: 'entries' },
+  fields: { text: line(2) },
+  events: { noted: { creates: ['text'], internal: true } },
+  commands: { note: { emits: 'noted' } },
+  rights: { read: { guest: true }, write: { signedIn: true } },
+});
+
+export const suggestions = assemble(base, [suggestion, entry]);
