@@ -34,7 +34,8 @@ export const seenByGraphql = (
   { status, headers, data, errors }: GraphqlReply<Row | null | undefined>,
   scope: string,
 ): Seen => {
-  const { code, committed } = errors?.[0]?.extensions ?? {};
+  const { code, committed }: { readonly code?: string; readonly committed?: unknown } =
+    errors?.[0]?.extensions ?? {};
   const isNull =
     data?.tried == null || (Array.isArray(data.tried) && data.tried[0] == null && data.tried.length > 0);
   const isDone = code === undefined && !isNull;
