@@ -54,8 +54,8 @@ const memo = base.aggregate('memo', {
   commands: { begin: { emits: 'begun' } },
   rights: { read: { anyone: true } },
   react: {
-    begun: ({ data }, { state, run }) => (data.subject === '' ? [] : run(article, 'edit', state.article, { title: data.subject }, { when: 'draft' })),
-    thrown: (_, { state, run }) => run(article, 'draft', { authorId: state.author, title: state.subject }),
+    begun: ({ data }, { state, run }) => (data.subject === '' ? [] : run(article, 'edit', { id: state.article, form: { title: data.subject }, when: 'draft' })),
+    thrown: (_, { state, run }) => run(article, 'draft', { form: { authorId: state.author, title: state.subject } }),
   },
 });
 const tale = base.aggregate('tale', {
@@ -334,17 +334,23 @@ an unknown command by code | 'drfat' | TS2345 '"drfat"' is not assignable
   - 'draft', {
   + 'drfat', {
 an unknown field of a form by code | titel | TS2561 'titel' does not exist
-  - title: state.subject })
-  + titel: state.subject })
+  - title: state.subject }
+  + titel: state.subject }
 another type of a value by code | title | TS2322 'number' is not assignable
-  - title: state.subject })
-  + title: state.id })
-a command by code to nobody | { title | TS2345 not assignable to parameter of type 'number'
-  - state.article, { title: data.subject }, { when: 'draft' }
-  + { title: state.subject }
+  - title: state.subject }
+  + title: state.id }
+a command by code to nobody | { form | TS2345 Property 'id' is missing
+  - id: state.article, form: { title: data.subject }, when: 'draft'
+  + form: { title: state.subject }
 an unknown condition by code | when | TS2820 Did you mean '"draft"'?
-  - { when: 'draft' }
-  + { when: 'drfat' }
+  - when: 'draft'
+  + when: 'drfat'
+a condition by code in the form | when | TS2353 'when' does not exist
+  - }, when: 'draft' }
+  + , when: 'draft' } }
+a condition by code as the form of a command without one | form | TS2322 is not assignable to type 'never'
+  - 'edit', { id: state.article, form: { title: data.subject }, when: 'draft' }
+  + 'publish', { id: state.article, form: { when: 'draft' } }
 a reaction by an unknown command | run | TS2820 Did you mean '"finish"'?
   - run: 'finish'
   + run: 'finnish'

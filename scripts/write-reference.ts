@@ -142,7 +142,7 @@ const SECTIONS: readonly Section[] = [
   },
   {
     title: 'Reactions by code',
-    text: "`react: { approved: (event, { state, run }) => run(team, 'book', state.team, { spent: state.amount }) }`. The event has:",
+    text: "`react: { approved: (event, { state, run }) => run(team, 'book', { id: state.team, form: { spent: state.amount } }) }`. The event has:",
     parts: [{ file: 'aggregate.ts', members: 'Occurred' }],
   },
   {

@@ -43,7 +43,7 @@ const ticket = aggregate('ticket', {
       emits: 'closed',
       refuses: { tooLow: 'The score is too low.' },
       decide: ({ state, refuse }) => {
-        // Without `return`, it is refused all the same.
+        // Without `return`, it is refused anyway.
         if (state.score === 0) refuse('tooLow');
         return ['closed'];
       },
@@ -90,15 +90,15 @@ test('each operation declares the refusals of its decisions, also of those that 
   expect(operations.createTicket?.refusals).toEqual(['subject_missing', 'ticket_too_low']);
 });
 
-const without = (commands: object) => () =>
-  assemble(base, [
-    aggregate('note', {
-      fields: { title: line(9) },
-      events: { made: { creates: ['title'] }, gone: { ends: true } },
-      commands: { make: { emits: 'made' }, ...commands },
-      rights: { read: { anyone: true } },
-    } as never),
-  ]);
+const without = (commands: object) => () => {
+  const note = {
+    fields: { title: line(9) },
+    events: { made: { creates: ['title'] }, gone: { ends: true } },
+    commands: { make: { emits: 'made' }, ...commands },
+    rights: { read: { anyone: true } },
+  };
+  return assemble(base, [aggregate('note', note as never) as never]);
+};
 const decide = (() => []) as never;
 
 test.each([

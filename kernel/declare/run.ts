@@ -34,29 +34,39 @@ type FormOf<F, Content> = {
   >;
 };
 type RefKey<F> = { [K in keyof F]: F[K] extends Ref<unknown, unknown> ? K : never }[keyof F];
-type Only<A> = { readonly when: A extends Asked<infer Condition> ? Condition : never };
+/** The forms of items are not typed. */
+type ItemForm = { readonly [name: string]: unknown };
 
-type GivenTo<A extends Any, C extends keyof A['commands']> =
-  EventOf<A, C> extends { readonly creates: unknown }
-    ? [form: FormOf<A['fields'], ContentOf<EventOf<A, C>> | RefKey<A['fields']>>]
-    : [id: number, form?: FormOf<A['fields'], ContentOf<EventOf<A, C>>>, only?: Only<A>];
+/** A condition is a word of its own, so that none can be taken for a form. */
+type GivenTo<A extends Any, E> = E extends { readonly creates: unknown }
+  ? { readonly form: FormOf<A['fields'], ContentOf<E> | RefKey<A['fields']>> }
+  : {
+      readonly id: number;
+      /** Only if this holds for the aggregate then; otherwise nothing happens. */
+      readonly when?: A extends Asked<infer Condition> ? Condition : never;
+    } & (E extends { readonly changes: unknown }
+      ? { readonly form?: FormOf<A['fields'], ContentOf<E>> }
+      : E extends OfItems
+        ? { readonly form: ItemForm }
+        : { readonly form?: never });
+type OfItems =
+  | { readonly adds: unknown }
+  | { readonly updates: unknown }
+  | { readonly moves: unknown }
+  | { readonly removes: unknown };
 
 /**
- * For example `run(payment, 'open', { amount: 5 })` and `run(team, 'book', state.team, { amount: 5 }, { when:
- * 'open' })`.
+ * For example `run(payment, 'open', { form: { amount: 5 } })`, and `run(team, 'book', { id: state.team, form: {
+ * amount: 5 }, when: 'open' })`.
  */
 export type Run = <A extends Any, C extends keyof A['commands'] & string>(
   aggregate: A,
   command: C,
-  ...given: GivenTo<A, C>
+  given: GivenTo<A, EventOf<A, C>>,
 ) => Commanded;
 
 /** Describes the command; the kernel sends it. @internal */
-export const run: Run = ({ kind }, command, ...given) => {
-  const [id, form = {}, only] = (typeof given[0] === 'number' ? given : [undefined, given[0]]) as readonly [
-    id: number | undefined,
-    form?: Commanded['form'],
-    only?: { readonly when: unknown },
-  ];
-  return { kind, command, id, form, when: only?.when };
+export const run: Run = ({ kind }, command, given) => {
+  const { id, form = {}, when } = given as Partial<Commanded>;
+  return { kind, command, id, form, when };
 };

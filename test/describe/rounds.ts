@@ -96,7 +96,9 @@ const visit = aggregate('visit', {
   timers: { remind: { after: 'asked', wait: '3 days', run: 'remind', while: { done: false } } },
   react: {
     done: (_, { state, run }) =>
-      state.stops.slice(0, 1).map((stop) => run(area, 'count', stop.area, { stops: state.stops.length })),
+      state.stops
+        .slice(0, 1)
+        .map((stop) => run(area, 'count', { id: stop.area, form: { stops: state.stops.length } })),
   },
 });
 

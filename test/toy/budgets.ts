@@ -70,8 +70,8 @@ const claim = aggregate('claim', {
   },
   react: {
     approved: (_, { state, run }) => [
-      run(team, 'book', state.team, { spent: state.amount }),
-      run(payment, 'open', { payeeId: state.employee, amount: state.amount }),
+      run(team, 'book', { id: state.team, form: { spent: state.amount } }),
+      run(payment, 'open', { form: { payeeId: state.employee, amount: state.amount } }),
     ],
   },
 });

@@ -89,9 +89,7 @@ export const report = aggregate('report', {
   react: {
     concluded: ({ data }, { state, run }) =>
       run(remark, 'make', {
-        reportId: state.id,
-        nurseId: state.nurse,
-        text: data.summary ?? 'Nothing to tell.',
+        form: { reportId: state.id, nurseId: state.nurse, text: data.summary ?? 'Nothing to tell.' },
       }),
   },
 });
