@@ -22,6 +22,8 @@ const note = base.aggregate('note', {
     author: ref(base.user),
     article: ref(article),
     title: line(10).example('One'),
+    low: integer(0, 9).optional(),
+    high: integer(0, 9).optional(),
     rows: list({ amount: integer(0, 9) }, { max: 3 }),
     status: states('open', 'done'),
   },
@@ -41,6 +43,7 @@ const note = base.aggregate('note', {
     end: { emits: ['finished', 'gone'], decide: ({ state }) => (state.title === '' ? ['gone'] : ['finished']) },
     rate: { emits: ['rated', 'gone'], decide: ({ state }) => (state.id === 1 ? ['gone'] : [['rated', { title: state.title }]]) },
   },
+  facts: { inOrder: { high: { min: { field: 'low' } } }, alike: { article: { author: { field: 'author' } } } },
   rights: { read: { anyone: 'open' }, write: { author: 'own' } },
   fieldRights: { readTotal: { reads: ['total', 'updatedAt'], items: { rows: { amount: { min: 5 } } }, author: 'own' } },
   reactions: { article: { deleted: { run: 'finish' } } },
@@ -156,7 +159,7 @@ a projection to another type | printed | TS2322 'number' is not assignable
 an unknown field | 'titel' | TS2820 Did you mean '"title"'?
   - ['title']
   + ['titel']
-an event without an effect | gone | TS2322 EventSpec<"article" | "author" | "title"
+an event without an effect | gone | TS2322 EventSpec<"article" | "author" | "high" | "low" | "title"
   - gone: { ends: true }
   + gone: {}
 a misspelt effect | create | TS2353 'create' does not exist
@@ -246,6 +249,15 @@ a condition on an unknown field of an item | amonut | TS2561 'amonut' does not e
 the caller in an item’s field that is no user | anyone | TS2322 The types of 'rows.some.amount' are incompatible
   - anyone: 'open'
   + anyone: { rows: { some: { amount: 'caller' } } }
+a comparison with an unknown field | inOrder | TS2322 { field: "lwo"; }
+  - { field: 'low' }
+  + { field: 'lwo' }
+a comparison with a field of another type | inOrder | TS2322 { field: "title"; }
+  - { field: 'low' }
+  + { field: 'title' }
+a comparison of a reference with a reference to another aggregate | alike | TS2322 { field: "article"; }
+  - author: { field: 'author' }
+  + author: { field: 'article' }
 a refusal by an unknown fact | opne | TS2353 'opne' does not exist
   - open: 'It is done.'
   + opne: 'It is done.'

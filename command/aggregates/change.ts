@@ -9,7 +9,7 @@ import { typeOfCommand } from '#kernel/decide/decide.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
 import { contentSchema } from '#kernel/decide/forms.ts';
 import { findBy, lookNowhere } from '#kernel/decide/guards.ts';
-import { readsOf, referencesAfter } from '#kernel/decide/reads.ts';
+import { readsOf } from '#kernel/decide/reads.ts';
 import type { AggregateState } from '#kernel/decide/state.ts';
 import type { CommandInfo, Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import { type Caller, isInReach, may } from '#shared/policy.ts';
@@ -27,7 +27,7 @@ import {
 import { type FormByPatch, patchesOfItem } from './item-patches.ts';
 import type { Asked, Handle, Parts } from './parts.ts';
 import { partsWritten } from './parts-written.ts';
-import { bothOf } from './read-references.ts';
+import { readAfter } from './read-references.ts';
 
 type Changing = {
   readonly kind: Kind;
@@ -92,14 +92,9 @@ const change = (parts: Parts, { kind, command, formOn }: Changing): Handle => {
         // The decider says that an aggregate has ended, or never existed.
         if (state.status === 'present')
           await demandReferences.inForm({ kind, command, form, fields }, sent.caller);
-        const after =
-          reads.length > 0 && isThere
-            ? await readReferences(kind, referencesAfter(kind, fields, command.list ? {} : form), {
-                reads,
-                fence,
-              })
-            : lookNowhere;
-        const happened = decider.decide({ ...form, type }, state, contextOf(sent, bothOf(look, after)));
+        const moved = { kind, fields, form: command.list ? {} : form, before: look };
+        const both = isThere ? await readAfter(readReferences, moved, { reads, fence }) : look;
+        const happened = decider.decide({ ...form, type }, state, contextOf(sent, both));
         await demandReferences.inEvents(happened, { form, fields });
         const events = toEvents(happened);
         own?.refuse(events, sent);

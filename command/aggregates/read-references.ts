@@ -4,6 +4,7 @@ import { questionsIn } from '#kernel/conditions/fold.ts';
 import { operationOf, rightsOf } from '#kernel/conditions/rights.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
 import { type Look, lookNowhere } from '#kernel/decide/guards.ts';
+import { referencesAfter } from '#kernel/decide/reads.ts';
 import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
 import type { Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import { type Fence, streamOf } from '../handling/target.ts';
@@ -54,8 +55,24 @@ export const createReferenceReader = (domain: Domain, states: States): ReadRefer
   };
 };
 
+type Moving = { readonly kind: Kind; readonly fields: Row; readonly form: Row; readonly before: Look };
+
+/**
+ * Reads the targets to which a form moves references too: decisions and invariants ask about them. The look
+ * finds both targets.
+ */
+export const readAfter = async (
+  read: ReadReferences,
+  { kind, fields, form, before }: Moving,
+  options: Pick<ReadOptions, 'reads' | 'fence'>,
+): Promise<Look> => {
+  const after = referencesAfter(kind, fields, form);
+  const isMoved = Object.keys(after).some((name) => after[name] !== fields[name]);
+  return isMoved ? bothOf(before, await read(kind, after, options)) : before;
+};
+
 /** Looks up the earlier states first, then those that the form refers to. */
-export const bothOf =
+const bothOf =
   (before: Look, after: Look): Look =>
   (kind, id) => {
     const state = before(kind, id);

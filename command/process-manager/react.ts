@@ -13,7 +13,7 @@ import { deciderOf } from '#kernel/decide/decider.ts';
 import { commandSchema } from '#kernel/decide/forms.ts';
 import { findBy } from '#kernel/decide/guards.ts';
 import { itemsOf } from '#kernel/decide/items.ts';
-import { readsOf, referencesAfter } from '#kernel/decide/reads.ts';
+import { readsOf } from '#kernel/decide/reads.ts';
 import type { AggregateState } from '#kernel/decide/state.ts';
 import { conditionOf } from '#kernel/decide/timers.ts';
 import { type Commanded, run } from '#kernel/declare/run.ts';
@@ -25,7 +25,7 @@ import type { Codec, DecodedEvent } from '#shared/events/codec.ts';
 import { EPOCH_MS, PER_MS } from '#shared/id-time.ts';
 import { createDemandReferences, type DemandReferences } from '../aggregates/demand-references.ts';
 import type { Limits } from '../aggregates/limits.ts';
-import { bothOf, createReferenceReader, type ReadReferences } from '../aggregates/read-references.ts';
+import { createReferenceReader, type ReadReferences, readAfter } from '../aggregates/read-references.ts';
 import type { Executor } from '../execute.ts';
 import { type ExecutionContext, seededIds } from '../handling/execution-context.ts';
 import { type Fence, fenced, preparing, streamOf, type Target, toEvents } from '../handling/target.ts';
@@ -262,10 +262,7 @@ const targetOf = (
         return [];
       fence.clear();
       const before = await readReferences(kind, fields, { also: only, isCreation, reads, fence });
-      const look =
-        reads.length === 0
-          ? before
-          : bothOf(before, await readReferences(kind, referencesAfter(kind, fields, form), { reads, fence }));
+      const look = await readAfter(readReferences, { kind, fields, form, before }, { reads, fence });
       if (only !== undefined && !holdsOf(only)(fields, null, findBy(look))) return [];
       const context = { callerId: null, at: metadata.at, look };
       const events = decider.decide(form as Row & { type: string }, state, context);

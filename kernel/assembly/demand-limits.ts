@@ -1,6 +1,6 @@
 import { StartRefused } from '../base/start-refused.ts';
 import type { Expression } from '../conditions/expression.ts';
-import { childrenOf } from '../conditions/fold.ts';
+import { childrenOf, fieldsIn } from '../conditions/fold.ts';
 import { countingOf } from '../decide/limits.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import type { Domain, Kind, LimitInfo } from '../registry/registry.ts';
@@ -67,10 +67,11 @@ const strangeIn = (kind: Kind, expression: Expression): string | undefined =>
           return 'the caller';
         case 'some':
           return `the items of ${asked.field}`;
-        default:
-          return kind.derived.some(({ name }) => name === asked.field)
-            ? `the derived number ${asked.field}`
-            : undefined;
+        default: {
+          const fields = fieldsIn(asked);
+          const derived = kind.derived.find(({ name }) => fields.includes(name));
+          return derived && `the derived number ${derived.name}`;
+        }
       }
     })
     .find((each) => each !== undefined);

@@ -1,7 +1,8 @@
 import { targetOf } from '../base/names.ts';
 import { StartRefused } from '../base/start-refused.ts';
 import type { FieldDef } from '../declare/fields.ts';
-import type { Domain } from '../registry/registry.ts';
+import type { Domain, Kind } from '../registry/registry.ts';
+import { type AskedField, ORDERED } from './demand-condition.ts';
 
 const COMPARED: ReadonlySet<string> = new Set(['text', 'choice', 'states', 'integer', 'boolean', 'ref']);
 
@@ -39,12 +40,50 @@ export const demandComparable = (
     throw new StartRefused(
       `${compares}, which may be longer than ${ATTRIBUTE_LENGTH_MAX} characters: lower its maximum.`,
     );
-  const isAlike =
-    own.column === def.column &&
-    (own.kind === 'ref') === (def.kind === 'ref') &&
-    targetIn(own) === targetIn(def);
-  if (!isAlike)
+  if (!areAlike(own, def))
     throw new StartRefused(`${compares}, which is never equal to it: compare fields of the same type.`);
 };
 
+const areAlike = (one: FieldDef, other: FieldDef): boolean =>
+  one.column === other.column &&
+  (one.kind === 'ref') === (other.kind === 'ref') &&
+  targetIn(one) === targetIn(other);
+
 const targetIn = (def: FieldDef): string | undefined => (def.kind === 'ref' ? targetOf(def) : undefined);
+
+type Comparing = {
+  readonly asked: AskedField;
+  /** The aggregate that has the condition. */
+  readonly subject: Kind;
+  /** The list, if its items are asked. */
+  readonly list: string | undefined;
+};
+
+/** Refuses to compare with a field that can never be equal, or that has no order. */
+export function demandBeside(
+  { asked: { place, field, def }, subject, list }: Comparing,
+  by: 'is' | 'min' | 'max',
+  other: unknown,
+): asserts other is string {
+  const own =
+    typeof other === 'string' && Object.hasOwn(subject.fields, other) ? subject.fields[other] : undefined;
+  if (own === undefined)
+    throw new StartRefused(
+      `${place}: a condition compares ${field} with the field ${String(other)}, which ${subject.name} does not have: use one of ${Object.keys(subject.fields).join(', ')}.`,
+    );
+  const compares = `${place}: a condition compares ${field} with ${String(other)}`;
+  if (list !== undefined)
+    throw new StartRefused(
+      `${compares} of the ${subject.name}, but conditions on items cannot use its fields: use values, or fields of the caller.`,
+    );
+  if (by !== 'is' && !ORDERED.has(def.kind))
+    throw new StartRefused(`${compares} by their order, but a field of the type ${def.kind} has none.`);
+  if (!EQUAL.has(def.kind))
+    throw new StartRefused(
+      `${compares}, but a field of the type ${def.kind} cannot be compared: compare texts, choices, numbers, flags, times, days or references.`,
+    );
+  if (!areAlike(own, def) || !EQUAL.has(own.kind))
+    throw new StartRefused(`${compares}, which has another type: compare fields of the same type.`);
+}
+
+const EQUAL: ReadonlySet<string> = new Set([...COMPARED, 'instant', 'date']);

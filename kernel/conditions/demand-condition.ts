@@ -8,11 +8,13 @@ import type { Defs, Kind, ListInfo, Row } from '../registry/registry.ts';
 
 /** A field that a condition asks for; `place` is the aggregate, or the list with the items. */
 export type AskedField = { readonly place: string; readonly field: string; readonly def: FieldDef };
-type Comparison = { readonly not?: unknown; readonly min?: number | string; readonly max?: number | string };
+/** A value, or the name of another field in place of one. */
+export type Bound = number | string | { readonly field: unknown };
+type Comparison = { readonly not?: unknown; readonly min?: Bound; readonly max?: Bound };
 
 const COMPARISONS = ['not', 'min', 'max'];
 /** Their values have an order, which is the same in memory and in SQL. */
-const ORDERED: ReadonlySet<FieldDef['kind']> = new Set(['integer', 'instant', 'date', 'text']);
+export const ORDERED: ReadonlySet<FieldDef['kind']> = new Set(['integer', 'instant', 'date', 'text']);
 
 export function demandCondition(place: string, condition: unknown): asserts condition is Row {
   if (typeof condition !== 'object' || condition === null || Array.isArray(condition))
@@ -68,7 +70,7 @@ export const demandComparison = (asked: AskedField, value: Row): Comparison => {
   const strange = words.find((word) => !COMPARISONS.includes(word));
   if (strange !== undefined || words.length === 0)
     throw new StartRefused(
-      `${place}: a condition on ${field} has ${strange ?? 'no words'}: use a value, or \`not\`, \`min\` and \`max\`.`,
+      `${place}: a condition on ${field} has ${strange ?? 'no words'}: use a value, or \`not\`, \`min\` and \`max\`, or \`field\`.`,
     );
   const missing = words.find((word) => value[word] === undefined);
   if (missing !== undefined)
@@ -87,8 +89,12 @@ export const demandComparison = (asked: AskedField, value: Row): Comparison => {
 };
 
 /** A bound need not be a value of the field, but it must have the same order in memory and in SQL. */
-const boundOf = (asked: AskedField, value: unknown): number | string => {
+const boundOf = (asked: AskedField, value: unknown): Bound => {
   const { place, field, def } = asked;
+  if (typeof value === 'object' && value !== null && Object.hasOwn(value, 'field')) {
+    demandAlone(asked, value as Row, 'field');
+    return { field: (value as Row).field };
+  }
   demandType(asked, value);
   if (def.kind === 'instant' || def.kind === 'date') return demandValue(asked, value) as string;
   const isUsable = typeof value === 'number' ? Number.isSafeInteger(value) : isStorable(String(value));

@@ -1,9 +1,12 @@
+// Over 200 lines, because it is one idea: the resolved form of conditions, and how authors’ words get it.
+
 import { targetOf } from '../base/names.ts';
 import { StartRefused } from '../base/start-refused.ts';
 import type { CommandInfo, Defs, Domain, Kind, ListInfo, Row } from '../registry/registry.ts';
-import { demandComparable } from './comparison.ts';
+import { demandBeside, demandComparable } from './comparison.ts';
 import {
   type AskedField,
+  type Bound,
   demandAlone,
   demandComparison,
   demandCondition,
@@ -25,6 +28,14 @@ export type Expression =
   | { readonly op: 'min' | 'max'; readonly field: string; readonly than: number | string }
   | { readonly op: 'caller'; readonly field: string }
   | { readonly op: 'callers'; readonly field: string; readonly attribute: string }
+  /** Compares with a field of the aggregate that has the condition, `up` references before this one. */
+  | {
+      readonly op: 'beside';
+      readonly field: string;
+      readonly by: 'is' | 'min' | 'max';
+      readonly other: string;
+      readonly up: number;
+    }
   | { readonly op: 'at'; readonly field: string; readonly kind: string; readonly of: Expression }
   | { readonly op: 'some'; readonly field: string; readonly of: Expression };
 
@@ -59,16 +70,30 @@ export const at = (field: string, kind: string, of: Expression): Expression =>
       ? never
       : { op: 'at', field, kind, of };
 
-/** Resolves an author’s condition against an aggregate. Refuses words without a meaning. */
-export const resolve = (domain: Domain, kind: Kind, condition: unknown): Expression => {
-  if (typeof condition === 'boolean') return condition ? always : never;
-  if (typeof condition === 'string') return declaredFact(domain, kind, condition);
-  if (Array.isArray(condition)) return or(...condition.map((each) => resolve(domain, kind, each)));
-  demandCondition(kind.name, condition);
-  return and(...Object.entries(condition).map(([name, value]) => entryOf(domain, kind, name, value)));
+/** The aggregate that a condition asks, and the one that has the condition, `up` references before it. */
+type Place = {
+  readonly domain: Domain;
+  readonly kind: Kind;
+  readonly subject: Kind;
+  readonly up: number;
+  /** A list, whose items are asked. */
+  readonly list?: string;
 };
 
-const declaredFact = (domain: Domain, kind: Kind, fact: string): Expression => {
+/** Resolves an author’s condition against an aggregate. Refuses words without a meaning. */
+export const resolve = (domain: Domain, kind: Kind, condition: unknown): Expression =>
+  resolveAt({ domain, kind, subject: kind, up: 0 }, condition);
+
+const resolveAt = (place: Place, condition: unknown): Expression => {
+  if (typeof condition === 'boolean') return condition ? always : never;
+  if (typeof condition === 'string') return declaredFact(place, condition);
+  if (Array.isArray(condition)) return or(...condition.map((each) => resolveAt(place, each)));
+  demandCondition(place.kind.name, condition);
+  return and(...Object.entries(condition).map(([name, value]) => entryOf(place, name, value)));
+};
+
+/** A fact is a condition of its own aggregate. */
+const declaredFact = ({ domain, kind }: Place, fact: string): Expression => {
   if (fact === 'caller' && kind.name === 'user') return { op: 'caller', field: 'id' };
   if (fact === 'own' && kind.owner !== undefined) return { op: 'caller', field: kind.owner };
   if (!Object.hasOwn(kind.facts, fact))
@@ -78,57 +103,71 @@ const declaredFact = (domain: Domain, kind: Kind, fact: string): Expression => {
   return resolve(domain, kind, kind.facts[fact]);
 };
 
-const entryOf = (domain: Domain, kind: Kind, name: string, value: unknown): Expression => {
+const entryOf = (place: Place, name: string, value: unknown): Expression => {
+  const { kind } = place;
   const def = Object.hasOwn(kind.fields, name) ? kind.fields[name] : undefined;
-  if (def !== undefined) return ofField(domain, { place: kind.name, field: name, def }, value);
+  if (def !== undefined) return ofField(place, { place: kind.name, field: name, def }, value);
   const list = Object.hasOwn(kind.lists, name) ? kind.lists[name] : undefined;
-  if (list !== undefined) return ofItems(domain, kind, list, value);
+  if (list !== undefined) return ofItems(place, list, value);
   demandFlag(kind, name, value);
-  return value ? declaredFact(domain, kind, name) : negate(declaredFact(domain, kind, name));
+  return value ? declaredFact(place, name) : negate(declaredFact(place, name));
 };
 
-const ofField = (domain: Domain, asked: AskedField, value: unknown): Expression => {
-  const { place, field, def } = asked;
+const ofField = (place: Place, asked: AskedField, value: unknown): Expression => {
+  const { domain } = place;
+  const { field, def } = asked;
   const target = def.kind === 'ref' ? domain.kinds[targetOf(def)] : undefined;
   const attribute = attributeIn(target, value);
   if (attribute !== undefined) {
     demandAlone(asked, value as Row, 'caller');
-    demandComparable(domain, place, { field, def, attribute });
+    demandComparable(domain, asked.place, { field, def, attribute });
     return { op: 'callers', field, attribute };
   }
   return target === undefined || isOfReference(target, value)
-    ? matches(asked, value)
-    : ofTarget(domain, target, { field, value });
+    ? matches(asked, value, (by, other) => beside(place, asked, [by, other]))
+    : ofTarget(place, target, { field, value });
+};
+
+const beside = (
+  { subject, up, list }: Place,
+  asked: AskedField,
+  [by, other]: readonly ['is' | 'min' | 'max', unknown],
+): Expression => {
+  demandBeside({ asked, subject, list }, by, other);
+  return { op: 'beside', field: asked.field, by, other, up };
 };
 
 type OfTarget = { readonly field: string; readonly value: unknown };
 /** The caller is compared without the target, whose row is not needed for that. */
-const ofTarget = (domain: Domain, target: Kind, { field, value }: OfTarget): Expression => {
+const ofTarget = (place: Place, target: Kind, { field, value }: OfTarget): Expression => {
   const isCaller: Expression = { op: 'caller', field };
-  if (target.name !== 'user') return at(field, target.name, resolve(domain, target, value));
+  const behind = (condition: unknown): Expression =>
+    at(field, target.name, resolveAt({ ...place, kind: target, up: place.up + 1 }, condition));
+  if (target.name !== 'user') return behind(value);
   if (value === 'caller') return isCaller;
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'caller'))
-    return at(field, target.name, resolve(domain, target, value));
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'caller')) return behind(value);
   const { caller, ...others } = value as Row;
   demandFlag(target, 'caller', caller);
   const more = Object.keys(others).length > 0;
-  return and(
-    caller ? isCaller : negate(isCaller),
-    ...(more ? [at(field, target.name, resolve(domain, target, others))] : []),
-  );
+  return and(caller ? isCaller : negate(isCaller), ...(more ? [behind(others)] : []));
 };
 
-const ofItems = (domain: Domain, kind: Kind, list: ListInfo, value: unknown): Expression => ({
-  op: 'some',
-  field: list.name,
-  of: resolveOnItem(domain, kind, list, someOf(kind.name, list, value)),
-});
-/** Resolves a condition on one item of a list. */
-export const resolveOnItem = (domain: Domain, kind: Kind, list: ListInfo, condition: unknown): Expression => {
-  const place = `${kind.name}.${list.name}`;
-  const item = { ...kind, name: place, fields: fieldsOfItem(list), lists: {}, facts: {}, owner: undefined };
-  return resolve(domain, item, condition);
+const ofItems = (place: Place, list: ListInfo, value: unknown): Expression => {
+  const { kind } = place;
+  const of = resolveAt(
+    { ...place, kind: itemOf(kind, list), list: list.name },
+    someOf(kind.name, list, value),
+  );
+  return { op: 'some', field: list.name, of };
 };
+const itemOf = (kind: Kind, list: ListInfo): Kind => ({
+  ...kind,
+  ...{ name: `${kind.name}.${list.name}`, fields: fieldsOfItem(list) },
+  ...{ lists: {}, facts: {}, owner: undefined },
+});
+/** Resolves a condition on one item of a list, which compares fields of the item with each other. */
+export const resolveOnItem = (domain: Domain, kind: Kind, list: ListInfo, condition: unknown): Expression =>
+  resolve(domain, itemOf(kind, list), condition);
 /** The condition of a command on the item that it changes. */
 export const conditionOnItem = (domain: Domain, kind: Kind, { list, whenItem }: CommandInfo): Expression =>
   list === undefined || whenItem === undefined ? always : resolveOnItem(domain, kind, list, whenItem);
@@ -142,10 +181,13 @@ const attributeIn = (target: Kind | undefined, value: unknown): string | undefin
 const isOfReference = (target: Kind, value: unknown): boolean =>
   value === null ||
   typeof value === 'number' ||
-  (typeof value === 'object' &&
-    Object.hasOwn(value, 'not') &&
-    !Object.hasOwn(target.fields, 'not') &&
-    !Object.hasOwn(target.facts, 'not'));
+  ['not', 'field'].some((word) => isWordOf(target, value, word));
+/** A target may have a field or a fact of this name. */
+const isWordOf = (target: Kind, value: unknown, word: string): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  Object.hasOwn(value, word) &&
+  ![target.fields, target.lists, target.facts].some((names) => Object.hasOwn(names, word));
 /** The fields of an item, including its key. */
 export const fieldsOfItem = ({ fields, key, id }: ListInfo): Defs => ({
   ...(key !== undefined && { [key]: id.def }),
@@ -158,15 +200,27 @@ export const matching = (place: string, fields: Defs, values: Row): Expression =
       matches({ place, field, def: demandField(place, fields, field) }, value),
     ),
   );
-const matches = (asked: AskedField, value: unknown): Expression => {
+/** Compares with a field: `{ field: 'startsAt' }` in place of a value. */
+type Beside = (by: 'is' | 'min' | 'max', other: unknown) => Expression;
+const ONLY_VALUES: Beside = () => {
+  throw new StartRefused('A right to items compares their fields with constants only: use values.');
+};
+
+const matches = (asked: AskedField, value: unknown, beside: Beside = ONLY_VALUES): Expression => {
   const { field } = asked;
   if (Array.isArray(value)) return or(...value.map((each) => is(asked, each)));
   if (typeof value !== 'object' || value === null) return is(asked, value);
+  if (Object.hasOwn(value, 'field')) {
+    demandAlone(asked, value as Row, 'field');
+    return beside('is', (value as Row).field);
+  }
   const { not, min, max } = demandComparison(asked, value as Row);
+  const bound = (op: 'min' | 'max', than: Bound): Expression =>
+    typeof than === 'object' ? beside(op, than.field) : { op, field, than };
   return and(
-    ...(not === undefined ? [] : [negate(matches(asked, not))]),
-    ...(min === undefined ? [] : [{ op: 'min' as const, field, than: min }]),
-    ...(max === undefined ? [] : [{ op: 'max' as const, field, than: max }]),
+    ...(not === undefined ? [] : [negate(matches(asked, not, beside))]),
+    ...(min === undefined ? [] : [bound('min', min)]),
+    ...(max === undefined ? [] : [bound('max', max)]),
   );
 };
 const is = (asked: AskedField, value: unknown): Expression => ({

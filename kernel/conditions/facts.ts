@@ -2,7 +2,7 @@ import { capital, wire } from '../base/names.ts';
 import type { Domain, Kind } from '../registry/registry.ts';
 import { always, and, type Expression, negate, never, or } from './expression.ts';
 import { changed, childrenOf, fold, type Question } from './fold.ts';
-import { type Attributes, compare, holdsOf, isSame, type State } from './holds.ts';
+import { type Attributes, compare, holdsOf, isInOrder, isSame, type State } from './holds.ts';
 
 /**
  * The facts that a right depends on, flat, as a change carries them: the owner as `ownerId`, other fields
@@ -16,6 +16,8 @@ type At = {
   readonly domain: Domain;
   readonly kind: Kind | undefined;
   readonly path: readonly string[];
+  /** The aggregate whose reference leads here. */
+  readonly outer?: At;
 };
 
 const keyOf = ({ kind, path }: At, field: string): string => {
@@ -62,6 +64,11 @@ export const checkOf = (expression: Expression, at: At): Check => {
       const key = keyOf(at, expression.field);
       return (facts, _callerId, own) => isSame(facts[key], own?.[expression.attribute]);
     }
+    case 'beside': {
+      const { by, field, other, up } = expression;
+      const [key, than] = [keyOf(at, field), keyOf(above(at, up), other)];
+      return (facts) => isInOrder(by, facts[key], facts[than]);
+    }
     case 'at':
       return behind(expression, at);
     case 'some': {
@@ -81,22 +88,31 @@ const findNothing = (): undefined => undefined;
 /** A condition on an absent aggregate is false. If no fact about the target is known, it is absent. */
 const behind = (expression: Extract<Expression, { op: 'at' }>, at: At): Check => {
   const check = checkOf(expression.of, thereOf(expression, at));
-  const keys = keyedFactsIn(expression, at).map(({ key }) => key);
+  const keys = factsBehind(expression, at).map(({ key }) => key);
   return (facts, callerId, own) =>
     keys.some((key) => facts[key] !== undefined) && check(facts, callerId, own);
 };
 
-const thereOf = ({ field, kind }: Extract<Expression, { op: 'at' }>, { domain, path }: At): At => ({
-  domain,
-  kind: domain.kinds[kind],
-  path: [...path, field],
+const thereOf = ({ field, kind }: Extract<Expression, { op: 'at' }>, outer: At): At => ({
+  domain: outer.domain,
+  kind: outer.domain.kinds[kind],
+  path: [...outer.path, field],
+  outer,
 });
+
+const above = (at: At, up: number): At => (up === 0 || at.outer === undefined ? at : above(at.outer, up - 1));
+
+/** The facts about the target, without those of the aggregate that refers to it. */
+const factsBehind = (expression: Extract<Expression, { op: 'at' }>, at: At): readonly Fact[] =>
+  keyedFactsIn(expression, at).filter(({ path }) => path.length > at.path.length);
 
 /** A field that a condition asks for behind these references, and its key among the facts. */
 export type Fact = { readonly key: string; readonly path: readonly string[]; readonly field: string };
 
 export const keyedFactsIn = (expression: Expression, at: At): readonly Fact[] =>
   childrenOf(expression).flatMap((asked) => {
+    if (asked.op === 'beside')
+      return [keyedFact(at, asked.field), keyedFact(above(at, asked.up), asked.other)];
     if (asked.op !== 'at') return [keyedFact(at, asked.field)];
     const there = thereOf(asked, at);
     const found = keyedFactsIn(asked.of, there);
@@ -107,10 +123,13 @@ export const keyedFactsIn = (expression: Expression, at: At): readonly Fact[] =>
 /** The question that a condition asks of one field of one aggregate. */
 type QuestionAt = { readonly asked: Question; readonly at: At };
 
-/** The questions to aggregates, without those to the items of lists. */
+/** The questions to aggregates, without those to the items of lists. Of two fields, each is asked. */
 export const questionsAt = (expression: Expression, at: At): readonly QuestionAt[] =>
   childrenOf(expression).flatMap((asked): readonly QuestionAt[] => [
     { asked, at },
+    ...(asked.op === 'beside'
+      ? [{ asked: { ...asked, field: asked.other, other: asked.field }, at: above(at, asked.up) }]
+      : []),
     ...(asked.op === 'at' ? questionsAt(asked.of, thereOf(asked, at)) : []),
   ]);
 
@@ -133,7 +152,7 @@ export const leftBy = (expression: Expression, at: At, facts: Facts): Expression
 const answerLeft = (asked: Question, at: At, facts: Facts): Expression => {
   switch (asked.op) {
     case 'at':
-      return keyedFactsIn(asked, at).some(({ key }) => facts[key] !== undefined)
+      return factsBehind(asked, at).some(({ key }) => facts[key] !== undefined)
         ? leftBy(asked.of, thereOf(asked, at), facts)
         : never;
     case 'caller':

@@ -32,14 +32,22 @@ export const fold = <T>(expression: Expression, folding: Folding<T>, isNegated =
 };
 
 /** The same condition with other questions. */
-export const changed = (expression: Expression, change: Folding<Expression>['question']): Expression =>
-  fold(expression, {
-    constant: (value) => (value ? always : never),
-    all: (parts) => and(...parts),
-    any: (parts) => or(...parts),
-    not: negate,
-    question: change,
-  });
+export const changed = (
+  expression: Expression,
+  change: Folding<Expression>['question'],
+  isNegated = false,
+): Expression =>
+  fold(
+    expression,
+    {
+      constant: (value) => (value ? always : never),
+      all: (parts) => and(...parts),
+      any: (parts) => or(...parts),
+      not: negate,
+      question: change,
+    },
+    isNegated,
+  );
 
 /** The questions that a condition asks of one aggregate or item, without those behind them. */
 export const childrenOf = (expression: Expression): readonly Question[] =>
@@ -75,6 +83,14 @@ const factAt = ({ asked, way }: Asked): FactAt => ({
   path: way.map(({ field }) => field),
 });
 
+/** The fields and lists that a question reads. */
+const factsOf = ({ asked, way }: Asked): readonly FactAt[] => [
+  factAt({ asked, way }),
+  ...(asked.op === 'beside'
+    ? [factAt({ asked: { ...asked, field: asked.other }, way: way.slice(0, way.length - asked.up) })]
+    : []),
+];
+
 /** Of lists, it depends on the items. */
 const isOfItem = ({ way }: Asked): boolean => way.some(({ op }) => op === 'some');
 
@@ -82,7 +98,14 @@ const isOfItem = ({ way }: Asked): boolean => way.some(({ op }) => op === 'some'
 export const factsIn = (expression: Expression): readonly FactAt[] =>
   questionsIn(expression)
     .filter((each) => each.asked.op !== 'at' && !isOfItem(each))
-    .map(factAt);
+    .flatMap(factsOf);
+
+/** The fields and references of an aggregate or item that a condition reads, without its lists. */
+export const fieldsIn = (expression: Expression): readonly string[] =>
+  questionsIn(expression)
+    .filter(({ asked }) => asked.op !== 'some')
+    .flatMap(factsOf)
+    .flatMap(({ field, path }) => (path.length === 0 ? [field] : []));
 
 /** The fields that a condition compares with the id of the caller. */
 export const callersIn = (expression: Expression): readonly FactAt[] =>

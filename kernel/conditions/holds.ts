@@ -10,78 +10,109 @@ export type Attributes = Readonly<Record<string, string | number | boolean | nul
 export type Holds = (state: State, callerId: number | null, find: Find, own?: Attributes) => boolean;
 
 /** Compiles a condition to a function. */
-export const holdsOf = oncePer((expression: Expression): Holds => compile(expression));
+export const holdsOf = oncePer((expression: Expression): Holds => {
+  const evaluate = evaluationOf(expression);
+  return (state, callerId, find, own) => evaluate({ state, outer: undefined }, callerId, find, own);
+});
 
 /** True if any of the conditions is true. */
-export const anyHoldsOf = oncePer(
-  (expressions: ReadonlySet<Expression>): Holds => anyOf([...expressions].map(holdsOf)),
-);
-
-const anyOf = (all: readonly Holds[]): Holds => {
+export const anyHoldsOf = oncePer((expressions: ReadonlySet<Expression>): Holds => {
+  const all = [...expressions].map(holdsOf);
   const [first = () => false, ...others] = all;
   return others.reduce(
     (one, other) => (state, callerId, find, own) =>
       one(state, callerId, find, own) || other(state, callerId, find, own),
     first,
   );
-};
+});
 
-const allOf = (all: readonly Holds[]): Holds => {
-  const [first = () => true, ...others] = all;
+/** The aggregate or item that is asked, and the one that leads to it. */
+type Asked = { readonly state: State; readonly outer: Asked | undefined };
+type Evaluate = (asked: Asked, callerId: number | null, find: Find, own?: Attributes) => boolean;
+
+const evaluationOf = oncePer((expression: Expression): Evaluate => compile(expression));
+
+const anyOf = (all: readonly Evaluate[]): Evaluate => {
+  const [first = () => false, ...others] = all;
   return others.reduce(
-    (one, other) => (state, callerId, find, own) =>
-      one(state, callerId, find, own) && other(state, callerId, find, own),
+    (one, other) => (asked, callerId, find, own) =>
+      one(asked, callerId, find, own) || other(asked, callerId, find, own),
     first,
   );
 };
 
-const compile = (expression: Expression): Holds => {
+const allOf = (all: readonly Evaluate[]): Evaluate => {
+  const [first = () => true, ...others] = all;
+  return others.reduce(
+    (one, other) => (asked, callerId, find, own) =>
+      one(asked, callerId, find, own) && other(asked, callerId, find, own),
+    first,
+  );
+};
+
+const compile = (expression: Expression): Evaluate => {
   switch (expression.op) {
     case 'const': {
       const { value } = expression;
       return () => value;
     }
     case 'and':
-      return allOf(expression.of.map(holdsOf));
+      return allOf(expression.of.map(evaluationOf));
     case 'or':
-      return anyOf(expression.of.map(holdsOf));
+      return anyOf(expression.of.map(evaluationOf));
     case 'not': {
-      const holds = holdsOf(expression.of);
-      return (state, callerId, find, own) => !holds(state, callerId, find, own);
+      const holds = evaluationOf(expression.of);
+      return (asked, callerId, find, own) => !holds(asked, callerId, find, own);
     }
     case 'is': {
       const { field, value } = expression;
-      return (state) => (state[field] ?? null) === value;
+      return ({ state }) => (state[field] ?? null) === value;
     }
     case 'min':
     case 'max': {
       const { field, than } = expression;
       const sign = expression.op === 'min' ? 1 : -1;
-      return (state) => sign * compare(state[field], than) >= 0;
+      return ({ state }) => sign * compare(state[field], than) >= 0;
     }
     case 'caller': {
       const { field } = expression;
-      return (state, callerId) => callerId !== null && state[field] === callerId;
+      return ({ state }, callerId) => callerId !== null && state[field] === callerId;
     }
     case 'callers': {
       const { field, attribute } = expression;
-      return (state, _callerId, _find, own) => isSame(state[field], own?.[attribute]);
+      return ({ state }, _callerId, _find, own) => isSame(state[field], own?.[attribute]);
+    }
+    case 'beside': {
+      const { field, by, other, up } = expression;
+      return (asked) => isInOrder(by, asked.state[field], stateAbove(asked, up)?.[other]);
     }
     case 'at': {
       const { field, kind } = expression;
-      const holds = holdsOf(expression.of);
-      return (state, callerId, find, own) => {
-        const found = find(kind, state[field]);
-        return found !== undefined && holds(found, callerId, find, own);
+      const holds = evaluationOf(expression.of);
+      return (asked, callerId, find, own) => {
+        const state = find(kind, asked.state[field]);
+        return state !== undefined && holds({ state, outer: asked }, callerId, find, own);
       };
     }
     case 'some': {
       const { field } = expression;
-      const holds = holdsOf(expression.of);
-      return (state, callerId, find, own) =>
-        ((state[field] ?? []) as readonly State[]).some((item) => holds(item, callerId, find, own));
+      const holds = evaluationOf(expression.of);
+      return (outer, callerId, find, own) =>
+        itemsIn(outer.state[field]).some((state) => holds({ state, outer }, callerId, find, own));
     }
   }
+};
+
+const itemsIn = (items: unknown): readonly State[] => (items ?? []) as readonly State[];
+
+const stateAbove = (asked: Asked | undefined, up: number): State | undefined =>
+  up === 0 || asked === undefined ? asked?.state : stateAbove(asked.outer, up - 1);
+
+/** Two values of fields; false if one of them is missing. */
+export const isInOrder = (by: 'is' | 'min' | 'max', value: unknown, other: unknown): boolean => {
+  if (by === 'is') return isSame(value, other);
+  if (typeof other !== 'number' && typeof other !== 'string') return false;
+  return (by === 'min' ? 1 : -1) * compare(value, other) >= 0;
 };
 
 /** A missing value equals null. */

@@ -27,10 +27,18 @@ const { aggregate, user } = base;
 
 const team = aggregate('team', {
   owner: 'lead',
-  fields: { lead: ref(user).optional(), budget: integer(0, 9), open: flag(), since: instant().optional() },
+  fields: {
+    lead: ref(user).optional(),
+    budget: integer(0, 9),
+    spent: integer(0, 9).optional(),
+    open: flag(),
+    since: instant().optional(),
+    until: instant().optional(),
+    label: line(10).optional(),
+  },
   events: {
-    formed: { creates: ['lead', 'budget', 'open', 'since'] },
-    reformed: { changes: ['lead', 'budget', 'open'] },
+    formed: { creates: ['lead', 'budget', 'spent', 'open', 'since', 'until', 'label'] },
+    reformed: { changes: ['lead', 'budget', 'spent', 'open', 'until', 'label'] },
     opened: { sets: { open: true, since: 'now' } },
     dissolved: { ends: true },
   },
@@ -43,9 +51,13 @@ const team = aggregate('team', {
   rights: {
     read: {
       anyone: { open: true, budget: { max: 3 } },
-      clerk: ['own', { budget: { min: 7 } }],
-      approver: { lead: { caller: false } },
-      auditor: [{ since: { not: null } }, { open: { caller: 'trusted' }, budget: { caller: 'grade' } }],
+      clerk: ['own', { budget: { min: 7 } }, { spent: { max: { field: 'budget' } } }],
+      approver: [{ lead: { caller: false } }, { spent: { not: { field: 'budget' } }, open: true }],
+      auditor: [
+        { until: { min: { field: 'since' } } },
+        { since: { not: null } },
+        { open: { caller: 'trusted' }, budget: { caller: 'grade' } },
+      ],
       admin: { lead: null },
     },
     write: {
@@ -60,6 +72,7 @@ const claim = aggregate('claim', {
     employee: ref(user),
     team: ref(team).optional(),
     purpose: line(10).optional(),
+    most: integer(0, 9).optional(),
     kind: choice('travel', 'meals'),
     notes: list(
       {
@@ -75,8 +88,8 @@ const claim = aggregate('claim', {
   events: {
     noteAdded: { adds: 'notes' },
     noteRemoved: { removes: 'notes' },
-    drafted: { creates: ['purpose', 'team', 'kind'] },
-    moved: { changes: ['team', 'purpose'] },
+    drafted: { creates: ['purpose', 'team', 'kind', 'most'] },
+    moved: { changes: ['team', 'purpose', 'most'] },
     submitted: { sets: { status: 'submitted' } },
     paid: { sets: { status: 'paid' } },
     returned: { sets: { status: 'draft' } },
@@ -86,6 +99,7 @@ const claim = aggregate('claim', {
   },
   facts: {
     foreign: { employee: { caller: false } },
+    led: { team: { lead: { field: 'employee' } } },
     alike: { kind: { caller: 'trade' } },
     here: { team: { caller: 'place' } },
   },
@@ -121,16 +135,25 @@ const claim = aggregate('claim', {
   rights: {
     read: {
       anyone: 'paid',
-      clerk: ['paid', 'own', { submitted: true, team: 'own' }, { draft: true, alike: true }],
+      clerk: [
+        'paid',
+        'own',
+        { submitted: true, team: 'own' },
+        { draft: true, alike: true },
+        { led: true, meals: true },
+      ],
       approver: [
         { draft: false, foreign: true },
         { team: { lead: { caller: true }, budget: { min: 5 } } },
         'travel',
+        { team: { budget: { min: { field: 'most' } }, open: false } },
         { here: true, draft: false },
       ],
       auditor: [
         { status: { not: 'draft' } },
         { team: null },
+        { team: { lead: { not: { field: 'employee' } }, budget: { max: { field: 'most' } } } },
+        { team: { label: { min: { field: 'purpose' } } } },
         { alike: false, here: false, purpose: { caller: 'region' } },
       ],
     },
@@ -163,7 +186,10 @@ const reply = aggregate('shortReply', {
   events: { added: { creates: ['text'] }, changed: { changes: ['text'] }, removed: { ends: true } },
   commands: { add: { emits: 'added' }, change: { emits: 'changed' }, remove: { emits: 'removed' } },
   rights: {
-    read: { as: 'remark', auditor: ['own', { remark: 'own' }] },
+    read: {
+      as: 'remark',
+      auditor: ['own', { remark: 'own' }, { remark: { claim: { employee: { field: 'author' } } } }],
+    },
     write: { as: 'remark', signedIn: 'own', approver: false },
     add: { as: 'remark' },
   },

@@ -9,8 +9,15 @@ const base = domain({ name: 'expenses', roles: ['member'] });
 const { aggregate, user } = base;
 
 const team = aggregate('team', {
-  fields: { name: line(10), members: list({ person: ref(user), part: line(10) }, { max: 3 }) },
-  events: { formed: { creates: ['name'] }, joined: { adds: 'members' } },
+  fields: {
+    name: line(10),
+    lead: ref(user).optional(),
+    budget: integer(0, 9).optional(),
+    used: integer(0, 9).optional(),
+    members: list({ person: ref(user), part: line(10) }, { max: 3 }),
+  },
+  events: { formed: { creates: ['name', 'lead', 'budget', 'used'] }, joined: { adds: 'members' } },
+  facts: { spent: { used: { min: { field: 'budget' } } } },
   commands: { form: { emits: 'formed' }, join: { emits: 'joined' } },
   rights: { read: { signedIn: true } },
 });
@@ -24,11 +31,13 @@ const claimWith = (read: unknown, facts: object = {}) =>
       title: line(10).optional(),
       urgent: flag().default(false),
       since: instant().optional(),
+      until: instant().optional(),
+      most: integer(0, 99).optional(),
       day: date().optional(),
       status: states('draft', 'sent'),
     },
     events: {
-      drafted: { creates: ['team', 'amount', 'title', 'urgent', 'since', 'day'] },
+      drafted: { creates: ['team', 'amount', 'title', 'urgent', 'since', 'until', 'most', 'day'] },
       sent: { sets: { status: 'sent' } },
     },
     facts: facts as never,
@@ -43,6 +52,9 @@ const isTrueOf = (condition: unknown, state: object, callerId = 7): boolean =>
   holdsOf(resolve(known, claim, condition))({ ...state }, callerId, () => ({
     id: 7,
     role: 'member',
+    lead: 7,
+    budget: 3,
+    used: 3,
     members: [],
   }));
 
@@ -77,6 +89,36 @@ test.each([
   const at = { since: '2026-02-01T00:00:00.000Z' };
   for (const condition of [{ since }, { since: { min: since } }, { since: { max: since } }])
     expect([condition, isTrueOf(condition, at)]).toEqual([condition, true]);
+});
+
+test('a field is compared with another one; null is neither equal to anything nor beside it', () => {
+  const least = { amount: { min: { field: 'most' } } };
+  const pairs = [
+    { amount: 1, most: 2 },
+    { amount: 2, most: 2 },
+    { amount: 3, most: 2 },
+    { amount: 3, most: null },
+  ];
+  const held = (condition: unknown) => pairs.map((state) => isTrueOf(condition, state));
+  expect(held(least)).toEqual([false, true, true, false]);
+  expect(held({ amount: { max: { field: 'most' } } })).toEqual([true, true, false, false]);
+  expect(held({ amount: { field: 'most' } })).toEqual([false, true, false, false]);
+  expect(held({ amount: { not: { field: 'most' } } })).toEqual([true, false, true, true]);
+  expect(held({ amount: { min: 2, max: { field: 'most' } } })).toEqual([false, true, false, false]);
+  expect(isTrueOf({ most: { field: 'most' } }, { most: null })).toBe(false);
+  expect(
+    isTrueOf(
+      { since: { min: { field: 'until' } } },
+      { since: '2026-02-01T00:00:00.001Z', until: '2026-02-01T00:00:00.000Z' },
+    ),
+  ).toBe(true);
+});
+
+test('a condition on the target of a reference compares with the fields of the aggregate that has it', () => {
+  expect(isTrueOf({ team: { lead: { field: 'author' } } }, { team: 1, author: 7 })).toBe(true);
+  expect(isTrueOf({ team: { lead: { field: 'author' } } }, { team: 1, author: 8 })).toBe(false);
+  // A fact is a condition of its own aggregate.
+  expect(isTrueOf({ team: 'spent' }, { team: 1, amount: 9, budget: 0 })).toBe(true);
 });
 
 test('texts are in the order of their code points', () => {
@@ -116,6 +158,25 @@ test.each([
   ['a value of another type', { amount: 'ten' }, /^claim: .*amount.*ten/],
   ['a bound of another type', { amount: { max: '10' } }, /^claim: .*amount.*10/],
   ['a bound of a flag', { urgent: { min: true } }, /^claim: .*urgent.*min/],
+  ['a comparison with no field', { amount: { min: { field: 'mots' } } }, /^claim: .*amount.*mots.*most/],
+  [
+    'a comparison with a field of another type',
+    { amount: { field: 'title' } },
+    /^claim: .*amount.*title.*type/,
+  ],
+  ['a comparison of a day with a time', { day: { field: 'since' } }, /^claim: .*day.*since.*type/],
+  ['a comparison of references to others', { team: { field: 'author' } }, /^claim: .*team.*author.*type/],
+  ['a word beside `field`', { amount: { field: 'most', min: 1 } }, /^claim: .*amount.*min/],
+  [
+    'a field of the target where one of the claim is meant',
+    { team: { used: { field: 'budget' } } },
+    /claim does not have/,
+  ],
+  [
+    'a field of the aggregate in a condition on items',
+    { team: { members: { some: { part: { field: 'title' } } } } },
+    /^team.members: .*part.*title.*items/,
+  ],
   ['a word beside a field of the caller', { title: { caller: 'role', min: 'a' } }, /^claim: .*title.*min/],
   ['a condition beside an empty reference', { team: { not: null, name: 'One' } }, /^claim: .*team.*name/],
   ['a field of an item that is not declared', { team: { members: { some: { prat: 'x' } } } }, /prat/],

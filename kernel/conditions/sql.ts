@@ -30,6 +30,8 @@ export type ConditionedRow<Sql> = {
   readonly kind: Kind;
   readonly row: Sql;
   readonly joined?: Readonly<Record<string, Sql>>;
+  /** The row whose reference leads here. */
+  readonly outer?: ConditionedRow<Sql>;
 };
 
 /** Like `holdsOf`, as SQL on rows. */
@@ -68,6 +70,14 @@ export const conditionSql = <Sql>(
       return sql`${of(expression.field)} = ${writer.viewer}`;
     case 'callers':
       return sql`${of(expression.field)} = ${writer.attribute(expression.attribute)}`;
+    case 'beside': {
+      const { field, by, other, up } = expression;
+      const above = rowAbove(at, up);
+      if (above === undefined) return sql`false`;
+      const than = sql`${above.row}.${name(column(other, above.kind.fields[other]))}`;
+      if (by === 'is') return sql`${of(field)} = ${than}`;
+      return by === 'min' ? sql`${inOrder(field)} >= ${than}` : sql`${inOrder(field)} <= ${than}`;
+    }
     case 'at':
       return behindSql(writer, expression, at, depth);
     case 'some': {
@@ -87,19 +97,23 @@ export const conditionSql = <Sql>(
   }
 };
 
+const rowAbove = <Sql>(at: ConditionedRow<Sql>, up: number): ConditionedRow<Sql> | undefined =>
+  up === 0 ? at : at.outer && rowAbove(at.outer, up - 1);
+
 const behindSql = <Sql>(
   writer: SqlWriter<Sql>,
   { field, kind: target, of }: Extract<Expression, { op: 'at' }>,
-  { domain, kind, row, joined }: ConditionedRow<Sql>,
+  outer: ConditionedRow<Sql>,
   depth: number,
 ): Sql => {
   const { sql, name } = writer;
+  const { domain, kind, row, joined } = outer;
   const found = domain.kinds[target];
   if (found === undefined) return sql`false`;
   const known = joined?.[field];
-  if (known !== undefined) return conditionSql(writer, of, { domain, kind: found, row: known }, depth);
+  if (known !== undefined) return conditionSql(writer, of, { domain, kind: found, row: known, outer }, depth);
   const parent = name(`${snake(field)}_${depth}`);
-  const condition = conditionSql(writer, of, { domain, kind: found, row: parent }, depth + 1);
+  const condition = conditionSql(writer, of, { domain, kind: found, row: parent, outer }, depth + 1);
   const id = name(column(field, kind.fields[field]));
   return sql`exists (select from ${writer.table(found.table)} ${parent} where ${parent}.id = ${row}.${id} and ${condition})`;
 };

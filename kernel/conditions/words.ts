@@ -29,6 +29,8 @@ export const expressionWords = (expression: Expression, path: Path = []): string
       return `the caller is ${whom(expression.field, path)}`;
     case 'callers':
       return `${thing(expression.field, path)} is the caller’s ${spaced(expression.attribute)}`;
+    case 'beside':
+      return besideWords(expression, path, 'is');
     case 'at':
       return behind(expression, path);
     case 'some':
@@ -49,6 +51,10 @@ const negationOf = (expression: Expression, path: Path): string => {
       return `the caller is not ${whom(expression.field, path)}`;
     case 'callers':
       return `${thing(expression.field, path)} is not the caller’s ${spaced(expression.attribute)}`;
+    case 'beside':
+      return expression.by === 'is'
+        ? besideWords(expression, path, 'is not')
+        : `not (${besideWords(expression, path, 'is')})`;
     default:
       return `not (${expressionWords(expression, path)})`;
   }
@@ -59,6 +65,13 @@ const behind = ({ field, of }: Extract<Expression, { op: 'at' }>, path: Path): s
   const words = expressionWords(of, [...path, field]);
   return of.op === 'or' ? `(${words})` : words;
 };
+
+const ORDERS = { is: '', min: ' at least', max: ' at most' } as const;
+const besideWords = (
+  { field, by, other, up }: Extract<Expression, { op: 'beside' }>,
+  path: Path,
+  verb: string,
+): string => `${thing(field, path)} ${verb}${ORDERS[by]} ${thing(other, path.slice(0, path.length - up))}`;
 
 const thing = (field: string, path: Path): string => {
   const [last, ...before] = path.toReversed();

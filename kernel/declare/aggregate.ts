@@ -1,6 +1,6 @@
 // Over 200 lines, because it is one type: the declaration of an aggregate, whose parts are inferred from each
 // other.
-import type { Asked, Condition, Match, ValueMatch } from './conditions.ts';
+import type { Asked, AskedOf, Condition, Match, ValueMatch } from './conditions.ts';
 import type {
   Choice,
   Field,
@@ -572,7 +572,7 @@ export interface Aggregate<
   Fact extends string,
   C,
   More = unknown,
-> extends Asked<Condition<Fact, F, D>> {
+> extends Asked<AskedOf<Fact, F, D>> {
   readonly [MORE]?: { readonly facts: Fact; readonly more: More };
   readonly kind: Kind;
   readonly fields: F;

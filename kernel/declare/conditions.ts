@@ -1,64 +1,118 @@
-import type { Field, Fields, List, Ref } from './fields.ts';
+import type { Field, Fields, Instant, List, Ref, Upload } from './fields.ts';
 
 /**
  * A condition on an aggregate, as data: the name of a fact; an object, whose entries must all hold; or a
  * list, one of which must hold. One condition becomes a check in memory, an SQL condition, and a check of
  * each event.
  */
-export type Condition<Fact extends string, F extends Fields, D> =
+export type Condition<Fact extends string, F extends Fields, D, S = Sorts<F, D>> =
   /** A fact: a word of a choice or of states, `own`, or a declared fact. */
   | Fact
   /** All of these hold; `{ published: false }` means that the fact does not hold. */
-  | Match<Fact, F, D>
+  | Match<Fact, F, D, S>
   /** Any of these holds. */
-  | readonly (Fact | Match<Fact, F, D>)[];
+  | readonly (Fact | Match<Fact, F, D, S>)[];
 
-/** Facts and values of fields. For a reference, a condition on its target. */
-export type Match<Fact extends string, F extends Fields, D> = {
-  readonly [K in Fact | keyof F | keyof D]?: K extends Fact
+/**
+ * Facts and values of fields. For a reference, a condition on its target. `S` has the fields of the aggregate
+ * that has the condition, for comparisons with them.
+ */
+export type Match<Fact extends string, F extends Fields, D, S = Sorts<F, D>> = {
+  readonly [K in Fact | keyof F | Named<D>]?: K extends Fact
     ? boolean
     : K extends keyof F
-      ? MatchOf<F[K]>
-      : ValueMatch<number>;
+      ? MatchOf<F[K], S>
+      : ValueMatch<number, Other<S, 'number'>>;
 };
-type MatchOf<X> = (X extends List<Fields> ? never : CallersMatch) | MatchOfOwn<X>;
-type MatchOfOwn<X> =
+type MatchOf<X, S> = (X extends List<Fields> ? never : CallersMatch) | MatchOfOwn<X, S>;
+type MatchOfOwn<X, S> =
   X extends List<infer I>
     ? ListMatch<I>
     : X extends Ref<infer A, infer N>
-      ? RefMatch<A, N>
+      ? RefMatch<A, N, Other<S, SortOf<X>>, S>
       : X extends Field<infer T>
-        ? ValueMatch<T>
+        ? ValueMatch<T, Other<S, SortOf<X>>>
         : never;
+
+/** Fields of one sort can be compared with each other. */
+type Sorts<F, D> = { readonly [K in keyof F]: SortOf<F[K]> } & { readonly [K in Named<D>]: 'number' };
+/** None if the compiler did not infer them, so that it reports one mistake. */
+type Named<D> = string extends keyof D ? never : keyof D;
+type SortOf<X> =
+  X extends List<Fields>
+    ? never
+    : X extends { readonly later: infer Kind extends string }
+      ? `ref ${Kind}`
+      : X extends Ref<infer A, unknown>
+        ? A extends { readonly kind: infer Kind extends string }
+          ? `ref ${Kind}`
+          : 'ref'
+        : X extends Upload<unknown>
+          ? never
+          : X extends Instant<unknown>
+            ? 'instant'
+            : X extends Field<infer T>
+              ? SortOfValue<NonNullable<T>>
+              : never;
+type SortOfValue<T> = [T] extends [string]
+  ? 'text'
+  : [T] extends [number]
+    ? 'number'
+    : [T] extends [boolean]
+      ? 'flag'
+      : never;
+/** A field of this sort, in place of a value. */
+type Other<S, Sort> = { readonly field: FieldOfSort<S, Sort> };
+type FieldOfSort<S, Sort> = {
+  [K in keyof S & string]: [S[K], Sort] extends [Sort, S[K]] ? ([Sort] extends [never] ? never : K) : never;
+}[keyof S & string];
+
 type CallersMatch = {
   /** Equals this field of the caller, as declared for users: `{ department: { caller: 'department' } }`. */
   readonly caller: string;
 };
 type ListMatch<I extends Fields> = {
   /** At least one item matches: `{ members: { some: { user: 'caller' } } }`. */
-  readonly some: Match<never, I, unknown>;
+  readonly some: Match<never, I, unknown, Record<never, never>>;
 };
-export type ValueMatch<T> =
+export type ValueMatch<T, Other = never> =
   /** Equals this value. */
   | T
   /** Equals one of these values. */
   | readonly T[]
+  /**
+   * Equals this field of the aggregate that has the condition, also if it asks the target of a reference;
+   * null equals nothing. Likewise in `not`, `min` and `max`.
+   */
+  | Other
   /** Equals none of these values. */
-  | { readonly not: T | readonly T[] }
+  | { readonly not: T | readonly T[] | Other }
   /** At least this value, and at most `max` if that is given too; null does not match. */
-  | { readonly min: NonNullable<T>; readonly max?: NonNullable<T> }
+  | { readonly min: NonNullable<T> | Other; readonly max?: NonNullable<T> | Other }
   /** At most this value; null does not match. */
-  | { readonly max: NonNullable<T> };
-type RefMatch<A, N> =
+  | { readonly max: NonNullable<T> | Other };
+type RefMatch<A, N, Other, S> =
   /** The optional reference is empty. */
   | N
-  /** The optional reference is set. */
-  | { readonly not: N }
+  /** It leads to the same aggregate as this reference of the aggregate that has the condition. */
+  | Other
+  /** The optional reference is set; or it leads elsewhere than the other one. */
+  | { readonly not: N | Other }
   /** The target exists, and this condition holds for it; for a user also `'caller'`. */
-  | (A extends Asked<infer C> ? C : never);
+  | (A extends Asked<infer Target> ? ConditionOn<Target, S> : never);
 
 declare const ASKED: unique symbol;
-/** The conditions that an aggregate supports, carried by its type alone. */
-export interface Asked<out C> {
-  readonly [ASKED]?: C;
+/** The facts and fields that conditions on an aggregate can use, carried by its type alone. */
+export interface Asked<out Target> {
+  readonly [ASKED]?: Target;
 }
+export type AskedOf<Fact, F, D> = { readonly fact: Fact; readonly fields: F; readonly derived: D };
+type ConditionOn<Target, S> =
+  Target extends AskedOf<infer Fact extends string, infer F extends Fields, infer D>
+    ? Condition<Fact, F, D, S>
+    : never;
+/** A condition that an aggregate has itself. */
+export type OwnCondition<Target> =
+  Target extends AskedOf<infer Fact extends string, infer F extends Fields, infer D>
+    ? Condition<Fact, F, D>
+    : never;

@@ -1,4 +1,4 @@
-import type { Asked } from './conditions.ts';
+import type { Asked, OwnCondition } from './conditions.ts';
 import type { Fields, Ref, ValueOf } from './fields.ts';
 
 /** A command that code sends to an aggregate: to an existing one by id, or to create one. */
@@ -43,7 +43,7 @@ type GivenTo<A extends Any, E> = E extends { readonly creates: unknown }
   : {
       readonly id: number;
       /** Only if this holds for the aggregate then; otherwise nothing happens. */
-      readonly when?: A extends Asked<infer Condition> ? Condition : never;
+      readonly when?: A extends Asked<infer Target> ? OwnCondition<Target> : never;
     } & (E extends { readonly changes: unknown }
       ? { readonly form?: FormOf<A['fields'], ContentOf<E>> }
       : E extends OfItems

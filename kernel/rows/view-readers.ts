@@ -1,7 +1,7 @@
 import { column, snake } from '../base/names.ts';
 import type { Expression } from '../conditions/expression.ts';
 import { fieldsOfItem } from '../conditions/expression.ts';
-import { childrenOf, fold } from '../conditions/fold.ts';
+import { childrenOf, fieldsIn, fold } from '../conditions/fold.ts';
 import { operationOf, rightsOf } from '../conditions/rights.ts';
 import type { Domain, Kind, ViewInfo } from '../registry/registry.ts';
 
@@ -99,9 +99,7 @@ const readersIn = (
 
 /** Columns of the rows themselves, not of rows behind references. */
 const columnsIn = (expression: Expression, kind: Kind): readonly string[] =>
-  childrenOf(expression).flatMap(({ op, field }) =>
-    op === 'some' ? [] : [column(field, kind.fields[field])],
-  );
+  fieldsIn(expression).map((field) => column(field, kind.fields[field]));
 
 /** True if events of other aggregates can change who may read a row under this condition. */
 export const asksOthers = (condition: Expression): boolean =>

@@ -160,6 +160,8 @@ const namedBy =
   (asked: Expression): readonly unknown[] => {
     if (!('field' in asked) || asked.field !== field) return [];
     if (asked.op === 'callers') return [own[asked.attribute] ?? null];
+    // Beside 0, so that each of two fields can be the greater.
+    if (asked.op === 'beside') return [1];
     return asked.op === 'is' ? [asked.value] : 'than' in asked ? [asked.than] : [];
   };
 

@@ -31,9 +31,10 @@ const conditionsOf = ({ commands, invariants, limits, reactions, timers }: Kind)
     ...Object.values(timers).flatMap(({ while: during, pause }) => [during, pause]),
   ].filter((condition) => condition !== undefined);
 
-const comparedIn = (expression: Expression, at: string): readonly string[] =>
+const comparedIn = (expression: Expression, at: string, ...above: readonly string[]): readonly string[] =>
   childrenOf(expression).flatMap((asked) => {
-    if (asked.op === 'at') return comparedIn(asked.of, asked.kind);
+    if (asked.op === 'at') return comparedIn(asked.of, asked.kind, at, ...above);
+    if (asked.op === 'some') return comparedIn(asked.of, `${at}.${asked.field}`);
     const field = `${at}.${asked.field}`;
-    return asked.op === 'some' ? comparedIn(asked.of, field) : [field];
+    return asked.op === 'beside' ? [field, `${[at, ...above][asked.up]}.${asked.other}`] : [field];
   });

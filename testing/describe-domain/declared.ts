@@ -10,6 +10,8 @@ export type Asking = {
   readonly domain: Domain;
   readonly role: string;
   readonly callerId: number | null;
+  /** The aggregate that has the condition, if it is not the asked one. */
+  readonly subject?: Row;
   /** Returns the present row. */
   find(kind: string, id: unknown): Row | undefined;
 };
@@ -89,11 +91,13 @@ const targetKind = (domain: Domain, def: FieldDef | undefined): Kind | undefined
   def && domain.kinds[targetOf(def)];
 
 const isTrue = (asking: Asking, kind: Kind, condition: unknown, state: Row): boolean => {
+  const { subject = state } = asking;
   if (typeof condition === 'boolean') return condition;
   if (typeof condition === 'string') return isFact(asking, kind, condition, state);
-  if (Array.isArray(condition)) return condition.some((each) => isTrue(asking, kind, each, state));
+  if (Array.isArray(condition))
+    return condition.some((each) => isTrue({ ...asking, subject }, kind, each, state));
   return Object.entries(condition as Row).every(([name, value]) =>
-    isEntry(asking, kind, [name, value], state),
+    isEntry({ ...asking, subject }, kind, [name, settled(value, subject)], state),
   );
 };
 
@@ -101,7 +105,7 @@ const isFact = (asking: Asking, kind: Kind, word: string, state: Row): boolean =
   const { callerId } = asking;
   if (word === 'own') return callerId !== null && kind.owner !== undefined && state[kind.owner] === callerId;
   if (word === 'caller') return callerId !== null && state.id === callerId;
-  if (word in kind.facts) return isTrue(asking, kind, kind.facts[word], state);
+  if (word in kind.facts) return isTrue({ ...asking, subject: state }, kind, kind.facts[word], state);
   const [field] = Object.entries(kind.fields).find(([, { values = [] }]) => values.includes(word)) ?? [];
   if (field === undefined) throw new UnknownCondition(`${kind.name}: ${word}`);
   return state[field] === word;
@@ -123,7 +127,7 @@ const isEntry = (
   // The test users of this suite have no such values.
   if (isOfCaller(value)) throw new UnknownCondition(`${kind.name}: ${name} of the caller`);
   const target = targetKind(asking.domain, def);
-  if (value === null || target === undefined || typeof value === 'number' || isNegation(value))
+  if (value === null || target === undefined || typeof value === 'number' || isOfReference(value))
     return isValue(state[name] ?? null, value);
   if (target.name === 'user' && value === 'caller')
     return asking.callerId !== null && state[name] === asking.callerId;
@@ -145,20 +149,35 @@ const isOfSome = (asking: Asking, kind: Kind, { list, items, wanted }: OfItems):
   return items.some((item: Row) => isTrue(asking, one, wanted.some, item));
 };
 
-const isNegation = (value: unknown): boolean => typeof value === 'object' && value !== null && 'not' in value;
+const isOfReference = (value: unknown): boolean =>
+  value instanceof Other || (typeof value === 'object' && value !== null && 'not' in value);
+
+/** The value of a field that a condition names in place of a value. */
+class Other {
+  readonly value: unknown;
+  constructor(value: unknown) {
+    this.value = value ?? null;
+  }
+}
+const settled = (wanted: unknown, subject: Row): unknown => {
+  if (typeof wanted !== 'object' || wanted === null || Array.isArray(wanted)) return wanted;
+  if ('field' in wanted && Object.keys(wanted).length === 1) return new Other(subject[String(wanted.field)]);
+  const words = Object.entries(wanted).map(([word, value]) =>
+    COMPARISONS.has(word) ? [word, settled(value, subject)] : [word, value],
+  );
+  return Object.fromEntries(words);
+};
+const COMPARISONS: ReadonlySet<string> = new Set(['not', 'min', 'max']);
 
 const isValue = (actual: unknown, wanted: unknown): boolean => {
+  if (wanted instanceof Other) return wanted.value !== null && actual === wanted.value;
   if (Array.isArray(wanted)) return wanted.includes(actual);
   if (typeof wanted !== 'object' || wanted === null) return actual === wanted;
-  const { not, min, max } = wanted as {
-    readonly not?: unknown;
-    readonly min?: number | string;
-    readonly max?: number | string;
-  };
-  if ('not' in wanted) return !isValue(actual, not);
-  if (actual === null || (min === undefined && max === undefined)) return false;
-  return (
-    (min === undefined || (actual as number) >= (min as number)) &&
-    (max === undefined || (actual as number) <= (max as number))
-  );
+  if ('not' in wanted) return !isValue(actual, wanted.not);
+  const { min, max } = Object.fromEntries(
+    Object.entries(wanted).map(([word, bound]) => [word, bound instanceof Other ? bound.value : bound]),
+  ) as { readonly min?: number | null; readonly max?: number | null };
+  if (actual === null || min === null || max === null || (min === undefined && max === undefined))
+    return false;
+  return (min === undefined || (actual as number) >= min) && (max === undefined || (actual as number) <= max);
 };

@@ -371,8 +371,8 @@ export const FAULTS: readonly Fault[] = [
     domain: 'teams',
     by: 'rights: every caller',
     file: 'kernel/conditions/holds.ts',
-    from: '((state[field] ?? []) as readonly State[]).some((item) => holds(item, callerId, find, own));',
-    to: '((state[field] ?? []) as readonly State[]).length > 0;',
+    from: 'itemsIn(outer.state[field]).some((state) => holds({ state, outer }, callerId, find, own));',
+    to: 'itemsIn(outer.state[field]).length > 0;',
   },
   {
     name: 'a date is one day early',
