@@ -197,7 +197,7 @@ export type ItemFormOf<A, C> = Flat<
 >;
 
 /** The commands of a kind to the items of one list. */
-export type CommandsOnList<A, Name, Kind> = {
+type CommandsOnList<A, Name, Kind> = {
   [C in CommandNames<A, Kind>]: NameOfList<Event<A, C>> extends Name ? C : never;
 }[CommandNames<A, Kind>];
 /** The forms of `add`. Types do not know which of several commands is first. */

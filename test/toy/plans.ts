@@ -6,7 +6,7 @@ import { instant, integer, line, list, ref, states } from '#kernel/declare/field
 const base = domain({ name: 'plans', roles: ['planner'] });
 const { aggregate, user } = base;
 
-export const plan = aggregate('plan', {
+const plan = aggregate('plan', {
   owner: 'planner',
   fields: {
     planner: ref(user),
