@@ -91,7 +91,11 @@ test('users are read by themselves and administrators, unless the domain says wh
     anonymous: 'its role is chief',
     clerk: `its role is chief, or ${themself}`,
   });
-  expect(readersIn({ signedIn: true })).toMatchObject({ anonymous: 'never', clerk: 'always', chief: 'always' });
+  expect(readersIn({ signedIn: true })).toMatchObject({
+    anonymous: 'never',
+    clerk: 'always',
+    chief: 'always',
+  });
   expect(Object.values(readersIn({ anyone: true }))).toEqual(['always', 'always', 'always', 'always']);
   expect(() => readersIn({ as: 'team' })).toThrow(StartRefused);
 });
