@@ -97,7 +97,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: [`${ROLES}/**/*.test.ts`, 'test/*.test.ts'],
+          include: [`${ROLES}/**/*.test.ts`, 'test/*.test.ts', 'test/domains/*.test.ts'],
           exclude: [...DATABASE, ...OUTSIDE],
           ...limits(30_000),
         },

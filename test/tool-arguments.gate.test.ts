@@ -4,6 +4,7 @@ import { runAnnals } from './annals-process.ts';
 const TOOLS = {
   chaos: 'test/chaos/mixed/main.ts',
   'test:mutants': 'test/mutants/main.ts',
+  'test:domains': 'test/domains/main.ts',
   'test:planted': 'test/describe/planted/plant.ts',
   'test:all': 'test/tiers/all.ts',
 };
@@ -27,6 +28,7 @@ test.each<[Name, args: readonly string[], complaint: string]>([
   ['chaos', ['more'], 'unexpected argument: more'],
   ['test:mutants', ['policy', 'frog'], 'frog is neither the id of a mutant nor an area (command, '],
   ['test:mutants', ['--near', '--far'], '--near and --far exclude each other'],
+  ['test:domains', ['--count', '0'], '--count must be a whole number from 1 to 100000, but is “0”'],
   ['test:planted', ['--workers', '0'], '--workers must be a whole number from 1 to 64, but is “0”'],
   ['test:all', ['--from', 'frog'], 'there is no step frog; the steps are check, test, '],
   ['test:all', ['--from', 'chaos', '--only', 'pages'], '--from and --only exclude each other'],

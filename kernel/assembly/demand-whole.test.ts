@@ -28,5 +28,7 @@ test.each(['titel', 'rows', 'status', 'toString'])('an event that creates with %
 test.each(['ends', 'notes', 'subscribe', 'internal'])('an event with `%s: false` is refused', (flag) => {
   const made = { creates: ['title'], ...(flag !== 'ends' && flag !== 'notes' && { [flag]: false }) };
   const events = { made, gone: { [flag]: false, ...(flag === 'subscribe' && { ends: true }) } };
-  expect(declared({ events })).toThrow(/^page: the event \w+ has `\w+` with another value than true: remove it\.$/);
+  expect(declared({ events })).toThrow(
+    /^page: the event \w+ has `\w+` with another value than true: remove it\.$/,
+  );
 });

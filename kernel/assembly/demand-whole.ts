@@ -31,7 +31,9 @@ const unknownIn = ({ kind, declaration }: AnyAggregate): readonly string[] => {
       namesIn(spec[effect]).flatMap((name) => {
         const def = Object.hasOwn(fields, name) ? fields[name]?.def : undefined;
         const place = `${kind}: the event ${event} ${effect} ${name}`;
-        return isContent(def) ? [] : [`${place}, which is not a field that forms can have: use another field.`];
+        return isContent(def)
+          ? []
+          : [`${place}, which is not a field that forms can have: use another field.`];
       }),
     ),
   ]);

@@ -8,7 +8,11 @@ import { test as base } from './toy-fixture.ts';
 const shop = domain({ name: 'drawers', roles: ['clerk'] });
 const box = shop.aggregate('box', {
   names: { plural: 'boxes' },
-  fields: { name: line(20).search('A'), note: line(20).optional().search('B'), lidState: states('open', 'shut') },
+  fields: {
+    name: line(20).search('A'),
+    note: line(20).optional().search('B'),
+    lidState: states('open', 'shut'),
+  },
   events: { put: { creates: ['name', 'note'] } },
   commands: { put: { emits: 'put' } },
   rights: { read: { anyone: true }, write: { clerk: true } },
@@ -25,7 +29,12 @@ const drawers = assemble(shop, [box, drawer]);
 
 const test = base.extend('installationOptions', { scope: 'file' }, { of: { domain: drawers } });
 
-test('a parent may have another name than its aggregate', async ({ byAdmin, session, installation, people }) => {
+test('a parent may have another name than its aggregate', async ({
+  byAdmin,
+  session,
+  installation,
+  people,
+}) => {
   const { id: above } = (await byAdmin('POST', '/boxes', { name: 'Big' })).written;
   const { id: other } = (await byAdmin('POST', '/boxes', { name: 'Small' })).written;
   const { id } = (await byAdmin('POST', `/boxes/${above}/drawers`, { name: 'Top', boxId: other })).written;
@@ -37,10 +46,7 @@ test('a parent may have another name than its aggregate', async ({ byAdmin, sess
     `mutation { addDrawer(insideId: "${above}", input: { name: "Low" }) { name inside { id } } }`,
     { token: people.administrator.token },
   );
-  expect([errors, data]).toEqual([
-    undefined,
-    { addDrawer: { name: 'Low', inside: { id: String(above) } } },
-  ]);
+  expect([errors, data]).toEqual([undefined, { addDrawer: { name: 'Low', inside: { id: String(above) } } }]);
 });
 
 test('a text that is null does not hide the words of the others', async ({ byAdmin, session }) => {
@@ -50,7 +56,11 @@ test('a text that is null does not hide the words of the others', async ({ byAdm
   expect(body.map((each) => each.id).toSorted()).toEqual([id, noted].toSorted());
 });
 
-test('the field with the states may have a name of several words', async ({ byAdmin, session, installation }) => {
+test('the field with the states may have a name of several words', async ({
+  byAdmin,
+  session,
+  installation,
+}) => {
   const { id } = (await byAdmin('POST', '/boxes', { name: 'Grey' })).written;
   await session.read(`/boxes/${id}`);
   const { data, errors } = await graphqlClientOf(installation)('{ boxes { lidState } }');

@@ -51,8 +51,8 @@ const placeOf = (domain: Domain, kind: Kind, command: CommandInfo): Place => {
   if (above === undefined || kind.parent === undefined) return (item) => item;
   const [inPath, inCommand] = [`${above.name}Id`, wire(kind.parent, kind.fields[kind.parent])];
   return (item) => {
-    const { [inPath]: id, ...rest } = item as Readonly<Record<string, unknown>>;
-    return { ...rest, [inCommand]: id };
+    const { [inPath]: id, ...others } = item as Readonly<Record<string, unknown>>;
+    return { ...others, [inCommand]: id };
   };
 };
 

@@ -1,0 +1,115 @@
+import {
+  type AggregatePlan,
+  CODE,
+  type DomainPlan,
+  type FieldPlan,
+  type FieldPlans,
+  type ViewPlan,
+} from './plan.ts';
+
+/** The declaration as an author writes it: a whole file, which `DOMAIN_FILE` can name. */
+export const fileOf = (plan: DomainPlan): string => {
+  const body = [...linesOf(plan), `export const generated = ${assembled(plan)};`, ''];
+  const used = (names: readonly string[]) => names.filter((name) => body.join().includes(`${name}(`)).join(', ');
+  return [
+    "import { assemble } from '#kernel/assembly/assemble.ts';",
+    "import { domain } from '#kernel/declare/domain.ts';",
+    `import { ${used(FIELD_TYPES)} } from '#kernel/declare/fields.ts';`,
+    ...(used(VALUES) === '' ? [] : [`import { ${used(VALUES)} } from '#kernel/declare/view.ts';`]),
+    '',
+    ...body,
+  ].join('\n');
+};
+
+const VALUES = ['count', 'latest', 'sum'];
+
+/** The body of a function of everything that a declaration imports; it returns the domain. */
+export const bodyOf = (plan: DomainPlan): string =>
+  [...linesOf(plan), `return ${assembled(plan)};`].join('\n');
+
+export const FIELD_TYPES =
+  'choice date email flag instant integer line list markdown money picture prose ref set states upload word'.split(
+    ' ',
+  );
+
+const linesOf = ({ roles, user, aggregates, views }: DomainPlan): readonly string[] => {
+  const known = new Set<string>();
+  const added = {
+    ...(Object.keys(user.fields).length > 0 && {
+      user: raw(`{ fields: ${fieldsText(user.fields, known)}, fieldRights: ${text(user.fieldRights)} }`),
+    }),
+  };
+  return [
+    `const base = domain({ name: 'generated', roles: ${text(roles)}${entries(added)} });`,
+    'const { aggregate, user, view } = base;',
+    ...Object.entries(aggregates).map(([name, plan]) => {
+      const line = `const ${variable(name)} = aggregate(${text(name)}, ${aggregateText(plan, known)});`;
+      known.add(name);
+      return line;
+    }),
+    ...Object.entries(views).map(
+      ([name, plan]) => `const ${variable(name)} = view(${text(name)}, ${viewText(plan, known)});`,
+    ),
+  ];
+};
+
+const assembled = ({ aggregates, views }: DomainPlan): string => {
+  const listed = (names: readonly string[]): string => `[${names.map(variable).join(', ')}]`;
+  const all = Object.keys(views);
+  return `assemble(base, ${listed(Object.keys(aggregates))}${all.length === 0 ? '' : `, ${listed(all)}`})`;
+};
+
+/** Names of aggregates may be words of JavaScript. */
+const variable = (name: string): string => `$${name}`;
+
+const aggregateText = ({ fields, more, ...rest }: AggregatePlan, known: ReadonlySet<string>): string =>
+  text({ fields: raw(fieldsText(fields, known)), ...rest, ...more });
+
+const viewText = ({ of, key, values, ...rest }: ViewPlan, known: ReadonlySet<string>): string => {
+  const numbers = Object.entries(values).map(([name, { value, field, isSorted }]) => {
+    const given = field === undefined ? '' : fieldText(field, known);
+    return [name, raw(`${value}(${given})${isSorted ? '.sort()' : ''}`)] as const;
+  });
+  return text({
+    of: raw(`[${of.map(variable).join(', ')}]`),
+    key: raw(fieldsText(key, known)),
+    values: Object.fromEntries(numbers),
+    ...rest,
+  });
+};
+
+const fieldsText = (fields: FieldPlans, known: ReadonlySet<string>): string =>
+  text(Object.fromEntries(Object.entries(fields).map(([name, plan]) => [name, raw(fieldText(plan, known))])));
+
+const fieldText = ({ type, given, item, options }: FieldPlan, known: ReadonlySet<string>): string => {
+  const shown = given.map((each) => {
+    if (type !== 'ref')
+      return type === 'set' && typeof each === 'object' ? fieldText(each as FieldPlan, known) : text(each);
+    if (each === 'user') return 'user';
+    return known.has(String(each)) ? variable(String(each)) : text(each);
+  });
+  const all = [...(item === undefined ? [] : [fieldsText(item, known)]), ...shown];
+  const said = Object.entries(options).map(
+    ([name, values]) => `.${name}(${values.map((value) => text(value)).join(', ')})`,
+  );
+  return `${type}(${all.join(', ')})${said.join('')}`;
+};
+
+const raw = (source: string): string => `${CODE}${source}`;
+const NAME = /^[a-zA-Z_$][\w$]*$/;
+
+const entries = (of: object): string =>
+  Object.entries(of)
+    .map(([name, value]) => `, ${name}: ${text(value)}`)
+    .join('');
+
+const text = (value: unknown): string => {
+  if (typeof value === 'string')
+    return value.startsWith(CODE) ? value.slice(CODE.length) : JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(text).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return String(value);
+  const parts = Object.entries(value)
+    .filter(([, each]) => each !== undefined)
+    .map(([name, each]) => `${NAME.test(name) ? name : JSON.stringify(name)}: ${text(each)}`);
+  return parts.length === 0 ? '{}' : `{ ${parts.join(', ')} }`;
+};

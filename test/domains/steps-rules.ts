@@ -1,0 +1,192 @@
+import type { Json } from '#kernel/base/json.ts';
+import { newName, someOf } from './names.ts';
+import { type AggregatePlan, code, type JsonRecord, type ViewPlan } from './plan.ts';
+import { randomCondition } from './random-conditions.ts';
+import { creationOf, type GrowStep, kindIn } from './steps-content.ts';
+import { partIn } from './steps-rights.ts';
+
+export const addDerived: GrowStep = (plan, random) => {
+  const [, aggregate] = kindIn(plan, random);
+  const lists = Object.entries(aggregate.fields).filter(([, { type }]) => type === 'list');
+  if (lists.length === 0) return false;
+  const [list, { item = {} }] = random.pick(lists);
+  const numbers = Object.keys(item).filter((name) => ['integer', 'money'].includes(item[name]?.type ?? ''));
+  const derived = partIn(aggregate, 'derived');
+  const name = newName(random, 'field', { ...aggregate.fields, ...derived });
+  derived[name] =
+    numbers.length > 0 && random.chance(60) ? { sum: `${list}.${random.pick(numbers)}` } : { count: list };
+  return true;
+};
+
+/** Commands without a form, which timers, reactions and `next` can run. */
+const formless = ({ events, commands }: AggregatePlan): readonly string[] =>
+  Object.entries(commands).flatMap(([name, { emits }]) => {
+    const event = typeof emits === 'string' ? events[emits] : undefined;
+    return event && ('ends' in event || 'notes' in event || (event.sets && !event.changes && !event.creates))
+      ? [name]
+      : [];
+  });
+
+export const addTimer: GrowStep = (plan, random) => {
+  const [kind, aggregate] = kindIn(plan, random);
+  const [runs, timers] = [formless(aggregate), partIn(aggregate, 'timers')];
+  if (runs.length === 0) return false;
+  const conditions = someOf(random, ['while', 'unless', 'pause']).map((name) => [
+    name,
+    randomCondition(plan, kind, random),
+  ]);
+  timers[newName(random, 'verb', timers)] = {
+    after: random.pick(Object.keys(aggregate.events)),
+    wait: random.pick(['1 second', '3 days', '52 weeks']),
+    run: random.pick(runs),
+    ...Object.fromEntries(conditions),
+  };
+  return true;
+};
+
+export const addReaction: GrowStep = (plan, random) => {
+  const [kind, aggregate] = kindIn(plan, random);
+  const { fields, commands, events } = aggregate;
+  const paths = Object.entries(fields).flatMap(([name, { type, given, item = {} }]) =>
+    type === 'ref'
+      ? [[name, String(given[0])] as const]
+      : Object.entries(item).flatMap(([of, inner]) =>
+          inner.type === 'ref' ? [[`${name}.${of}`, String(inner.given[0])] as const] : [],
+        ),
+  );
+  if (paths.length === 0) return false;
+  const [path, target] = random.pick(paths);
+  const [list] = path.split('.');
+  const removing = Object.keys(commands).filter(
+    (name) => events[String(commands[name]?.emits)]?.removes === list,
+  );
+  const runs = path.includes('.') ? [...removing, ...formless(aggregate)] : formless(aggregate);
+  const of = target === 'user' ? ['deleted', 'updated'] : Object.keys(plan.aggregates[target]?.events ?? {});
+  if (runs.length === 0 || of.length === 0) return false;
+  const when = random.chance(30) ? { when: randomCondition(plan, kind, random) } : {};
+  const part = partIn(aggregate, 'reactions');
+  part[path] = { ...(part[path] as JsonRecord), [random.pick(of)]: { run: random.pick(runs), ...when } };
+  return true;
+};
+
+export const addNext: GrowStep = (plan, random) => {
+  const [, aggregate] = kindIn(plan, random);
+  const runs = formless(aggregate);
+  if (runs.length === 0) return false;
+  random.pick(Object.values(aggregate.commands)).next = [random.pick(runs)];
+  return true;
+};
+
+const EXTRAS: readonly ((aggregate: AggregatePlan) => JsonRecord)[] = [
+  () => ({ subscribe: true }),
+  () => ({ internal: true }),
+  () => ({ says: 'It happened, "quoted".' }),
+];
+export const addEventOption: GrowStep = (plan, random) => {
+  const [, aggregate] = kindIn(plan, random);
+  const event = random.pick(Object.values(aggregate.events));
+  if (random.chance(30)) event.carries = [random.pick(Object.keys(aggregate.fields))];
+  else Object.assign(event, random.pick(EXTRAS)(aggregate));
+  return true;
+};
+
+export const addCommandOption: GrowStep = (plan, random) => {
+  const [, { commands }] = kindIn(plan, random);
+  Object.assign(random.pick(Object.values(commands)), random.pick([{ says: 'Do it' }, { internal: true }]));
+  return true;
+};
+
+export const addTexts: GrowStep = (plan, random) => {
+  const [kind, { more }] = kindIn(plan, random);
+  if (random.chance(40)) more.says = 'Something of the *domain*.';
+  else if (random.chance(50)) more.order = random.pick(['oldest', 'newest']);
+  else more.names = random.pick<JsonRecord>([{ plural: `many${kind}` }, { graphql: 'Named' }]);
+  return true;
+};
+
+/** A value that code computes: half of a number, or nothing at all. */
+export const addDecision: GrowStep = (plan, random) => {
+  const [, aggregate] = kindIn(plan, random);
+  const { fields, commands, events } = aggregate;
+  const free = Object.keys(fields).filter(
+    (name) => fields[name]?.options.optional && fields[name]?.type === 'flag',
+  );
+  if (free.length === 0) return false;
+  const [name, command] = [newName(random, 'verb', commands), random.pick(free)];
+  events[`${name}Computed`] = { computes: [command] } as never;
+  commands[name] = {
+    emits: [`${name}Computed`],
+    decide: code(`({ state }) => [['${name}Computed', { ${command}: state.id > 0 }]]`),
+  };
+  return true;
+};
+
+export const addView: GrowStep = (plan, random) => {
+  const [kind, aggregate] = kindIn(plan, random);
+  const { fields, events } = aggregate;
+  const keys = Object.entries(fields).filter(([, { type }]) =>
+    ['ref', 'choice', 'integer', 'line', 'states'].includes(type),
+  );
+  const numbers = creationOf(aggregate).creates.filter((name) =>
+    ['integer', 'money'].includes(fields[name]?.type ?? ''),
+  );
+  const created = Object.keys(events).find((name) => events[name]?.creates);
+  if (keys.length === 0 || created === undefined) return false;
+  const [by, field] = random.pick(keys);
+  const part = newName(random, 'reference', {});
+  const gives: Record<string, Json> = {
+    total: 1,
+    ...(numbers.length > 0 && { summed: random.pick(numbers) }),
+  };
+  const view: ViewPlan = {
+    of: [kind],
+    key: {
+      [part]: { type: field.type === 'states' ? 'choice' : field.type, given: field.given, options: {} },
+    },
+    values: {
+      total: { value: 'count', isSorted: random.chance(50) },
+      ...(gives.summed !== undefined && { summed: { value: 'sum' } }),
+    },
+    from: { [kind]: { by: { [part]: by }, on: { [created]: { gives } } } },
+    rights: {
+      read: random.pick<JsonRecord>([
+        { anyone: true },
+        { signedIn: true },
+        { [random.pick(plan.roles)]: true },
+      ]),
+    },
+  };
+  plan.views[`by${Object.keys(plan.views).length}`] = view;
+  return true;
+};
+
+const SQL = { Int: [' + 0', ' + 0'], Boolean: [' is not null', ' !== null'] } as const;
+export const addExpression: GrowStep = (plan, random) => {
+  const [, aggregate] = kindIn(plan, random);
+  const { fields } = aggregate;
+  const plain = Object.keys(fields).filter(
+    (name) => fields[name]?.type === 'integer' && !fields[name]?.options.optional,
+  );
+  if (plain.length === 0) return false;
+  const [name, type] = [random.pick(plain), random.pick(['Int', 'Boolean'] as const)];
+  const part = partIn(aggregate, 'expressions');
+  part[newName(random, 'field', { ...fields, ...part })] = {
+    type,
+    sql: code(`(columns) => columns.${name} + '${SQL[type][0]}'`),
+    value: code(`(state) => state.${name}${SQL[type][1]}`),
+  };
+  return true;
+};
+
+export const addFilter: GrowStep = (plan, random) => {
+  const [, aggregate] = kindIn(plan, random);
+  const plain = Object.keys(aggregate.fields).filter((name) => aggregate.fields[name]?.type === 'integer');
+  if (plain.length === 0) return false;
+  const [name, part] = [random.pick(plain), partIn(aggregate, 'filters')];
+  part[newName(random, 'field', { ...aggregate.fields, ...part })] = {
+    takes: 'Int',
+    sql: code(`(columns, given) => columns.${name} + ' >= ' + given`),
+    holds: code(`(state, given) => state.${name} !== null && state.${name} >= given`),
+  };
+  return true;
+};
