@@ -1,3 +1,4 @@
+import type { Router } from 'express';
 import type { Link } from '#edge/http/root-page.ts';
 import { resourcePaths } from '#edge/rest/resource-paths.ts';
 import { exampleKind } from '#kernel/registry/example-kind.ts';
@@ -21,12 +22,11 @@ import type { WorkerLink } from '#process/workers/link.ts';
 import { policyOf } from '#shared/policy.ts';
 import { openReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { commandRoutes } from './command/routes.ts';
-import { startCommandService } from './command/service.ts';
+import { startCommands } from './command/start.ts';
 import { startProjection } from './projector/role.ts';
 import { proof } from './proof/rest/served.ts';
 import { runningProof } from './proof/service.ts';
 import { startQueryService } from './query/service.ts';
-import { startDispatcher } from './webhook-dispatcher/service.ts';
 
 type Options = {
   /** Whether the domain has a demo, which a first start then offers. */
@@ -35,19 +35,21 @@ type Options = {
 
 /** The worker that follows the event log, and serves no clients. */
 export const startFollowers = async (context: ProcessContext, worker: WorkerLink): Promise<void> => {
-  const { config, log, resources } = context;
+  const { config, log, parts, resources } = context;
   const foundation = await openFoundation(context, 'annals');
   resources.use(worker.report(foundation));
   const blobs = resources.use(await openBlobs({ url: config.blobUrl, health: foundation.health }));
-  const gateway = resources.use(
-    await startCommandService({ ...foundation, blobs, log, webhooks: config.webhooks }),
-  );
+  const gateway = resources.use(await startCommands(context, foundation, { blobs }));
   const notifier = resources.use(openReadModelNotifier({ ...foundation, url: foundation.databaseUrl }));
   await startProjection(context, foundation, { notifier, proof: runningProof });
-  const changes = resources.use(
-    await openChangeStream({ ...foundation, url: config.changeStreamUrl, notifier, log }),
-  );
-  resources.use(await startDispatcher({ ...foundation, changes, gateway, log, config }));
+  const services = await loadAdditions(parts, 'service');
+  if (services.length > 0) {
+    const changes = resources.use(
+      await openChangeStream({ ...foundation, url: config.changeStreamUrl, notifier, log }),
+    );
+    for (const service of services)
+      resources.use(await service.start({ ...foundation, changes, gateway, log, config, follows: true }));
+  }
   resources.defer(async () => foundation.health.drain());
   await worker.primary.ask('ready', { url: undefined });
 };
@@ -63,7 +65,7 @@ export const startAll = async (
   const { config, worker } = context;
   const foundation = await openFoundation(context, 'annals');
   const follows = worker === undefined;
-  const { blobs, gateway, issuer, query, dispatcher } = await startRoles(context, foundation, {
+  const { blobs, gateway, issuer, query, services } = await startRoles(context, foundation, {
     follows,
   });
   const isDevelopment = config.environment === 'development';
@@ -86,7 +88,7 @@ export const startAll = async (
     query.routes,
     writes,
     issuer.routes,
-    dispatcher.routes,
+    ...services,
     ...query.refusals,
   ];
   const { url } = await serveClients(context, foundation, {
@@ -115,9 +117,7 @@ type RoleOptions = {
 const startRoles = async (context: ProcessContext, foundation: Foundation, { follows }: RoleOptions) => {
   const { config, log, parts, resources } = context;
   const blobs = resources.use(await openBlobs({ url: config.blobUrl, health: foundation.health }));
-  const gateway = resources.use(
-    await startCommandService({ ...foundation, blobs, log, webhooks: config.webhooks, follows }),
-  );
+  const gateway = resources.use(await startCommands(context, foundation, { blobs, follows }));
   const notifier = resources.use(openReadModelNotifier({ ...foundation, url: foundation.databaseUrl }));
   if (follows) await startProjection(context, foundation, { notifier, proof: runningProof });
   const [chosen = otherIssuer] = await loadAdditions(parts, 'issuer');
@@ -131,10 +131,12 @@ const startRoles = async (context: ProcessContext, foundation: Foundation, { fol
       await loadAdditions(parts, 'query'),
     ),
   );
-  const dispatcher = resources.use(
-    await startDispatcher({ ...foundation, changes, gateway, log, config, follows }),
-  );
-  return { blobs, gateway, issuer, query, dispatcher };
+  const services: Router[] = [];
+  for (const service of await loadAdditions(parts, 'service')) {
+    const started = await service.start({ ...foundation, changes, gateway, log, config, follows });
+    services.push(resources.use(started).routes);
+  }
+  return { blobs, gateway, issuer, query, services };
 };
 
 type Showing = {

@@ -2,6 +2,17 @@ import type { Part } from '#process/part.ts';
 
 // Each part is a value without its code: a process loads what it serves.
 
+/** Webhooks: endpoints that receive changes, their deliveries, and the role that sends them. */
+export const webhooks = (): Part => ({
+  name: 'webhooks',
+  adds: {
+    command: async () => (await import('./command/webhooks/part.ts')).part,
+    query: async () => (await import('./query/webhooks/part.ts')).part,
+    service: async () => (await import('./webhook-dispatcher/part.ts')).part,
+    roles: async () => ({ 'webhook-dispatcher': () => import('./webhook-dispatcher/role.ts') }),
+  },
+});
+
 /** GraphQL at `/graphql`: queries, mutations, subscriptions, and an editor for browsers. */
 export const graphql = (): Part => ({
   name: 'graphql',
@@ -30,4 +41,4 @@ export const console = (): Part => ({
 });
 
 /** Everything, as `npm start` serves it. */
-export const ALL_PARTS: readonly Part[] = [graphql(), accounts(), docs(), console()];
+export const ALL_PARTS: readonly Part[] = [webhooks(), graphql(), accounts(), docs(), console()];

@@ -9,7 +9,6 @@ const OF_THE_CORE: Roles = {
   command: () => import('./command/role.ts'),
   query: () => import('./query-role.ts'),
   projector: () => import('./projector-role.ts'),
-  'webhook-dispatcher': () => import('./webhook-dispatcher/role.ts'),
 };
 
 const rolesOf = async (parts: readonly Part[]): Promise<Roles> =>

@@ -117,11 +117,7 @@ export const eraseListed = async (erasing: Erasing): Promise<readonly UserId[]> 
   const restored = await applyErasures(erasing);
   await using blobs = await openBlobs({ url: erasing.config.blobUrl, health: { add: () => {} } });
   // The start of the command side deletes them again if the log does not record it.
-  await using _gateway = await startCommandService({
-    ...erasing,
-    blobs,
-    metrics: new Registry(),
-  });
+  await using _gateway = await startCommandService({ ...erasing, blobs, metrics: new Registry() }, []);
   return restored;
 };
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { streamName } from '#kernel/base/events/streams.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import { webhookOf } from '#kernel/webhook/webhook.ts';
+import { anyWebhook } from '#kernel/webhook/webhook.ts';
 import { isPostgres, openConfiguredEventLog } from '#process/engines/open-event-log.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { HeldLeases } from '#shared/database/lease/lease.ts';
@@ -58,7 +58,7 @@ export const copySomeStreams = async (given: Given, url: string, terminal: Termi
     ...{ source, target, signal, order: isPostgres(url) ? 'batches' : 'one by one' },
     wanted: wantedStreams({ domain, list, withOwned: flags.has('with-owned') }),
     referencesOf: streamReferencesOf(domain),
-    isLast: (stream) => stream.startsWith(streamName(webhookOf(domain).name, '')),
+    isLast: (stream) => stream.startsWith(streamName(anyWebhook.name, '')),
     copyKeys: createKeyCopy({ from: pool, to: other, masterKey }),
     async standBy() {
       const names = [PROCESS_MANAGER, REACTIONS, LEASE];

@@ -2,6 +2,7 @@
 import { expect, test, vi } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
+import { ALL_PARTS } from '../parts.ts';
 import { createDatabase } from '../test/engines/database.ts';
 import { scaled } from '../testing/load.ts';
 import { runCommandLine } from './program.ts';
@@ -17,6 +18,7 @@ const open = async () => {
     const ending = new AbortController();
     const exit = runCommandLine(args, {
       domain: publishing,
+      parts: ALL_PARTS,
       environment: { DATABASE_URL: database.url, MASTER_KEY, ...environment },
       clock: REAL_TIME,
       signal: ending.signal,

@@ -2,7 +2,7 @@
 
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { bytesText, plural, spanText } from '#shared/format.ts';
-import { CHECK_NAMES, type Finding, findingsOf } from '#shared/installation-health.ts';
+import { checkNamesOf, type Finding, findingsOf } from '#shared/installation-health.ts';
 import type { AuditStatus } from '#shared/rest/audit.ts';
 import type { OperationsStatus, ParkedItem } from '#shared/rest/operator.ts';
 import type { Command } from './arguments/command.ts';
@@ -31,7 +31,7 @@ type Status = {
 
 const PARKED_SHOWN = 5;
 
-const CHECKS = ['all roles answer', '/readyz says ready', ...CHECK_NAMES];
+const CHECKS = ['all roles answer', '/readyz says ready'];
 
 export const status: Command = {
   name: 'status',
@@ -74,7 +74,17 @@ const readStatus = async (remote: Remote, signal: AbortSignal): Promise<Status> 
       ? []
       : await remote.get<readonly ParkedItem[]>(`/operations/parked?limit=${PARKED_SHOWN}`);
   const findings = [...rolesOut(roles), ...notReady(readiness), ...findingsOf({ status: operations, audit })];
-  return { url: remote.url, version, readiness, roles, operations, audit, checks: CHECKS, findings, parked };
+  return {
+    url: remote.url,
+    version,
+    readiness,
+    roles,
+    operations,
+    audit,
+    checks: [...CHECKS, ...checkNamesOf(operations)],
+    findings,
+    parked,
+  };
 };
 
 const rolesOut = (roles: readonly RoleAnswer[]): readonly Finding[] =>
@@ -118,11 +128,11 @@ const statusLines = (found: Status, paint: Paint): readonly string[] => {
     row('Followers', followersText(operations.followers)),
     row('Parked', parkedText(operations)),
     ...found.parked.map(({ stream, version, reason }) => row('', `${stream}@${version}  ${reason}`)),
-    row('Webhooks', webhooksText(operations.webhooks)),
+    ...(operations.webhooks ? [row('Webhooks', webhooksText(operations.webhooks))] : []),
     row('Proof', proofText(found.audit, operations.at)),
     '',
     ...(findings.length === 0
-      ? [paint('good', `All ${CHECKS.length} checks pass.`)]
+      ? [paint('good', `All ${found.checks.length} checks pass.`)]
       : findings.map((finding) => findingLine(finding, url, paint))),
   ];
 };
@@ -186,7 +196,7 @@ const webhooksText = ({
   failingSince,
   due,
   dead,
-}: OperationsStatus['webhooks']): string =>
+}: NonNullable<OperationsStatus['webhooks']>): string =>
   [
     `${enabled} of ${plural(endpoints, 'endpoint')} enabled`,
     failing === 0

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import type { LoadDemo } from '#kernel/demo/demo.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import type { Part } from '#process/part.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { hasDesktop, openBrowser } from './browser.ts';
@@ -9,6 +10,8 @@ import { hasDesktop, openBrowser } from './browser.ts';
 /** The environment of a command: its output, settings, end signal, and the domain of the installation. */
 export type Terminal = {
   readonly domain: Domain;
+  /** The parts that the installation serves. */
+  readonly parts: readonly Part[];
   /** Undefined if the domain has none. */
   readonly demo?: LoadDemo;
   /** Starts all roles in this process, until a signal; undefined if only commands can run. */
@@ -33,7 +36,9 @@ export type Terminal = {
 /** For a terminal that does not report its width. */
 const COLUMNS = 80;
 
-export const openTerminal = (served: Pick<Terminal, 'domain' | 'demo' | 'serve'>): Terminal & Disposable => {
+export const openTerminal = (
+  served: Pick<Terminal, 'domain' | 'parts' | 'demo' | 'serve'>,
+): Terminal & Disposable => {
   const ending = new AbortController();
   const end = () => ending.abort();
   const { stdout, stderr } = process;

@@ -19,19 +19,17 @@ import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts'
 import type { Log } from '#shared/log.ts';
 import { type Caller, policyOf } from '#shared/policy.ts';
 import { commandRoutes } from './routes.ts';
-import { startCommandService } from './service.ts';
+import { startCommands } from './start.ts';
 
 /**
  * The command role on its own. It serves writes of clients on PORT, and commands of other roles on
  * INTERNAL_PORT.
  */
 export const startRole = async (context: ProcessContext): Promise<void> => {
-  const { config, log, resources } = context;
+  const { config, resources } = context;
   const foundation = await openFoundation(context, 'annals-command');
   const blobs = resources.use(await openBlobs({ url: config.blobUrl, health: foundation.health }));
-  const gateway = resources.use(
-    await startCommandService({ ...foundation, blobs, log, webhooks: config.webhooks }),
-  );
+  const gateway = resources.use(await startCommands(context, foundation, { blobs }));
   const { requireIfMatch } = config;
   const authentication = await openAuthentication(context, foundation);
   const beside = await serveRoles(context, foundation, gateway);

@@ -6,7 +6,6 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
 import { type Clock, dateElsewhereMs } from '#shared/clock/clock.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
-import type { KernelCommandType } from '#shared/commands/command.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { ErasureList } from '#shared/erasure/erasure-list.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
@@ -16,7 +15,6 @@ import { idStepOf } from '#shared/id-time.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 import type { Log } from '#shared/log.ts';
-import { admit as admitTo } from '#shared/policy.ts';
 import { createSnapshots, migrateSnapshots, unsavedTo } from '#shared/snapshots/snapshots.ts';
 import type { Tracing } from '#shared/tracing/tracing.ts';
 import { createAdministratorKeeper } from './administrators/keep-administrator.ts';
@@ -26,14 +24,14 @@ import type { ReportUnreadable } from './claims/claims.ts';
 import { startCoverRemover } from './cover-remover/cover-remover.ts';
 import { catchUpWithErasures } from './erasure/erasures.ts';
 import { createExecutor } from './execute.ts';
-import type { AnyHandler, HandlerDependencies, HandlersOf, WebhookRules } from './handling/handler.ts';
+import type { AnyHandler, HandlerDependencies, WebhookRules } from './handling/handler.ts';
 import { createIdempotency } from './idempotency.ts';
 import { createIdMaker } from './new-id.ts';
+import type { CommandPart } from './part.ts';
 import { startProcessManager } from './process-manager/process-manager.ts';
 import { createSender } from './send.ts';
 import { createStates } from './states.ts';
 import { userRules } from './users/rules.ts';
-import { webhookHandlers } from './webhooks/handle.ts';
 
 /** The dependencies of the command side; the caller owns them, and they outlive the service. */
 type CommandDependencies = {
@@ -61,9 +59,13 @@ type CommandDependencies = {
 
 const WEBHOOK_RULES: WebhookRules = { guard: { allowed: [], ports: new Set([80, 443]) }, perOwnerMax: 50 };
 
-/** Starts the command side: decides and appends commands, and executes the consequences of events. */
+/**
+ * Starts the command side: decides and appends commands, those of the domain and of the parts, and executes the
+ * consequences of events.
+ */
 export const startCommandService = async (
   dependencies: CommandDependencies,
+  parts: readonly CommandPart[],
 ): Promise<CommandGateway & AsyncDisposable> => {
   const { domain, pool, eventLog, masterKey, log, metrics, tracing, clock } = dependencies;
   const { webhooks = WEBHOOK_RULES, follows = true, cell } = dependencies;
@@ -89,7 +91,7 @@ export const startCommandService = async (
     idStep: idStepOf(cell),
     digestKey: deriveKey(masterKey, 'command-digest'),
   });
-  const handlers = handlersOf({ ...base, executor, limits, administrators, pool, webhooks });
+  const handlers = handlersOf({ ...base, executor, limits, administrators, pool, webhooks }, parts);
   const sender = createSender({
     domain,
     log: eventLog,
@@ -140,15 +142,9 @@ const demandFencing = (domain: Domain, { fencesReads }: EventLog): void => {
 
 type Handlers = Readonly<Record<string, AnyHandler>>;
 
-/** The compiler checks that every command of the kernel has a handler. */
-const handlersOf = (dependencies: HandlerDependencies): Handlers => {
-  const kernel: HandlersOf<KernelCommandType> = webhookHandlers(dependencies);
-  const admitting = Object.entries(kernel).map(([type, handler]) => {
-    const admit: AnyHandler['admit'] = (caller) => admitTo(caller, handler.operation);
-    return [type, { ...(handler as Omit<AnyHandler, 'admit'>), admit }] as const;
-  });
-  return {
-    ...Object.fromEntries(admitting),
-    ...aggregateHandlers({ ...dependencies, rules: { user: userRules(dependencies) } }),
-  };
-};
+const handlersOf = (dependencies: HandlerDependencies, parts: readonly CommandPart[]): Handlers =>
+  Object.assign(
+    {},
+    ...parts.map((part) => part.handlersOf(dependencies)),
+    aggregateHandlers({ ...dependencies, rules: { user: userRules(dependencies) } }),
+  );

@@ -7,6 +7,7 @@ import { formShape } from '#kernel/decide/forms.ts';
 import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import { filtersOf } from '#kernel/registry/event-references.ts';
+import { serves } from '#kernel/registry/parts.ts';
 import type {
   CommandInfo,
   CommandKind,
@@ -28,6 +29,8 @@ export type DomainFacts = {
   readonly name: string;
   readonly kinds: readonly KindFacts[];
   readonly views: readonly ViewFacts[];
+  /** Whether webhooks are served. */
+  readonly hasWebhooks: boolean;
   /** The fields by which webhooks filter events. */
   readonly filters: readonly FieldFacts[];
 };
@@ -140,6 +143,7 @@ export const domainFacts = (domain: Domain): DomainFacts => ({
   name: domain.name,
   kinds: Object.values(domain.kinds).map((kind) => kindFacts(domain, kind)),
   views: domain.views.map((view) => viewFacts(domain, view)),
+  hasWebhooks: serves(domain, 'webhooks'),
   filters: [...filtersOf(domain)].map(([name, { name: of, kind = 'user' }]) => ({
     ...{ name, wire: name, title: titleOf(of), type: 'ref', of: kind },
     label: domain.kinds[kind] && labelField(domain.kinds[kind]),

@@ -3,7 +3,9 @@ import { refuseOtherMethods } from '#edge/http/answer-errors.ts';
 import { type Asset, answerAsset, createAsset } from '#edge/pages/asset.ts';
 import { contentSecurityPolicy } from '#edge/pages/content-security-policy.ts';
 import { answerPage } from '#edge/pages/page.ts';
+import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { servedKindsOf } from '#kernel/webhook/managed-kinds.ts';
 import { policyOf } from '#shared/policy.ts';
 import { type Application, PAGE, readApplication } from './application.ts';
 import { domainFacts } from './domain-facts.ts';
@@ -35,22 +37,17 @@ export const consoleRoutes = (options: ConsoleOptions): Router => {
       .get('/console/feed', ({ originalUrl }, response) =>
         response.redirect(308, `events${new URL(originalUrl, 'http://relative').search}`),
       )
-      .use(['/console', '/account/webhooks'], lazily)
+      .use(['/console', ...(serves(options.domain, 'webhooks') ? ['/account/webhooks'] : [])], lazily)
   );
 };
 
 const JSON_TYPE = 'application/json';
-/** The kernel’s own kind. */
-const WEBHOOKS = ['webhook', 'webhooks'] as const;
 
 const serve = (options: ConsoleOptions): Router => {
   const application = readApplication();
   const home = new URL('/console', options.publicUrl).href;
   const scope = ['openid', 'profile', ...policyOf(options.domain).scopes].join(' ');
-  const kinds = [
-    ...Object.values(options.domain.kinds).map(({ name, path }) => [name, path] as const),
-    WEBHOOKS,
-  ];
+  const kinds = servedKindsOf(options.domain).map(({ name, path }) => [name, path] as const);
   const domain = createAsset(PAGE, 'domain.json', {
     type: JSON_TYPE,
     bytes: Buffer.from(JSON.stringify(domainFacts(options.domain))),

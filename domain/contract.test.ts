@@ -7,6 +7,7 @@ test('the contract of publishing is recorded: if a difference is wanted, list it
   const lines: string[] = [];
   const exit = await runCommandLine(['domain', 'check', '--exact'], {
     domain: publishing,
+    parts: [],
     environment: {},
     clock: REAL_TIME,
     signal: new AbortController().signal,

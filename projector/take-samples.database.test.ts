@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { expect } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import { readSamples } from '#process/operations/samples.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { countChained } from '../proof/service.ts';
@@ -22,7 +23,7 @@ test('the first sample is recorded at once, with the deliveries of the last ten 
        as written (state, settled, count), generate_series(1, count)`,
   );
   await using _sampling = await startSampling({
-    ...{ pool, eventLog, clock: REAL_TIME, countEvents: countChained },
+    ...{ domain: publishing, pool, eventLog, clock: REAL_TIME, countEvents: countChained },
     log: pino({ level: 'silent' }),
   });
   const [sample] = await until(

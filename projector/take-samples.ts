@@ -1,3 +1,5 @@
+import { serves } from '#kernel/registry/parts.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
 import { readFollowers } from '#process/operations/followers.ts';
 import { countParkedAndSkipped } from '#process/operations/installation-state.ts';
 import { migrateOperations } from '#process/operations/migrate.ts';
@@ -8,10 +10,11 @@ import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Log } from '#shared/log.ts';
-import { countDelivered, countWebhooks } from '#shared/webhooks/counts.ts';
+import { countDelivered, countWebhooks, NO_WEBHOOKS } from '#shared/webhooks/counts.ts';
 import { sampledMs, untilNextSampleMs } from './sample-times.ts';
 
 type SamplingOptions = {
+  readonly domain: Domain;
   readonly pool: Pool;
   readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'follow'>;
   readonly log: Log;
@@ -22,6 +25,7 @@ type SamplingOptions = {
 
 /** Records metrics of the installation every few seconds, in one process at a time. */
 export const startSampling = async ({
+  domain,
   pool,
   eventLog,
   log,
@@ -39,7 +43,7 @@ export const startSampling = async ({
       const waitMs = before === undefined ? 0 : untilNextSampleMs(clock.nowMs());
       await clock.sleep(waitMs, signal);
       if (signal.aborted) return;
-      const sample = await measure({ pool, eventLog, clock, countEvents }, before);
+      const sample = await measure({ domain, pool, eventLog, clock, countEvents }, before);
       await keepSample(pool, sample);
       before = sample.at;
     }
@@ -58,13 +62,14 @@ export const startSampling = async ({
 };
 
 const measure = async (
-  { pool, eventLog, clock, countEvents }: Omit<SamplingOptions, 'log'>,
+  { domain, pool, eventLog, clock, countEvents }: Omit<SamplingOptions, 'log'>,
   before: Date | undefined,
 ): Promise<Sample> => {
   const at = new Date(clock.nowMs());
   const sinceMs = sampledMs(at, before);
-  const delivered = await countDelivered(pool, new Date(at.getTime() - sinceMs));
-  const { due, dead } = await countWebhooks(pool);
+  const hasWebhooks = serves(domain, 'webhooks');
+  const delivered = hasWebhooks ? await countDelivered(pool, new Date(at.getTime() - sinceMs)) : 0;
+  const { due, dead } = hasWebhooks ? await countWebhooks(pool) : NO_WEBHOOKS;
   const { parked } = await countParkedAndSkipped(pool);
   const events = await countEvents(pool);
   const followers = (await readFollowers(pool, eventLog)).map(

@@ -1,18 +1,33 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import type { FastPath } from '#edge/http/fast-path.ts';
 import type { Link } from '#edge/http/root-page.ts';
-import type { QueryResources } from './resources.ts';
+import type { DeliveriesOf } from './events/deliveries.ts';
+import type { HistoryOptions } from './history/history.ts';
+import type { KindReads } from './reads/reads.ts';
+import type { QueryDependencies, QueryResources } from './resources.ts';
+import type { AnyReads } from './rest/read-routes.ts';
+import type { PastOptions } from './time-travel/options.ts';
 
 /** A part of the query role, beside its reads over REST. */
 export type QueryPart = {
   /** Its links at `GET /`. */
   readonly links: readonly Link[];
+  /** What it knows of the deliveries of events. */
+  deliveriesOf?(dependencies: QueryDependencies): DeliveriesOf;
   /** Opens it with what the role has opened. It closes before that. */
-  open(resources: QueryResources): OpenedPart | Promise<OpenedPart>;
+  open(resources: PartResources): OpenedPart | Promise<OpenedPart>;
+};
+
+export type PartResources = QueryResources & {
+  readonly kinds: KindReads;
+  /** Of reads of former states. */
+  readonly past: PastOptions & HistoryOptions;
 };
 
 export type OpenedPart = Partial<AsyncDisposable> & {
-  readonly routes: RequestHandler;
+  readonly routes?: RequestHandler;
+  /** Its reads over REST, by operation id. */
+  readonly reads?: AnyReads;
   /** Comes after all routes, also those of other roles. */
   readonly refusals?: ErrorRequestHandler;
   /** Of its most frequent request. */

@@ -9,6 +9,7 @@ import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts'
 import type { ReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { openReadPosition, type ReadPosition } from '#shared/read-model/read-position.ts';
 import { createSnapshots, migrateSnapshots, type Snapshots, unsavedTo } from '#shared/snapshots/snapshots.ts';
+import type { DeliveriesOf } from './events/deliveries.ts';
 import { type EventDependencies, type EventService, openEvents } from './events/service.ts';
 import type { OpenApiOptions } from './openapi/document.ts';
 import type { Proof, ProofDependencies } from './proof.ts';
@@ -60,6 +61,7 @@ const VISIBLE_WITHIN_MS = 5_000;
 export const openResources = async (
   dependencies: QueryDependencies,
   opening: AsyncDisposableStack,
+  deliveriesOf: DeliveriesOf | undefined,
 ): Promise<QueryResources> => {
   const { domain, pool, eventLog, notifier, config, clock } = dependencies;
   const { visibleWithinMs = VISIBLE_WITHIN_MS } = dependencies;
@@ -71,7 +73,7 @@ export const openResources = async (
   const searches = opening.use(openSearches(dependencies));
   const before = [awaitConsistency({ readPosition, eventLog, waitMaxMs: visibleWithinMs })];
   const events = opening.use(
-    await openEvents({ ...dependencies, snapshots, settings: config.streams, before }),
+    await openEvents({ ...dependencies, snapshots, settings: config.streams, before, deliveriesOf }),
   );
   const views = opening.use(
     openViewFeed({ domain, pool, notifier, clock, moveOnMs: config.streams.heartbeatMs }),

@@ -13,11 +13,11 @@ import { historyReads } from './history/reads.ts';
 import { openApiRoutes } from './openapi/document.ts';
 import { operatorCommandRoutes } from './operations/operator-command-routes.ts';
 import { operationsReads } from './operations/reads.ts';
-import type { OpenedPart, QueryPart } from './part.ts';
+import type { OpenedPart, PartResources, QueryPart } from './part.ts';
 import type { Proof } from './proof.ts';
 import { createKindReads, type KindReads, readsOf } from './reads/reads.ts';
 import { spreadKindReads } from './replicas/kinds.ts';
-import { openResources, type QueryDependencies, type QueryResources } from './resources.ts';
+import { openResources, type QueryDependencies } from './resources.ts';
 import { createReadJustCreated } from './rest/just-created.ts';
 import { type AnyReads, type Reads, readRoutes } from './rest/read-routes.ts';
 import { createReadWritten } from './rest/read-written.ts';
@@ -27,7 +27,6 @@ import { timeTravelReads } from './time-travel/reads.ts';
 import { uploadRoutes } from './uploads/routes.ts';
 import { createVisibility } from './uploads/visibility.ts';
 import { viewStreamRoutes } from './views/routes.ts';
-import { webhookReads } from './webhooks/reads.ts';
 
 type QueryService = AsyncDisposable & {
   readonly routes: Router;
@@ -55,7 +54,6 @@ const linksTo = (domain: Domain): readonly Link[] => [
   { rel: 'event-types', href: '/event-types', title: 'Event types' },
   { rel: 'audit', href: '/audit/status', title: 'State of the proof' },
   { rel: 'operations', href: '/operations', title: 'System status (administrators)' },
-  { rel: 'webhooks', href: '/webhooks', title: 'Webhooks: endpoints that receive changes' },
   { rel: 'openapi', href: '/openapi.json', title: 'The interface, for programs' },
 ];
 
@@ -77,21 +75,24 @@ export const startQueryService = async (
 ): Promise<QueryService> => {
   const { domain, pool, eventLog, blobs, config, keys, clock, proof } = dependencies;
   await using opening = new AsyncDisposableStack();
-  const resources = await openResources(dependencies, opening);
+  const annotating = parts.find((part) => part.deliveriesOf !== undefined);
+  const deliveriesOf = annotating?.deliveriesOf?.(dependencies);
+  const resources = await openResources(dependencies, opening, deliveriesOf);
   const { events, before, snapshots, readPosition, visibleWithinMs, uploadKey: key } = resources;
   const folding = { keys, codec: createCodec(dependencies), tables: tablesOf(domain), snapshots };
   const past = { domain, pool, eventLog, clock, ...folding, readPosition, visibleWithinMs };
   const kinds = createKindReads(resources);
-  const reads = createReads(spreadKindReads(kinds, resources), past);
+  const opened = await openParts(parts, { ...resources, kinds, past }, opening);
+  const ofParts: AnyReads = Object.assign({}, ...opened.map((each) => each.reads));
+  const reads = { ...createReads(spreadKindReads(kinds, resources), past), ...ofParts };
   const readWritten = createReadWritten({
     ...dependencies,
-    reads: createReads(kinds, past),
+    reads: { ...createReads(kinds, past), ...ofParts },
     readPosition,
     waitMaxMs: visibleWithinMs,
   });
   const waitMaxMs = dependencies.creatorWaitsMs ?? CREATOR_WAITS_MS;
   const readJustCreated = createReadJustCreated({ readPosition, eventLog, clock, waitMaxMs });
-  const opened = await openParts(parts, resources, opening);
   const routes = Router().use(
     events.routes,
     viewStreamRoutes(resources),
@@ -108,7 +109,7 @@ export const startQueryService = async (
       visibilityOf: createVisibility({ domain, pool, find: kinds.find, key }),
       before,
     }),
-    ...opened.map((each) => each.routes),
+    ...opened.flatMap((each) => each.routes ?? []),
   );
   const closing = opening.move();
   return {
@@ -123,7 +124,7 @@ export const startQueryService = async (
 
 const openParts = async (
   parts: readonly QueryPart[],
-  resources: QueryResources,
+  resources: PartResources,
   opening: AsyncDisposableStack,
 ): Promise<readonly OpenedPart[]> => {
   const opened: OpenedPart[] = [];
@@ -141,12 +142,10 @@ const createReads = (
   past: PastOptions & HistoryOptions,
 ): Omit<Reads, keyof EventService['reads'] | keyof ReturnType<Proof['readsOf']>> & AnyReads => {
   const { domain, pool } = past;
-  const webhooks = webhookReads({ domain, pool, identity: past.eventLog.identity });
   return {
     ...readsOf(domain, kinds),
-    ...webhooks,
-    ...timeTravelReads({ kinds, webhooks }, past),
-    ...historyReads({ kinds, webhooks }, past),
+    ...timeTravelReads(kinds, past),
+    ...historyReads(kinds, past),
     ...eventTypeReads(domain),
     ...operationsReads(past),
     ...routeReads(domain, pool),

@@ -3,7 +3,7 @@ import type { AuditStatus } from '#shared/rest/audit.ts';
 import type { OperationsStatus } from '#shared/rest/operator.ts';
 import { findingsOf } from './installation-health.ts';
 
-const well: OperationsStatus = {
+const well: Required<OperationsStatus> = {
   at: '2026-11-21T10:15:00.000Z',
   log: { cursor: 'a-1' },
   readModel: {

@@ -11,7 +11,12 @@ export type Finding = {
 
 export type Seen = { readonly status: OperationsStatus; readonly audit: AuditStatus };
 
-type Check = { readonly name: string; find(seen: Seen): readonly Finding[] };
+type Check = {
+  readonly name: string;
+  /** Of webhooks, which an installation may lack. */
+  readonly ofWebhooks?: boolean;
+  find(seen: Seen): readonly Finding[];
+};
 
 /** A longer lag needs attention. */
 const LAG_WARN_S = 10;
@@ -69,8 +74,9 @@ const CHECKS: readonly Check[] = [
   { name: 'no follower lags', find: ({ status: { followers } }) => followers.flatMap(lagOf) },
   {
     name: 'all webhook endpoints accept deliveries',
+    ofWebhooks: true,
     find: ({ status: { at, webhooks } }) => {
-      if (webhooks.failing === 0) return [];
+      if (webhooks === undefined || webhooks.failing === 0) return [];
       const since =
         webhooks.failingSince === null
           ? ''
@@ -80,8 +86,9 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'there are no dead letters',
+    ofWebhooks: true,
     find: ({ status: { webhooks } }) =>
-      webhooks.dead === 0
+      webhooks === undefined || webhooks.dead === 0
         ? []
         : [
             {
@@ -125,7 +132,9 @@ const CHECKS: readonly Check[] = [
   },
 ];
 
-export const CHECK_NAMES: readonly string[] = CHECKS.map(({ name }) => name);
+/** The checks of an installation. */
+export const checkNamesOf = ({ webhooks }: OperationsStatus): readonly string[] =>
+  CHECKS.flatMap(({ name, ofWebhooks = false }) => (ofWebhooks && webhooks === undefined ? [] : [name]));
 
 /** The findings that need an operator, the worst first; empty if every check passes. */
 export const findingsOf = (seen: Seen): readonly Finding[] =>
@@ -134,7 +143,7 @@ export const findingsOf = (seen: Seen): readonly Finding[] =>
   );
 
 /** Includes webhooks that were disabled because they failed, but not those that an owner disabled. */
-const failingText = ({ endpoints, enabled, failing }: OperationsStatus['webhooks']): string => {
+const failingText = ({ endpoints, enabled, failing }: NonNullable<OperationsStatus['webhooks']>): string => {
   const disabled = failing === 1 ? 'was disabled because it failed' : 'were disabled because they failed';
   if (enabled === 0) return `${plural(failing, 'webhook endpoint')} ${disabled}`;
   const fails = plural(failing, 'webhook endpoint fails', 'webhook endpoints fail');

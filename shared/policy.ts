@@ -21,6 +21,7 @@ import {
 } from '#kernel/conditions/rights.ts';
 import { type PartName, serves } from '#kernel/registry/parts.ts';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
+import { managedKindsOf } from '#kernel/webhook/managed-kinds.ts';
 
 /**
  * The sender of a request, with the policy that decides its rights. A service client is the user of its
@@ -160,7 +161,10 @@ export const scopesOfEvents = (policy: Policy): readonly string[] => {
   const reading = Object.values(policy.domain.kinds).map((kind) =>
     scopeOf(policy, operationOf(kind, 'read')),
   );
-  return [...new Set([...reading, scopeOf(policy, 'webhook.manage')])];
+  const managing = managedKindsOf(policy.domain).map((kind) =>
+    scopeOf(policy, operationOf(kind, 'manage') as Operation),
+  );
+  return [...new Set([...reading, ...managing])];
 };
 
 /** Whether a caller without a token has any part of the right. */

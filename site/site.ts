@@ -8,7 +8,6 @@ import type { DocsPage, Group } from './page/page.ts';
 import { restPage } from './rest/page.ts';
 import { scopesPage } from './scopes/page.ts';
 import { startPage } from './start-page.ts';
-import { verificationPage } from './webhooks/page.ts';
 
 /** Every page, in the order of the navigation. */
 export const readGroups = async (assets: Assets, options: OpenApiOptions): Promise<readonly Group[]> => {
@@ -25,7 +24,9 @@ export const readGroups = async (assets: Assets, options: OpenApiOptions): Promi
         eventsPage(options.domain, graphql),
         errorsPage(options.domain),
         scopesPage(options.domain),
-        verificationPage(options.domain),
+        ...(serves(options.domain, 'webhooks')
+          ? [(await import('./webhooks/page.ts')).verificationPage(options.domain)]
+          : []),
       ],
     },
     ...guideGroups(assets, new URL(options.publicUrl).origin),

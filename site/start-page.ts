@@ -1,5 +1,5 @@
 import { capital, spaced } from '#kernel/base/names.ts';
-import { serves } from '#kernel/registry/parts.ts';
+import { type PartName, serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type Html, html } from '#shared/html.ts';
 import { START_PATH } from './frame.ts';
@@ -8,11 +8,15 @@ import { type DocsPage, hrefFrom } from './page/page.ts';
 
 type Task = {
   readonly title: string;
+  readonly part?: PartName;
   readonly text: string;
   readonly links: readonly (readonly [path: string, text: string])[];
 };
 
-const tasksOf = (domain: Domain): readonly Task[] => [
+const tasksOf = (domain: Domain): readonly Task[] =>
+  allTasksOf(domain).filter(({ part }) => part === undefined || serves(domain, part));
+
+const allTasksOf = (domain: Domain): readonly Task[] => [
   {
     title: 'Read and write',
     text: `${capital(things(domain).join(', '))}: by REST with links${serves(domain, 'graphql') ? ', or by GraphQL with exactly the fields you need' : ''}.`,
@@ -33,6 +37,7 @@ const tasksOf = (domain: Domain): readonly Task[] => [
   },
   {
     title: 'Receive webhooks',
+    part: 'webhooks',
     text: 'Signed requests to your endpoint, retried for days.',
     links: [
       [guidePath('webhooks'), 'Webhooks'],
@@ -74,7 +79,7 @@ export const startPage = (domain: Domain): DocsPage => ({
   content: () => ({
     body: html`<h1>Annals</h1>
 <p class="lead">An event-sourced backend for ${domain.name}: ${things(domain).join(', ')}. Every change is an event that is recorded once and never edited.
-You can read it, stream it, receive it by webhook, and prove it.</p>
+You can read it, stream it, ${serves(domain, 'webhooks') && 'receive it by webhook, '}and prove it.</p>
 <p>New here? <a href="${href(guidePath('tutorial'))}">The first hour</a> leads from a clone to an application that follows changes.</p>
 <div class="tasks">
 ${tasksOf(domain).map(taskCard)}</div>

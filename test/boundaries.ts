@@ -55,6 +55,8 @@ const COMPOSING = 'command-line';
  * installation without the part loads none of it. Other parts are rooms of their own.
  */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
+  'command/webhooks/': [],
+  'query/webhooks/': ['query/graphql/'],
   'query/graphql/': ['site/graphql/', 'command-line/'],
 };
 const OF_GRAPHQL = ['query/graphql/', 'site/graphql/', 'command-line/'];

@@ -41,6 +41,7 @@ test('a domain without a demo says so, and lists the missing parts', async () =>
   const said: string[] = [];
   const terminal = {
     domain: helpdesk,
+    parts: [],
     environment: {},
     clock: REAL_TIME,
     signal: new AbortController().signal,

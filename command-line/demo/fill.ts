@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { UserId } from '#kernel/base/brands.ts';
 import { followingOf } from '#kernel/decide/reactions.ts';
 import type { PlannedDemo, Scene, StoryTime } from '#kernel/demo/demo.ts';
+import { serves } from '#kernel/registry/parts.ts';
 import type { DemoAccess } from '#process/first-minute-file.ts';
 import { clientSettingsOf } from '#shared/clients/settings.ts';
 import { createCredentials } from '../../auth/accounts/credentials.ts';
@@ -46,7 +47,7 @@ export const fill = async ({
   const scenes = [
     ...scenesOfPeople(planned, stage),
     ...planned.scenes,
-    ...scenesOfWebhooks(planned.webhooks, receiverUrl),
+    ...(serves(side.domain, 'webhooks') ? scenesOfWebhooks(planned.webhooks, receiverUrl) : []),
   ];
   const played = { ...side, clock, terminal, hasTimers: followingOf(side.domain) !== undefined };
   await play(played, timedScenes(scenes, beginsAtMs(planned.days)), stage);

@@ -3,6 +3,7 @@ import { Registry } from 'prom-client';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Config } from '#process/config.ts';
 import { openBlobs } from '#process/engines/open-blobs.ts';
+import { loadAdditions } from '#process/part.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
@@ -36,7 +37,7 @@ export type CommandSide = {
 const CONNECTIONS_MAX = 4;
 
 export const withCommandSide = async <Result>(
-  { domain, clock }: Pick<Terminal, 'domain' | 'clock'>,
+  { domain, parts, clock }: Pick<Terminal, 'domain' | 'parts' | 'clock'>,
   { config, databaseUrl, eventLog }: Installation,
   work: (side: CommandSide) => Promise<Result>,
 ): Promise<Result> => {
@@ -53,11 +54,14 @@ export const withCommandSide = async <Result>(
   const rowProofs = openRowProofs({ auditDir, pool, masterKey, clock: REAL_TIME, log });
   const erasures = openErasureList(auditDir);
   await using blobs = await openBlobs({ url: config.blobUrl, health: { add: () => {} } });
-  await using gateway = await startCommandService({
-    ...{ domain, pool, eventLog, keys, masterKey, erasures, blobs, webhooks: config.webhooks },
-    cell: config.cell,
-    ...{ metrics: new Registry(), log, clock },
-  });
+  await using gateway = await startCommandService(
+    {
+      ...{ domain, pool, eventLog, keys, masterKey, erasures, blobs, webhooks: config.webhooks },
+      cell: config.cell,
+      ...{ metrics: new Registry(), log, clock },
+    },
+    await loadAdditions(parts, 'command'),
+  );
   const record = createSecurityLog({ eventLog, codec: createCodec({ keys, domain }), domain });
   // Awaited here, so that nothing is closed before it is done.
   return await work({ domain, clock, config, pool, eventLog, blobs, gateway, record, rowProofs });

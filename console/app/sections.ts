@@ -20,7 +20,7 @@ type SectionsOptions = { readonly section: string | undefined; readonly me: Me }
 
 /** The navigation: data for everybody, the installation for administrators. */
 export const Sections = ({ section, me }: SectionsOptions) => {
-  const { kinds, views } = useDomain();
+  const { kinds, views, hasWebhooks } = useDomain();
   const isAdmin = me.role === 'admin';
   const data: readonly Section[] = [
     ...kinds
@@ -28,7 +28,7 @@ export const Sections = ({ section, me }: SectionsOptions) => {
       .map((kind) => [`data/${kind.path}`, kind.plural, pageOf(kind)] as const),
     ...viewsFor(views, me).map((view) => [`data/${view.path}`, view.title, pageOfView(view)] as const),
   ];
-  const installation = isAdmin ? SECTIONS : [];
+  const installation = isAdmin ? SECTIONS.filter(([name]) => hasWebhooks || name !== 'webhooks') : [];
   const all = [DATA, ...installation, ...data];
   const letters = lettersOf(all.map(([, label]) => label));
   const actions: readonly Action[] = all.map(([, label, to], index) => ({
@@ -52,4 +52,4 @@ const ACCOUNT = new URL('/account', document.body.dataset.issuer ?? location.ori
 /** The sections of the user’s own things, in every role. */
 export const OwnSections = ({ section }: { readonly section: string | undefined }) => html`
   <p><a href=${ACCOUNT}>Your account</a></p>
-  <ul><li><a href="/account/webhooks" aria-current=${section === 'webhooks' ? 'page' : null}>Webhooks</a></li></ul>`;
+  ${useDomain().hasWebhooks && html`<ul><li><a href="/account/webhooks" aria-current=${section === 'webhooks' ? 'page' : null}>Webhooks</a></li></ul>`}`;

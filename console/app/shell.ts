@@ -15,7 +15,7 @@ import { NewClient } from './clients/new-client.ts';
 import { DataChildren } from './data/children.ts';
 import { DataCommand, DataListed } from './data/command.ts';
 import { DataAdd, DataNew, DataNewUnder } from './data/create.ts';
-import { DomainProvider, type Me, MeProvider } from './data/domain.ts';
+import { DomainProvider, type Me, MeProvider, useDomain } from './data/domain.ts';
 import { dropDrafts } from './data/drafts.ts';
 import { DataHome } from './data/home.ts';
 import { DataItem } from './data/item.ts';
@@ -92,7 +92,8 @@ const Frame = ({ session }: { readonly session: Session }) => {
   const route = useRoute();
   const { body: me, problem, reload } = useAsked<Me>('/me');
   const isAdmin = me?.role === 'admin';
-  const [page, section] = pageAt(route.view, isAdmin);
+  const { hasWebhooks } = useDomain();
+  const [page, section] = pageAt(route.view, { isAdmin, hasWebhooks });
   const isAccount = isOfOwners(location.pathname);
   const elsewhere =
     me && section === 'webhooks' && isAdmin === isAccount
@@ -124,8 +125,11 @@ const Frame = ({ session }: { readonly session: Session }) => {
     </main>`;
 };
 
-const pageAt = (view: Route['view'], isAdmin: boolean): (typeof VIEWS)[View] => {
-  if (view === 'unknown') return [Unknown, isAdmin ? '' : 'data'];
+type Served = { readonly isAdmin: boolean; readonly hasWebhooks: boolean };
+
+const pageAt = (view: Route['view'], { isAdmin, hasWebhooks }: Served): (typeof VIEWS)[View] => {
+  if (view === 'unknown' || (VIEWS[view][1] === 'webhooks' && !hasWebhooks))
+    return [Unknown, isAdmin ? '' : 'data'];
   return view === 'overview' && !isAdmin ? VIEWS.data : VIEWS[view];
 };
 

@@ -2,7 +2,7 @@ import { snake, targetOf } from '../base/names.ts';
 import { oncePer } from '../base/once-per.ts';
 import { StartRefused } from '../base/start-refused.ts';
 import type { Domain, Kind, Row } from '../registry/registry.ts';
-import { webhookOf } from '../webhook/webhook.ts';
+import { managedKindsOf } from '../webhook/managed-kinds.ts';
 import { always, and, at, type Expression, never, resolve } from './expression.ts';
 import { isOfParts } from './parts-of.ts';
 
@@ -43,7 +43,7 @@ const resolveAll = (domain: Domain): Rights => {
   for (const kind of [
     ...Object.values(domain.kinds),
     ...domain.views.map(({ asked }) => asked),
-    webhookOf(domain),
+    ...managedKindsOf(domain),
   ])
     for (const name of kind.isManaged
       ? ['manage']

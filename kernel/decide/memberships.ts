@@ -2,7 +2,7 @@ import { targetOf, wire } from '../base/names.ts';
 import { StartRefused } from '../base/start-refused.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import type { CommandInfo, Domain, EventInfo, Kind, ListInfo } from '../registry/registry.ts';
-import { webhookOf } from '../webhook/webhook.ts';
+import { recordedKindsOf } from '../webhook/managed-kinds.ts';
 
 /**
  * An aggregate that ends with the target of a reference. Its events hold the ids in clear, so no decryption
@@ -29,10 +29,10 @@ export type Membership = {
 
 /**
  * Derived from reactions: those whose command only ends the aggregate when a reference’s target has ended.
- * Includes the webhooks of a user.
+ * Includes the webhooks of a user, also those from a time when webhooks were served.
  */
 export const membershipsOf = (domain: Domain): readonly Membership[] =>
-  [...Object.values(domain.kinds), webhookOf(domain)].flatMap((kind) =>
+  recordedKindsOf(domain).flatMap((kind) =>
     reactionsOf(domain, kind).flatMap((reaction) => membershipOf(reaction) ?? []),
   );
 

@@ -9,13 +9,21 @@ import { operationOf } from '../conditions/rights.ts';
 import { RANK } from '../decide/rank.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import type { Domain, Effect, EventInfo, Kind, ListInfo } from '../registry/registry.ts';
-import { webhookOf } from '../webhook/webhook.ts';
+import { absentKindsOf, recordedKindsOf } from '../webhook/managed-kinds.ts';
 
-/** The definitions of all events of a declaration: those of a domain in its order, then those of webhooks. */
-export const definitionsOf = (domain: Domain): readonly EventDefinition[] =>
-  [...Object.values(domain.kinds), webhookOf(domain)].flatMap((kind) =>
-    Object.values(kind.events).map((event) => definitionOf(domain, kind, event)),
+/**
+ * The definitions of all events of a declaration: those of a domain in its order, then those of webhooks. Only
+ * who audits the log sees those of a part that is not served.
+ */
+export const definitionsOf = (domain: Domain): readonly EventDefinition[] => {
+  const absent = absentKindsOf(domain);
+  return recordedKindsOf(domain).flatMap((kind) =>
+    Object.values(kind.events).map((event) => {
+      const definition = definitionOf(domain, kind, event);
+      return absent.includes(kind) ? ({ ...definition, visibility: 'internal' } as const) : definition;
+    }),
   );
+};
 
 const definitionOf = (domain: Domain, kind: Kind, event: EventInfo): EventDefinition => {
   const schema = eventSchema(kind, event);

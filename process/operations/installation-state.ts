@@ -1,10 +1,13 @@
 import type { Position } from '#kernel/base/brands.ts';
+import { serves } from '#kernel/registry/parts.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { LIVE, LIVE_SCHEMA, NEXT, PROJECTOR } from '#shared/database/read-model-schemas.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { type Fingerprint, isMadeBy, type Marks, marksIn } from '#shared/projection/fingerprint.ts';
 import { areVersionsLocked, readVersion } from '#shared/read-model/versions.ts';
 import { countWebhooks, type WebhookCounts } from '#shared/webhooks/counts.ts';
+import { PLANNER } from '#shared/webhooks/planned-endpoint.ts';
 import { type ConsequenceCounts, countConsequences } from './consequences.ts';
 import { type FollowerState, readFollowers } from './followers.ts';
 
@@ -26,21 +29,27 @@ export type InstallationState = {
   };
   readonly followers: readonly FollowerState[];
   readonly consequences: ConsequenceCounts;
-  readonly webhooks: WebhookCounts;
+  /** Undefined if they are not served. */
+  readonly webhooks: WebhookCounts | undefined;
 };
 
 export const readInstallationState = async (
+  domain: Domain,
   pool: Pool,
   eventLog: Pick<EventLog, 'identity' | 'head' | 'follow'>,
 ): Promise<InstallationState> => {
-  const followers = await readFollowers(pool, eventLog);
+  const hasWebhooks = serves(domain, 'webhooks');
+  // Its checkpoint stays when webhooks are no longer served.
+  const followers = (await readFollowers(pool, eventLog)).filter(
+    ({ name }) => hasWebhooks || name !== PLANNER,
+  );
   const [live, next, isUnderWay, counts, isOfThisRelease, webhooks, consequences] = await Promise.all([
     readVersion(pool, LIVE),
     readVersion(pool, NEXT),
     areVersionsLocked(pool),
     countParkedAndSkipped(pool),
     isOfProjectorsRelease(pool),
-    countWebhooks(pool),
+    hasWebhooks ? countWebhooks(pool) : undefined,
     countConsequences(pool),
   ]);
   const projector = followers.find(({ name }) => name === PROJECTOR);

@@ -3,6 +3,7 @@ import type { JsonObject } from '#kernel/base/json.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import type { Link } from '#kernel/base/rest/fields.ts';
 import { pathEventId } from '#kernel/base/rest/path-id.ts';
+import { servedKindsOf } from '#kernel/webhook/managed-kinds.ts';
 import type { Change, ChangeStream } from '#shared/change-stream/change-stream.ts';
 import {
   type ChangeReader,
@@ -21,7 +22,7 @@ import type { PlaceInChain, Proof } from '../proof.ts';
 import { type Charge, createMeter } from '../rest/meter.ts';
 import type { Reader, Reads } from '../rest/read-routes.ts';
 import { readFailureOf } from '../rows/statement.ts';
-import { createDeliveriesOf } from './deliveries-of.ts';
+import type { DeliveriesOf } from './deliveries.ts';
 import { matcherOf } from './filter.ts';
 import { indexEnd, readBehind, walkIndexed } from './indexed.ts';
 import { readPage } from './page.ts';
@@ -33,15 +34,15 @@ type Dependencies = Pick<ChangeReaderOptions, 'domain' | 'keys' | 'snapshots'> &
   readonly eventLog: Pick<EventLog, 'identity' | 'read' | 'follow'>;
   readonly represent: RepresentEvent;
   readonly proof: Pick<Proof, 'placeInChain'>;
+  readonly deliveriesOf?: DeliveriesOf | undefined;
 };
 
 /** One event with everything known about it, and the events that followed from the same request. */
 export const recordedEventReads = (
   dependencies: Dependencies,
 ): Reads<'getRecordedEvent' | 'traceRecordedEvent'> => {
-  const { domain, pool, represent, proof } = dependencies;
+  const { domain, pool, represent, proof, deliveriesOf = noDeliveries } = dependencies;
   const reader = createChangeReader(dependencies);
-  const deliveriesOf = createDeliveriesOf(dependencies);
   const catalogue = catalogueOf(domain);
   const known = async ({ id, caller, charge }: Reader): Promise<Known> => {
     const eventId = pathEventId(id);
@@ -116,6 +117,8 @@ const TRACED_LOOKED_AT_MAX = 2_000;
 type ShownEvent = Omit<Shown, 'data'> & { readonly data: JsonObject };
 type Traced = Omit<EventTrace, 'events'> & { readonly events: readonly object[] };
 
+const noDeliveries: DeliveriesOf = async () => ({});
+
 type Known = { readonly event: RecordedEvent; readonly change: Change };
 
 const asFailure = (cause: unknown): never => {
@@ -162,7 +165,8 @@ const linksOf = (
   { id, type, stream, origin }: Change,
 ): Record<string, Link> => {
   const [, kind = '', itemId] = /^(\w+)-([1-9]\d*)$/.exec(stream) ?? [];
-  const path = itemId === undefined ? undefined : (domain.kinds[kind]?.path ?? OF_KERNEL[kind]);
+  const path =
+    itemId === undefined ? undefined : servedKindsOf(domain).find(({ name }) => name === kind)?.path;
   const seen = origin === null ? undefined : visibleOrigin(caller, origin);
   const cause = seen !== undefined && 'causation' in seen ? seen.causation : undefined;
   return {
@@ -176,6 +180,3 @@ const linksOf = (
     ...(cause != null && { cause: { href: pathOf(cause as EventId) } }),
   };
 };
-
-/** The paths of kinds that are the kernel’s own. */
-const OF_KERNEL: Readonly<Record<string, string>> = { webhook: 'webhooks' };

@@ -39,6 +39,7 @@ import { EVENT_STREAM_TYPE, type EventStream } from '../sse/event-stream.ts';
 import { type EventStreams, openEventStreams } from '../sse/event-streams.ts';
 import { eventMessage } from '../sse/messages.ts';
 import { StreamReader } from '../sse/stream-reader.ts';
+import type { DeliveriesOf } from './deliveries.ts';
 import { containsText, matcherOf, topicsFor } from './filter.ts';
 import { eventReads } from './reads.ts';
 import { recordedEventReads } from './recorded.ts';
@@ -65,6 +66,8 @@ export type EventDependencies = {
   /** Runs before every stream. */
   readonly before: readonly RequestHandler[];
   readonly proof: Pick<Proof, 'placeInChain'>;
+  /** Undefined without webhooks. */
+  readonly deliveriesOf?: DeliveriesOf | undefined;
 };
 
 /** The feed and the event streams, which `/events` and all other streams use. */
@@ -91,6 +94,7 @@ export const openEvents = async (dependencies: EventDependencies): Promise<Event
     metrics,
     before,
     proof,
+    deliveriesOf,
   } = dependencies;
   await migrateAudit(pool);
   await migrateEventIndex(pool);
@@ -120,7 +124,7 @@ export const openEvents = async (dependencies: EventDependencies): Promise<Event
     demandPresentRole,
     before,
   });
-  const reading = { domain, pool, keys, changes, snapshots, eventLog, represent, proof };
+  const reading = { domain, pool, keys, changes, snapshots, eventLog, represent, proof, deliveriesOf };
   const resources = opening.move();
   return {
     feed,

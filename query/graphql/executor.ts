@@ -26,14 +26,12 @@ import type { Row } from './resolvers/rows.ts';
 import { type CommandsOptions, createCheckCommand, createSendCommand } from './resolvers/send-command.ts';
 import { createTimeTravel } from './resolvers/time-travel.ts';
 import { viewQueries, viewResolversOf } from './resolvers/views.ts';
-import { webhookMutations } from './resolvers/webhook-mutations.ts';
-import { WEBHOOKS_OF_USER, webhookResolvers } from './resolvers/webhooks.ts';
 import { subscriptionOf } from './subscriptions/resolvers.ts';
 
 type Resolvers = Readonly<Record<string, Readonly<Record<string, Resolver>>>>;
 
 /** A field without a resolver is the member of that name of its parent’s value. */
-const resolversFor = (domain: Domain): Resolvers => {
+const resolversFor = (domain: Domain, webhooks: Resolvers): Resolvers => {
   const sources = sourcesOf(domain);
   const types: Resolvers = Object.fromEntries([
     ...sources.all.map((source) => [source.kind.type, resolversOf(domain, source)] as const),
@@ -42,15 +40,15 @@ const resolversFor = (domain: Domain): Resolvers => {
     ),
   ]);
   return {
-    Query: { ...queryOf(domain), ...viewQueries(domain), ...federationOf(domain) },
-    Mutation: { ...mutationOf(domain), ...itemMutations(domain), ...webhookMutations(domain) },
+    ...webhooks,
+    Query: { ...queryOf(domain), ...viewQueries(domain), ...federationOf(domain), ...webhooks.Query },
+    Mutation: { ...mutationOf(domain), ...itemMutations(domain), ...webhooks.Mutation },
     ...subscriptionOf(domain),
     ...types,
     ...Object.fromEntries(
       viewSourcesOf(domain).map((source) => [source.view.type, viewResolversOf(domain, source)]),
     ),
-    User: { ...types.User, ...WEBHOOKS_OF_USER },
-    ...webhookResolvers(domain),
+    User: { ...types.User, ...webhooks.User },
   };
 };
 
@@ -65,6 +63,8 @@ export type ExecutorOptions = CommandsOptions &
     readonly blobs: Context['blobs'];
     readonly uploadKey: Context['uploadKey'];
     readonly proof: Context['proof'];
+    /** The resolvers of webhooks, if they are served. */
+    readonly webhooks?: Resolvers;
   };
 
 /**
@@ -72,9 +72,9 @@ export type ExecutorOptions = CommandsOptions &
  * reference for those it does.
  */
 export const createExecutor = (options: ExecutorOptions): Execute => {
-  const { domain, schema, pool, searches, blobs, uploadKey, proof, eventLog } = options;
+  const { domain, schema, pool, searches, blobs, uploadKey, proof, eventLog, webhooks = {} } = options;
   const folding = { codec: createCodec(options), tables: tablesOf(domain) };
-  const resolvers = resolversFor(domain);
+  const resolvers = resolversFor(domain, webhooks);
   const fieldResolver = fieldResolverOf(resolvers);
   const timeTravelOf = createTimeTravel({ ...options, ...folding });
   const readHistory = createHistory({ ...options, ...folding });

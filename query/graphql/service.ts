@@ -2,6 +2,7 @@ import { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
 import type { GraphQLSchema } from 'graphql';
 import type { Registry } from 'prom-client';
 import type { FastPath } from '#edge/http/fast-path.ts';
+import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { GraphqlSettings } from '#process/config.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
@@ -85,7 +86,9 @@ export const openGraphql = async (dependencies: GraphqlDependencies): Promise<Gr
   const schema = schemaOf(domain);
   const resolveDocument = createResolveDocument({ mode, loaded: await openPersistedDocuments(pool) });
   const documents = createDocuments({ domain, schema, limits, suggests: introspection });
-  const executorOf = (each: GraphQLSchema) => createExecutor({ ...dependencies, schema: each, pool });
+  const webhooks = await webhooksOf(domain);
+  const executorOf = (each: GraphQLSchema) =>
+    createExecutor({ ...dependencies, schema: each, pool, webhooks });
   const planners = replicas.spread(({ graphqlPool = pool }) =>
     createPlanner({ schema, policy: policyOf(domain), pool: graphqlPool, searches, eventLog }),
   );
@@ -131,6 +134,10 @@ export const openGraphql = async (dependencies: GraphqlDependencies): Promise<Gr
   const resources = opening.move();
   return { routes, refusals, fastPath, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
+
+/** The resolvers of webhooks are loaded only where they are served. */
+const webhooksOf = async (domain: Domain): Promise<ExecutorOptions['webhooks'] & {}> =>
+  serves(domain, 'webhooks') ? (await import('./resolvers/of-webhooks.ts')).ofWebhooks(domain) : {};
 
 /** How documents become results. */
 type Port = { readonly documents: Documents; readonly planner: Planner; readonly execute: Execute };

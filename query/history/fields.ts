@@ -3,10 +3,10 @@ import { column, wire } from '#kernel/base/names.ts';
 import type { FieldChange } from '#kernel/base/rest/history.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { labelOf } from '#kernel/rest/schemas.ts';
-import { webhookOf } from '#kernel/webhook/webhook.ts';
+import { servedKindsOf } from '#kernel/webhook/managed-kinds.ts';
 import { diffLines } from '#shared/line-diff.ts';
 import type { Kind } from '../time-travel/aggregates.ts';
-import { missedSince } from '../webhooks/representation.ts';
+import { missedSince } from './missed-since.ts';
 
 /** How clients see a column of the read model; `isText` if it is compared by line. */
 type Shown = {
@@ -19,9 +19,7 @@ type Shown = {
 export type ShownColumns = ReadonlyMap<string, Shown>;
 
 export const shownColumnsOf = (domain: Domain): ReadonlyMap<Kind, ShownColumns> =>
-  new Map(
-    [...Object.values(domain.kinds), webhookOf(domain)].map((kind) => [kind.name, columnsOf(domain, kind)]),
-  );
+  new Map(servedKindsOf(domain).map((kind) => [kind.name, columnsOf(domain, kind)]));
 
 const columnsOf = (domain: Domain, { fields, isManaged }: Domain['kinds'][string]): ShownColumns =>
   new Map(

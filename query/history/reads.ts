@@ -20,39 +20,41 @@ type HistoryRead = (reader: Reader, asked: Page) => Promise<ListAnswer>;
 
 /** Histories of aggregates that the caller may read now. Auditors also read those of deleted ones. */
 export const historyReads = (
-  now: { readonly kinds: Pick<KindReads, 'item'>; readonly webhooks: Pick<Reads, 'getWebhook'> },
+  now: Pick<KindReads, 'item'>,
   options: HistoryOptions,
-): Pick<Reads, 'listUserHistory' | 'listWebhookHistory'> & Readonly<Record<string, HistoryRead>> => {
-  const { domain } = options;
-  const readHistory = createHistory(options);
-  const historyOf =
-    (kind: Kind, read: (reader: Reader) => Promise<unknown>) =>
-    async (reader: Reader, asked: Page): Promise<ListAnswer> => {
-      const { caller, charge } = reader;
-      await mayReadNow(() => read(reader), isAuditor(caller, readingOf(domain, kind)));
-      const id = pathId(reader.id);
-      if (id === undefined) throw new Rejection(notFound(kind));
-      const path = `${pathOf(domain, kind, id)}/history`;
-      const { after, before, limit = LIMIT_DEFAULT } = asked;
-      const placeAt = (text: string | undefined) =>
-        text === undefined ? undefined : parseKey<number>(path, 'number', text);
-      const isUpward = before !== undefined;
-      const page = await readHistory(
-        { kind, id, caller, charge },
-        { below: placeAt(after), above: placeAt(before), isUpward, limit },
-      );
-      return { kind: 'list', items: page.entries, links: linksOf(path, asked, page) };
-    };
+): Pick<Reads, 'listUserHistory'> & Readonly<Record<string, HistoryRead>> => {
+  const historyOf = createHistoryReads(options);
   return {
     ...Object.fromEntries(
-      ofAggregates(domain).flatMap(([id, { use }]) =>
-        use.does === 'history'
-          ? [[id, historyOf(use.kind.name, now.kinds.item(use.kind.name))] as const]
-          : [],
+      ofAggregates(options.domain).flatMap(([id, { use }]) =>
+        use.does === 'history' ? [[id, historyOf(use.kind.name, now.item(use.kind.name))] as const] : [],
       ),
     ),
-    listUserHistory: historyOf('user', now.kinds.item('user')),
-    listWebhookHistory: historyOf('webhook', (reader) => now.webhooks.getWebhook(reader, {})),
+    listUserHistory: historyOf('user', now.item('user')),
+  };
+};
+
+/** Makes the read of a kind’s histories, given the read of its items. */
+export const createHistoryReads = (
+  options: HistoryOptions,
+): ((kind: Kind, read: (reader: Reader) => Promise<unknown>) => HistoryRead) => {
+  const { domain } = options;
+  const readHistory = createHistory(options);
+  return (kind, read) => async (reader, asked) => {
+    const { caller, charge } = reader;
+    await mayReadNow(() => read(reader), isAuditor(caller, readingOf(domain, kind)));
+    const id = pathId(reader.id);
+    if (id === undefined) throw new Rejection(notFound(kind));
+    const path = `${pathOf(domain, kind, id)}/history`;
+    const { after, before, limit = LIMIT_DEFAULT } = asked;
+    const placeAt = (text: string | undefined) =>
+      text === undefined ? undefined : parseKey<number>(path, 'number', text);
+    const isUpward = before !== undefined;
+    const page = await readHistory(
+      { kind, id, caller, charge },
+      { below: placeAt(after), above: placeAt(before), isUpward, limit },
+    );
+    return { kind: 'list', items: page.entries, links: linksOf(path, asked, page) };
   };
 };
 

@@ -7,7 +7,7 @@ import { filtersOf } from '#kernel/registry/event-references.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { examplesOfKind } from '#kernel/rest/examples.ts';
 import { exampleOfView } from '#kernel/rest/views.ts';
-import { OPERATOR_EXAMPLES } from './operator-examples.ts';
+import { operatorExamplesOf } from './operator-examples.ts';
 
 const written = { createdAt: '2026-11-21T09:30:00.000Z', updatedAt: '2026-11-21T10:15:00.000Z' };
 const EVENT_ID = '0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b';
@@ -86,6 +86,7 @@ export const examplesOf = (domain: Domain): Examples => {
   };
   return {
     ...KERNEL_EXAMPLES,
+    ...operatorExamplesOf(domain),
     NewOAuthClient,
     NewInvitation,
     NewPersonalToken,
@@ -228,7 +229,6 @@ const KERNEL_EXAMPLES: Examples = {
       differences: 0,
     },
   },
-  ...OPERATOR_EXAMPLES,
   EventType: {
     type: 'user.deleted',
     version: 1,

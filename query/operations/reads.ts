@@ -2,6 +2,7 @@ import { readKeyedList } from '#edge/rest/pages.ts';
 import type { ListAnswer } from '#edge/rest/reads/answer.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import { pathEventId } from '#kernel/base/rest/path-id.ts';
+import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type ListedTask, readConsequences } from '#process/operations/consequences.ts';
 import { readInstallationState } from '#process/operations/installation-state.ts';
@@ -48,7 +49,7 @@ export const operationsReads = ({
   | 'getOrder'
 > => ({
   async getOperations({ caller }) {
-    const state = await readInstallationState(pool, eventLog).catch(throwReadFailure);
+    const state = await readInstallationState(domain, pool, eventLog).catch(throwReadFailure);
     const item = representStanding(state, {
       eventLog,
       at: new Date(clock.nowMs()),
@@ -58,15 +59,17 @@ export const operationsReads = ({
   },
 
   async getOperationsSamples(_reader, { since }) {
+    const hasWebhooks = serves(domain, 'webhooks');
     const { everySeconds, samples } = await readSamples(
       pool,
       since === undefined ? undefined : new Date(since),
     ).catch(throwReadFailure);
     const item: OperationsSamples = {
       everySeconds,
-      samples: samples.map(({ at, followers, ...sample }) => ({
+      samples: samples.map(({ at, events, followers, parked, ...ofWebhooks }) => ({
         at: at.toISOString(),
-        ...sample,
+        ...{ events, parked },
+        ...(hasWebhooks && ofWebhooks),
         followers: { ...followers },
       })),
     };

@@ -39,7 +39,9 @@ export const representStanding = (
       isRunning,
     })),
     consequences,
-    webhooks: { ...webhooks, failingSince: webhooks.failingSince?.toISOString() ?? null },
+    ...(webhooks && {
+      webhooks: { ...webhooks, failingSince: webhooks.failingSince?.toISOString() ?? null },
+    }),
     _links: {
       self: { href: '/operations' },
       samples: { href: '/operations/samples' },

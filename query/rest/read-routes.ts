@@ -9,7 +9,12 @@ import { answerRead, type ReadAnswer } from '#edge/rest/reads/answer.ts';
 import { type RestOperation, routeOf } from '#kernel/base/rest/operation.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Caller } from '#shared/policy.ts';
-import { type KernelOperationId, type KernelOperations, operationsOf } from '#shared/rest/operations.ts';
+import {
+  type CoreOperationId,
+  type KernelOperationId,
+  type KernelOperations,
+  operationsOf,
+} from '#shared/rest/operations.ts';
 import { SEARCH_UNITS_MORE } from '../rows/searches.ts';
 import type { ReadJustCreated } from './just-created.ts';
 
@@ -43,7 +48,8 @@ type ParametersOf<Id extends ReadId> = KernelOperations[Id] extends {
   ? z.output<Schema>
   : Readonly<Record<never, never>>;
 
-export type Reads<Id extends ReadId = ReadId> = {
+/** By default, those of every installation. */
+export type Reads<Id extends ReadId = ReadId & CoreOperationId> = {
   readonly [Each in Id]: (reader: Reader, asked: ParametersOf<Each>) => Promise<ReadAnswer>;
 };
 

@@ -20,7 +20,7 @@ import { staysWhenEnded } from '#kernel/registry/stays-when-ended.ts';
 import { stateOf } from '#kernel/rows/definition.ts';
 import { itemTableOf } from '#kernel/rows/items.ts';
 import { columnsOf, partsOf } from '#kernel/rows/table.ts';
-import { webhookOf } from '#kernel/webhook/webhook.ts';
+import { managedKindsOf } from '#kernel/webhook/managed-kinds.ts';
 
 /** A field of an aggregate, and its column. */
 export type Member = {
@@ -161,8 +161,8 @@ export type ItemSource = {
 export type Sources = {
   /** The kinds of the domain. */
   readonly all: readonly Source[];
-  /** The kernel’s own kind. */
-  readonly webhooks: Source;
+  /** The kinds that the kernel itself manages. */
+  readonly managed: readonly Source[];
   of(kind: string): Source | undefined;
 };
 
@@ -182,9 +182,9 @@ export const demandItems = ({ kind, items }: Source, list: ListInfo): ItemSource
 
 const makeSources = (domain: Domain): Sources => {
   const all = Object.values(domain.kinds).map((kind) => sourceOf(domain, kind));
-  const webhooks = sourceOf(domain, webhookOf(domain));
-  const byKind = new Map([...all, webhooks].map((source) => [source.kind.name, source]));
-  return { all, webhooks, of: (kind) => byKind.get(kind) };
+  const managed = managedKindsOf(domain).map((kind) => sourceOf(domain, kind));
+  const byKind = new Map([...all, ...managed].map((source) => [source.kind.name, source]));
+  return { all, managed, of: (kind) => byKind.get(kind) };
 };
 
 const sourceOf = (domain: Domain, kind: Kind): Source => {

@@ -3,6 +3,7 @@ import { kebab } from '#kernel/base/names.ts';
 import { oncePer } from '#kernel/base/once-per.ts';
 import type { Link } from '#kernel/base/rest/fields.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { servedKindsOf } from '#kernel/webhook/managed-kinds.ts';
 
 type Links = Readonly<Record<string, Link>>;
 
@@ -15,7 +16,9 @@ const keptOf = oncePer((domain: Domain): RegExp => {
   const lists = kinds.flatMap((kind) =>
     Object.keys(kind.lists).map((list) => `${kind.path}/\\d+/${kebab(list)}(?:/[^/?]+)?`),
   );
-  const listed = ['webhooks', ...paths].join('|');
+  const listed = servedKindsOf(domain)
+    .map(({ path }) => path)
+    .join('|');
   return new RegExp(
     `^/(?:(?:${listed})/\\d+(?:/(?:${paths.join('|')}))?${lists.map((each) => `|${each}`).join('')})$`,
   );

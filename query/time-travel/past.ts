@@ -28,6 +28,7 @@ export type Past = {
   row<Row>(kind: Kind, id: number): Promise<(Row & { readonly id: number }) | undefined>;
   /** Current rights: what the caller may no longer read is not shown of the past either. */
   readonly isReadable: IsReadable;
+  readonly representManaged: PastOptions['representManaged'];
   /** True if one answer has read so much that it should end. */
   isExhausted(): boolean;
 };
@@ -52,6 +53,7 @@ export const createPastOpener = ({
   tables,
   snapshots,
   pool,
+  representManaged,
 }: PastOptions): OpenPast => {
   const exceptionsOf = createExceptionsFinder(pool);
   const isReadable = createPresentRights({ domain, run: (text, values) => runPrepared(pool, text, values) });
@@ -60,16 +62,18 @@ export const createPastOpener = ({
     const cursor = cursorOf(eventLog, position, event);
     return openPast(
       { domain, eventLog, codec, tables, snapshots, exceptionsOf, isReadable },
-      { position, charge, cursor, identity: eventLog.identity },
+      { position, charge, cursor, identity: eventLog.identity, representManaged },
     );
   };
 };
 
-type Opened = Pick<Past, 'position' | 'cursor' | 'identity'> & { readonly charge: Charge };
+type Opened = Pick<Past, 'position' | 'cursor' | 'identity' | 'representManaged'> & {
+  readonly charge: Charge;
+};
 
 const openPast = (
   options: Omit<FoldOptions, 'onRead'> & { readonly domain: Domain; readonly isReadable: IsReadable },
-  { position, charge, cursor, identity }: Opened,
+  { position, charge, cursor, identity, representManaged }: Opened,
 ): Past => {
   const { read, onRead } = createMeter(charge);
   const { domain, tables, isReadable } = options;
@@ -118,6 +122,7 @@ const openPast = (
       return row as (Row & { readonly id: number }) | undefined;
     },
     isExhausted: () => read() >= EVENTS_MAX,
+    representManaged,
   };
 };
 

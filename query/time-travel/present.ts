@@ -5,7 +5,6 @@ import { representationOf } from '../kinds/representation.ts';
 import { resourceIn, withReferences } from '../kinds/rows.ts';
 import { withheldTargets } from '../kinds/targets.ts';
 import { demandSource, isPresent, type Row, sourcesOf } from '../rows/sources.ts';
-import { representWebhook, type WebhookRow } from '../webhooks/representation.ts';
 import type { Kind } from './aggregates.ts';
 import { isSeenNowBy } from './auditor.ts';
 import type { Past } from './past.ts';
@@ -26,18 +25,20 @@ export const presentOf = (domain: Domain, kind: Kind): Present => {
   const source = demandSource(sourcesOf(domain), kind);
   const representation = source.kind.isManaged ? undefined : representationOf(domain, source);
   return async (past, row, caller) => {
-    const { identity, row: find } = past;
+    const { identity, row: find, representManaged } = past;
     if (!isPresent(source, row)) return undefined;
     const found = await withReferences(source, row, (target, id) => find<Row>(target.name, id));
     if (!found) return undefined;
     const whole = { ...found, ...(await withheldTargets(source, found, isSeenNowBy(past, caller))) };
     const resource = resourceIn(source, whole);
-    if (!representation)
+    if (!representation) {
+      if (!representManaged) throw new Error(`${kind} is represented by its part, which is not open`);
       return {
         version: whole.version,
-        item: representWebhook(whole as WebhookRow & Row, { domain, caller, identity }),
+        item: representManaged(whole, { domain, caller, identity }),
         resource,
       };
+    }
     const withheld = await withheldNow(past, source, { caller, id: whole.id });
     const { represent, versionOf } = representation.to(caller, withheld);
     return { version: versionOf(whole), item: represent(whole), resource };

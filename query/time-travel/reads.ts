@@ -17,18 +17,14 @@ import { pastItemReads } from './lists-of-items.ts';
 import type { PastOptions } from './options.ts';
 import { createPastOpener } from './past.ts';
 
-type WebhookReads = Pick<Reads, 'getWebhook' | 'listWebhooks'>;
 type UserReads = Pick<Reads, 'getUser' | 'listUsers'>;
 
-/** The reads of aggregates and webhooks, with time travel if `at` is given. */
-export const timeTravelReads = (
-  now: { readonly kinds: KindReads; readonly webhooks: WebhookReads },
-  options: PastOptions,
-): WebhookReads & UserReads & AnyReads => {
+/** The reads of aggregates, with time travel if `at` is given. */
+export const timeTravelReads = (now: KindReads, options: PastOptions): UserReads & AnyReads => {
   const { domain } = options;
   const then = createReadsThen(now, options);
-  const item = (kind: Kind): KindRead => either(now.kinds.item(kind), then.item(kind, now.kinds.item(kind)));
-  const list = (kind: Kind): KindRead => either(now.kinds.list(kind), then.list(kind));
+  const item = (kind: Kind): KindRead => either(now.item(kind), then.item(kind, now.item(kind)));
+  const list = (kind: Kind): KindRead => either(now.list(kind), then.list(kind));
   const ofDomain = ofAggregates(domain).flatMap(([id, { use }]): readonly (readonly [string, KindRead])[] => {
     const { name } = use.kind;
     switch (use.does) {
@@ -37,11 +33,11 @@ export const timeTravelReads = (
       case 'list':
         return [[id, list(name)]];
       case 'listOfUser':
-        return [[id, either(now.kinds.listOfUser(name), then.listOfUser(name))]];
+        return [[id, either(now.listOfUser(name), then.listOfUser(name))]];
       case 'listItems':
-        return [[id, either(now.kinds.items(name, use.list).list, then.items(name, use.list).list)]];
+        return [[id, either(now.items(name, use.list).list, then.items(name, use.list).list)]];
       case 'readItem':
-        return [[id, either(now.kinds.items(name, use.list).item, then.items(name, use.list).item)]];
+        return [[id, either(now.items(name, use.list).item, then.items(name, use.list).item)]];
       default:
         return [];
     }
@@ -50,11 +46,26 @@ export const timeTravelReads = (
     ...Object.fromEntries(ofDomain),
     getUser: item('user'),
     listUsers: list('user'),
-    getWebhook: either(
-      now.webhooks.getWebhook,
-      then.item('webhook', (reader) => now.webhooks.getWebhook(reader, {})),
+  };
+};
+
+/** The same for a kind that the kernel itself manages, whose part reads it now. */
+export const timeTravelOf = <Given extends Asked & { readonly at?: string | undefined }>(
+  kind: Kind,
+  now: {
+    readonly kinds: KindReads;
+    item(reader: Reader, asked: { readonly at?: string | undefined }): Promise<ItemAnswer>;
+    list(reader: Reader, asked: Given): Promise<ListAnswer>;
+  },
+  options: PastOptions,
+) => {
+  const then = createReadsThen(now.kinds, options);
+  return {
+    item: either(
+      now.item,
+      then.item(kind, (reader) => now.item(reader, {})),
     ),
-    listWebhooks: either(now.webhooks.listWebhooks, then.list('webhook')),
+    list: either(now.list, then.list(kind)),
   };
 };
 
@@ -68,7 +79,7 @@ const either =
   (reader: Reader, asked: Given): Promise<Answer> =>
     asked.at === undefined ? readNow(reader, asked) : readPast(reader, { ...asked, at: asked.at });
 
-const createReadsThen = ({ kinds: now }: { readonly kinds: KindReads }, options: PastOptions) => {
+const createReadsThen = (now: KindReads, options: PastOptions) => {
   const { domain, pool } = options;
   const findPosition = createPositionFinder(options);
   const openPast = createPastOpener(options);

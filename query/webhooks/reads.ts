@@ -1,3 +1,4 @@
+import type { ItemAnswer, ListAnswer } from '#edge/rest/reads/answer.ts';
 import type { LogIdentity, WebhookId } from '#kernel/base/brands.ts';
 import { pathId } from '#kernel/base/rest/path-id.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
@@ -13,19 +14,24 @@ import { listRows } from '../kinds/list.ts';
 import { resourceIn } from '../kinds/rows.ts';
 import { readList } from '../lists/list.ts';
 import type { Order } from '../lists/walk.ts';
-import type { Reads } from '../rest/read-routes.ts';
-import { sourcesOf } from '../rows/sources.ts';
+import type { Reader, Reads } from '../rest/read-routes.ts';
+import { demandSource, sourcesOf } from '../rows/sources.ts';
 import { createFinder } from '../rows/statement.ts';
 import { representWebhook, type WebhookRow } from './representation.ts';
 
 type WebhookDependencies = { readonly domain: Domain; readonly pool: Pool; readonly identity: LogIdentity };
 
-export const webhookReads = ({
-  domain,
-  pool,
-  identity,
-}: WebhookDependencies): Reads<'listWebhooks' | 'getWebhook'> => {
-  const { webhooks } = sourcesOf(domain);
+/** What they return now. */
+type WebhookReads = {
+  listWebhooks(
+    reader: Reader,
+    asked: Parameters<Reads<'listWebhooks'>['listWebhooks']>[1],
+  ): Promise<ListAnswer>;
+  getWebhook(reader: Reader, asked: object): Promise<ItemAnswer>;
+};
+
+export const webhookReads = ({ domain, pool, identity }: WebhookDependencies): WebhookReads => {
+  const webhooks = demandSource(sourcesOf(domain), 'webhook');
   const findItem = createItemFinder(pool, webhooks);
   const readHealth = coalesce<WebhookId, WebhookHealth>((ids) => readHealthOfMany(pool, ids));
   const findOwners = ownerFinder(domain);

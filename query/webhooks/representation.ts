@@ -1,13 +1,11 @@
 import type { LogIdentity, Position } from '#kernel/base/brands.ts';
-import { formatCursor } from '#kernel/base/cursor.ts';
-import { positionHere } from '#kernel/base/events/log-positions.ts';
 import type { Link } from '#kernel/base/rest/fields.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type DisabledReason, filterColumnsOf, type WebhookFilter } from '#kernel/webhook/webhook-fields.ts';
 import { HIDDEN_VALUE } from '#shared/commands/webhook.ts';
-import { START } from '#shared/event-log/event-log.ts';
 import { type Caller, may } from '#shared/policy.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
+import { missedSince } from '../history/missed-since.ts';
 
 export type WebhookRow = {
   readonly id: number;
@@ -65,18 +63,6 @@ const filterIn = (domain: Domain, row: Readonly<Record<string, unknown>>): Webho
       typeof row[column] === 'number' ? [[name, row[column]]] : [],
     ),
   );
-
-/**
- * The beginning, if it was recorded with the log that ours is a copy of: no more is known, and nothing may be
- * lost.
- */
-export const missedSince = (
-  { missed_log, missed_since }: Pick<WebhookRow, 'missed_log' | 'missed_since'>,
-  log: LogIdentity,
-) =>
-  missed_since === null
-    ? null
-    : formatCursor(log, positionHere({ log: missed_log, position: missed_since }, { log, elsewhere: START }));
 
 /** Callers who may see it may do everything that its state allows. */
 const linksOf = ({ id, owner_id, is_enabled }: WebhookRow, caller: Caller): Record<string, Link> => {

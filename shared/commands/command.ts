@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { commandSchemasOf } from '#kernel/decide/forms.ts';
+import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import {
   DeleteWebhook,
@@ -41,8 +42,9 @@ export type Command = KernelCommand | DomainCommand;
 /** Every command that a client can send, on any interface. */
 export const commandsOf = (domain: Domain): z.ZodType<Command> => {
   // Each has its type; the compiler cannot see that in a computed list.
-  const all = [...kernelCommandsOf(domain), ...commandSchemasOf(domain)] as unknown as ReturnType<
-    typeof kernelCommandsOf
-  >;
+  const all = [
+    ...(serves(domain, 'webhooks') ? kernelCommandsOf(domain) : []),
+    ...commandSchemasOf(domain),
+  ] as unknown as ReturnType<typeof kernelCommandsOf>;
   return z.discriminatedUnion('type', all) as z.ZodType<Command>;
 };

@@ -3,7 +3,7 @@ import { streamName } from '#kernel/base/events/streams.ts';
 import type { Json, JsonObject } from '#kernel/base/json.ts';
 import { targetOf, wire } from '#kernel/base/names.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
-import { webhookOf } from '#kernel/webhook/webhook.ts';
+import { recordedKindsOf } from '#kernel/webhook/managed-kinds.ts';
 
 /** The streams that an event names. */
 export type StreamReferences = {
@@ -19,8 +19,7 @@ type Happened = { readonly stream: StreamName; readonly data: JsonObject; readon
 
 /** Reads what is in clear. References inside of personal fields do not exist. */
 export const streamReferencesOf = (domain: Domain): ((event: Happened) => StreamReferences) => {
-  const kinds = [...Object.values(domain.kinds), webhookOf(domain)];
-  const named = new Map(kinds.map((kind) => [kind.name, keysOf(kind)]));
+  const named = new Map(recordedKindsOf(domain).map((kind) => [kind.name, keysOf(kind)]));
   return (event) => {
     const kind = event.stream.slice(0, Math.max(event.stream.indexOf('-'), 0));
     const keys = named.get(kind);

@@ -24,7 +24,7 @@ import { type AskedTable, tablesAskedFor } from '#kernel/rows/view-readers.ts';
 import { type ViewTable, viewTableOf } from '#kernel/rows/view-table.ts';
 import { viewDefinitionOf, viewIndexesOf } from '#kernel/rows/views.ts';
 import { callerReferencesOf, callerReferencesOfItems } from '#kernel/visibility/caller-references.ts';
-import { webhookOf } from '#kernel/webhook/webhook.ts';
+import { servedKindsOf } from '#kernel/webhook/managed-kinds.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 
 /** A table of the read model, and the effects of its kind’s events on its rows. */
@@ -91,9 +91,8 @@ export type Tables = {
 };
 
 export const tablesOf = oncePer((domain: Domain): Tables => {
-  const kinds = [...Object.values(domain.kinds), webhookOf(domain)];
   return tablesOfAll(
-    kinds.map((kind) => projectedTable(domain, kind)),
+    servedKindsOf(domain).map((kind) => projectedTable(domain, kind)),
     domain,
   );
 });

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { oncePer } from '#kernel/base/once-per.ts';
 import { atOfList, ItemAt } from '#kernel/base/rest/at.ts';
-import { HISTORY_OPERATIONS } from '#kernel/base/rest/history.ts';
+import { HISTORY_OPERATIONS, WEBHOOK_HISTORY_OPERATIONS } from '#kernel/base/rest/history.ts';
 import { PAGE, searchOfUsers, sortBy } from '#kernel/base/rest/lists.ts';
 import { isOfLog, type RestOperation } from '#kernel/base/rest/operation.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
@@ -19,25 +19,27 @@ import { erasureReadsOf } from './erasure.ts';
 import { EVENT_TYPE_OPERATIONS } from './event-types.ts';
 import { EVENT_OPERATIONS, eventOperations } from './events.ts';
 import { managedAccountOperations } from './managed-accounts.ts';
-import { OPERATOR_OPERATIONS } from './operator.ts';
+import { operatorOperationsOf } from './operator.ts';
 import { personalTokenOperations } from './personal-tokens.ts';
-import { RECORDED_EVENT_OPERATIONS } from './recorded-event.ts';
+import { recordedEventOperationsOf } from './recorded-event.ts';
 import { routeOperations } from './routes.ts';
 import { webhookOperations } from './webhooks.ts';
 
 /** The operations of the kernel on the log, by operation id. */
-const kernelOperationsOf = (domain: Domain) =>
-  ({
+const kernelOperationsOf = (domain: Domain) => {
+  const hasWebhooks = serves(domain, 'webhooks');
+  return {
     ...erasureReadsOf(domain),
     ...EVENT_OPERATIONS,
-    ...RECORDED_EVENT_OPERATIONS,
+    ...recordedEventOperationsOf(domain),
     ...EVENT_TYPE_OPERATIONS,
     ...HISTORY_OPERATIONS,
+    ...(hasWebhooks && WEBHOOK_HISTORY_OPERATIONS),
     ...AUDIT_OPERATIONS,
-    ...webhookOperations(domain),
-    ...DELIVERY_OPERATIONS,
-    ...OPERATOR_OPERATIONS,
-  }) as const satisfies Record<string, RestOperation>;
+    ...(hasWebhooks && { ...webhookOperations(domain), ...DELIVERY_OPERATIONS }),
+    ...operatorOperationsOf(domain),
+  } as const satisfies Record<string, RestOperation>;
+};
 
 /** The operations of the authorization server, if it is served. */
 const accountOperationsOf = (domain: Domain) => ({
@@ -45,13 +47,18 @@ const accountOperationsOf = (domain: Domain) => ({
   ...personalTokenOperations(domain),
   ...managedAccountOperations(domain),
 });
-export type KernelOperations = ReturnType<typeof kernelOperationsOf> & ReturnType<typeof userReadsOf>;
+type KernelOperationsNow = ReturnType<typeof kernelOperationsOf> & ReturnType<typeof userReadsOf>;
+/** Includes those of parts that this installation may lack. */
+export type KernelOperations = Required<KernelOperationsNow>;
 export type KernelOperationId = keyof KernelOperations;
+/** Those of every installation. */
+export type CoreOperationId = {
+  [Id in KernelOperationId]: undefined extends KernelOperationsNow[Id] ? never : Id;
+}[KernelOperationId];
 
 /** The REST interface, by operation id: the content of `/openapi.json`. */
 export type Operations = Readonly<
-  Record<KernelOperationId, RestOperation> &
-    Record<string, RestOperation | AggregateOperation | ViewOperation>
+  Record<CoreOperationId, RestOperation> & Record<string, RestOperation | AggregateOperation | ViewOperation>
 >;
 
 export const operationsOf = oncePer((domain: Domain): Operations => makeOperations(domain));

@@ -7,6 +7,8 @@ import { Links } from '#kernel/base/rest/fields.ts';
 import { PAGE } from '#kernel/base/rest/lists.ts';
 import type { RestOperation } from '#kernel/base/rest/operation.ts';
 import { timestamp } from '#kernel/base/values.ts';
+import { serves } from '#kernel/registry/parts.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
 import { report } from './verification-report.ts';
 
 /** The operations of operators (administrators), whatever roles and engines the installation has. */
@@ -17,7 +19,7 @@ const stream = z.string().meta({ examples: ['user-7001'] });
 const seconds = z.number().nonnegative().nullable();
 const version = z.int().positive();
 
-const OperationsStatus = z
+const StatusWithWebhooks = z
   .strictObject({
     at: timestamp,
     log: z.strictObject({ cursor: cursor.meta({ description: 'The end of the log.' }) }),
@@ -80,32 +82,37 @@ const OperationsStatus = z
     _links: Links,
   })
   .meta({ id: 'OperationsStatus' });
-export type OperationsStatus = Readonly<z.infer<typeof OperationsStatus>>;
+const StatusAlone = StatusWithWebhooks.omit({ webhooks: true }).meta({ id: 'OperationsStatus' });
+export type OperationsStatus = Readonly<z.infer<typeof StatusAlone>> &
+  Partial<Readonly<Pick<z.infer<typeof StatusWithWebhooks>, 'webhooks'>>>;
 
-const OperationsSamples = z
-  .strictObject({
-    everySeconds: z.int().positive().meta({ description: 'Interval between two samples.' }),
-    samples: z.array(
-      z.strictObject({
-        at: timestamp,
-        events: count.meta({
-          description: 'Number of events in the hash chain.',
-        }),
-        followers: z
-          .record(z.string(), seconds)
-          .meta({ description: 'The lag of each follower in seconds.' }),
-        parked: count,
-        due: count,
-        dead: count,
-        deliveredPerSecond: z
-          .number()
-          .nonnegative()
-          .meta({ description: 'Successful deliveries to webhooks per second.' }),
-      }),
-    ),
-  })
-  .meta({ id: 'OperationsSamples' });
-export type OperationsSamples = Readonly<z.infer<typeof OperationsSamples>>;
+const SampleAlone = z.strictObject({
+  at: timestamp,
+  events: count.meta({
+    description: 'Number of events in the hash chain.',
+  }),
+  followers: z.record(z.string(), seconds).meta({ description: 'The lag of each follower in seconds.' }),
+  parked: count,
+});
+const SampleWithWebhooks = SampleAlone.extend({
+  due: count,
+  dead: count,
+  deliveredPerSecond: z
+    .number()
+    .nonnegative()
+    .meta({ description: 'Successful deliveries to webhooks per second.' }),
+});
+
+const samplesOf = <Sample extends z.ZodObject>(sample: Sample) =>
+  z
+    .strictObject({
+      everySeconds: z.int().positive().meta({ description: 'Interval between two samples.' }),
+      samples: z.array(sample),
+    })
+    .meta({ id: 'OperationsSamples' });
+const [SamplesAlone, SamplesWithWebhooks] = [samplesOf(SampleAlone), samplesOf(SampleWithWebhooks)];
+type Sample = z.infer<typeof SampleAlone> & Partial<z.infer<typeof SampleWithWebhooks>>;
+export type OperationsSamples = { readonly everySeconds: number; readonly samples: Sample[] };
 
 const ParkedItem = z
   .strictObject({
@@ -227,7 +234,7 @@ export const OPERATOR_OPERATIONS = {
       status: 200,
       description: 'The positions of all followers of the log.',
       kind: 'item',
-      schema: OperationsStatus,
+      schema: StatusWithWebhooks,
     },
   },
   getOperationsSamples: {
@@ -241,7 +248,7 @@ export const OPERATOR_OPERATIONS = {
       status: 200,
       description: 'Samples every ten seconds or less often, at most 720.',
       kind: 'item',
-      schema: OperationsSamples,
+      schema: SamplesWithWebhooks,
     },
   },
   listParkedItems: {
@@ -315,3 +322,14 @@ export const OPERATOR_OPERATIONS = {
     summary: 'Verify the log, its chain and signed heads, and the read model',
   },
 } as const satisfies Record<string, RestOperation>;
+
+/** The same, without what states the deliveries to webhooks, if they are not served. */
+export const operatorOperationsOf = (domain: Domain) => {
+  if (serves(domain, 'webhooks')) return OPERATOR_OPERATIONS;
+  const { getOperations: status, getOperationsSamples: samples } = OPERATOR_OPERATIONS;
+  return {
+    ...OPERATOR_OPERATIONS,
+    getOperations: { ...status, answer: { ...status.answer, schema: StatusAlone } },
+    getOperationsSamples: { ...samples, answer: { ...samples.answer, schema: SamplesAlone } },
+  } as const;
+};

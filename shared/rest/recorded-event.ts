@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import { Links } from '#kernel/base/rest/fields.ts';
 import type { RestOperation } from '#kernel/base/rest/operation.ts';
+import { serves } from '#kernel/registry/parts.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
 import { Delivery } from './deliveries.ts';
 import { Event } from './events.ts';
 
@@ -94,3 +96,25 @@ export const RECORDED_EVENT_OPERATIONS = {
     },
   },
 } as const satisfies Record<string, RestOperation>;
+
+/** The same, without deliveries, if there are no webhooks. */
+export const recordedEventOperationsOf = (domain: Domain) => {
+  if (serves(domain, 'webhooks')) return RECORDED_EVENT_OPERATIONS;
+  const { getRecordedEvent: event, traceRecordedEvent: trace } = RECORDED_EVENT_OPERATIONS;
+  const [ofEvent, ofTrace] = [
+    RecordedEvent.omit({ deliveries: true }).meta({ id: 'RecordedEvent' }),
+    EventTrace.omit({ deliveries: true }).meta({ id: 'EventTrace' }),
+  ];
+  return {
+    getRecordedEvent: {
+      ...event,
+      summary: 'One event: its data, and its position in the hash chain',
+      answer: { ...event.answer, schema: ofEvent },
+    },
+    traceRecordedEvent: {
+      ...trace,
+      summary: 'The causes and consequences of an event',
+      answer: { ...trace.answer, description: 'The events of one request.', schema: ofTrace },
+    },
+  } as const;
+};

@@ -30,7 +30,14 @@ export type WebhookCounts = {
   readonly failingSince: Date | null;
 };
 
-const NONE: WebhookCounts = { endpoints: 0, enabled: 0, due: 0, dead: 0, failing: 0, failingSince: null };
+export const NO_WEBHOOKS: WebhookCounts = {
+  endpoints: 0,
+  enabled: 0,
+  due: 0,
+  dead: 0,
+  failing: 0,
+  failingSince: null,
+};
 
 /**
  * An owner who disables a webhook knows about it; one that was disabled because it failed still needs
@@ -41,7 +48,7 @@ const FAILING = `(e.status = 'enabled' and failing_since is not null or e.status
 
 /** All webhooks that the ledger knows. */
 export const countWebhooks = async (pool: Pool): Promise<WebhookCounts> => {
-  if (!(await hasLedger(pool))) return NONE;
+  if (!(await hasLedger(pool))) return NO_WEBHOOKS;
   const { rows } = await pool.query<Omit<WebhookCounts, 'due'>>(
     `select
        (select count(*) from webhook_ledger.endpoint where status <> 'deleted') as endpoints,
@@ -50,7 +57,7 @@ export const countWebhooks = async (pool: Pool): Promise<WebhookCounts> => {
        (select min(failing_since) from webhook_ledger.endpoint e where ${FAILING}) as "failingSince",
        (select count(*) from (select from webhook_ledger.delivery where state = 'dead' limit ${COUNTED_MAX}) counted) as dead`,
   );
-  return { ...NONE, ...rows[0], due: await countDue(pool) };
+  return { ...NO_WEBHOOKS, ...rows[0], due: await countDue(pool) };
 };
 
 /** The deliveries that have succeeded since a moment. */

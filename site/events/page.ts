@@ -5,6 +5,7 @@ import { exampleKind } from '#kernel/registry/example-kind.ts';
 import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type TypeVisibility, visibilityOf } from '#kernel/visibility/visibility.ts';
+import { absentKindsOf } from '#kernel/webhook/managed-kinds.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { type Html, html } from '#shared/html.ts';
 import { type Policy, policyOf, scopeOf } from '#shared/policy.ts';
@@ -32,7 +33,8 @@ type Kind = { readonly id: string; readonly title: string; readonly types: reado
 const INSIDE = { id: 'inside', title: 'Internal events' };
 
 const readContent = async (domain: Domain, graphql: ShownGraphql | undefined): Promise<Content> => {
-  const kinds = kindsOf(catalogueOf(domain).definitions);
+  const absent = new Set(absentKindsOf(domain).map(({ name }) => name));
+  const kinds = kindsOf(catalogueOf(domain).definitions.filter(({ stream }) => !absent.has(stream.kind)));
   const entries = new Map<EventDefinition, Html>();
   for (const type of kinds.flatMap(({ types }) => types))
     entries.set(type, await entryOf(type, policyOf(domain), graphql));
@@ -62,7 +64,7 @@ const kindsOf = (definitions: readonly EventDefinition[]): readonly Kind[] => {
 const introductionOf = (domain: Domain): Html => html`<h1>Events</h1>
 <p>Everything that happens is an event. All interfaces have the same events, with the same id and cursor:
 <a href="${hrefFrom(PATH, '/docs/guides/changes')}">streams and pages</a>,${serves(domain, 'graphql') && html` <a href="${hrefFrom(PATH, '/docs/graphql')}#subscriptions">subscriptions</a>,`}
-<a href="${hrefFrom(PATH, '/docs/guides/webhooks')}">webhooks</a>, and <a href="${hrefFrom(PATH, '/docs/guides/audit')}">histories and exports</a>.
+${serves(domain, 'webhooks') && html`<a href="${hrefFrom(PATH, '/docs/guides/webhooks')}">webhooks</a>, `}and <a href="${hrefFrom(PATH, '/docs/guides/audit')}">histories and exports</a>.
 The feed needs <code>read:events</code>. Public data needs no other scope; other data needs the scope to read it as well, such as <code>read:${exampleKind(domain).path}</code>.
 Programs find the same, with JSON Schemas, at <a href="${hrefFrom(PATH, '/event-types')}"><code>/event-types</code></a>.</p>`;
 
@@ -136,8 +138,7 @@ const personalOf = ({ personal }: EventDefinition): Html => {
 const waysOf = ({
   message,
   byGraphql,
-  thin,
-  full,
+  byWebhook,
 }: Sample): Html => html`<details><summary>As clients receive it</summary>
 <h4>In the stream of <code>GET /events</code></h4>
 ${codeBlock(message)}
@@ -147,8 +148,11 @@ ${
 ${codeBlock(byGraphql.subscription, 'graphql')}
 ${codeBlock(JSON.stringify(byGraphql.result, null, 2), 'json')}
 `
-}<h4>To a webhook, <code>thin</code></h4>
-${codeBlock(thin, 'json')}
+}${
+  byWebhook !== undefined &&
+  html`<h4>To a webhook, <code>thin</code></h4>
+${codeBlock(byWebhook.thin, 'json')}
 <h4>To a webhook, <code>full</code></h4>
-${codeBlock(full, 'json')}
-</details>`;
+${codeBlock(byWebhook.full, 'json')}
+`
+}</details>`;

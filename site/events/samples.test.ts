@@ -71,7 +71,7 @@ describe.each(told)('$type as clients get it', (definition) => {
       owner,
     } as unknown as Outgoing);
     expect(composed.kind === 'body' && composed.bytes.toString()).toBe(
-      (await sampleOf(definition, POLICY))[payload],
+      (await sampleOf(definition, POLICY)).byWebhook?.[payload],
     );
   });
 });

@@ -2,6 +2,7 @@ import type { EventId, Position, UserId, Version } from '#kernel/base/brands.ts'
 import type { EventDefinition } from '#kernel/base/events/define-event.ts';
 import { streamName } from '#kernel/base/events/streams.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
+import { serves } from '#kernel/registry/parts.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Caller, Policy } from '#shared/policy.ts';
 import { idsIn } from '#shared/visibility/visible-data.ts';
@@ -16,9 +17,8 @@ export type Sample = {
   readonly message: string;
   /** Undefined if GraphQL is not served. */
   readonly byGraphql: ShownSubscription | undefined;
-  /** Payloads of webhooks, byte for byte. */
-  readonly thin: string;
-  readonly full: string;
+  /** The payloads of webhooks, byte for byte; undefined if they are not served. */
+  readonly byWebhook: { readonly thin: string; readonly full: string } | undefined;
 };
 
 /** As an administrator gets it: complete. */
@@ -45,8 +45,9 @@ export const sampleOf = async (
       .toString()
       .trimEnd(),
     byGraphql: graphql?.subscriptionTo(policy.domain, change, cursor),
-    thin: bodyWith(idsIn(policy.domain, change, change.data)),
-    full: bodyWith(example),
+    byWebhook: serves(policy.domain, 'webhooks')
+      ? { thin: bodyWith(idsIn(policy.domain, change, change.data)), full: bodyWith(example) }
+      : undefined,
   };
 };
 

@@ -45,7 +45,8 @@ const PROGRAMS = [
 
 const readContent = async (example: EventDefinition, policy: Policy): Promise<Content> => {
   const examples = new Map(readExamples().map(({ name, text }) => [name, text]));
-  const { thin: body } = await sampleOf(example, policy);
+  const { byWebhook } = await sampleOf(example, policy);
+  const body = byWebhook?.thin ?? '';
   const signed = `${ID}.${TIMESTAMP}.${body}`;
   const signature = createHmac('sha256', Buffer.from(SECRET.replace('whsec_', ''), 'base64'))
     .update(signed)

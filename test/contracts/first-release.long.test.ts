@@ -6,6 +6,7 @@ import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { digestOf } from '#shared/projection/digest.ts';
 import { rebuild } from '#shared/projection/rebuild.ts';
 import { runCommandLine } from '../../command-line/program.ts';
+import { ALL_PARTS } from '../../parts.ts';
 import { migrateProjector } from '../../projector/migrate.ts';
 import { until } from '../../testing/until.ts';
 import { openBackend } from '../engines/backend.ts';
@@ -91,6 +92,7 @@ test('is verified', async () => {
   const print = (line: string) => void lines.push(line);
   const exit = await runCommandLine(['audit', 'verify'], {
     domain: publishing,
+    parts: ALL_PARTS,
     environment: { NODE_ENV: 'test', ...database.settings },
     clock: REAL_TIME,
     signal: new AbortController().signal,

@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { runCommandLine } from '../../command-line/program.ts';
+import { ALL_PARTS } from '../../parts.ts';
 import { until } from '../../testing/until.ts';
 import { sharedTerminalTest } from '../engines/terminal.ts';
 
@@ -95,6 +96,7 @@ test('--follow continues with new events until the end', async ({ access, draft,
     ['events', '--follow', '--type', 'article.drafted', '--limit', '1', ...access],
     {
       domain: publishing,
+      parts: ALL_PARTS,
       environment: { NODE_ENV: 'test', ...installation.settings },
       clock: REAL_TIME,
       signal: ending.signal,

@@ -6,6 +6,7 @@ import { createApp } from '#edge/http/app.ts';
 import type { UserId } from '#kernel/base/brands.ts';
 import { openEventLog } from '#process/engines/open-event-log.ts';
 import { createMetrics } from '#process/observability/metrics.ts';
+import { loadAdditions } from '#process/part.ts';
 import type { ClientSettings } from '#shared/clients/settings.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
@@ -19,6 +20,7 @@ import { createCredentials } from '../../auth/accounts/credentials.ts';
 import { openSmtpMail } from '../../auth/mail/smtp/smtp-mail.ts';
 import { type AuthService, startAuthService } from '../../auth/service.ts';
 import { startCommandService } from '../../command/service.ts';
+import { ALL_PARTS } from '../../parts.ts';
 import * as schemas from './client-settings.ts';
 import { by, registerUser, system } from './command-side.ts';
 import { startLocalServer } from './local-server.ts';
@@ -84,7 +86,9 @@ export const openAccountsSite = async (options: Options = {}): Promise<AccountsS
     clock: REAL_TIME,
     erasures: NO_ERASURES,
   };
-  const gateway = opening.use(await startCommandService({ ...base, blobs: NO_BLOBS }));
+  const gateway = opening.use(
+    await startCommandService({ ...base, blobs: NO_BLOBS }, await loadAdditions(ALL_PARTS, 'command')),
+  );
 
   let app: RequestListener = (_request, response) => void response.writeHead(503).end();
   const server = opening.use(await startLocalServer((request, response) => app(request, response)));

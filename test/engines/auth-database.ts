@@ -9,6 +9,7 @@ import type { Role } from '#kernel/base/events/fields.ts';
 import { loadConfig } from '#process/config.ts';
 import { openEventLog } from '#process/engines/open-event-log.ts';
 import { createMetrics } from '#process/observability/metrics.ts';
+import { loadAdditions } from '#process/part.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
@@ -22,6 +23,7 @@ import { createCredentials } from '../../auth/accounts/credentials.ts';
 import { type AuthService, startAuthService } from '../../auth/service.ts';
 import type { StoredClient } from '../../auth/storage/client.ts';
 import { startCommandService } from '../../command/service.ts';
+import { ALL_PARTS } from '../../parts.ts';
 import { until } from '../../testing/until.ts';
 import { ClientSettings } from './client-settings.ts';
 import { system } from './command-side.ts';
@@ -98,7 +100,9 @@ const openInstance = async (
     clock,
     erasures: NO_ERASURES,
   };
-  const gateway = opening.use(await startCommandService({ ...base, blobs: NO_BLOBS }));
+  const gateway = opening.use(
+    await startCommandService({ ...base, blobs: NO_BLOBS }, await loadAdditions(ALL_PARTS, 'command')),
+  );
   const config = loadConfig({ NODE_ENV: 'test', PUBLIC_URL: ISSUER, ...settings });
   const service = opening.use(
     await startAuthService({ ...base, config, gateway, ...(keysPollMs !== undefined && { keysPollMs }) }),

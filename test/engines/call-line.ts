@@ -2,6 +2,7 @@ import { publishing } from '#domain/publishing.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { runCommandLine } from '../../command-line/program.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
+import { ALL_PARTS } from '../../parts.ts';
 
 type Called = {
   readonly exit: number;
@@ -34,6 +35,7 @@ export const callAt = async (
   const complaints: string[] = [];
   const exit = await runCommandLine(args, {
     domain: publishing,
+    parts: ALL_PARTS,
     environment: {},
     clock: REAL_TIME,
     signal: new AbortController().signal,

@@ -26,6 +26,7 @@ import { type Tables, tablesOf } from '#shared/read-model/tables.ts';
 import { createSnapshots, type Snapshots } from '#shared/snapshots/snapshots.ts';
 import type { WebhookRules } from '../../command/handling/handler.ts';
 import { startCommandService } from '../../command/service.ts';
+import { part } from '../../command/webhooks/part.ts';
 import type { ArticleId, CommentId } from '../publishing-ids.ts';
 import { temporaryDataDir } from './data-dir.ts';
 import { inTheDatabase, type StartLog } from './log-engines.ts';
@@ -105,9 +106,8 @@ export const createCommandDatabase = async (options: DatabaseOptions = {}): Prom
       const erasures = openErasureList(join(dataDir.path, 'audit'));
       const blobs = opening.use(await openFolderBlobs(uploads));
       const beside = { log: pino({ level: 'silent' }), metrics: createMetrics(), clock, ...more };
-      const service = opening.use(
-        await startCommandService({ domain, pool, eventLog, keys, masterKey, erasures, blobs, ...beside }),
-      );
+      const dependencies = { domain, pool, eventLog, keys, masterKey, erasures, blobs, ...beside };
+      const service = opening.use(await startCommandService(dependencies, [part]));
       const resources = opening.move();
       return {
         send: service.send,

@@ -43,7 +43,7 @@ const openDirectoryFixture = async () => {
     metrics: createMetrics(),
   });
   const openCommands = (over: EventLog, clock?: Clock) =>
-    startCommandService({ ...common(clock), eventLog: over, blobs: NO_BLOBS, erasures: NO_ERASURES });
+    startCommandService({ ...common(clock), eventLog: over, blobs: NO_BLOBS, erasures: NO_ERASURES }, []);
   const side = opening.use(await openCommands(eventLog));
   const readPerson = createReadPerson({ ...common(), eventLog, codec: createCodec(common()) });
   const checkPerson = createCheckPerson({ ...common(), readPerson });

@@ -4,6 +4,7 @@ import { expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { runCommandLine } from '../../command-line/program.ts';
+import { ALL_PARTS } from '../../parts.ts';
 import { openPeople, type TokenHolder } from '../../testing/http/people.ts';
 import { restClientOf } from '../../testing/http/rest-client.ts';
 import { until } from '../../testing/until.ts';
@@ -81,6 +82,7 @@ const createClient = async (installation: Installation): Promise<Client> => {
     words.slice('npm run annals --'.split(' ').length).map((word) => word.replaceAll("'", '')),
     {
       domain: publishing,
+      parts: ALL_PARTS,
       environment: { NODE_ENV: 'test', ...installation.settings },
       clock: REAL_TIME,
       signal: new AbortController().signal,

@@ -12,12 +12,11 @@ import { createDatabase } from './database.ts';
 const ROOT = join(import.meta.dirname, '../..');
 export const PUBLIC_URL = 'http://annals.example';
 export const HELPDESK = 'test/toy/helpdesk.ts';
+/** Serves the domain of DOMAIN_FILE with the parts of PARTS. */
+export const PROGRAM = 'test/toy/parts-main.ts';
 
-/**
- * The program with these parts in a process of its own, which notes the modules that it loads. Without accounts, it
- * takes the tokens of an issuer of the test.
- */
-export const startWith = async (parts: readonly PartName[], file = HELPDESK) => {
+/** A database and a data folder, which one start after the other can use, and an issuer of tokens. */
+export const openPlace = async () => {
   await using opening = new AsyncDisposableStack();
   const mint = await createTokenMint();
   const keys = Router().get('/jwks', (_request, response) => void response.json(mint.jwks));
@@ -25,24 +24,40 @@ export const startWith = async (parts: readonly PartName[], file = HELPDESK) => 
   const database = opening.use(await createDatabase());
   const folder = await mkdtemp(join(tmpdir(), 'annals-parts-'));
   opening.defer(() => rm(folder, { recursive: true, force: true }));
-  const noted = join(folder, 'modules');
-  const annals = opening.use(
-    spawnAnnals(['--import', './test/engines/note-modules.ts', 'test/toy/parts-main.ts'], {
+  const resources = opening.move();
+  return {
+    ...{ mint, database, folder },
+    /** Without accounts, an installation takes the tokens of the issuer of the test. */
+    environmentFor: (parts: readonly PartName[], file = HELPDESK) => ({
       PARTS: parts.join(' '),
       DOMAIN_FILE: file,
-      NOTE_MODULES_IN: noted,
       DATABASE_URL: database.url,
       DATA_DIR: join(folder, 'data'),
       PUBLIC_URL,
       ...(!parts.includes('accounts') && { ISSUER_URL: ISSUER, JWKS_URL: `${issuer.url}/jwks` }),
+    }),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};
+
+export type Place = Awaited<ReturnType<typeof openPlace>>;
+
+/** The program with these parts in a process of its own, which notes the modules that it loads. */
+export const startAt = async (place: Place, parts: readonly PartName[], file = HELPDESK) => {
+  await using opening = new AsyncDisposableStack();
+  const noted = join(place.folder, `modules of ${parts.join(' and ')}`);
+  const annals = opening.use(
+    spawnAnnals(['--import', './test/engines/note-modules.ts', PROGRAM], {
+      ...place.environmentFor(parts, file),
+      NOTE_MODULES_IN: noted,
     }),
   );
   const [, url = ''] = await annals.said(/"url":"([^"]+)","msg":"Annals is ready\."/);
   const resources = opening.move();
   return {
     url,
-    mint,
-    database,
+    mint: place.mint,
+    database: place.database,
     printed: annals.output,
     get: (path: string, accept: string) =>
       fetch(`${url}${path}`, { headers: { accept }, redirect: 'manual' }),
@@ -52,4 +67,13 @@ export const startWith = async (parts: readonly PartName[], file = HELPDESK) => 
     },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
+};
+
+/** The same at a place of its own. */
+export const startWith = async (parts: readonly PartName[], file = HELPDESK) => {
+  await using opening = new AsyncDisposableStack();
+  const place = opening.use(await openPlace());
+  const started = opening.use(await startAt(place, parts, file));
+  const resources = opening.move();
+  return { ...started, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };

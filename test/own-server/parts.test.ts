@@ -18,6 +18,14 @@ type Belongings = {
 };
 
 const OF: Readonly<Record<PartName, Belongings>> = {
+  webhooks: {
+    paths: ['/webhooks', '/deliveries'],
+    rel: 'webhooks',
+    scopes: ['manage:webhooks'],
+    modules:
+      /^(webhook-dispatcher|command\/webhooks|query\/webhooks)\/|node_modules\/(bullmq|ioredis|undici|cron-parser)\//,
+    tables: ['read_model.webhooks', 'webhook_ledger.delivery'],
+  },
   graphql: {
     paths: ['/graphql'],
     rel: 'graphql',
@@ -67,11 +75,13 @@ test('there is a test of each part', () => {
   expect(NAMES.toSorted()).toEqual(ALL_PARTS.map(({ name }) => name).toSorted());
 });
 
+const needs = (name: PartName, other: PartName): boolean => name === other || OF[name].with === other;
 const withNeeded = (name: PartName): readonly PartName[] => [name, ...(OF[name].with ? [OF[name].with] : [])];
 
 test.each<readonly [string, readonly PartName[]]>([
   ['the core alone', []],
   ...NAMES.map((name) => [`the core with ${withNeeded(name).join(' and ')}`, withNeeded(name)] as const),
+  ...NAMES.map((name) => [`everything but ${name}`, NAMES.filter((each) => !needs(each, name))] as const),
 ])('%s serves nothing of the other parts, and loads none of their modules', async (_, parts) => {
   await using annals = await startWith(parts);
   const root = (await (await annals.get('/', 'application/json')).json()) as { readonly _links: object };

@@ -25,7 +25,8 @@ type Section = {
   readonly path: string;
   readonly label: string;
   readonly isForAdmins?: boolean;
-  readonly part?: PartName;
+  /** The parts that it needs. */
+  readonly parts?: readonly PartName[];
 };
 
 /** The pages of the navigation. A page outside it names one of them as its section. */
@@ -36,7 +37,7 @@ const SECTIONS: readonly Section[] = [
   { path: PATHS.applications, label: 'Applications' },
   { path: PATHS.tokens, label: 'Access tokens' },
   { path: PATHS.sessions, label: 'Sessions' },
-  { path: PATHS.webhooks, label: 'Webhooks', part: 'console' },
+  { path: PATHS.webhooks, label: 'Webhooks', parts: ['console', 'webhooks'] },
   { path: PATHS.invitations, label: 'Invitations', isForAdmins: true },
 ];
 
@@ -72,7 +73,7 @@ const navigation = (
   { isAdmin, served }: Pick<AccountView, 'isAdmin' | 'served'>,
 ): Html => html`<nav aria-label="Your account"><ul>
 ${SECTIONS.filter(
-  ({ isForAdmins, part }) => (!isForAdmins || isAdmin) && (part === undefined || serves(served, part)),
+  ({ isForAdmins, parts = [] }) => (!isForAdmins || isAdmin) && parts.every((part) => serves(served, part)),
 ).map(
   ({ path, label }) =>
     html`<li><a href="${path}"${path === section && html` aria-current="page"`}>${label}</a></li>\n`,

@@ -1,4 +1,5 @@
 import { capital, spaced } from '#kernel/base/names.ts';
+import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { endingWith, erasedIn, stayingWithout } from '#shared/erasure/references.ts';
 import { html } from '#shared/html.ts';
@@ -22,6 +23,10 @@ const CONFIRMATION_MAX = 50;
 
 export const deletionPage = ({ domain, problems, confirmation, ...view }: DeletionView): Page => {
   const staying = stayingWithout(domain).map(({ says }) => says);
+  const ending = [
+    ...endingWith(domain).map(({ says }) => `your ${says}`),
+    ...(serves(domain, 'webhooks') ? ['your webhooks'] : []),
+  ];
   return accountPage(view, {
     section: PATHS.home,
     note: PASSWORD_NOTE,
@@ -31,8 +36,7 @@ export const deletionPage = ({ domain, problems, confirmation, ...view }: Deleti
 <p><strong>This cannot be undone.</strong> Immediately:</p>
 <ul>
 <li>${listed(erasedOf(domain))} are erased, in the history too: the key that decrypts them is destroyed;</li>
-<li>${listed([...endingWith(domain).map(({ says }) => `your ${says}`), 'your webhooks'])} are deleted;</li>
-<li>your sessions, your access tokens and the access of applications end.</li>
+${ending.length > 0 && html`<li>${listed(ending)} are deleted;</li>\n`}<li>your sessions, your access tokens and the access of applications end.</li>
 </ul>
 ${staying.length > 0 && html`<p>Your ${listed(staying)} stay, and show “Deleted user”. First delete or withdraw those that must not stay.</p>`}
 <form method="post" action="${PATHS.deletion}" novalidate>

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { bytesText, countText, plural, rateText, spanText } from '#shared/format.ts';
-import { CHECK_NAMES, findingsOf, type Seen } from '#shared/installation-health.ts';
+import { checkNamesOf, findingsOf, type Seen } from '#shared/installation-health.ts';
 import type { AuditStatus } from '#shared/rest/audit.ts';
 import type { OperationsSamples, OperationsStatus } from '#shared/rest/operator.ts';
 import { useApi, useAsked } from '../base/asking.ts';
@@ -83,12 +83,13 @@ const signOf = ({
 
 const Health = (seen: Seen) => {
   const findings = findingsOf(seen);
+  const checks = checkNamesOf(seen.status);
   return html`<div class="health" role="status">
     ${
       findings.length === 0 &&
       html`<details class="finding good">
-        <summary><strong>All ${CHECK_NAMES.length} checks pass.</strong></summary>
-        <ul>${CHECK_NAMES.map((name) => html`<li>${sentence(name)}</li>`)}</ul>
+        <summary><strong>All ${checks.length} checks pass.</strong></summary>
+        <ul>${checks.map((name) => html`<li>${sentence(name)}</li>`)}</ul>
       </details>`
     }
     ${findings.map(({ tone, text, href, linkText }) => html`<p class=${`finding ${tone}`}>${text} ${href && html`<a href=${href}>${linkText}</a>`}</p>`)}
@@ -101,9 +102,12 @@ const Tiles = ({ status: { readModel, webhooks, at } }: { readonly status: Opera
   <dl class="tiles">
     <div><dt>Lag of reads</dt><dd>${readModel.behindSeconds === null ? 'unknown' : spanText(readModel.behindSeconds)}</dd></div>
     <div><dt>Parked</dt><dd><a href="/console/parked">${countText(readModel.parked)}</a></dd></div>
-    <div><dt>Deliveries due</dt><dd>${countText(webhooks.due)}</dd></div>
+    ${
+      webhooks &&
+      html`<div><dt>Deliveries due</dt><dd>${countText(webhooks.due)}</dd></div>
     <div><dt>Dead letters</dt><dd>${countText(webhooks.dead)}</dd></div>
-    <div><dt>Webhooks enabled</dt><dd><a href="/console/webhooks">${countText(webhooks.enabled)} of ${countText(webhooks.endpoints)}</a></dd></div>
+    <div><dt>Webhooks enabled</dt><dd><a href="/console/webhooks">${countText(webhooks.enabled)} of ${countText(webhooks.endpoints)}</a></dd></div>`
+    }
     <div><dt>Read model</dt><dd>${bytesText(readModel.bytes)}</dd></div>
   </dl>
   <p class="soft">As of <${Time} at=${at} clock />. ${readModel.skipped > 0 ? `Operators have skipped ${plural(readModel.skipped, 'event')}.` : ''}</p>`;

@@ -28,9 +28,19 @@ export const throughputOf = (samples: readonly Sample[]): Series => ({
   times: samples.map(({ at }) => secondsOf(at)),
   lines: [
     { label: 'Events', values: samples.map((sample, index) => eventsPerSecond(samples[index - 1], sample)) },
-    { label: 'Deliveries', values: samples.map(({ deliveredPerSecond }) => deliveredPerSecond) },
+    ...lineOf('Deliveries', samples, 'deliveredPerSecond'),
   ],
 });
+
+/** None in an installation without webhooks. */
+const lineOf = (
+  label: string,
+  samples: readonly Sample[],
+  of: 'due' | 'dead' | 'deliveredPerSecond',
+): readonly Line[] =>
+  samples.every((sample) => sample[of] === undefined)
+    ? []
+    : [{ label, values: samples.map((sample) => sample[of] ?? null) }];
 
 const eventsPerSecond = (before: Sample | undefined, sample: Sample): number | null => {
   if (before === undefined) return null;
@@ -70,8 +80,8 @@ const rankOf = (name: string): number => (name === 'projector' ? 0 : 1);
 export const queuesOf = (samples: readonly Sample[]): Series => ({
   times: samples.map(({ at }) => secondsOf(at)),
   lines: [
-    { label: 'Due', values: samples.map(({ due }) => due) },
-    { label: 'Dead', values: samples.map(({ dead }) => dead) },
+    ...lineOf('Due', samples, 'due'),
+    ...lineOf('Dead', samples, 'dead'),
     { label: 'Parked', values: samples.map(({ parked }) => parked) },
   ],
 });

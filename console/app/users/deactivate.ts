@@ -4,12 +4,31 @@ import { readAll } from '../base/all-pages.ts';
 import { useApi, usePages } from '../base/asking.ts';
 import { Confirm } from '../base/confirm.ts';
 import { html } from '../base/html.ts';
+import { useDomain } from '../data/domain.ts';
 import type { User } from './users.ts';
 
 type Hook = { readonly id: number };
 
+type Options = { readonly user: User; readonly done: () => void };
+
 /** Deactivates an account, and its webhooks too if the administrator wants that. */
-export const Deactivate = ({ user, done }: { readonly user: User; readonly done: () => void }) => {
+export const Deactivate = ({ user, done }: Options) =>
+  useDomain().hasWebhooks
+    ? html`<${WithWebhooks} user=${user} done=${done} />`
+    : html`<${Alone} user=${user} done=${done} />`;
+
+const EFFECT =
+  'Until you reactivate the account, nobody can sign in to it, and applications and tokens that act for it are refused.';
+
+const Alone = ({ user, done }: Options) => {
+  const api = useApi();
+  const act = () => api.post(`/account/people/${user.id}/deactivate`).finally(done);
+  return html`<${Confirm} label="Deactivate" title=${`Deactivate ${user.name}?`} doing="Deactivate" act=${act}>
+    <p>${EFFECT}</p>
+  <//>`;
+};
+
+const WithWebhooks = ({ user, done }: Options) => {
   const api = useApi();
   const path = `/webhooks?owner=${user.id}&enabled=true&limit=100`;
   const { body: webhooks = [], more, reload } = usePages<Hook>(path);
@@ -31,7 +50,7 @@ export const Deactivate = ({ user, done }: { readonly user: User; readonly done:
   };
   const toggle = (event: Event) => setAlso((event.currentTarget as HTMLInputElement).checked);
   return html`<${Confirm} label="Deactivate" title=${`Deactivate ${user.name}?`} doing="Deactivate" act=${act}>
-    <p>Until you reactivate the account, nobody can sign in to it, and applications and tokens that act for it are refused.${
+    <p>${EFFECT}${
       webhooks.length > 0 &&
       ` Its webhooks continue, unless you disable them. Reactivating the account does not enable them.`
     }</p>

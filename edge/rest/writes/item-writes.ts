@@ -4,6 +4,7 @@ import { kebab, wire } from '#kernel/base/names.ts';
 import { routeOf } from '#kernel/base/rest/operation.ts';
 import { typeOfCommand } from '#kernel/decide/decide.ts';
 import { patchType } from '#kernel/decide/forms.ts';
+import { serves } from '#kernel/registry/parts.ts';
 import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
 import { parentOf } from '#kernel/rest/operation.ts';
 import { ofAggregates } from '#shared/rest/operations.ts';
@@ -14,7 +15,10 @@ import { mountWrite, type Write, type WriteDependencies, writeRoutes } from './w
  * the item in the response.
  */
 export const itemWrites = (dependencies: WriteDependencies): Router =>
-  Router().use(aggregateRoutes(dependencies), webhookRoutes(dependencies));
+  Router().use(
+    aggregateRoutes(dependencies),
+    ...(serves(dependencies.domain, 'webhooks') ? [webhookRoutes(dependencies)] : []),
+  );
 
 /** The routes of the writes to the aggregates of a domain, except for files. */
 const aggregateRoutes = (dependencies: WriteDependencies & { readonly domain: Domain }): RequestHandler => {

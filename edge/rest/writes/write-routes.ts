@@ -67,11 +67,14 @@ export const writeRoutes = (
   writes: Partial<Writes>,
 ): Router => {
   const router = Router();
+  const operations = operationsOf(dependencies.domain);
   for (const [id, toCommand] of Object.entries(writes)) {
+    const operation = operations[id];
+    if (operation === undefined) throw new Error(`There is no operation ${id}`);
     // Each takes the bodies that the schema of its own operation accepts, which the compiler cannot see in a
     // loop.
     const write = {
-      operation: operationsOf(dependencies.domain)[id as WriteId],
+      operation,
       collection,
       toCommand: toCommand as Write['toCommand'],
     };

@@ -91,6 +91,9 @@ export const HISTORY_OPERATIONS = {
     path: '/users/{userId}/history',
     summary: 'The history of a user, as far as you may read it',
   },
+} as const satisfies Record<string, RestOperation>;
+
+export const WEBHOOK_HISTORY_OPERATIONS = {
   listWebhookHistory: {
     ...HISTORY,
     path: '/webhooks/{webhookId}/history',

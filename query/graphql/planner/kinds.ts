@@ -61,12 +61,12 @@ export const presence = ({ presence: by }: Source, row: Row): readonly Sql[] =>
   by ? [sql`${row}.${Sql.identifier(by.column)} is ${by.isNull ? sql`` : sql`not `}null`] : [];
 
 /** Webhooks are left to the resolvers, except for the id, because `node` may lead to one. */
-export const webhookMapping = ({ sources: { webhooks }, readable }: Options): Mapping => ({
-  table: sql`read_model.${Sql.identifier(webhooks.kind.table)}`,
+export const managedMapping = ({ readable }: Options, source: Source): Mapping => ({
+  table: sql`read_model.${Sql.identifier(source.kind.table)}`,
   letter: 'w',
   values: { id: (row) => plainJson(sql`${row}.id`) },
   rows: {},
-  isReadable: (row) => allOf([...presence(webhooks, row), readable.rightTo(webhooks.right, row)]),
+  isReadable: (row) => allOf([...presence(source, row), readable.rightTo(source.right, row)]),
   orders: {},
 });
 

@@ -4,7 +4,7 @@ import { sourcesOf } from '../../rows/sources.ts';
 import { viewSourcesOf } from '../../views/source.ts';
 import { listsOf } from '../rules/names.ts';
 import { mappingOfItems } from './items.ts';
-import { mappingOf, matching, presence, webhookMapping } from './kinds.ts';
+import { managedMapping, mappingOf, matching, presence } from './kinds.ts';
 import type { Mapping, Which } from './mapping.ts';
 import { type Readable, viewerId } from './readable.ts';
 import { allOf, sql } from './sql.ts';
@@ -43,7 +43,9 @@ export const mappingsOf = (domain: Domain, readable: Readable): Mappings => {
         ),
       ),
       ...Object.fromEntries(views.map((view) => [view.view.type, mappingOfView(options, view)])),
-      Webhook: webhookMapping(options),
+      ...Object.fromEntries(
+        sources.managed.map((source) => [source.kind.type, managedMapping(options, source)]),
+      ),
     },
     query: {
       node: BY_ID,

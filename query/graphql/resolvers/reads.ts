@@ -11,7 +11,6 @@ import { sourcesOf } from '../../rows/sources.ts';
 import { listsOf } from '../rules/names.ts';
 import { auditStatus } from './audit.ts';
 import type { Context, Resolver } from './context.ts';
-import { foundDeliveries } from './found-deliveries.ts';
 import { history } from './histories.ts';
 import { type Listed, readConnection, readPlainList } from './lists.ts';
 import { listingsOf, NO_PARENT, type Row } from './rows.ts';
@@ -70,7 +69,7 @@ export const findTarget = async (
   return isSeen || (await loaders.isReadable(row)) ? row : null;
 };
 
-const byId =
+export const byId =
   (type: string): Resolver =>
   async (_query, { id, at }, context) =>
     readById(isGiven(at) ? await context.at(at, { type, id }) : context, type, id);
@@ -114,15 +113,12 @@ export const queryOf = (domain: Context['domain']): Resolvers => {
     },
     me: (_query, _args, context) =>
       context.caller.kind === 'user' ? readById(context, 'User', context.caller.userId) : null,
-    webhook: byId('Webhook'),
-    ...Object.fromEntries(listsAt('webhooks', 'Webhook')),
-    deliveriesConnection: foundDeliveries,
     eventTypes: (_query, _args, context) => eventTypesOf(context.domain),
     auditStatus,
   };
 };
 
-const listsAt = (name: string, type: string): readonly (readonly [string, Resolver])[] => [
+export const listsAt = (name: string, type: string): readonly (readonly [string, Resolver])[] => [
   [name, listedAt(type, readPlainList)],
   [`${name}Connection`, listedAt(type, readConnection)],
 ];

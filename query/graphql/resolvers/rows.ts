@@ -56,8 +56,8 @@ type Listings = { readonly all: readonly Listing[]; of(type: string): Listing };
 export const listingsOf = oncePer((domain: Domain): Listings => makeListings(domain));
 
 const makeListings = (domain: Domain): Listings => {
-  const { all: declared, webhooks } = sourcesOf(domain);
-  const all = [...declared, webhooks].map((source) => listingOf(domain, source));
+  const { all: declared, managed } = sourcesOf(domain);
+  const all = [...declared, ...managed].map((source) => listingOf(domain, source));
   const byType = new Map(all.map((listing) => [listing.type, listing]));
   return {
     all,

@@ -20,7 +20,7 @@ import {
 import { readHealthOfMany } from '#shared/webhooks/health.ts';
 import { representAttempt, representDelivery, representReplay } from '#shared/webhooks/representation.ts';
 import { withheldOf } from '#shared/webhooks/withheld.ts';
-import { missedSince } from '../../webhooks/representation.ts';
+import { missedSince } from '../../history/missed-since.ts';
 import type { Context, Resolver } from './context.ts';
 import { currentOnly } from './histories.ts';
 import { orUnavailable, readKeyedConnection } from './keyed-connection.ts';

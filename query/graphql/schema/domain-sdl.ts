@@ -60,7 +60,7 @@ export const domainSdl = (domain: Domain): string => {
       'Types that other services can reference by key.',
       `union _Entity = ${all.map(({ kind }) => kind.type).join(' | ')}`,
     ),
-    anyChangeOf(all),
+    anyChangeOf(sources),
     block(undefined, 'extend type Query', [...all.flatMap(queriesOf), ...views.flatMap(viewQueriesOf)]),
     block(undefined, 'extend type Mutation', all.flatMap(mutationsOf)),
     block(undefined, 'extend type Subscription', [

@@ -12,6 +12,7 @@ import { instant } from '#kernel/base/instant.ts';
 import { oncePer } from '#kernel/base/once-per.ts';
 import { day } from '#kernel/base/values.ts';
 import { inWordsOf } from '#kernel/registry/example-kind.ts';
+import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { demandUpload } from '../uploads/upload.ts';
 import { domainSdl, filterSdl } from './domain-sdl.ts';
@@ -46,16 +47,21 @@ const demandText = (value: unknown): string => {
 
 const takeAny = (value: unknown): unknown => value;
 
-const readTypes = (domain: Domain): DocumentNode =>
-  concatAST([
+/** Extend the types of other files. */
+const OF_WEBHOOKS: readonly string[] = ['delivery.graphql', 'webhook.graphql'];
+
+const readTypes = (domain: Domain): DocumentNode => {
+  const hasWebhooks = serves(domain, 'webhooks');
+  return concatAST([
     ...readdirSync(FOLDER)
-      .filter((name) => name.endsWith('.graphql'))
+      .filter((name) => name.endsWith('.graphql') && (hasWebhooks || !OF_WEBHOOKS.includes(name)))
       .sort()
       .map((name) =>
         parse(withFilters(domain, inWordsOf(domain, readFileSync(new URL(name, FOLDER), 'utf8')))),
       ),
     parse(domainSdl(domain)),
   ]);
+};
 
 /** The filters of the domain replace this comment. */
 const FILTERS = /^ *# Filters by references of events$/gm;

@@ -1,5 +1,5 @@
 import { oneOf } from '#kernel/base/names.ts';
-import type { Source } from '../../rows/sources.ts';
+import type { Source, Sources } from '../../rows/sources.ts';
 import { changedName, changeType, eventName } from '../rules/names.ts';
 import { block, type Line, sentence } from './sdl-lines.ts';
 
@@ -35,17 +35,20 @@ const subjectOf = ({ kind }: Source): Line => [
   `For an event of ${oneOf(kind.name)}: its current state; null if it was deleted, or if you may not read it.`,
   `${kind.name}: ${kind.type}`,
 ];
-const WEBHOOK_SUBJECT: Line = [
-  'For an event of a webhook: its current state; null if it was deleted, or if you may not manage it.',
-  'webhook: Webhook',
+const managedSubjectOf = ({ kind }: Source): Line => [
+  `For an event of ${oneOf(kind.name)}: its current state; null if it was deleted, or if you may not manage it.`,
+  `${kind.name}: ${kind.type}`,
 ];
 
 const idsOf = (all: readonly Source[]): readonly Line[] => [
-  [
-    `The id of the ${all.map(({ kind }) => kind.name).join(', ')} or webhook of the event; null for other events.`,
-    'subjectId: ID',
-  ],
+  [`The id of the ${anyOf(all)} of the event; null for other events.`, 'subjectId: ID'],
 ];
+
+const anyOf = (all: readonly Source[]): string =>
+  all
+    .map(({ kind }) => kind.name)
+    .join(', ')
+    .replace(/, (\w+)$/, ' or $1');
 
 export const subscriptionsOf = ({ kind, parent }: Source): readonly Line[] => {
   const type = changeType(kind);
@@ -66,10 +69,10 @@ export const subscriptionsOf = ({ kind, parent }: Source): readonly Line[] => {
 };
 
 /** The payload for events of all aggregates. */
-export const anyChangeOf = (all: readonly Source[]): string =>
+export const anyChangeOf = ({ all, managed }: Sources): string =>
   block('An event.', 'type Change', [
     ...payloadOf(exampleIn(all)),
     ...all.map(subjectOf),
-    WEBHOOK_SUBJECT,
-    ...idsOf(all),
+    ...managed.map(managedSubjectOf),
+    ...idsOf([...all, ...managed]),
   ]);

@@ -20,7 +20,8 @@ const subject =
 export const subscriptionOf = (
   domain: Domain,
 ): Readonly<Record<string, Readonly<Record<string, Resolver>>>> => {
-  const kinds = sourcesOf(domain).all.map(({ kind }) => kind);
+  const { all, managed } = sourcesOf(domain);
+  const kinds = all.map(({ kind }) => kind);
   const roots = kinds.flatMap((kind) => [
     changedName(kind),
     ...Object.values(kind.events).map((event) => eventName(kind, event)),
@@ -36,6 +37,9 @@ export const subscriptionOf = (
     ...Object.fromEntries(
       kinds.map((kind, index) => [changeType(kind), Object.fromEntries(subjects.slice(index, index + 1))]),
     ),
-    Change: { ...Object.fromEntries(subjects), webhook: subject('webhook', 'Webhook') },
+    Change: {
+      ...Object.fromEntries(subjects),
+      ...Object.fromEntries(managed.map(({ kind }) => [kind.name, subject(kind.name, kind.type)])),
+    },
   };
 };

@@ -8,6 +8,7 @@ import { createCodec, type DecodedEvent } from '#shared/events/codec.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import { runCommandLine } from '../../../command-line/program.ts';
+import { ALL_PARTS } from '../../../parts.ts';
 import { readChainEnd } from '../../../proof/stored/blocks.ts';
 import { until } from '../../../testing/until.ts';
 import { readLedger, readProgress } from '../webhook-ledger.ts';
@@ -91,6 +92,7 @@ const prove = async (settings: Site['settings']): Promise<History['proof']> => {
   const said: string[] = [];
   const exit = await runCommandLine(['audit', 'verify'], {
     domain: publishing,
+    parts: ALL_PARTS,
     environment: { NODE_ENV: 'test', ...settings },
     clock: REAL_TIME,
     signal: new AbortController().signal,

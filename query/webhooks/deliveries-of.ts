@@ -1,16 +1,15 @@
-import type { EventId } from '#kernel/base/brands.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { isUndefinedTable } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { SeeingLog } from '#shared/event-log/own-cursor.ts';
 import { admit, type Caller, may } from '#shared/policy.ts';
-import type { Delivery } from '#shared/rest/deliveries.ts';
 import { listDeliveriesOfEvents } from '#shared/webhooks/deliveries.ts';
 import { representDelivery } from '#shared/webhooks/representation.ts';
+import type { DeliveriesOf } from '../events/deliveries.ts';
 import { createItemFinder } from '../kinds/find.ts';
 import { type ItemRow, resourceIn } from '../kinds/rows.ts';
-import { sourcesOf } from '../rows/sources.ts';
+import { demandSource, sourcesOf } from '../rows/sources.ts';
 import { readFailureOf } from '../rows/statement.ts';
 
 type Dependencies = {
@@ -19,17 +18,8 @@ type Dependencies = {
   readonly eventLog: SeeingLog;
 };
 
-/**
- * The deliveries of events to webhooks that the caller may manage; no `deliveries` for callers who may manage
- * none.
- */
-type DeliveriesOf = (
-  caller: Caller,
-  events: readonly EventId[],
-) => Promise<{ readonly deliveries?: Delivery[] }>;
-
 export const createDeliveriesOf = ({ domain, pool, eventLog }: Dependencies): DeliveriesOf => {
-  const { webhooks } = sourcesOf(domain);
+  const webhooks = demandSource(sourcesOf(domain), 'webhook');
   const findItem = createItemFinder(pool, webhooks);
   const mayManage = (caller: Caller) => (row: ItemRow) =>
     may(caller, webhooks.right, resourceIn(webhooks, row));
