@@ -12,7 +12,7 @@ import type { PastOptions } from './time-travel/options.ts';
 export type QueryPart = {
   /** Its links at `GET /`. */
   readonly links: readonly Link[];
-  /** What it knows of the deliveries of events. */
+  /** Finds the deliveries of events, if it knows them. */
   deliveriesOf?(dependencies: QueryDependencies): DeliveriesOf;
   /** Opens it with what the role has opened. It closes before that. */
   open(resources: PartResources): OpenedPart | Promise<OpenedPart>;

@@ -21,7 +21,7 @@ import { representWebhook, type WebhookRow } from './representation.ts';
 
 type WebhookDependencies = { readonly domain: Domain; readonly pool: Pool; readonly identity: LogIdentity };
 
-/** What they return now. */
+/** Returns the present state. */
 type WebhookReads = {
   listWebhooks(
     reader: Reader,
