@@ -32,3 +32,9 @@ test.each(['ends', 'notes', 'subscribe', 'internal'])('an event with `%s: false`
     /^page: the event \w+ has `\w+` with another value than true: remove it\.$/,
   );
 });
+
+test('a command that emits a list of events without a decision is refused', () => {
+  expect(declared({ commands: { make: { emits: ['made'] } } })).toThrow(
+    'page: the command make emits a list of events, but has no `decide` that chooses: declare it.',
+  );
+});

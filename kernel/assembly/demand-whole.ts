@@ -11,7 +11,11 @@ const CONTENT = ['creates', 'changes', 'computes'] as const;
  * them too, but a start does not run it. Runs on the raw declaration, before any lookup.
  */
 export const demandWhole = (aggregates: readonly AnyAggregate[]): void => {
-  const [wrong] = aggregates.flatMap((each) => [...missingIn(each), ...unknownIn(each)]);
+  const [wrong] = aggregates.flatMap((each) => [
+    ...missingIn(each),
+    ...unknownIn(each),
+    ...undecidedIn(each),
+  ]);
   if (wrong !== undefined) throw new StartRefused(wrong);
 };
 
@@ -37,6 +41,19 @@ const unknownIn = ({ kind, declaration }: AnyAggregate): readonly string[] => {
       }),
     ),
   ]);
+};
+
+const undecidedIn = ({ kind, declaration }: AnyAggregate): readonly string[] => {
+  const commands = (declaration.commands ?? {}) as Readonly<
+    Record<string, Readonly<Record<string, unknown>>>
+  >;
+  return Object.entries(commands).flatMap(([command, { emits, decide }]) =>
+    Array.isArray(emits) && typeof decide !== 'function'
+      ? [
+          `${kind}: the command ${command} emits a list of events, but has no \`decide\` that chooses: declare it.`,
+        ]
+      : [],
+  );
 };
 
 const namesIn = (names: unknown): readonly string[] => (Array.isArray(names) ? names.map(String) : []);

@@ -2,9 +2,12 @@
 const EXCUSED: Readonly<Record<string, string>> = {
   'return { aggregate,⟦view, ⟧': 'publishing has no view',
   'const SECOND_APPROVAL_FROM =': 'only code of the author uses it',
+  'rights: { read: { signedIn: true },⟦write⟧': 'nobody has a right that is not declared',
+  '⟦label⟧ → labelx': 'nothing refers to a claim, and the compiler refuses it',
+  "⟦label: 'purpose'": 'nothing refers to a claim',
+  'of: [': 'the compiler demands that `from` names the same aggregates',
   'delete: {⟦says': 'the text is the one that follows from the name',
   'write: {}⟧ → nothing': 'nobody has a right that is not declared',
-  '⟦write⟧ → writex': 'the same, and the compiler refuses it',
 };
 
 export const isExcused = (word: string): boolean => Object.keys(EXCUSED).some((part) => word.includes(part));

@@ -55,7 +55,7 @@ const namesIn = (pattern: Node): readonly string[] =>
     ? [pattern.name as string]
     : (pattern.properties as readonly Node[]).map(({ value }) => (value as Node).name as string);
 
-/** What a package or another folder exports is given to the function; a neighbour is a block before. */
+/** The function is given the exports of packages and other folders; a neighbour is a block before. */
 const importOf = ({ source, specifiers }: Node): string => {
   const from = (source as Node).value as string;
   if (!from.startsWith('./')) return '';

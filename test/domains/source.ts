@@ -10,7 +10,8 @@ import {
 /** The declaration as an author writes it: a whole file, which `DOMAIN_FILE` can name. */
 export const fileOf = (plan: DomainPlan): string => {
   const body = [...linesOf(plan), `export const generated = ${assembled(plan)};`, ''];
-  const used = (names: readonly string[]) => names.filter((name) => body.join().includes(`${name}(`)).join(', ');
+  const used = (names: readonly string[]) =>
+    names.filter((name) => body.join().includes(`${name}(`)).join(', ');
   return [
     "import { assemble } from '#kernel/assembly/assemble.ts';",
     "import { domain } from '#kernel/declare/domain.ts';",
