@@ -42,7 +42,7 @@ const faultsOf = async (served: Served, checks: readonly string[]): Promise<read
 /** Each starts an installation. */
 const SHRINKINGS_MAX = 60;
 
-export type Effort = {
+type Effort = {
   /** How many checks are made beside those of every domain. */
   readonly others: number;
   /** Whether a declaration with a fault is made as small as possible. */

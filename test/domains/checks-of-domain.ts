@@ -13,7 +13,7 @@ import type { Stage } from '../../testing/describe-domain/stage.ts';
 import { checkStreams } from '../../testing/describe-domain/streams.ts';
 import { checkAnswers } from './check-answers.ts';
 
-export type DomainCheck = (stage: Stage, checks: Checks) => Promise<void>;
+type DomainCheck = (stage: Stage, checks: Checks) => Promise<void>;
 
 const situationsIn = ({ found }: Stage): readonly Situation[] => [
   ...new Map(found.situations.map((situation) => [situation.alike, situation])).values(),

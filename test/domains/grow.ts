@@ -11,7 +11,7 @@ import * as rules from './steps-rules.ts';
 const isStep = (each: readonly [string, unknown]): each is [string, content.GrowStep] =>
   /^(?:add|set)/.test(each[0]);
 /** Every kind of addition, by name. */
-export const STEPS: ReadonlyMap<string, content.GrowStep> = new Map(
+const STEPS: ReadonlyMap<string, content.GrowStep> = new Map(
   [content, rights, rules].flatMap((each) => Object.entries(each).filter(isStep)),
 );
 const { addAggregate, addField, addReference } = content;
@@ -51,7 +51,7 @@ export const assembled = (plan: DomainPlan): Domain | string => {
 };
 
 const ROLES = ['member', 'manager', 'guest', 'editor'];
-export type Size = {
+type Size = {
   readonly aggregates?: number;
   readonly steps?: number;
   /** Additions that it refuses are left out. */

@@ -24,13 +24,13 @@ export type FieldPlan = {
   options: Record<string, Json[]>;
 };
 
-export type EventPlan = JsonRecord & {
+type EventPlan = JsonRecord & {
   creates?: string[];
   changes?: string[];
   adds?: string;
   ends?: boolean;
 };
-export type CommandPlan = JsonRecord & { emits: string | string[] };
+type CommandPlan = JsonRecord & { emits: string | string[] };
 
 export type AggregatePlan = {
   owner?: string;

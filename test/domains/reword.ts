@@ -5,7 +5,7 @@ import { printed, SURFACES } from './surfaces.ts';
 import { rewordingsOf } from './words.ts';
 
 /** The words that matter to no surface, and those that fail otherwise than by a refusal. */
-export type Reworded = { readonly ignored: readonly string[]; readonly failed: readonly string[] };
+type Reworded = { readonly ignored: readonly string[]; readonly failed: readonly string[] };
 
 /** Changes each word of a shipped domain alone; `isTried` chooses some. */
 export const reword = (name: string, isTried: (index: number) => boolean): Reworded => {

@@ -1,7 +1,7 @@
 import { type Node, parsed } from './shipped-source.ts';
 
 /** A declaration in which one word is another, is removed, or is there twice. */
-export type Reworded = { readonly what: string; readonly source: string };
+type Reworded = { readonly what: string; readonly source: string };
 
 /** Every single change of a word; code of the author is code, and not part of the declaration. */
 export const rewordingsOf = (source: string): readonly Reworded[] => {
