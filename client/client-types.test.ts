@@ -4,6 +4,7 @@ import type { publishingWithCollections } from '../test/toy/collections.ts';
 import type { helpdesk } from '../test/toy/helpdesk.ts';
 import type { lending } from '../test/toy/lending.ts';
 import type { plans } from '../test/toy/plans.ts';
+import type { privateHelpdesk } from '../test/toy/private-helpdesk.ts';
 import type { workshop } from '../test/toy/workshop.ts';
 import { can } from './can.ts';
 import { createClient } from './client.ts';
@@ -162,17 +163,17 @@ const ownReads = async () => {
   client.read('/course-list');
 };
 
+const privateUsers = async () => {
+  const client = createClient<typeof privateHelpdesk>({ url: '' });
+  const ticket = await client.tickets.get(1);
+  expectTypeOf(ticket.customer).toEqualTypeOf<{ readonly id: number; readonly name: string | null }>();
+  const user = await client.users.get(2);
+  expectTypeOf(user.name).toEqualTypeOf<string>();
+  expectTypeOf(user.phone).toEqualTypeOf<string | null | undefined>();
+};
+
 test('tsc has checked these types', () => {
-  const all = [
-    items,
-    lists,
-    commands,
-    events,
-    problems,
-    listsOfItems,
-    commandsOnItems,
-    ownRefusals,
-    ownReads,
-  ];
-  for (const checked of all) expect(checked).toBeTypeOf('function');
+  const own = [listsOfItems, commandsOnItems, ownRefusals, ownReads, privateUsers];
+  for (const checked of [items, lists, commands, events, problems, ...own])
+    expect(checked).toBeTypeOf('function');
 });
