@@ -201,6 +201,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'readonly [Role, ...Role[]]': 'names',
   F: 'fields by names',
   'keyof F & string': 'a field',
+  "Keys<F, unknown>['label']": 'a field',
   'keyof E & string': 'an event',
   'keyof C & string': 'a command',
   Wait: 'as `3 days`',
