@@ -70,9 +70,7 @@ const decisionOf = (domain: Domain, kind: Kind, { command, evolve, decisions }: 
     for (const [draft, computed] of afterState(refuseFirst, () => choose(form, before, context))) {
       const drafted =
         after.status === 'present'
-          ? afterState(refuseFirst, () =>
-              draft.dataOf(form, after as Present, { computed, context }),
-            )
+          ? afterState(refuseFirst, () => draft.dataOf(form, after as Present, { computed, context }))
           : [];
       for (const data of drafted) {
         if (!isCreation) guard(before.fields, context);
