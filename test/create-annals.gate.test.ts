@@ -8,7 +8,7 @@ import { spawnAnnals } from './annals-process.ts';
 import { temporaryDataDir } from './engines/data-dir.ts';
 
 /** Runs `create-annals` from its sources; `test/package.engine.test.ts` tests the built one. */
-const MAIN = join(import.meta.dirname, '../create/main.ts');
+const MAIN = join(import.meta.dirname, '../create/create-annals.ts');
 
 test.each([
   [win32.join('domain', 'note.ts'), true, 'domain/invoice.ts'],

@@ -52,7 +52,7 @@ test('the oldest Node of a clone and of a project is the same number wherever on
   expect(
     [...read('scripts/package/manifest.ts').matchAll(/node: '>=(.+)'/g)].map(([, node]) => node),
   ).toEqual([OF_PROJECT, OF_PROJECT]);
-  expect(read('create/main.ts')).toContain(`NODE_MIN = [${major}, ${minor}]`);
+  expect(read('create/create-annals.ts')).toContain(`NODE_MIN = [${major}, ${minor}]`);
   expect(read('create/template/demand-node.mjs')).toContain(
     `major < ${major} || (major === ${major} && minor < ${minor})`,
   );

@@ -5,6 +5,8 @@ import type { FieldDef } from '../declare/fields.ts';
 const PARTS = ['fields', 'events', 'commands', 'rights'] as const;
 const FLAGS = ['ends', 'notes', 'subscribe', 'internal'] as const;
 const CONTENT = ['creates', 'changes', 'computes'] as const;
+/** Events of items name fields of the item. */
+const OF_ITEMS = ['adds', 'updates', 'moves', 'removes'] as const;
 
 /**
  * Refuses declarations that lack a part, or whose events name fields that do not exist. The compiler refuses
@@ -31,7 +33,7 @@ const unknownIn = ({ kind, declaration }: AnyAggregate): readonly string[] => {
     ...FLAGS.filter((flag) => spec[flag] !== undefined && spec[flag] !== true).map(
       (flag) => `${kind}: the event ${event} has \`${flag}\` with another value than true: remove it.`,
     ),
-    ...CONTENT.flatMap((effect) =>
+    ...(OF_ITEMS.some((effect) => spec[effect] !== undefined) ? [] : CONTENT).flatMap((effect) =>
       namesIn(spec[effect]).flatMap((name) => {
         const def = Object.hasOwn(fields, name) ? fields[name]?.def : undefined;
         const place = `${kind}: the event ${event} ${effect} ${name}`;

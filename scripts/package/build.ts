@@ -55,7 +55,7 @@ const FILES = [
 const CREATE = 'create';
 const TEMPLATE = `${CREATE}/template/`;
 const LEFT_OUT =
-  /^(?!create\/template\/).*\.test\.ts$|^domain\/contract\/|^shared\/events\/golden\/|^docs\/pictures\/|^package\/README\.md$|^(?!create\/)[\w-]+\/main\.ts$/;
+  /^(?!create\/template\/).*\.test\.ts$|^domain\/contract\/|^shared\/events\/golden\/|^docs\/pictures\/|^package\/README\.md$|^\w[\w-]*\/main\.ts$/;
 /** The console is served to browsers from its sources. */
 const FOR_BROWSERS = 'console/app/';
 
@@ -158,7 +158,7 @@ const build = async (): Promise<void> => {
 const buildCreate = async (repository: Repository): Promise<void> => {
   await cp(join(PACKAGE, CREATE), join(DIST, 'create', CREATE), { recursive: true });
   await writeManifest(join(DIST, 'create'), manifestOfCreate(repository));
-  await chmod(join(DIST, 'create', CREATE, 'main.js'), 0o755);
+  await chmod(join(DIST, 'create', CREATE, 'create-annals.js'), 0o755);
   pack(join(DIST, 'create'));
 };
 

@@ -43,7 +43,7 @@ export const manifestOfCreate = ({
   license,
   type: 'module',
   engines: { node: '>=22.18' },
-  bin: { 'create-annals': './create/main.js' },
+  bin: { 'create-annals': './create/create-annals.js' },
   // Written into new projects.
   allowScripts: Object.fromEntries(
     Object.entries(allowScripts).filter(([name]) => !OF_THE_REPOSITORY.has(name)),

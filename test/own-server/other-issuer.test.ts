@@ -20,7 +20,7 @@ test('the core alone serves the domain of a new project over REST, with tokens o
   };
   const tokenOf = (sub: number, role: string, scope: string) =>
     annals.mint.token({ aud: PUBLIC_URL, sub: String(sub), role, scope });
-  const admin = await tokenOf(1, 'admin', 'write:users');
+  const admin = await tokenOf(1, 'admin', 'read:users write:users');
   const ada = { name: 'Ada', email: 'ada@example.com', role: 'member' };
   const registered = await send('POST', '/users', { token: admin, body: ada });
   expect(registered).toMatchObject({ status: 201, body: { name: 'Ada' } });
