@@ -79,7 +79,10 @@ type ContentOf<A, Name> = Name extends keyof CommandsOf<A>
   ? Extract<Content<EventOf<A, CommandsOf<A>[Name]>>, keyof FieldsOf<A>>
   : never;
 type CreationOf<A, F, Names extends keyof F, C> = Form<F, Exclude<Names, Optional<F, Names>>> &
-  Partial<Form<F, Optional<F, Names>>> & { readonly [O in OwnerOf<A> as `${O}Id`]?: number } & {
+  DemandedForm<F, Extract<Names, Required<C>>> &
+  Partial<Form<F, Exclude<Optional<F, Names>, Required<C>>>> & {
+    readonly [O in OwnerOf<A> as `${O}Id`]?: number;
+  } & {
     readonly [N in Next<C>]?: boolean;
   };
 
@@ -113,11 +116,18 @@ export type Replacement<A> = {
   >;
 }[CommandNames<A, 'edit'>];
 
-type ActionForm<F, Names extends keyof F, Demanded> = {
-  readonly [K in Names & string as Wire<K, F[K]>]: K extends Demanded
-    ? NonNullable<ValueOf<F[K]>>
-    : ValueOf<F[K]>;
+/** Optional in an action: the field stays as it is. */
+type LeftIn<F, Names extends keyof F, Demanded> = {
+  [K in Names]: K extends Demanded ? never : IsOptional<F[K]> extends true ? K : never;
+}[Names];
+type DemandedForm<F, Names extends keyof F> = {
+  readonly [K in Names & string as Wire<K, F[K]>]: NonNullable<ValueOf<F[K]>>;
 };
+type ActionForm<F, Names extends keyof F, Demanded> = DemandedForm<
+  F,
+  Exclude<Names, LeftIn<F, Names, Demanded>>
+> &
+  Partial<Form<F, LeftIn<F, Names, Demanded>>>;
 /** The form of an action. */
 export type ActionFormOf<A, Name extends keyof CommandsOf<A>> = [ContentOf<A, Name>] extends [never]
   ? undefined

@@ -10,7 +10,7 @@ const id = z.int().positive();
 
 /**
  * The fields of a command beside its ids. A missing field gets its default in a creation, and stays unchanged
- * in an edit.
+ * in an edit, or if it is optional.
  */
 export const formShape = (kind: Kind, command: CommandInfo): Shape => {
   const isCreation = command.kind === 'create';
@@ -22,12 +22,18 @@ export const formShape = (kind: Kind, command: CommandInfo): Shape => {
     shape[wire(kind.owner, kind.fields[kind.owner])] = id.optional();
   for (const name of command.form) {
     const def = kind.fields[name] as FieldDef;
-    const schema = command.requires.includes(name) ? def.demanded : demandedOf(def);
-    shape[wire(name, def)] = isCreation ? withDefault(schema, def) : isPartial ? schema.optional() : schema;
+    const isRequired = command.requires.includes(name);
+    const schema = isRequired ? def.demanded : demandedOf(def);
+    if (isCreation) shape[wire(name, def)] = isRequired ? schema : withDefault(schema, def);
+    else shape[wire(name, def)] = isPartial || mayBeLeftOut(command, name, def) ? schema.optional() : schema;
   }
   if (isCreation) for (const next of command.next) shape[next] = z.boolean().default(false);
   return shape;
 };
+
+/** An optional field stays as it is if the form of an action does not contain it. */
+export const mayBeLeftOut = ({ requires }: CommandInfo, name: string, { optional }: FieldDef): boolean =>
+  optional === true && !requires.includes(name);
 
 /** The fields that a command has of an item. Only the addition of an item with a key contains the key. */
 const itemFormShape = (command: CommandInfo, { fields, id: of, key }: ListInfo): Shape => {
@@ -44,7 +50,9 @@ const itemFormShape = (command: CommandInfo, { fields, id: of, key }: ListInfo):
     case 'changeItem':
       return Object.fromEntries(all.map(([name, def, schema]) => [wire(name, def), schema.optional()]));
     case 'actOnItem':
-      return Object.fromEntries(all.map(([name, def, schema]) => [wire(name, def), schema]));
+      return Object.fromEntries(
+        all.map(([name, def, schema]) => [wire(name, def), def.optional ? schema.optional() : schema]),
+      );
     case 'moveItem':
       return { before: of.def.recorded.nullable() };
     default:

@@ -157,7 +157,7 @@ type CommandSpec<EventName, Plain, Cond, FieldName, Decision, Reference, OnItem>
    * If it is false, the command is refused and the item has no link to it.
    */
   readonly whenItem?: OnItem;
-  /** Optional fields of the form that this command requires. */
+  /** Optional fields that the form of a creation or an action must have; it may leave out all others. */
   readonly requires?: readonly FieldName[];
   /** Only timers and reactions send it: it has no path and no mutation. */
   readonly internal?: true;

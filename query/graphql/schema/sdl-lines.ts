@@ -22,13 +22,17 @@ export const sentence = (words: string): string =>
 export const valueType = (kind: Typed, member: Pick<Member, 'name' | 'def' | 'target'>): string =>
   member.target ? member.target.type : member.def.values ? enumName(kind, member) : member.def.graphql;
 
-/** A field of an input. */
-export const inputOf = (kind: Typed, member: Member, as: 'new' | 'changed' | 'whole'): string => {
+/** A field of an input, which is `whole` in an action and `required` in a creation too. */
+export const inputOf = (
+  kind: Typed,
+  member: Member,
+  as: 'new' | 'changed' | 'whole' | 'required',
+): string => {
   const { def, target } = member;
   const type = target ? 'ID' : valueType(kind, member);
   const name = memberName(member);
   if (as === 'changed') return `${name}: ${type}`;
-  if (as === 'whole') return `${name}: ${type}!`;
+  if (as === 'required' || (as === 'whole' && !def.optional)) return `${name}: ${type}!`;
   if (Array.isArray(def.initial)) return `${name}: ${type}! = ${JSON.stringify(def.initial)}`;
   if (def.initial !== undefined)
     return `${name}: ${type} = ${def.values ? String(def.initial) : JSON.stringify(def.initial)}`;

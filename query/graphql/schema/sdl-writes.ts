@@ -16,7 +16,9 @@ export const inputsOf = (source: Source): readonly string[] => {
   return [
     ...commandsOf(source, 'create').map((command) =>
       block(`A new ${kind.field}.`, `input ${kind.type}Input`, [
-        ...command.form.map((name) => inputLine(source, name, 'new')),
+        ...command.form.map((name) =>
+          inputLine(source, name, isRequired(command, name) ? 'required' : 'new'),
+        ),
         ...command.next.map(
           (next): Line => [
             sentence(`${kind.commands[next]?.says ?? next} at once`),
@@ -46,7 +48,9 @@ const memberOf = ({ kind, members }: Source, name: string): Member => {
   return member;
 };
 
-const inputLine = (source: Source, name: string, as: 'new' | 'changed'): Line => {
+const isRequired = ({ requires }: CommandInfo, name: string): boolean => requires.includes(name);
+
+const inputLine = (source: Source, name: string, as: 'new' | 'changed' | 'required'): Line => {
   const member = memberOf(source, name);
   return [formTextOf(member.def) ?? sentence(name), inputOf(source.kind, member, as)];
 };
@@ -67,7 +71,12 @@ const mutationLine = (source: Source, command: CommandInfo): Line => {
   const name = mutationName(kind, command);
   const says = sentence(saysOf(source, command));
   const flat = () =>
-    command.form.map((field) => `, ${inputOf(source.kind, memberOf(source, field), 'whole')}`).join('');
+    command.form
+      .map((field) => {
+        const as = isRequired(command, field) ? 'required' : 'whole';
+        return `, ${inputOf(source.kind, memberOf(source, field), as)}`;
+      })
+      .join('');
   switch (command.kind) {
     case 'create':
       return [
