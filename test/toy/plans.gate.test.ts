@@ -16,13 +16,21 @@ const test = base
   .extend(
     'send',
     { scope: 'file' },
-    ({ ask, planner: { token } }) =>
+    ({ ask, session, planner: { token } }) =>
       async (method: string, at: string, body?: unknown, type?: string) => {
-        const { status, body: answer } = await ask(method, at, {
+        const {
+          status,
+          headers,
+          body: answer,
+        } = await ask(method, at, {
           token,
           ...(body !== undefined && { body }),
           ...(type !== undefined && { type }),
         });
+        const cursor = headers.get('consistency-token');
+        // The next reader sees the write.
+        if (cursor !== null)
+          await session.read('/plans', { token, headers: { 'consistency-token': cursor } });
         return { status, ...(answer as Body) };
       },
   )

@@ -95,7 +95,7 @@ export const freshBody = async (
   stage: Stage,
   kind: Kind,
   command: CommandInfo,
-  { taken = [], by }: Sending = {},
+  { taken = [], by }: Sending,
 ): Promise<Row | undefined> => {
   const { examples, found } = stage;
   const everybody = nameableBy(stage, by);
@@ -115,7 +115,8 @@ export const freshBody = async (
   return bodyOf(kind, command, { ...form, ...(command.kind === 'moveItem' && { before: null }) });
 };
 
-type Sending = { readonly taken?: readonly string[]; readonly by?: Actor | undefined };
+/** The sender names only users whom they may read; without one, everybody is named. */
+type Sending = { readonly taken?: readonly string[]; readonly by: Actor | undefined };
 
 /** The users whom somebody can name in forms. */
 const nameableBy = (stage: Stage, by: Actor | undefined): readonly number[] => {

@@ -98,7 +98,7 @@ const marked = async (
   command: CommandInfo,
   { person, marks }: Pick<Marking, 'person' | 'marks'>,
 ): Promise<Row> => {
-  const form: Record<string, unknown> = { ...(await freshBody(stage, kind, command)) };
+  const form: Record<string, unknown> = { ...(await freshBody(stage, kind, command, { by: undefined })) };
   for (const [name, def] of fieldsOfForm(kind, command)) {
     if (def.kind === 'ref' && targetOf(def) === 'user') form[wire(name, def)] = person;
     const mark = isOfPerson(kind, def) ? markerOf(def, stage.random) : undefined;

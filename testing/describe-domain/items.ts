@@ -53,7 +53,7 @@ export const keysIn = async (
 /** Adds an item that differs from all others. */
 export const addItem = async ({ stage, made, list, addition, by }: Filling, taken: readonly string[]) => {
   const { kind } = made.situation;
-  const body: Record<string, unknown> = { ...(await freshBody(stage, kind, addition, { taken })) };
+  const body: Record<string, unknown> = { ...(await freshBody(stage, kind, addition, { by, taken })) };
   if (list.key !== undefined && list.id.def.kind === 'ref')
     body[wire(list.key, list.id.def)] = await freshTarget(stage, list, taken);
   const [method, path] = requestOf(stage.domain, kind, addition, { [`${kind.name}Id`]: made.id });

@@ -77,7 +77,7 @@ const checkReaction = async (
   const referred: Made = { ...made, situation: of, id, path: `/${target.path}/${id}` };
   const by = await giverOf(stage, referred, cause.name);
   const [method, path] = requestOf(stage.domain, target, cause, { [`${target.name}Id`]: id });
-  const body = await freshBody(stage, target, cause);
+  const body = await freshBody(stage, target, cause, { by });
   const done = await stage.ask(method, path, { token: by.token, ...(body && { body }) });
   // Its present state may not allow the command.
   if (done.status >= 300) return;

@@ -73,7 +73,7 @@ const checkRefusals = async ({
   command,
   request: [method, path],
 }: Sending): Promise<void> => {
-  const whole = (await freshBody(stage, kind, command)) ?? {};
+  const whole = (await freshBody(stage, kind, command, { by })) ?? {};
   const isPartial = command.kind === 'changeItem' || (command.kind === 'edit' && command.form.length > 1);
   const refused = async (body: unknown, pointer: string, what: string): Promise<void> => {
     const reply = await stage.ask(method, path, { token: by.token, body, ...typeFor(command) });
@@ -115,7 +115,7 @@ const checkRoundTrip = async ({
   command,
   request: [method, path],
 }: Sending): Promise<void> => {
-  const body = (await freshBody(stage, kind, command)) ?? {};
+  const body = (await freshBody(stage, kind, command, { by })) ?? {};
   const { written, headers } = await stage.session.write(method, path, { token: by.token, body });
   const self = `/${kind.path}/${written.id}`;
   checks.equal(
@@ -139,9 +139,10 @@ const checkReplacing = async (stage: Stage, checks: Checks, situation: Situation
   const edit = Object.values(kind.commands).find(
     (command) => command.kind === 'edit' && !command.internal,
   ) as CommandInfo;
-  const { token } = await giverOf(stage, made, edit.name);
+  const by = await giverOf(stage, made, edit.name);
+  const { token } = by;
   const isGuarded = edit.when !== undefined || Object.keys(kind.invariants).length > 0;
-  const put = (await freshBody(stage, kind, edit)) ?? {};
+  const put = (await freshBody(stage, kind, edit, { by })) ?? {};
   const replaced = await stage.ask('PUT', path, { token, body: put });
   // Conflicts with the present state are compared in the checks of links.
   if (isGuarded && replaced.status === 409) return;
@@ -162,7 +163,7 @@ const checkReplacing = async (stage: Stage, checks: Checks, situation: Situation
     );
   for (const [index, name] of edit.form.entries()) {
     const key = wire(name, kind.fields[name]);
-    const value = (await freshBody(stage, kind, edit))?.[key] ?? null;
+    const value = (await freshBody(stage, kind, edit, { by }))?.[key] ?? null;
     const body = index % 2 === 0 ? { [key]: value } : [{ op: 'replace', path: `/${key}`, value }];
     const type = index % 2 === 0 ? MERGE : 'application/json-patch+json';
     const patched = await stage.ask('PATCH', path, { token, body, type });

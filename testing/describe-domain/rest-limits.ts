@@ -90,7 +90,7 @@ const checkTaken = async (
   const request = await requestFor(stage, made, command);
   if (request === undefined) return;
   const [method, path] = request;
-  const whole = (await freshBody(stage, kind, command)) ?? {};
+  const whole = (await freshBody(stage, kind, command, { by })) ?? {};
   const reply = await stage.ask(method, path, {
     token: by.token,
     body: { ...whole, [key]: value },

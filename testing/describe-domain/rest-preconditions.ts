@@ -87,7 +87,7 @@ const checkRepeated = async (
   if (kind.parent !== undefined || state === undefined) return;
   const [method, path] = requestOf(stage.domain, kind, creation, {});
   const by = stage.actors.find(({ key }) => key === steps[0]?.actor) ?? stage.admin;
-  const body = await freshBody(stage, kind, creation);
+  const body = await freshBody(stage, kind, creation, { by });
   const headers = { 'idempotency-key': randomUUID() };
   const send = (sent: unknown) => stage.ask(method, path, { token: by.token, body: sent, headers });
   const [first, second] = [await send(body), await send(body)];
@@ -97,8 +97,8 @@ const checkRepeated = async (
     [first.status, first.body],
     `${creation.name} of ${name} once more with its key`,
   );
-  const other = await send(await freshBody(stage, kind, creation));
-  const isOther = JSON.stringify(await freshBody(stage, kind, creation)) !== JSON.stringify(body);
+  const other = await send(await freshBody(stage, kind, creation, { by }));
+  const isOther = JSON.stringify(await freshBody(stage, kind, creation, { by })) !== JSON.stringify(body);
   if (isOther)
     checks.equal(
       [other.status, codeOf(other)],
@@ -118,7 +118,7 @@ const checkAbsent = async (stage: Stage, checks: Checks, { kind }: Situation): P
     for (const command of Object.values(kind.commands)) {
       if (command.internal || command.kind === 'create' || command.list !== undefined) continue;
       const [method, path] = requestOf(stage.domain, kind, command, { [`${kind.name}Id`]: id });
-      const body = await freshBody(stage, kind, command);
+      const body = await freshBody(stage, kind, command, { by: stage.admin });
       const reply = await stage.ask(method, path, { token, ...(body && { body }) });
       checks.equal(reply.status, 404, `${command.name} of ${kind.name} ${id}`);
     }

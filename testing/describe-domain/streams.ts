@@ -2,6 +2,7 @@ import { streamOf } from '../graphql/graphql-stream.ts';
 import { type Followed, follow } from '../http/event-source.ts';
 import { until } from '../until.ts';
 import type { Checks } from './checks.ts';
+import { mayEver } from './declared.ts';
 import { callersOf } from './rights-callers.ts';
 import { scopeIn } from './rights-expected.ts';
 import { type Actor, isCrowded, type Made, type Stage } from './stage.ts';
@@ -101,10 +102,12 @@ const openFollower = async (stage: Stage, open: AsyncDisposableStack, actor: Act
     Object.values(events).some(({ internal }) => !internal),
   );
   const eventTypes = shown.map(({ name }) => `${name}.*`);
-  await session.write('POST', '/webhooks', {
-    token: actor.token,
-    body: { url: `${sink.url}${path}`, eventTypes, payload: 'full' },
-  });
+  // A webhook that would never get an event is refused.
+  if (shown.some((kind) => mayEver(domain, kind, 'read', actor.role)))
+    await session.write('POST', '/webhooks', {
+      token: actor.token,
+      body: { url: `${sink.url}${path}`, eventTypes, payload: 'full' },
+    });
   return {
     actor,
     events,

@@ -32,7 +32,7 @@ export const checkWrittenItem = async (
   if (!isAddition && first === undefined) return;
   const ids = { [`${kind.name}Id`]: made.id, [list.id.name]: first };
   const [method, path] = requestOf(stage.domain, kind, command, ids);
-  const body = (await freshBody(stage, kind, command)) ?? {};
+  const body = (await freshBody(stage, kind, command, { by })) ?? {};
   const reply = await stage.ask(method, path, {
     token: by.token,
     ...(Object.keys(body).length > 0 && { body }),
@@ -55,7 +55,7 @@ const checkPatched = async (
   }: Pick<Written, 'command' | 'event'> & { readonly path: string; readonly id: unknown },
 ): Promise<void> => {
   const { stage, made, by, list, checks } = writing;
-  const body = (await freshBody(stage, made.situation.kind, command)) ?? {};
+  const body = (await freshBody(stage, made.situation.kind, command, { by })) ?? {};
   const operations = Object.entries(body).map(([name, value]) => ({
     op: 'replace',
     path: `/${name}`,
