@@ -3,7 +3,7 @@ import { wire } from '#kernel/base/names.ts';
 import { notFound, Rejection } from '#kernel/base/rejection.ts';
 import { always } from '#kernel/conditions/expression.ts';
 import { holdsOf } from '#kernel/conditions/holds.ts';
-import { guardOfField, partOfItems, partRightsOf } from '#kernel/conditions/parts-of.ts';
+import { guardOfField, partOfItems, partRightsOf, settledBy } from '#kernel/conditions/parts-of.ts';
 import { itemsOf, oneOfList } from '#kernel/decide/items.ts';
 import type { CommandInfo, Kind, Row } from '#kernel/registry/registry.ts';
 
@@ -74,7 +74,8 @@ const itemsWritten = (
       // If the whole list is hidden, no response may depend on its content.
       if (part.of === always) throw new Rejection('forbidden');
       if (command.kind === 'addItem') {
-        if (command.events.some(({ item }) => isIn({ ...form, ...item?.sets })))
+        const additions = command.events.filter(({ effect }) => effect === 'adds');
+        if (additions.some((event) => isIn({ ...form, ...settledBy(list, event) })))
           throw new Rejection('forbidden');
         return false;
       }

@@ -139,6 +139,8 @@ test.each(
       declared({ rated: { updates: 'rows', computes: ['rate'] } }),
     'note: the event rated computes at, which it also sets or takes from the form: keep one of them.': () =>
       declared({ rated: { updates: 'rows', computes: ['at'], sets: { at: 'now' } } }),
+    'note: the event shown computes hidden, which decides who may read the item: let the addition set it, or name it in `fields` of the addition.':
+      () => declared({ shown: { updates: 'rows', computes: ['hidden'] } }, { fieldRights: hidden }),
     'note: the event written sets by to `caller`, but an internal command, which has no caller, emits it: make the field optional().':
       () =>
         declared(

@@ -45,6 +45,10 @@ const wrongForm = (list: ListInfo, { effect, item, spec }: EventInfo): readonly 
     ...computes.flatMap((field) => {
       if (list.fields[field] === undefined)
         return [`computes ${field}, which is no field of the ${list.name}: use one of them.`];
+      if (list.settled.includes(field))
+        return [
+          `computes ${field}, which decides who may read the item: let the addition set it, or name it in \`fields\` of the addition.`,
+        ];
       return sets.includes(field) || given.includes(field)
         ? [`computes ${field}, which it also sets or takes from the form: keep one of them.`]
         : [];

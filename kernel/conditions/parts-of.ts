@@ -55,10 +55,20 @@ export const partOfItems = (kind: Kind, list: ListInfo): (ItemPart & { readonly 
 export const guardOfField = (kind: Kind, field: string): string | undefined =>
   partRightsOf(kind).find(({ fields }) => fields.includes(field))?.name;
 
+/** The fields that select items, with the values that an added item has whatever the form contains. */
+export const settledBy = ({ fields, settled }: ListInfo, { item }: EventInfo): Row => {
+  const { content = [], sets = {} } = item ?? {};
+  const left = settled.filter((name) => !content.includes(name) && !Object.hasOwn(sets, name));
+  return { ...Object.fromEntries(left.map((name) => [name, fields[name]?.initial ?? null])), ...sets };
+};
+
 /** True if every item that the event adds is in the part, whatever its form contains. */
-const addsToPart = (part: ItemPart, { item }: EventInfo): boolean =>
-  part.list.settled.every((name) => Object.hasOwn(item?.sets ?? {}, name)) &&
-  holdsOf(part.of)(item?.sets ?? {}, null, () => undefined);
+const addsToPart = ({ list, of }: ItemPart, event: EventInfo): boolean => {
+  const values = settledBy(list, event);
+  return (
+    list.settled.every((name) => Object.hasOwn(values, name)) && holdsOf(of)(values, null, () => undefined)
+  );
+};
 
 /**
  * The rights to parts that a command always writes: its whole form, or every item of its list. Callers cannot
