@@ -12,6 +12,8 @@ export type ItemValues = {
   readonly content: readonly (readonly [name: string, from: string])[];
   /** In the data of the event. */
   valuesBy(sender: Sender): Row;
+  /** True if the event sets a field to another value than the item has. */
+  differs(item: Row, sender: Sender): boolean;
   /** True if the event sets a field to another value than the item has, or only the caller and the time. */
   changes(item: Row, sender: Sender): boolean;
   /** The values of a new item that neither the form nor the event gives. */
@@ -28,8 +30,12 @@ export const itemValuesOf = (list: ListInfo, { type, item }: EventInfo): ItemVal
     set.filter(([, , value]) => isSent(value)),
   ];
   const needsCaller = sent.some(([name, , value]) => value === 'caller' && !list.fields[name]?.optional);
+  const differs: ItemValues['differs'] = (of, { computed }) =>
+    constants.some(([name, , value]) => !areEqual(value, of[name])) ||
+    computes.some(([name]) => !areEqual(computed[name], of[name]));
   return {
     content,
+    differs,
     valuesBy({ callerId, at, computed }) {
       // Code that reacts to events has no caller.
       if (callerId === null && needsCaller) throw new Rejection('unauthenticated');
@@ -42,10 +48,8 @@ export const itemValuesOf = (list: ListInfo, { type, item }: EventInfo): ItemVal
         }),
       ]);
     },
-    changes: (of, { computed }) =>
-      constants.some(([name, , value]) => !areEqual(value, of[name])) ||
-      computes.some(([name]) => !areEqual(computed[name], of[name])) ||
-      (content.length + constants.length + computes.length === 0 && sent.length > 0),
+    changes: (of, sender) =>
+      differs(of, sender) || (content.length + constants.length + computes.length === 0 && sent.length > 0),
     initial: Object.fromEntries(
       Object.entries(list.fields).map(([name, def]) => [wire(name, def), def.initial ?? null]),
     ),

@@ -110,7 +110,7 @@ type DraftItem = (form: Row, state: Present, sender: Sender) => readonly Row[];
 export const itemDraftOf = (kind: Kind, event: EventInfo): DraftItem => {
   const list = listOf(event);
   const { id, key } = list;
-  const { content, valuesBy, changes, initial } = itemValuesOf(list, event);
+  const { content, valuesBy, differs, changes, initial } = itemValuesOf(list, event);
   const also = Object.entries(event.sets).filter(([, value]) => value !== 'now' && value !== 'caller');
   const differing = (form: Row, item: Item): Row =>
     Object.fromEntries(
@@ -136,7 +136,7 @@ export const itemDraftOf = (kind: Kind, event: EventInfo): DraftItem => {
         const known = key === undefined ? undefined : items.find((each) => each.id === form[id.name]);
         if (known !== undefined) {
           // Adding an identical item again changes nothing.
-          if (Object.keys(differing(form, known)).length === 0) return [];
+          if (Object.keys(differing(form, known)).length === 0 && !differs(known, sender)) return [];
           throw new Rejection(exists(oneOfList(kind, list)));
         }
         if (items.length >= list.max) throw new Rejection(isFull(kind.name, list.name), { max: list.max });
