@@ -2,6 +2,7 @@
 
 import { capital, targetOf, wire } from '../base/names.ts';
 import { deleted, notFound, Rejection } from '../base/rejection.ts';
+import { constantsIn } from '../registry/constants-in.ts';
 import type { CommandInfo, Domain, EventInfo, Kind, Row } from '../registry/registry.ts';
 import { areEqual } from './are-equal.ts';
 import type { Evolve } from './evolve.ts';
@@ -253,7 +254,7 @@ const draftOf = (kind: Kind, event: EventInfo): Draft => {
   const carries = event.carries.map((name) => [name, wire(name, kind.fields[name])] as const);
   const content = event.content.map((name) => [name, wire(name, kind.fields[name])] as const);
   const computes = event.computes.map((name) => [name, wire(name, kind.fields[name])] as const);
-  const constants = Object.entries(event.sets).filter(([, value]) => value !== 'now' && value !== 'caller');
+  const constants = constantsIn(event.sets);
   const items = event.list === undefined ? undefined : itemDraftOf(kind, event);
   const isChange =
     event.effect === 'changes' || (event.effect === 'sets' && constants.length + computes.length > 0);

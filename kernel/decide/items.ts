@@ -3,6 +3,7 @@
 
 import { wire } from '../base/names.ts';
 import { exists, isFull, notFound, Rejection } from '../base/rejection.ts';
+import { constantsIn } from '../registry/constants-in.ts';
 import type { EventInfo, Kind, ListInfo, Row } from '../registry/registry.ts';
 import { areEqual } from './are-equal.ts';
 import { itemValuesOf, type Sender } from './item-values.ts';
@@ -111,7 +112,7 @@ export const itemDraftOf = (kind: Kind, event: EventInfo): DraftItem => {
   const list = listOf(event);
   const { id, key } = list;
   const { content, valuesBy, differs, changes, initial } = itemValuesOf(list, event);
-  const also = Object.entries(event.sets).filter(([, value]) => value !== 'now' && value !== 'caller');
+  const also = constantsIn(event.sets);
   const differing = (form: Row, item: Item): Row =>
     Object.fromEntries(
       content.flatMap(([name, from]) =>

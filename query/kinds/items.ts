@@ -8,10 +8,13 @@ import type { Link } from '#kernel/base/rest/fields.ts';
 import { LIMIT_DEFAULT } from '#kernel/base/rest/lists.ts';
 import { pathId } from '#kernel/base/rest/path-id.ts';
 import { always, conditionOnItem } from '#kernel/conditions/expression.ts';
-import { holdsOf } from '#kernel/conditions/holds.ts';
+import { holdsOf, type State } from '#kernel/conditions/holds.ts';
 import { askedItemsSql } from '#kernel/conditions/lists.ts';
+import { guardOfField } from '#kernel/conditions/parts-of.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
+import { areEqual } from '#kernel/decide/are-equal.ts';
 import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
+import { constantsIn } from '#kernel/registry/constants-in.ts';
 import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
 import { itemIdIn } from '#kernel/rest/lists.ts';
 import type { Pool } from '#shared/database/pool.ts';
@@ -266,7 +269,10 @@ export const presentItems = (
     );
   const offered = new Map(
     commands.map((command) => {
-      const [changes, condition] = [changesOf(command, columnOf), conditionOnItem(domain, kind, command)];
+      const [changes, condition] = [
+        changesOf(kind, command, columnOf),
+        conditionOnItem(domain, kind, command),
+      ];
       return [command, { changes, holds: condition === always ? undefined : holdsOf(condition) }] as const;
     }),
   );
@@ -274,7 +280,10 @@ export const presentItems = (
     const [userId, own] = [userIdOf(caller), ownOf(caller)];
     const isOffered = (command: CommandInfo, row: Row): boolean => {
       const { changes = () => true, holds } = offered.get(command) ?? {};
-      return changes(row) && (holds === undefined || holds(itemIn(row), userId, () => undefined, own));
+      return (
+        changes(row, above.resource.fields ?? {}) &&
+        (holds === undefined || holds(itemIn(row), userId, () => undefined, own))
+      );
     };
     const readers = shown.map((readFor) => readFor(caller));
     const path = `/${kind.path}/${above.id}/${kebab(list.name)}`;
@@ -302,17 +311,25 @@ export const presentItems = (
   };
 };
 
-/** Whether a command could change an item: one without a form, only if the item lacks a value that it sets. */
+/**
+ * Whether a command could change something: one without a form, only if the item or the aggregate lacks a
+ * value that it sets. A missing link must not reveal the current value of a guarded field.
+ */
 const changesOf = (
+  kind: Kind,
   { itemForm, events: [event, ...others] }: CommandInfo,
   columnOf: (name: string) => string,
-): ((row: Row) => boolean) => {
-  const constants = Object.entries(event?.item?.sets ?? {}).filter(
-    ([, value]) => value !== 'now' && value !== 'caller',
-  );
-  if (itemForm.length > 0 || others.length > 0 || constants.length === 0) return () => true;
-  const set = constants.map(([name, value]) => [columnOf(name), value] as const);
-  return (row) => set.some(([column, value]) => row[column] !== value);
+): ((row: Row, above: State) => boolean) => {
+  const set = constantsIn(event?.item?.sets).map(([name, value]) => [columnOf(name), value] as const);
+  const also = constantsIn(event?.sets);
+  const isAny =
+    itemForm.length + others.length + (event?.item?.computes.length ?? 0) > 0 ||
+    set.length === 0 ||
+    also.some(([name]) => guardOfField(kind, name) !== undefined);
+  if (isAny) return () => true;
+  return (row, above) =>
+    set.some(([column, value]) => row[column] !== value) ||
+    also.some(([name, value]) => !areEqual(value, above[name]));
 };
 
 const linkOf = ({ kind, name, verb }: CommandInfo, self: string): Readonly<Record<string, Link>> => {

@@ -9,6 +9,7 @@ import { guardOfField, partOfItems, partsWrittenBy } from '#kernel/conditions/pa
 import { possiblyTrue } from '#kernel/conditions/possibly.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
+import { constantsIn } from '#kernel/registry/constants-in.ts';
 import type { CommandInfo, Domain, Kind, ListInfo } from '#kernel/registry/registry.ts';
 import {
   type Caller,
@@ -193,10 +194,7 @@ const commandLink = (domain: Domain, source: Source, command: CommandInfo): Link
     return def?.personal && !def.optional ? [columnOf(name)] : [];
   });
   const [event, ...others] = command.events;
-  const sets =
-    others.length > 0 || !event
-      ? []
-      : Object.entries(event.sets).filter(([, value]) => value !== 'now' && value !== 'caller');
+  const sets = others.length > 0 || !event || event.computes.length > 0 ? [] : constantsIn(event.sets);
   // A missing link must not reveal the current value of a guarded field.
   const readable = sets.filter(([name]) => guardOfField(kind, name) === undefined);
   const changes =

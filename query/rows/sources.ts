@@ -14,6 +14,7 @@ import { isReadableWithItems } from '#kernel/conditions/references.ts';
 import { operationOf, rightsOf } from '#kernel/conditions/rights.ts';
 import { oneOfList } from '#kernel/decide/items.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
+import { constantsIn } from '#kernel/registry/constants-in.ts';
 import { stateFor } from '#kernel/registry/hatches.ts';
 import type { CustomFilterInfo, Domain, Kind, ListInfo, SqlText } from '#kernel/registry/registry.ts';
 import { staysWhenEnded } from '#kernel/registry/stays-when-ended.ts';
@@ -342,13 +343,17 @@ const factsOf = (domain: Domain, kind: Kind): readonly FactAt[] => {
   return [...(kind.owner === undefined ? [] : [{ field: kind.owner, path: [] }]), ...facts, ...under];
 };
 
-/** The facts that rights and the conditions of commands depend on. */
+/** The facts that rights, the conditions of commands, and links depend on. */
 const askedOf = (domain: Domain, kind: Kind): readonly FactAt[] => [
   ...[...rightsOf(domain).values()].flatMap(({ kind: of, alternatives }) =>
     of === kind ? alternatives.flatMap((each) => factsIn(each)) : [],
   ),
   ...Object.values(kind.commands).flatMap(({ when }) =>
     when === undefined ? [] : factsIn(resolve(domain, kind, when)),
+  ),
+  // An action on an item is linked if it would change a field of the aggregate.
+  ...Object.values(kind.events).flatMap(({ effect, sets }) =>
+    effect === 'updates' ? constantsIn(sets).map(([field]) => ({ field, path: [] })) : [],
   ),
 ];
 
