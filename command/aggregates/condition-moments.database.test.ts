@@ -7,7 +7,7 @@ import { deciderOf } from '#kernel/decide/decider.ts';
 import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
 import { conditionOf, timerStatesOf } from '#kernel/decide/timers.ts';
 import { domain } from '#kernel/declare/domain.ts';
-import { instant, integer, ref, states } from '#kernel/declare/fields.ts';
+import { instant, integer, list, ref, states } from '#kernel/declare/fields.ts';
 import { policyOf } from '#shared/policy.ts';
 import { by, registerUser, system } from '../../test/engines/command-side.ts';
 import { callerIn } from '../../test/engines/policy.ts';
@@ -30,6 +30,7 @@ const ticket = aggregate('ticket', {
     low: integer(0, 9).default(0),
     high: integer(0, 9).default(9),
     seenAt: instant().optional(),
+    marks: list({ first: integer(0, 9), last: integer(0, 9) }, { max: 3 }),
     status: states('open', 'done'),
   },
   facts: {
@@ -41,6 +42,8 @@ const ticket = aggregate('ticket', {
     opened: { creates: ['company', 'customer', 'low', 'high'] },
     changed: { changes: ['company', 'customer', 'low', 'high'] },
     lowered: { changes: ['low'], sets: { seenAt: 'now' } },
+    marked: { adds: 'marks' },
+    markChanged: { updates: 'marks' },
     closed: { sets: { status: 'done' } },
     reopened: { sets: { status: 'open' } },
   },
@@ -48,6 +51,8 @@ const ticket = aggregate('ticket', {
     open: { emits: 'opened', when: { customer: { not: 9 } } },
     change: { emits: 'changed' },
     lower: { emits: 'lowered', when: 'zero' },
+    addMark: { emits: 'marked' },
+    changeMark: { emits: 'markChanged', whenItem: { first: { max: { field: 'last' } } } },
     close: { emits: 'closed' },
     reopen: { emits: 'reopened' },
   },
@@ -100,6 +105,12 @@ const ROWS: Readonly<Record<string, (send: Send) => Promise<void>>> = {
     await send('LowerTicket', { ticketId, low: 2 });
     await refused(send('LowerTicket', { ticketId, low: 0 }), 'ticket_not_zero');
   },
+  '`whenItem`': async (send) => {
+    const ticketId = await send('OpenTicket', { customer: 1 });
+    await send('AddMarkTicket', { ticketId, first: 1, last: 2 });
+    await send('ChangeMarkTicket', { ticketId, markId: 1, first: 3 });
+    await refused(send('ChangeMarkTicket', { ticketId, markId: 1, first: 0 }), 'ticket_mark_not_ready');
+  },
   '`invariants`': async (send) => {
     const [one, two] = [
       await send('OpenCompany', { customer: 1 }),
@@ -133,7 +144,7 @@ const ROWS: Readonly<Record<string, (send: Send) => Promise<void>>> = {
     await send('CloseTicket', { ticketId: first });
     await send('ChangeTicket', { ticketId: second, low: 7 });
   },
-  '`while` and `unless` of a timer': async () => {
+  '`while` of a timer': async () => {
     const holds = holdsOf(conditionOf(desk, kind, close));
     const of = ({ status, ...state }: AggregateState) =>
       status === 'present' && 'fields' in state && holds(state.fields, null, () => undefined);
