@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { domain } from '../declare/domain.ts';
-import { flag, line, ref, states, upload } from '../declare/fields.ts';
+import { date, flag, line, ref, states, upload } from '../declare/fields.ts';
 import { assemble } from './assemble.ts';
 
 const shop = domain({ name: 'shop', roles: ['seller'] });
@@ -107,6 +107,12 @@ test.each(
       fields: { tag: line(20).optional().personal() },
       projects: { tag: { by: { written: asIs } } },
     },
+    'note: the timer warn runs out at dueOn, which a projection computes: use a date or an instant that events set.':
+      {
+        fields: { dueOn: date().optional() },
+        projects: { dueOn: { by: { changed: () => '2026-01-01' } } },
+        timers: { warn: { at: 'dueOn', run: 'throw' } },
+      },
     'note: a condition uses done of the note, which a projection computes: use a field that events set.': {
       projects: { done: { by: { changed: () => true } } },
       rights: { read: { anyone: { done: true } }, write: { seller: 'own' } },
