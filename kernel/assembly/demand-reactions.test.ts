@@ -120,6 +120,10 @@ test.each(
     'waits for “3 moons”': () => assembled({ timers: { remind: { ...remind, ...{ wait: '3 moons' } } } }),
     'waits for “600 weeks”': () => assembled({ timers: { remind: { ...remind, ...{ wait: '600 weeks' } } } }),
     'task has no fact opne': () => assembled({ timers: { remind: { ...remind, ...{ while: 'opne' } } } }),
+    'task: the timer remind has `unless`, which has no meaning there: use after, wait, pause, run, while.':
+      () => assembled({ timers: { remind: { ...remind, ...{ unless: 'open' } } } }),
+    'task: the timer remind has `pause`, which has no meaning there: use at, before, run, while.': () =>
+      assembled({ timers: { remind: { at: 'title', run: 'finish', pause: 'open' } } }),
     'task: the timer remind has a condition on the caller': () =>
       assembled({ timers: { remind: { ...remind, ...{ while: { maker: 'caller' } } } } }),
     'task: the timer remind waits by size, which is no choice': () =>

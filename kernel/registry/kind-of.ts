@@ -398,13 +398,22 @@ const commandOf = (aggregate: string, events: Kind['events'], name: string, spec
   };
 };
 
-const timerOf = (aggregate: string, name: string, spec: Row): TimerInfo => ({
-  name,
-  starts: startOf(aggregate, spec, `${aggregate}: the timer ${name}`),
-  run: String(spec.run),
-  while: spec.while,
-  pause: spec.pause,
-});
+const timerOf = (aggregate: string, name: string, spec: Row): TimerInfo => {
+  const place = `${aggregate}: the timer ${name}`;
+  const words = [...(spec.at === undefined ? ['after', 'wait', 'pause'] : ['at', 'before']), 'run', 'while'];
+  const strange = Object.keys(spec).find((word) => spec[word] !== undefined && !words.includes(word));
+  if (strange !== undefined)
+    throw new StartRefused(
+      `${place} has \`${strange}\`, which has no meaning there: use ${words.join(', ')}.`,
+    );
+  return {
+    name,
+    starts: startOf(aggregate, spec, place),
+    run: String(spec.run),
+    while: spec.while,
+    pause: spec.pause,
+  };
+};
 
 const startOf = (aggregate: string, { after, wait, at, before }: Row, place: string): TimerStart => {
   if (at !== undefined)

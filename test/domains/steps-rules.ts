@@ -31,7 +31,7 @@ export const addTimer: GrowStep = (plan, random) => {
   const [kind, aggregate] = kindIn(plan, random);
   const [runs, timers] = [formless(aggregate), partIn(aggregate, 'timers')];
   if (runs.length === 0) return false;
-  const conditions = someOf(random, ['while', 'unless', 'pause']).map((name) => [
+  const conditions = someOf(random, ['while', 'pause']).map((name) => [
     name,
     randomCondition(plan, kind, random),
   ]);
