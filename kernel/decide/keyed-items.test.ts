@@ -24,7 +24,7 @@ const team = aggregate('team', {
     found: { emits: 'founded' },
     join: { emits: 'joined' },
     invite: { emits: 'invited' },
-    place: { emits: 'placed', decide: () => [['placed', { place: 7 }]] },
+    place: { emits: 'placed', decide: () => [['placed', { place: 7 }] as const] },
   },
   rights: { read: { anyone: true }, write: { signedIn: true } },
 });

@@ -31,10 +31,10 @@ const plan = base.aggregate('plan', {
   commands: {
     make: { emits: 'made' },
     shut: { emits: 'shut' },
-    score: { emits: 'scored', decide: () => [['scored', { score: 1 }]] },
+    score: { emits: 'scored', decide: () => [['scored', { score: 1 }] as const] },
     finishTask: { emits: 'taskDone' },
     finishLastTask: { emits: 'lastTaskDone' },
-    rateTask: { emits: 'taskRated', decide: () => [['taskRated', { points: 1 }]] },
+    rateTask: { emits: 'taskRated', decide: () => [['taskRated', { points: 1 }] as const] },
   },
   rights: { read: { anyone: true }, write: { planner: true } },
 });
