@@ -125,6 +125,7 @@ const wrongInDeclarations = (kind: Kind): readonly string[] => {
       Object.keys(kind.commands),
       taken(new Set(['patch', 'read', 'write', 'replace']), 'a command of every aggregate'),
     ),
+    ...updatesIn(kind),
     ...of(
       'the fact',
       facts,
@@ -197,6 +198,21 @@ const ambiguous = (kind: Kind): readonly string[] => {
 };
 
 /** The words of choices and states; of users, the roles. */
+/** The edit of an aggregate, and that of an item, have this verb in GraphQL, whatever the command is called. */
+const updatesIn = ({ commands }: Kind): readonly string[] => {
+  const all = Object.values(commands).filter(({ internal }) => !internal);
+  return all.flatMap(({ name, kind, list, verb }) => {
+    const isOfItem = list !== undefined && kind !== 'addItem';
+    if ((isOfItem ? verb : name) !== 'update') return [];
+    const edit = all.find((each) =>
+      isOfItem ? each.list === list && each.kind === 'changeItem' : each.kind === 'edit',
+    );
+    return edit === undefined || edit.name === name
+      ? []
+      : [`the command ${name} has the same mutation in GraphQL as ${edit.name}`];
+  });
+};
+
 const choiceWords = ({ fields }: Kind): readonly string[] =>
   Object.values(fields).flatMap(({ values }) => values ?? []);
 

@@ -152,8 +152,9 @@ const objectsOf = (domain: Domain, sources: Sources, source: Source): readonly s
 /** Children have no filters, because their parent lists all of them. */
 const hasFilter = ({ parent, filters }: Source): boolean => parent === undefined && filters.length > 0;
 
-const filterLine = ({ kind }: Source, { name, by, def, custom }: Filter): Line => {
+const filterLine = ({ kind, members }: Source, { name, by, def, custom }: Filter): Line => {
   const lists = listsOf(kind);
+  const field = members.find((member) => member.def === def)?.name ?? name;
   switch (by) {
     case 'words':
       return [
@@ -172,7 +173,7 @@ const filterLine = ({ kind }: Source, { name, by, def, custom }: Filter): Line =
     case 'value':
       return [
         `Only ${lists} with this ${name}.`,
-        `${name}: ${def?.values ? enumName(kind, { name, def }) : (def?.graphql ?? 'String')}`,
+        `${name}: ${def?.values ? enumName(kind, { name: field, def }) : (def?.graphql ?? 'String')}`,
       ];
   }
 };
