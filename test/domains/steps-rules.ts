@@ -2,6 +2,7 @@ import type { Json } from '#kernel/base/json.ts';
 import { newName, someOf } from './names.ts';
 import { type AggregatePlan, code, type JsonRecord, type ViewPlan } from './plan.ts';
 import { randomCondition } from './random-conditions.ts';
+import { randomStart } from './random-timers.ts';
 import { creationOf, type GrowStep, kindIn } from './steps-content.ts';
 import { partIn } from './steps-rights.ts';
 
@@ -31,13 +32,13 @@ export const addTimer: GrowStep = (plan, random) => {
   const [kind, aggregate] = kindIn(plan, random);
   const [runs, timers] = [formless(aggregate), partIn(aggregate, 'timers')];
   if (runs.length === 0) return false;
-  const conditions = someOf(random, ['while', 'pause']).map((name) => [
+  const starts = randomStart(aggregate, random);
+  const conditions = someOf(random, 'at' in starts ? ['while'] : ['while', 'pause']).map((name) => [
     name,
     randomCondition(plan, kind, random),
   ]);
   timers[newName(random, 'verb', timers)] = {
-    after: random.pick(Object.keys(aggregate.events)),
-    wait: random.pick(['1 second', '3 days', '52 weeks']),
+    ...starts,
     run: random.pick(runs),
     ...Object.fromEntries(conditions),
   };
