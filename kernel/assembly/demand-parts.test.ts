@@ -148,6 +148,18 @@ test.each(
   expect(() => declared(wrong)).toThrow(says);
 });
 
+const added = (sets: object, also: object) => () =>
+  declared({
+    fieldRights: { readHidden: { items: { rows: { hidden: true } } }, readSecret: { reads: ['secret'] } },
+    events: { rowAdded: { adds: 'rows', sets, also } },
+  });
+test('an event that adds items which all readers see may set fields that they see, and no others', () => {
+  expect(added({ hidden: false }, { status: 'shut' })).not.toThrow();
+  expect(added({ hidden: true }, { status: 'shut' })).toThrow('and also sets status');
+  expect(added({ by: 'caller' }, { status: 'shut' })).toThrow('and also sets status');
+  expect(added({ hidden: false }, { secret: 'x' })).toThrow('the event rowAdded sets secret');
+});
+
 test('a right to a personal field of the owner is accepted, and a right that depends on one is refused', () => {
   const of = (clerk: unknown) =>
     assemble(base, [

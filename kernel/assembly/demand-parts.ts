@@ -1,6 +1,12 @@
 import { StartRefused } from '../base/start-refused.ts';
 import { always } from '../conditions/expression.ts';
-import { guardOfField, type PartRight, partOfItems, partRightsOf } from '../conditions/parts-of.ts';
+import {
+  addsBesidePart,
+  guardOfField,
+  type PartRight,
+  partOfItems,
+  partRightsOf,
+} from '../conditions/parts-of.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import type { Domain, EventInfo, Kind, Row } from '../registry/registry.ts';
 
@@ -139,14 +145,12 @@ const wrongItems = (kind: Kind, right: string): readonly string[] =>
   });
 
 /** The type of an event reveals its effect to everyone who can see the event. */
-const wrongEvent = (
-  kind: Kind,
-  { name, effect, list, sets, values, internal }: EventInfo,
-): readonly string[] => {
+const wrongEvent = (kind: Kind, event: EventInfo): readonly string[] => {
+  const { name, effect, list, sets, values, internal } = event;
   if (internal || effect === 'creates') return [];
   const part = list && partOfItems(kind, list);
   const guards = new Set([...Object.keys(sets), ...values].map((field) => guardOfField(kind, field)));
-  if (list !== undefined && part !== undefined) {
+  if (list !== undefined && part !== undefined && !addsBesidePart(part, event)) {
     const [other] = Object.keys(sets).filter((field) => guardOfField(kind, field) !== part.name);
     if (other === undefined) return [];
     const items = part.of === always ? list.name : `some of ${list.name}`;

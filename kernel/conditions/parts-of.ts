@@ -62,12 +62,19 @@ export const settledBy = ({ fields, settled }: ListInfo, { item }: EventInfo): R
   return { ...Object.fromEntries(left.map((name) => [name, fields[name]?.initial ?? null])), ...sets };
 };
 
+const areKnown = (list: ListInfo, values: Row): boolean =>
+  list.settled.every((name) => Object.hasOwn(values, name) && values[name] !== 'now');
+
 /** True if every item that the event adds is in the part, whatever its form contains. */
 const addsToPart = ({ list, of }: ItemPart, event: EventInfo): boolean => {
   const values = settledBy(list, event);
-  return (
-    list.settled.every((name) => Object.hasOwn(values, name)) && holdsOf(of)(values, null, () => undefined)
-  );
+  return areKnown(list, values) && holdsOf(of)(values, null, () => undefined);
+};
+
+/** True if the event adds items that are never in the part, so that all readers of the aggregate see it. */
+export const addsBesidePart = ({ list, of }: ItemPart, event: EventInfo): boolean => {
+  const values = settledBy(list, event);
+  return event.effect === 'adds' && areKnown(list, values) && !holdsOf(of)(values, null, () => undefined);
 };
 
 /**

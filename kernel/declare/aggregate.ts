@@ -201,10 +201,10 @@ type PlainOf<E> = {
   [N in keyof E & string]: E[N] extends { readonly computes: unknown } ? never : N;
 }[keyof E & string];
 type StateOf<F, D> = { readonly id: number } & ValuesOf<F> & { readonly [K in keyof D]: number };
-/** For an aggregate that is declared later, only the id is typed. */
+/** Of an aggregate that is referred to by its name, only the id is typed. */
 type StateBehind<A> = A extends { readonly fields: infer F; readonly derived: infer D }
   ? StateOf<F, D>
-  : { readonly id: number };
+  : { readonly id: number; readonly [field: string]: unknown };
 /** The input of a decision. */
 export type Given<F extends Fields, D> = {
   /** The present aggregate: its id, fields, derived numbers, and items of lists. */

@@ -48,7 +48,7 @@ export type User<Role extends string, F extends Fields, Guards = unknown, Readin
   UserFields<Role> & F,
   Record<never, never>,
   UserEvents,
-  'caller',
+  'caller' | Role | 'admin',
   never,
   {
     readonly label: 'name';
