@@ -5,7 +5,7 @@ import { checkExamples, checkPages } from './documents.ts';
 import { checkErasure } from './erasure.ts';
 import type { Examples } from './forms.ts';
 import { checkQueries } from './graphql.ts';
-import { checkHistory, historiesOf } from './history.ts';
+import { checkHistory, hasShownEvents, historiesOf } from './history.ts';
 import type { Host } from './host.ts';
 import { checkLinks, type KnownLinks } from './links.ts';
 import { checkItemLists, listChecksOf } from './list-orders.ts';
@@ -221,7 +221,7 @@ const describePast = (domain: Domain, each: Each): void => {
     async (on, of) => {
       await inTurn(domain, distinct(on), (situation) => checkHistory(on, of, situation));
     },
-    ofAll(domain, (kind) => [historiesOf(kind)]),
+    ofAll(domain, (kind) => (hasShownEvents(kind) ? [historiesOf(kind)] : [])),
   );
 };
 

@@ -21,6 +21,10 @@ export const checkHistory = async (stage: Stage, checks: Checks, situation: Situ
   await stage.unmake(made);
 };
 
+/** A history shows no internal events. */
+export const hasShownEvents = ({ events }: Kind): boolean =>
+  Object.values(events).some(({ internal }) => !internal);
+
 export const historiesOf = ({ name }: Kind): string => `what ${name} was at each version`;
 
 /**

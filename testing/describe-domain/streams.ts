@@ -3,6 +3,7 @@ import { type Followed, follow } from '../http/event-source.ts';
 import { until } from '../until.ts';
 import type { Checks } from './checks.ts';
 import { mayEver } from './declared.ts';
+import { hasShownEvents } from './history.ts';
 import { callersOf } from './rights-callers.ts';
 import { scopeIn } from './rights-expected.ts';
 import { type Actor, isCrowded, type Made, type Stage } from './stage.ts';
@@ -98,9 +99,7 @@ const openFollower = async (stage: Stage, open: AsyncDisposableStack, actor: Act
   open.defer(() => changes.close());
   const path = `/${encodeURIComponent(actor.key)}`;
   // No webhook can ask for a kind whose events are all internal.
-  const shown = Object.values(domain.kinds).filter(({ events }) =>
-    Object.values(events).some(({ internal }) => !internal),
-  );
+  const shown = Object.values(domain.kinds).filter(hasShownEvents);
   const eventTypes = shown.map(({ name }) => `${name}.*`);
   // A webhook that would never get an event is refused.
   if (shown.some((kind) => mayEver(domain, kind, 'read', actor.role)))
