@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { comparedFields } from '../testing/describe-domain/compared-fields.ts';
 import { situationsOf } from '../testing/describe-domain/situations.ts';
+import { helpdesk } from '../examples/helpdesk/domain/domain.ts';
 import { spendingDomain } from './toy/spending.ts';
 
 test('a field that a condition of a right or of a command compares is compared, others are not', () => {
@@ -20,3 +21,6 @@ test('situations that differ only in a choice that no condition compares are ali
   expect(alike('request meals submitted of employee 1')).not.toBe(draft);
   expect(alike('request meals draft of approver 1')).not.toBe(draft);
 });
+
+test('a command that needs another aggregate of the same kind is reached', () =>
+  expect(situationsOf(helpdesk, {}).unreached).toEqual([]));

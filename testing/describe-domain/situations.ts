@@ -124,8 +124,21 @@ class Search {
   visit(kind: Kind): void {
     const owners =
       kind.owner === undefined ? [undefined] : this.persons.filter(({ key }) => key.endsWith(' 1'));
-    const all = owners.flatMap((owner) => this.#situations(kind, owner));
+    const walk = () => owners.flatMap((owner) => this.#situations(kind, owner));
+    const first = walk();
+    this.found.set(kind.name, first);
+    // A command that refers to another aggregate of the same kind finds one in a second walk.
+    const all = this.#missedWithin(kind) ? walk() : first;
     this.found.set(kind.name, [...all, ...all.flatMap((situation) => this.#afterParent(situation))]);
+  }
+
+  #missedWithin(kind: Kind): boolean {
+    return Object.values(kind.commands).some(
+      (command) =>
+        !command.internal &&
+        !this.#taken.has(command) &&
+        referencesIn(kind, command).some(([, def]) => targetOf(def) === kind.name),
+    );
   }
 
   unreached(): readonly string[] {
