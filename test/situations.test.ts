@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
+import { helpdesk } from '../examples/helpdesk/domain/domain.ts';
 import { comparedFields } from '../testing/describe-domain/compared-fields.ts';
 import { situationsOf } from '../testing/describe-domain/situations.ts';
-import { helpdesk } from '../examples/helpdesk/domain/domain.ts';
 import { spendingDomain } from './toy/spending.ts';
 
 test('a field that a condition of a right or of a command compares is compared, others are not', () => {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { assemble } from '../assembly/assemble.ts';
+import { rulesOf } from '../decide/given.ts';
 import { domain } from '../declare/domain.ts';
 import { line, ref } from '../declare/fields.ts';
-import { rulesOf } from '../decide/given.ts';
 
 const base = domain({ name: 'desk', roles: ['customer', 'agent'] });
 const { aggregate, user } = base;
