@@ -224,7 +224,7 @@ const NAMES: Readonly<Record<string, string>> = {
   '{ readonly max: NonNullable<T> | Other }': '`{ max: 3 }`',
   N: '`null`',
   '{ readonly not: N | Other }': '`{ not: null }`',
-  '(A extends Asked<infer Target> ? ConditionOn<Target, S> : never)': 'a condition',
+  '(A extends Asked<infer Target> ? ConditionOn<Target, S> : ByName<A>)': 'a condition',
   '{ readonly gives: Given }': "`{ gives: { approved: 'total' } }`",
   '{ readonly changes: Changed; readonly adds?: Added }': "`{ changes: { approved: 'total' } }`",
   '{ readonly changes?: Changed; readonly adds: Added }': '`{ adds: { reminders: 1 } }`',

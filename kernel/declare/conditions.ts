@@ -99,7 +99,8 @@ type RefMatch<A, N, Other, S> =
   /** The optional reference is set; or it leads elsewhere than the other one. */
   | { readonly not: N | Other }
   /** The target exists, and this condition holds for it; for a user also `'caller'`. */
-  | (unknown extends A ? Untyped : A extends Asked<infer Target> ? ConditionOn<Target, S> : never);
+  | (A extends Asked<infer Target> ? ConditionOn<Target, S> : ByName<A>);
+type ByName<A> = unknown extends A ? Untyped : never;
 /** A condition on an aggregate that is referred to by its name; the start checks it. */
 type Untyped = string | UntypedMatch | readonly (string | UntypedMatch)[];
 type UntypedMatch = { readonly [name: string]: unknown };
