@@ -103,12 +103,15 @@ const decisionOf = (domain: Domain, kind: Kind, { command, evolve, decisions }: 
   };
 };
 
-/** The state refuses first: a full list matters only where items may be added. An absent item stays absent. */
+/**
+ * The state refuses first: a full list matters only where items may be added, and code need not expect a state
+ * that `when` excludes. An absent item stays absent.
+ */
 const afterState = <T>(guard: () => void, draft: () => readonly T[]): readonly T[] => {
   try {
     return draft();
   } catch (error) {
-    if (error instanceof Rejection && !error.code.endsWith('_not_found')) guard();
+    if (!(error instanceof Rejection && error.code.endsWith('_not_found'))) guard();
     throw error;
   }
 };

@@ -38,7 +38,14 @@ const ticket = aggregate('ticket', {
         return state.into === null ? ['merged'] : refuse('alreadyMerged');
       },
     },
-    score: { emits: 'scored', decide: ({ state }) => [['scored', { score: state.score + 1 }]] },
+    score: {
+      emits: 'scored',
+      when: 'open',
+      decide: ({ state }) => {
+        if (state.status === 'closed') throw new TypeError('Only open tickets have a score to raise');
+        return [['scored', { score: state.score + 1 }]];
+      },
+    },
     close: {
       emits: 'closed',
       refuses: { tooLow: 'The score is too low.' },
@@ -78,6 +85,9 @@ test('the condition of the command refuses first', () =>
   given(ticket, opened, ['merged', { intoId: 9 }], 'closed')
     .when('merge', { intoId: 10 })
     .refuses('ticket_not_open'));
+
+test('code need not expect a state that the condition excludes', () =>
+  given(ticket, opened, 'closed').when('score').refuses('ticket_not_open'));
 
 test('an event that computes needs no list of one', () =>
   given(ticket, opened)

@@ -68,6 +68,11 @@ test('a wait by a choice follows its word, and a time that has passed by then is
   });
 });
 
+test('a word without a wait, or of an object, never runs out', () => {
+  for (const priority of ['constructor', 'null', null])
+    expect(timerState('breach', ['asked', 0, { subject: 'x', customerId: 2, priority }])).toBeUndefined();
+});
+
 test('one that ran out before its word changed stays due', () => {
   expect(timerState('breach', ['asked', 0], ['changed', 1, URGENT], ['changed', 6, NORMAL])).toMatchObject({
     dueMs: 4 * HOUR,

@@ -110,7 +110,10 @@ const dueMsOf = (run: Run): number =>
   run.sinceMs === undefined ? Number.POSITIVE_INFINITY : Math.max(run.sinceMs + leftMsOf(run), run.changedMs);
 
 const waitMsIn = (wait: TimerWait, state: AggregateState): number =>
-  'ms' in wait ? wait.ms : (wait.msOf[String(fieldOf(state, wait.by))] ?? Number.POSITIVE_INFINITY);
+  'ms' in wait ? wait.ms : (waitOfWord(wait.msOf, fieldOf(state, wait.by)) ?? Number.POSITIVE_INFINITY);
+
+const waitOfWord = (msOf: Readonly<Record<string, number>>, word: unknown): number | undefined =>
+  typeof word === 'string' && Object.hasOwn(msOf, word) ? msOf[word] : undefined;
 
 const fieldOf = (state: AggregateState, name: string): unknown =>
   state.status === 'present' ? (state.fields[name] ?? null) : null;

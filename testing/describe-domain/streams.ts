@@ -89,7 +89,7 @@ type Follower = {
 };
 
 const openFollower = async (stage: Stage, open: AsyncDisposableStack, actor: Actor): Promise<Follower> => {
-  const { installation, sink, domain } = stage;
+  const { installation, sink, session, domain } = stage;
   const headers = { authorization: `Bearer ${actor.token}` };
   const events = await follow(`${installation.url}/events`, { headers });
   open.defer(() => events.close());
