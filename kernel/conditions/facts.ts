@@ -121,7 +121,7 @@ export const keyedFactsIn = (expression: Expression, at: At): readonly Fact[] =>
   });
 
 /** The question that a condition asks of one field of one aggregate. */
-type QuestionAt = { readonly asked: Question; readonly at: At };
+export type QuestionAt = { readonly asked: Question; readonly at: At };
 
 /** The questions to aggregates, without those to the items of lists. Of two fields, each is asked. */
 export const questionsAt = (expression: Expression, at: At): readonly QuestionAt[] =>

@@ -3,7 +3,7 @@ import type { Actor } from '../base/events/metadata.ts';
 import { wire } from '../base/names.ts';
 import { oncePer } from '../base/once-per.ts';
 import { StartRefused } from '../base/start-refused.ts';
-import { questionsAt } from '../conditions/facts.ts';
+import { type QuestionAt, questionsAt } from '../conditions/facts.ts';
 import type { State } from '../conditions/holds.ts';
 import { askedListOf } from '../conditions/lists.ts';
 import { partRightsOf } from '../conditions/parts-of.ts';
@@ -53,7 +53,7 @@ export const readingRights = (domain: Domain, kind: Kind): readonly Right[] =>
   );
 
 /** The questions of a right, about its aggregate and those behind references. */
-export const questionsOf = (domain: Domain, { kind, alternatives }: Right) =>
+export const questionsOf = (domain: Domain, { kind, alternatives }: Right): readonly QuestionAt[] =>
   alternatives.flatMap((each) => questionsAt(each, { domain, kind, path: [] }));
 
 const watchAll = (domain: Domain): ReadonlyMap<string, Watch> => {
