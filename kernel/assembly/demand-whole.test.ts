@@ -25,6 +25,12 @@ test.each(['titel', 'rows', 'status', 'toString'])('an event that creates with %
   );
 });
 
+test.each(['titel', 'rows', 'toString'])('an event that carries %s is refused', (name) => {
+  expect(declared({ events: { made: { creates: ['title'], carries: [name] } } })).toThrow(
+    `page: the event made carries ${name}, which is neither a field with a value of its own nor a derived number`,
+  );
+});
+
 test.each(['ends', 'notes', 'subscribe', 'internal'])('an event with `%s: false` is refused', (flag) => {
   const made = { creates: ['title'], ...(flag !== 'ends' && flag !== 'notes' && { [flag]: false }) };
   const events = { made, gone: { [flag]: false, ...(flag === 'subscribe' && { ends: true }) } };

@@ -28,11 +28,18 @@ const missingIn = ({ kind, declaration }: AnyAggregate): readonly string[] =>
 
 const unknownIn = ({ kind, declaration }: AnyAggregate): readonly string[] => {
   const fields = declaration.fields ?? {};
+  const derived = declaration.derived ?? {};
   const events = (declaration.events ?? {}) as Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   return Object.entries(events).flatMap(([event, spec]) => [
     ...FLAGS.filter((flag) => spec[flag] !== undefined && spec[flag] !== true).map(
       (flag) => `${kind}: the event ${event} has \`${flag}\` with another value than true: remove it.`,
     ),
+    ...namesIn(spec.carries)
+      .filter((name) => !Object.hasOwn(derived as object, name) && !isCarried(fields, name))
+      .map(
+        (name) =>
+          `${kind}: the event ${event} carries ${name}, which is neither a field with a value of its own nor a derived number: use one of those.`,
+      ),
     ...(OF_ITEMS.some((effect) => spec[effect] !== undefined) ? [] : CONTENT).flatMap((effect) =>
       namesIn(spec[effect]).flatMap((name) => {
         const def = Object.hasOwn(fields, name) ? fields[name]?.def : undefined;
@@ -59,6 +66,9 @@ const undecidedIn = ({ kind, declaration }: AnyAggregate): readonly string[] => 
 };
 
 const namesIn = (names: unknown): readonly string[] => (Array.isArray(names) ? names.map(String) : []);
+
+const isCarried = (fields: Readonly<Record<string, { readonly def: FieldDef }>>, name: string): boolean =>
+  Object.hasOwn(fields, name) && fields[name]?.def.kind !== 'list';
 
 const isContent = (def: FieldDef | undefined): boolean =>
   def !== undefined && def.kind !== 'list' && def.kind !== 'states';

@@ -31,6 +31,10 @@ interface Keys<F, D> {
   readonly reference: { [K in keyof F & string]: F[K] extends Ref<unknown, unknown> ? K : never }[keyof F &
     string];
   readonly any: (keyof F | keyof D) & string;
+  /** What an event can record beside its own data: no list. */
+  readonly carried:
+    | { [K in keyof F & string]: F[K] extends List<Fields> ? never : K }[keyof F & string]
+    | (keyof D & string);
   /** The fields that a reference can show beside the id. */
   readonly label: {
     [K in keyof F & string]: F[K] extends List<Fields> | Ref<unknown, unknown> ? never : K;
@@ -135,8 +139,8 @@ type ItemEventsOf<F, Carried> = {
 }[ListKey<F>];
 export type EventsOf<F, D> = {
   readonly [name: string]:
-    | EventSpec<Keys<F, D>['content'], SetsOf<F>, Keys<F, D>['any']>
-    | ItemEventsOf<F, Keys<F, D>['any']>;
+    | EventSpec<Keys<F, D>['content'], SetsOf<F>, Keys<F, D>['carried']>
+    | ItemEventsOf<F, Keys<F, D>['carried']>;
 };
 
 /** The names of an event’s data beyond the ids. */

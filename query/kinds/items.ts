@@ -304,7 +304,7 @@ export const presentItems = (
         for (const command of now) if (isOffered(command, row)) Object.assign(links, linkOf(command, self));
         for (const { name, command } of uploads)
           if (now.includes(command) && isOffered(command, row))
-            Object.assign(links, fileLinks(name, self, row[columnOf(name)]));
+            Object.assign(links, fileLinks(name, list.fields[name] ?? {}, [self, row[columnOf(name)]]));
         return Object.assign(item, { _links: links });
       },
     };

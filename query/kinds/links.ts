@@ -9,6 +9,7 @@ import { guardOfField, partOfItems, partsWrittenBy } from '#kernel/conditions/pa
 import { possiblyTrue } from '#kernel/conditions/possibly.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
+import type { FieldDef } from '#kernel/declare/fields.ts';
 import { constantsIn } from '#kernel/registry/constants-in.ts';
 import type { CommandInfo, Domain, Kind, ListInfo } from '#kernel/registry/registry.ts';
 import {
@@ -230,21 +231,29 @@ const uploadLinks = (domain: Domain, source: Source): readonly LinksFor[] => {
         if (isPossible === undefined) return undefined;
         return ({ row, resource, links }) => {
           if (isPossible(resource))
-            Object.assign(links, fileLinks(name, `/${kind.path}/${row.id}`, row[column]));
+            Object.assign(
+              links,
+              fileLinks(name, kind.fields[name] ?? {}, [`/${kind.path}/${row.id}`, row[column]]),
+            );
         };
       };
     });
 };
 
-/** The links to set a file, and to remove it if there is one. */
-export const fileLinks = (field: string, of: string, value: unknown): Links => {
+/** The links to set a file, and to remove it if there is one that is not required. */
+export const fileLinks = (
+  field: string,
+  { optional }: Pick<FieldDef, 'optional'>,
+  [of, value]: Place,
+): Links => {
   const rel = kebab(field);
   const href = `${of}/${rel}`;
   return {
     [rel]: { href, method: 'PUT' },
-    ...(value !== null && { [`un${rel}`]: { href, method: 'DELETE' } }),
+    ...(value !== null && optional && { [`un${rel}`]: { href, method: 'DELETE' } }),
   };
 };
+type Place = readonly [of: string, value: unknown];
 
 /** The fields unknown before the form is sent: all but the owner and the parent. */
 const formOnly = ({ owner, parent }: Source, { form }: CommandInfo): ReadonlySet<string> =>

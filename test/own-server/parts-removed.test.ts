@@ -52,7 +52,11 @@ test('a log with webhooks stays readable without them, and they are served again
     await operate([], 'projection', 'rebuild');
     const send = clientAt(annals.url);
     expect(await send('GET', staying, admin)).toMatchObject({ status: 404, body: { code: 'not_found' } });
-    const events = (await send('GET', '/events', admin)).body as readonly { readonly type: string }[];
+    type Events = readonly { readonly type: string }[];
+    const events = await until(
+      async () => (await send('GET', '/events', admin)).body as Events,
+      (found) => found.length > 0,
+    );
     expect(new Set(events.map(({ type }) => type.split('.')[0]))).toEqual(new Set(['user']));
     const types = (await send('GET', '/event-types', admin)).body as readonly { readonly type: string }[];
     expect(types.filter(({ type }) => type.startsWith('webhook.'))).toEqual([]);

@@ -163,8 +163,8 @@ export const FAULTS: readonly Fault[] = [
     domain: 'helpdesk',
     by: 'an invalid form',
     file: 'kernel/decide/forms.ts',
-    from: 'isCreation ? withDefault(schema, def) : isPartial',
-    to: 'isCreation ? withDefault(schema, def).optional() : isPartial',
+    from: 'isRequired ? schema : withDefault(schema, def)',
+    to: 'isRequired ? schema : withDefault(schema, def).optional()',
   },
   {
     name: 'texts may be longer than declared',
