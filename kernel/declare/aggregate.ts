@@ -31,7 +31,7 @@ interface Keys<F, D> {
   readonly reference: { [K in keyof F & string]: F[K] extends Ref<unknown, unknown> ? K : never }[keyof F &
     string];
   readonly any: (keyof F | keyof D) & string;
-  /** What an event can record beside its own data: no list. */
+  /** Fields and derived numbers that an event can record beside its own data. */
   readonly carried:
     | { [K in keyof F & string]: F[K] extends List<Fields> ? never : K }[keyof F & string]
     | (keyof D & string);
