@@ -115,7 +115,7 @@ export const FAULTS: readonly Fault[] = [
     domain: 'publishing',
     by: 'a link is shown',
     file: 'query/kinds/links.ts',
-    from: "...(value !== null && { [`un${rel}`]: { href, method: 'DELETE' } }),",
+    from: "...(value !== null && optional && { [`un${rel}`]: { href, method: 'DELETE' } }),",
     to: '',
   },
   {
