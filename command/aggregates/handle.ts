@@ -56,8 +56,8 @@ const refusingDamaged =
       throw isDamage(error) && !(error instanceof TypeError) ? parked(error) : error;
     });
 
-/** A decision on an item yields few events; among more, the added item is not looked for. */
-const EVENTS_OF_DECISION_MAX = 20;
+/** Events that are read at first to find the addition of a decision with several events. */
+const EVENTS_AT_FIRST = 20;
 
 /** Reads the id of an added item back, so that a repeated request gets the first response. */
 const revealing = ({ log }: Parts, kind: Kind, command: CommandInfo): Pick<AnyHandler, 'reveal'> => {
@@ -67,16 +67,19 @@ const revealing = ({ log }: Parts, kind: Kind, command: CommandInfo): Pick<AnyHa
   const added = new Set(command.events.flatMap(({ type, effect }) => (effect === 'adds' ? [type] : [])));
   return {
     async reveal({ id, version }) {
-      const first = Math.max(1, version - (command.events.length === 1 ? 0 : EVENTS_OF_DECISION_MAX - 1));
-      const events: RecordedEvent[] = [];
-      for await (const page of log.read(streamOf(kind, id), first as typeof version, version))
-        events.push(...page);
-      const last = events.at(-1)?.metadata;
-      const found = events.find(
-        ({ type, metadata }) =>
-          added.has(type) && metadata.request === last?.request && metadata.at === last?.at,
-      );
-      return found ? { itemId: found.data[list.id.name] as number } : {};
+      for (let span = command.events.length === 1 ? 1 : EVENTS_AT_FIRST; ; span *= 2) {
+        const first = Math.max(1, version - span + 1);
+        const events: RecordedEvent[] = [];
+        for await (const page of log.read(streamOf(kind, id), first as typeof version, version))
+          events.push(...page);
+        const last = events.at(-1)?.metadata;
+        const own = events.filter(
+          ({ metadata }) => metadata.request === last?.request && metadata.at === last?.at,
+        );
+        const found = own.find(({ type }) => added.has(type));
+        if (found) return { itemId: found.data[list.id.name] as number };
+        if (own.length < events.length || first === 1) return {};
+      }
     },
   };
 };
