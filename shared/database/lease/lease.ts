@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import { oncePer } from '#kernel/base/once-per.ts';
 import type { Clock } from '#shared/clock/clock.ts';
+import { coalesce } from '../coalesce.ts';
 import { isPassing } from '../failures.ts';
 import { migrate } from '../migrate.ts';
 import { UNANSWERED_MS } from '../unanswered.ts';
@@ -127,7 +129,7 @@ const workWhileHeld = async (
 const renewUntil = async (lease: Lease, epoch: number, signal: AbortSignal): Promise<void> => {
   let renewedAtMs = performance.now();
   while (!signal.aborted) {
-    await delay(lease.ttlMs / 4, undefined, { signal }).catch(() => {});
+    await delay(untilBeat(lease.ttlMs / 4), undefined, { signal }).catch(() => {});
     if (signal.aborted) return;
     const askedAtMs = performance.now();
     // The server may give the lease away as soon as it has expired, counted from the start of the last
@@ -142,8 +144,25 @@ const renewUntil = async (lease: Lease, epoch: number, signal: AbortSignal): Pro
   }
 };
 
-const renewOrNot = (lease: Lease, epoch: number): Promise<'renewed' | 'lost' | 'unknown'> =>
-  renew(lease, epoch).catch((error: unknown) => (isPassing(error) ? 'unknown' : 'lost'));
+/** The leases of a process are due at the same times, so that one statement renews them all. */
+const untilBeat = (everyMs: number): number => everyMs - (performance.now() % everyMs);
+
+const renewOrNot = async (lease: Lease, epoch: number): Promise<Renewal> => {
+  try {
+    return (await renewalsOf(lease.pool)({ ...lease, epoch })) ?? 'unknown';
+  } catch (error) {
+    return isPassing(error) ? 'unknown' : 'lost';
+  }
+};
+
+/** Unknown if something else holds the row of the lease. */
+type Renewal = 'renewed' | 'lost' | 'unknown';
+type Renewed = Lease & { readonly epoch: number };
+
+/** A process renews all leases in one statement that are due in the same turn. */
+const renewalsOf = oncePer((pool: pg.Pool) =>
+  coalesce((leases: readonly Renewed[]) => renewAll(pool, leases)),
+);
 
 const acquire = async ({ pool, name, owner, ttlMs }: Lease): Promise<number | undefined> => {
   const { rows } = await pool.query<{ epoch: number }>({
@@ -172,13 +191,45 @@ const seize = async ({ pool, name, owner, ttlMs }: Lease): Promise<number> => {
   return row.epoch;
 };
 
-const renew = async ({ pool, name, owner, ttlMs }: Lease, epoch: number): Promise<'renewed' | 'lost'> => {
-  const { rowCount } = await pool.query({
-    query_timeout: ttlMs,
-    text: `update public.lease set expires_at = clock_timestamp() + $4 * interval '1 millisecond' where name = $1 and owner = $2 and epoch = $3`,
-    values: [name, owner, epoch, ttlMs],
+const RENEW = `with asked as (
+    select * from unnest($1::text[], $2::uuid[], $3::bigint[], $4::float8[]) with ordinality
+      as a (name, owner, epoch, ttl_ms, number)
+  ), ours as (
+    select a.number, a.ttl_ms, l.name from public.lease l
+    join asked a on l.name = a.name and l.owner = a.owner and l.epoch = a.epoch
+  ), free as materialized (
+    select l.name from public.lease l
+    join asked a on l.name = a.name and l.owner = a.owner and l.epoch = a.epoch
+    for update of l skip locked
+  ), renewed as (
+    update public.lease l set expires_at = clock_timestamp() + o.ttl_ms * interval '1 millisecond'
+    from ours o join free f on f.name = o.name where l.name = f.name returning l.name
+  )
+  select o.number, exists (select from renewed r where r.name = o.name) as "isRenewed" from ours o`;
+
+const renewAll = async (
+  pool: pg.Pool,
+  leases: readonly Renewed[],
+): Promise<ReadonlyMap<Renewed, Renewal>> => {
+  const { rows } = await pool.query<{ number: number; isRenewed: boolean }>({
+    // Leaves time for another attempt, on another connection.
+    query_timeout: Math.min(...leases.map(({ ttlMs }) => ttlMs / 2)),
+    name: 'lease-renew',
+    text: RENEW,
+    values: [
+      leases.map(({ name }) => name),
+      leases.map(({ owner }) => owner),
+      leases.map(({ epoch }) => epoch),
+      leases.map(({ ttlMs }) => ttlMs),
+    ],
   } as pg.QueryConfig);
-  return rowCount === 1 ? 'renewed' : 'lost';
+  const ours = new Map(rows.map(({ number, isRenewed }) => [number, isRenewed]));
+  return new Map(
+    leases.map((lease, index) => {
+      const isRenewed = ours.get(index + 1);
+      return [lease, isRenewed === undefined ? 'lost' : isRenewed ? 'renewed' : 'unknown'];
+    }),
+  );
 };
 
 /** Lets the next owner begin at once; the epoch stays, so that it only ever rises. */
