@@ -14,6 +14,9 @@ type Dependencies = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' | 'metrics
   readonly waiting: Waiting;
 };
 
+/** A short delay that nobody notices. */
+const REST_MS = 10;
+
 /** Follows the log and records the tasks that result from events. */
 export const startReactions = (dependencies: Dependencies): Promise<AsyncDisposable> => {
   const { domain, following, pool, eventLog, log, metrics, clock, committed, waiting } = dependencies;
@@ -39,7 +42,7 @@ export const startReactions = (dependencies: Dependencies): Promise<AsyncDisposa
     );
   };
   return startFollowing<ReactionPage>({
-    ...{ name: REACTIONS, isRequired: false, pool, eventLog, log, metrics, clock },
+    ...{ name: REACTIONS, isRequired: false, restMs: REST_MS, pool, eventLog, log, metrics, clock },
     ...(committed && { committed }),
     isExpected: (error) => error instanceof Overtaken,
     async *follow(after, signal, event) {

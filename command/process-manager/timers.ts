@@ -5,7 +5,7 @@ import { findBy } from '#kernel/decide/guards.ts';
 import { conditionOf, stateAt, type TimerState, timerStatesOf } from '#kernel/decide/timers.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
-import { LASTING } from '#shared/follower/follower.ts';
+import { LASTING } from '#shared/follower/pass.ts';
 import { createReferenceReader } from '../aggregates/read-references.ts';
 import { allDone, doOrPark, type TaskDependencies } from './carry-out.ts';
 import { demandFence, type Fence } from './fence.ts';

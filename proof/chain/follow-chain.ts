@@ -4,7 +4,7 @@ import type { Connection } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { type Batch, followAhead } from '#shared/follower/follow-ahead.ts';
 import { type FollowingOptions, FULL_EVENTS, startFollowing } from '#shared/follower/follower.ts';
-import { insertBlock, readChainEnd } from '../stored/blocks.ts';
+import { type ChainEnd, chainEndIn, FIND_CHAIN_END, insertBlock } from '../stored/blocks.ts';
 import { HASH_BYTES } from '../stored/chain.ts';
 import { blockOf, hashesOf } from './block-of.ts';
 
@@ -40,8 +40,9 @@ export const startChain = (dependencies: ChainDependencies): Promise<AsyncDispos
           };
       }
     },
-    write: ({ events, ready }, connection, { after }) =>
-      writeBlocks(connection, { events, hashes: Buffer.concat(ready), after }),
+    ahead: () => [FIND_CHAIN_END],
+    write: ({ events, ready }, connection, { after, answers: [end] }) =>
+      writeBlocks(connection, { events, hashes: Buffer.concat(ready), after, end: chainEndIn(end) }),
   });
 
 /** Hashing blocks the event loop, so it is done in parts, between which requests are served. */
@@ -50,8 +51,8 @@ const PART_EVENTS = 50;
 const hashInParts = async (events: readonly RecordedEvent[]): Promise<Buffer> => {
   const parts: Buffer[] = [];
   for (let from = 0; from < events.length; from += PART_EVENTS) {
+    if (from > 0) await breathe();
     parts.push(hashesOf(events.slice(from, from + PART_EVENTS)));
-    await breathe();
   }
   return Buffer.concat(parts);
 };
@@ -60,10 +61,12 @@ type Hashed = {
   readonly events: readonly RecordedEvent[];
   readonly hashes: Buffer;
   readonly after: Position;
+  readonly end: ChainEnd;
 };
 
-const writeBlocks = async (connection: Connection, { events, hashes, after }: Hashed): Promise<void> => {
-  let end = await readChainEnd(connection);
+const writeBlocks = async (connection: Connection, given: Hashed): Promise<void> => {
+  const { events, hashes, after } = given;
+  let { end } = given;
   if (end.position !== after) throw new ChainBroken(end.position, after);
   for (let from = 0; from < events.length; from += BLOCK_EVENTS_MAX) {
     const to = Math.min(from + BLOCK_EVENTS_MAX, events.length);

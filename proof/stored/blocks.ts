@@ -1,4 +1,5 @@
 import type { Position } from '#kernel/base/brands.ts';
+import type { Answer, Statement } from '#shared/database/pipeline.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { extendByAll, GENESIS, HASH_BYTES } from './chain.ts';
@@ -27,20 +28,27 @@ export type ChainEnd = Pick<Block, 'count' | 'head' | 'latestAt'> & { readonly p
 
 export const EMPTY_CHAIN: ChainEnd = { count: 0, position: START, head: GENESIS, latestAt: null };
 
+const CHAIN_END =
+  'select count, last_position as position, head, latest_at as "latestAt" from audit.block order by count desc limit 1';
+
 export const readChainEnd = async (database: Pick<Pool | Connection, 'query'>): Promise<ChainEnd> => {
-  const { rows } = await database.query<ChainEnd>(
-    'select count, last_position as position, head, latest_at as "latestAt" from audit.block order by count desc limit 1',
-  );
+  const { rows } = await database.query<ChainEnd>(CHAIN_END);
   return rows[0] ?? EMPTY_CHAIN;
 };
 
+/** The same for callers that send it with others. */
+export const FIND_CHAIN_END: Statement = { name: 'chain-end', text: CHAIN_END };
+export const chainEndIn = (answer: Answer | undefined): ChainEnd =>
+  (answer?.rows[0] as ChainEnd | undefined) ?? EMPTY_CHAIN;
+
 export const insertBlock = async (connection: Connection, block: Block): Promise<void> => {
   const { count, events, firstPosition, lastPosition, firstAt, lastAt, latestAt, hashes, head } = block;
-  await connection.query(
-    `insert into audit.block (count, events, first_position, last_position, first_at, last_at, latest_at, hashes, head)
+  await connection.query({
+    name: 'chain-insert-block',
+    text: `insert into audit.block (count, events, first_position, last_position, first_at, last_at, latest_at, hashes, head)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    [count, events, firstPosition, lastPosition, firstAt, lastAt, latestAt, hashes, head],
-  );
+    values: [count, events, firstPosition, lastPosition, firstAt, lastAt, latestAt, hashes, head],
+  });
 };
 
 const BLOCKS_PAGE = 100;

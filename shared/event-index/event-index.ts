@@ -1,5 +1,6 @@
 import type { EventId, Position, StreamName, Version } from '#kernel/base/brands.ts';
 import { migrate } from '#shared/database/migrate.ts';
+import { sendPipelined } from '#shared/database/pipeline.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { migrateFollowers } from '#shared/follower/checkpoint.ts';
@@ -46,15 +47,17 @@ export const migrateEventIndex = async (pool: Pool): Promise<void> => {
  * log.
  */
 export const indexEvents = async (
-  connection: Pick<Connection, 'query'>,
+  connection: Connection,
   events: readonly RecordedEvent[],
 ): Promise<void> => {
-  await connection.query({
-    name: 'event-index-forget',
-    text: 'delete from event_index.event where position >= $1',
-    values: [events[0]?.position],
-  });
-  await connection.query({ name: 'event-index-insert', text: INSERT, values: columnsOf(events) });
+  await sendPipelined(connection, [
+    {
+      name: 'event-index-forget',
+      text: 'delete from event_index.event where position >= $1',
+      values: [events[0]?.position],
+    },
+    { name: 'event-index-insert', text: INSERT, values: columnsOf(events) },
+  ]);
 };
 
 const INSERT = `insert into event_index.event (position, id, stream, version, type, actor, client, correlation)

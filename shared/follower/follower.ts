@@ -1,24 +1,16 @@
 // Over 200 lines, because a follower is one loop: pages, transaction, checkpoint, lease.
 import type { EventId, Position } from '#kernel/base/brands.ts';
-import type { Clock } from '#shared/clock/clock.ts';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
 import type { Answer, Statement } from '#shared/database/pipeline.ts';
 import type { Connection } from '#shared/database/pool.ts';
-import { inTransactionAfter } from '#shared/database/transaction.ts';
 import { LogWentBack } from '#shared/event-log/errors.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import type { Log } from '#shared/log.ts';
-import {
-  demandMoved,
-  migrateFollowers,
-  moveCheckpointAlone,
-  movingCheckpoint,
-  readCheckpoint,
-  takeCheckpoint,
-} from './checkpoint.ts';
+import { migrateFollowers, readCheckpoint, takeCheckpoint } from './checkpoint.ts';
 import { demandCheckpoint, demandEvent } from './demand-checkpoint.ts';
 import { type Batch, followAhead } from './follow-ahead.ts';
 import { type ObservedFollower, observeFollower } from './observe-follower.ts';
+import { passOf, type Turn } from './pass.ts';
 
 export type FollowerOptions<Ready = unknown> = ObservedFollower & {
   readonly log: Log;
@@ -56,20 +48,6 @@ export type FollowerOptions<Ready = unknown> = ObservedFollower & {
   readonly restMs?: number;
   /** Readers must never see a write that a crash then undoes, so commits wait for the disk. */
   readonly isLasting?: boolean;
-};
-
-/** A leader that is paused in a transaction must not keep its successor waiting for the checkpoint’s row. */
-const PAUSE_MAX_MS = 3_000;
-export const LASTING = `set local idle_in_transaction_session_timeout = ${PAUSE_MAX_MS}`;
-const LIMIT_PAUSE = `set_config('idle_in_transaction_session_timeout', '${PAUSE_MAX_MS}', true)`;
-const LASTING_SETTINGS: Statement = { name: 'follower-lasting', text: `select ${LIMIT_PAUSE}` };
-/**
- * A commit that waits for the disk later loses nothing: after a crash the checkpoint matches the rows, and
- * the log has the rest.
- */
-const PASSING_SETTINGS: Statement = {
-  name: 'follower-passing',
-  text: `select ${LIMIT_PAUSE}, set_config('synchronous_commit', 'off', true)`,
 };
 
 /**
@@ -186,123 +164,68 @@ export const startFollowing = async <Page>(options: FollowingOptions<Page>): Pro
  * waits that much longer.
  */
 export const MOVE_WITHIN_MS = 100;
+/** For how long a page that nobody waits for waits for the transaction of another follower. */
+const SHARE_WITHIN_MS = 20;
 
 const follow = async <Page>(
   options: FollowingOptions<Page>,
   { epoch, signal }: { epoch: number; signal: AbortSignal },
 ): Promise<void> => {
-  const {
-    name,
-    pool,
-    eventLog,
-    clock,
-    act,
-    ahead,
-    write,
-    concerns,
-    committed,
-    restMs = 0,
-    isLasting = false,
-  } = options;
+  const { name, pool, eventLog, clock, act, ahead, write, concerns, restMs = 0, isLasting = false } = options;
   const taken = await takeCheckpoint(pool, name, epoch);
   if (taken) await demandEvent(eventLog, taken);
   let saved: Position = taken?.position ?? START;
   let checkpoint: Reached = { position: saved, event: taken?.event ?? undefined };
-  let dueAtMs: number | undefined;
-  const move = async (to: Reached, writing?: Writing): Promise<void> => {
-    const step = { log: eventLog.identity, from: saved, to: to.position, epoch, event: to.event };
-    if (writing || isLasting) {
-      const settings = isLasting ? LASTING_SETTINGS : PASSING_SETTINGS;
-      // First, so that a superseded leader notices before it writes anything, and a newer one waits for its
-      // end.
-      const first = [settings, movingCheckpoint(name, step), ...(writing?.ahead ?? [])];
-      await inTransactionAfter(pool, first, async (connection, [, moved, ...answers]) => {
-        demandMoved(name, moved);
-        await writing?.write(connection, answers);
-      });
-    } else await moveCheckpointAlone(pool, name, step);
-    saved = to.position;
-    dueAtMs = undefined;
-    committed?.(to.position);
+  const turn: Turn = {
+    follower: name,
+    isLasting,
+    move: () => ({
+      log: eventLog.identity,
+      ...{ from: saved, to: checkpoint.position, epoch, event: checkpoint.event },
+    }),
+    committed({ to }) {
+      saved = to;
+      options.committed?.(to);
+    },
   };
-  const leaving = new AbortController();
-  const pages = options.follow(
-    checkpoint.position,
-    AbortSignal.any([signal, leaving.signal]),
-    checkpoint.event,
-  );
-  for await (const followed of orWhenDue(pages, { dueAtMs: () => dueAtMs, clock }, leaving)) {
-    if (signal.aborted) return;
-    if (followed === 'due') {
-      await move(checkpoint);
-      continue;
-    }
-    const { page, upTo, event, isFull = false } = followed;
-    const after = checkpoint.position;
-    checkpoint = { position: upTo, event };
-    if (concerns?.(page, { after }) ?? true) {
-      await act?.(page, signal);
-      if (signal.aborted) return;
-      await move(
-        checkpoint,
-        write && {
-          ahead: ahead?.(page) ?? [],
-          write: (connection, answers) => write(page, connection, { after, answers }),
-        },
-      );
-    } else dueAtMs ??= clock.elapsedMs() + MOVE_WITHIN_MS;
-    if (restMs > 0 && !isFull) await clock.sleep(restMs, signal);
-  }
-};
-
-type Reached = { readonly position: Position; readonly event: EventId | undefined };
-
-type Writing = {
-  readonly ahead: readonly Statement[];
-  write(connection: Connection, answers: readonly Answer[]): Promise<void>;
-};
-
-/**
- * Yields each item, and `due` between items once `dueAtMs` has passed. When the consumer stops, it aborts the
- * pending `next`.
- */
-async function* orWhenDue<Each>(
-  all: AsyncIterable<Each>,
-  { dueAtMs, clock }: { readonly dueAtMs: () => number | undefined; readonly clock: Clock },
-  leaving: AbortController,
-): AsyncGenerator<Each | 'due'> {
-  const iterator = all[Symbol.asyncIterator]();
+  const pass = passOf(pool);
+  const [key, leaving] = [{}, new AbortController()];
+  const writeWithinMs = isLasting ? 0 : Math.min(restMs, SHARE_WITHIN_MS);
+  let failed: { readonly error: unknown } | undefined;
+  const fail = (error: unknown): void => {
+    failed = { error };
+    leaving.abort();
+  };
+  const following = AbortSignal.any([signal, leaving.signal]);
   try {
-    for (;;) {
-      const next = iterator.next();
-      // Its failure is thrown by the `await` below.
-      next.catch(() => {});
-      while (await isDueBefore(next, dueAtMs(), clock)) yield 'due';
-      const { value, done } = await next;
-      if (done === true) return;
-      yield value;
+    for await (const followed of options.follow(checkpoint.position, following, checkpoint.event)) {
+      if (following.aborted) break;
+      const { page, upTo, event, isFull = false } = followed;
+      const after = checkpoint.position;
+      if (concerns?.(page, { after }) ?? true) {
+        await act?.(page, signal);
+        if (following.aborted) break;
+        checkpoint = { position: upTo, event };
+        const written = write && {
+          ahead: ahead?.(page) ?? [],
+          write: (connection: Connection, answers: readonly Answer[]) =>
+            write(page, connection, { after, answers }),
+        };
+        await pass.write(key, { ...turn, ...written, isLarge: isFull }, writeWithinMs);
+      } else {
+        checkpoint = { position: upTo, event };
+        pass.write(key, turn, MOVE_WITHIN_MS).catch(fail);
+      }
+      if (restMs > 0 && !isFull) await clock.sleep(restMs, following);
     }
   } finally {
     leaving.abort();
-    await iterator.return?.();
+    await pass.leave(key);
   }
-}
-
-const isDueBefore = async (
-  next: Promise<unknown>,
-  dueAtMs: number | undefined,
-  clock: Clock,
-): Promise<boolean> => {
-  if (dueAtMs === undefined) return false;
-  // Checked first, so that a busy log cannot postpone it for ever.
-  if (clock.elapsedMs() >= dueAtMs) return true;
-  const timer = new AbortController();
-  const settled = () => false;
-  const due = clock.sleep(dueAtMs - clock.elapsedMs(), timer.signal).then(() => !timer.signal.aborted);
-  const isDue = await Promise.race([next.then(settled, settled), due]);
-  timer.abort();
-  return isDue;
+  if (failed && !signal.aborted) throw failed.error;
 };
+
+type Reached = { readonly position: Position; readonly event: EventId | undefined };
 
 type Following = {
   readonly eventLog: EventLog;
