@@ -1,6 +1,6 @@
 import type { EventId, Position } from '#kernel/base/brands.ts';
 import { type RecordedEvent, type Seen, START } from './event-log.ts';
-import { POLL_MS, type Tail, type TailPage } from './tail.ts';
+import type { Tail, TailPage } from './tail.ts';
 
 const BACKOFF_FIRST_MS = 20;
 const BACKOFF_MAX_MS = 1_000;
@@ -59,7 +59,7 @@ export async function* followTail(
       backoffMs = Math.min(backoffMs * 2, BACKOFF_MAX_MS);
     } else if (!page.isCut) {
       // Events stored since the read have sent a notification, or will.
-      const timeoutMs = Math.max(1, page.lookedAtMs + POLL_MS - tail.clock.elapsedMs());
+      const timeoutMs = Math.max(1, page.lookedAtMs + tail.pollMs - tail.clock.elapsedMs());
       await wait(last, page.notified, { timeoutMs, signal });
     }
   }

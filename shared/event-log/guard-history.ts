@@ -25,6 +25,8 @@ type GuardOptions = {
 const REMEMBERED_MAX = 4_096;
 const PAGE_REMEMBERED_MAX = 256;
 const LOOK_EVERY_MS = 1_000;
+/** The same while the log stands still: a process that appends, reads or follows checks it then. */
+const LOOK_STILL_EVERY_MS = 5_000;
 /** A log that does not respond must not keep the process from stopping. */
 const LAST_NOTE_MAX_MS = 2_000;
 /** The newest event may be missing only because a server lags. */
@@ -216,8 +218,10 @@ class History {
   }
 
   async lookNowAndThen(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await this.#clock.sleep(LOOK_EVERY_MS, signal, { ref: false });
+    for (let last: Seen | undefined; !signal.aborted; ) {
+      const isStill = last !== undefined && last === this.#last;
+      last = this.#last;
+      await this.#clock.sleep(isStill ? LOOK_STILL_EVERY_MS : LOOK_EVERY_MS, signal, { ref: false });
       // A log that does not respond says nothing about its history.
       if (!signal.aborted) await this.moveOn().catch(() => {});
     }

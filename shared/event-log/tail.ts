@@ -40,10 +40,14 @@ type TailOptions = {
   hasNews(after: Position, notified: number): boolean;
   /** Whether a subscription adds new records to the window. */
   isLive?(): boolean;
+  /** Whether other processes can notify this one. */
+  isListening?(): boolean;
 };
 
-/** How often the end of the log is read if no notification arrives. */
+/** How often the end of the log is read if notifications cannot arrive. */
 export const POLL_MS = 250;
+/** The same if they can: each follows its commit, and only a process that dies in between sends none. */
+const POLL_LISTENING_MS = 2_000;
 
 /** How long a window that is live may go without such a read. */
 const LIVE_UNREAD_MAX_MS = 1_000;
@@ -91,6 +95,11 @@ export class Tail {
 
   constructor(options: TailOptions) {
     this.#options = options;
+  }
+
+  /** How often the end of the log is read if no notification arrives. */
+  get pollMs(): number {
+    return this.#options.isListening?.() ? POLL_LISTENING_MS : POLL_MS;
   }
 
   /** Of the times of its pages. */
@@ -171,7 +180,7 @@ export class Tail {
     // Reads the log now and then, to verify that it still has the events of the window. A live window need
     // not wait for that.
     const unreadMs = this.#options.clock.elapsedMs() - lookedAtMs;
-    if (unreadMs >= POLL_MS) {
+    if (unreadMs >= this.pollMs) {
       if (!this.#options.isLive?.() || unreadMs >= LIVE_UNREAD_MAX_MS) return undefined;
       this.#verify(end);
     }

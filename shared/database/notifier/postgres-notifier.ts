@@ -45,6 +45,11 @@ export class PostgresNotifier extends Notifier implements AsyncDisposable {
     this.#listening = this.#listen();
   }
 
+  /** Whether others can notify this process at present. */
+  get isListening(): boolean {
+    return this.#client !== undefined;
+  }
+
   /**
    * Notifies this process at once, and others soon. Of several messages within a few milliseconds, others get
    * only the last.

@@ -55,6 +55,7 @@ export const openPostgresEventLog = async ({
     read: (after) => readAfter(readers, after),
     notified: () => notifier.notified,
     hasNews: (_after, notified) => notifier.notified !== notified,
+    isListening: () => notifier.isListening,
   });
   const wait: TailFollower['wait'] = (_after, notified, { timeoutMs, signal }) =>
     notifier.wait(notified, timeoutMs, signal);
