@@ -1,5 +1,4 @@
 import type { WebhookId } from '#kernel/base/brands.ts';
-import type { Clock } from '#shared/clock/clock.ts';
 import type { Log } from '#shared/log.ts';
 import type { DeliveryQueue, Unattended } from './queue/delivery-queue.ts';
 
@@ -48,23 +47,13 @@ type Sweeper = {
   /** Finds webhooks with due deliveries and no run. */
   find(): Promise<readonly Unattended[]>;
   takeOver: DeliveryQueue['takeOver'];
+  /** Waits until there may be some. */
+  wait(signal: AbortSignal): Promise<void>;
   readonly log: Log;
-  readonly clock: Clock;
-  readonly everyMs?: number;
 };
 
-const EVERY_MS = 1_000;
-/** Spreads the sweeps of many processes. */
-const JITTER = 0.2;
-
-/** Periodically enqueues webhooks whose deliveries have become due, or that the queue has lost. */
-export const startSweeping = ({
-  find,
-  takeOver,
-  log,
-  clock,
-  everyMs = EVERY_MS,
-}: Sweeper): AsyncDisposable => {
+/** Enqueues webhooks whose deliveries have become due, or that the queue has lost. */
+export const startSweeping = ({ find, takeOver, wait, log }: Sweeper): AsyncDisposable => {
   const stopping = new AbortController();
   let isFailing = false;
   const sweep = async (): Promise<void> => {
@@ -79,8 +68,7 @@ export const startSweeping = ({
           log.warn({ err }, 'Webhooks with due deliveries could not be found or enqueued; this is retried.');
         isFailing = true;
       }
-      const pauseMs = everyMs * (1 + JITTER * (2 * Math.random() - 1));
-      await clock.sleep(pauseMs, stopping.signal);
+      await wait(stopping.signal);
     }
   };
   const sweeping = sweep();

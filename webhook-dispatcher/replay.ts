@@ -6,13 +6,20 @@ import type { ChangePage, ChangeStream } from '#shared/change-stream/change-stre
 import type { Clock } from '#shared/clock/clock.ts';
 import { runUnderLease } from '#shared/database/lease/lease.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { pulseOf } from '#shared/database/pulse.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { Log } from '#shared/log.ts';
 import { policyOf } from '#shared/policy.ts';
 import { readEndpoint } from './ledger/endpoints.ts';
 import { type PlannedDelivery, plannedFor } from './ledger/plan-rows.ts';
-import { advanceReplay, countDueOf, type RunningReplay, readRunningReplays } from './ledger/replays.ts';
+import {
+  ARE_RUNNING,
+  advanceReplay,
+  countDueOf,
+  type RunningReplay,
+  readRunningReplays,
+} from './ledger/replays.ts';
 import { isVisibleTo, wants } from './matching.ts';
 import type { PlannedRuns } from './planned-runs.ts';
 import { readOwners } from './rest/owners.ts';
@@ -29,7 +36,8 @@ type ReplayerDependencies = {
 };
 
 const REPLAYER = 'webhook-replayer';
-const LOOK_EVERY_MS = 500;
+/** How often it looks although the pulse has shown nothing. */
+const LOOK_EVERY_MS = 10_000;
 const AT_ONCE_MAX = 8;
 /** A replay pauses while more than this are due, so that new changes do not queue behind all of the past. */
 const DUE_MAX = 1_000;
@@ -83,7 +91,7 @@ const workOff = async (dependencies: ReplayerDependencies, signal: AbortSignal):
           begin(replay).finally(() => active.delete(webhookId)),
         );
       }
-      await clock.sleep(LOOK_EVERY_MS, signal);
+      await pulseOf(dependencies.pool).wait({ until: ARE_RUNNING, clock, timeoutMs: LOOK_EVERY_MS, signal });
     }
   } finally {
     await Promise.all(active.values());

@@ -6,6 +6,7 @@ import { migrateAudit } from '#shared/audit/migrate.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { pulseOf } from '#shared/database/pulse.ts';
 import type { Log } from '#shared/log.ts';
 import { policyOf } from '#shared/policy.ts';
 import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
@@ -15,15 +16,15 @@ import { createDisabler } from './disable-webhook.ts';
 import { createEndpointSecrets } from './endpoint-secrets.ts';
 import { createEnqueuer, type Enqueuer, startSweeping } from './enqueue.ts';
 import { NOT_RUN } from './hand-over.ts';
-import { followClock } from './ledger/clock.ts';
+import { followClock, HAS_MOVED } from './ledger/clock.ts';
 import { addFilterColumns } from './ledger/endpoints.ts';
 import { migrateLedger } from './ledger/migrate.ts';
 import { openRunLedger } from './ledger/run-ledger.ts';
-import { findUnattended } from './ledger/runs.ts';
+import { ARE_UNATTENDED, findUnattended } from './ledger/runs.ts';
 import { observeDeliveries } from './observe.ts';
 import { startPlanner } from './plan.ts';
 import { startPurging } from './purge.ts';
-import type { Unattended } from './queue/delivery-queue.ts';
+import type { DeliveryQueue, Unattended } from './queue/delivery-queue.ts';
 import { openDeliveryQueue } from './queue/open.ts';
 import { startReplayer } from './replay.ts';
 import { createBodyReader } from './rest/body.ts';
@@ -51,6 +52,8 @@ type DispatcherService = AsyncDisposable & {
 /** The minimum number of failures before a webhook is disabled. */
 const FAILURES_MIN = 5;
 const HOUR_MS = 3_600_000;
+/** How often it looks for due deliveries although the pulse has shown none. */
+const SWEEP_EVERY_MS = 10_000;
 
 /** Starts the dispatcher: plans deliveries, sends them, and serves their results. */
 export const startDispatcher = async (dependencies: DispatcherDependencies): Promise<DispatcherService> => {
@@ -114,11 +117,23 @@ export const startDispatcher = async (dependencies: DispatcherDependencies): Pro
   opening.defer(
     async () => void (await Promise.all([runner[Symbol.asyncDispose](), worker[Symbol.asyncDispose]()])),
   );
-  opening.use(startSweeping({ find: () => findDue(pool, log), takeOver: queue.takeOver, log, clock }));
+  opening.use(sweep(dependencies, queue));
   opening.use(startPurging({ pool, keepDays: webhooks.keepDays, log, clock }));
   const resources = opening.move();
   return { routes, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
+
+const sweep = ({ pool, log, clock }: DispatcherDependencies, { takeOver }: DeliveryQueue): AsyncDisposable =>
+  startSweeping({
+    find: () => findDue(pool, log),
+    takeOver,
+    wait: (signal) =>
+      pulseOf(pool).wait({
+        ...{ until: `${ARE_UNATTENDED} or ${HAS_MOVED}`, timeoutMs: SWEEP_EVERY_MS },
+        ...{ clock, signal },
+      }),
+    log,
+  });
 
 const findDue = async (pool: Pool, log: Log): Promise<readonly Unattended[]> => {
   const setBackByMs = await followClock(pool);

@@ -3,6 +3,7 @@ import type { UserId, Version } from '#kernel/base/brands.ts';
 import { sameAddress } from '#kernel/base/same-address.ts';
 import { type Clock, dateElsewhereMs } from '#shared/clock/clock.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
+import { pulseOf } from '#shared/database/pulse.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { beginWhere } from '#shared/follower/checkpoint.ts';
 import { startFollower } from '#shared/follower/follower.ts';
@@ -23,7 +24,8 @@ type Dependencies = {
   readonly readProfile: ReadProfile;
 };
 
-const LOOK_AGAIN_MS = 2_000;
+/** How often it looks although the pulse has shown nothing. */
+const LOOK_AGAIN_MS = 30_000;
 /** Mail may be a second late, and few events concern persons. */
 const REST_MS = 1_000;
 
@@ -39,25 +41,35 @@ export const startAddressNotices = async (dependencies: Dependencies): Promise<A
   await beginWhere(pool, FOLLOWER, DIRECTORY);
   const stopping = new AbortController();
   const { signal } = stopping;
-  let wake = Promise.withResolvers<void>();
+  let waking = new AbortController();
+  let hasQueued = false;
   const follower = await startFollower({
     ...dependencies,
     name: FOLLOWER,
     restMs: REST_MS,
-    write: (events, connection) =>
-      insertAddressMail(
+    concerns: (events) => events.some(isFollowed),
+    async write(events, connection) {
+      await insertAddressMail(
         connection,
         events.flatMap((event) => mailAbout(event, clock)),
-      ),
-    committed: () => wake.resolve(),
+      );
+      hasQueued = true;
+    },
+    committed() {
+      if (hasQueued) waking.abort();
+      hasQueued = false;
+    },
   });
   const send = async (): Promise<void> => {
     while (!signal.aborted) {
-      wake = Promise.withResolvers();
+      waking = new AbortController();
       await sendDue(dependencies, signal).catch((err: unknown) =>
         log.warn({ err }, 'Mail about changed addresses could not be sent.'),
       );
-      await Promise.race([wake.promise, clock.sleep(LOOK_AGAIN_MS, signal)]);
+      await pulseOf(pool).wait({
+        ...{ until: ARE_DUE, clock, timeoutMs: LOOK_AGAIN_MS },
+        signal: AbortSignal.any([signal, waking.signal]),
+      });
     }
   };
   const sending = send();
@@ -72,15 +84,15 @@ export const startAddressNotices = async (dependencies: Dependencies): Promise<A
 
 const FOLLOWER = 'auth-mail';
 
+const isFollowed = ({ type }: RecordedEvent): boolean => type === 'user.updated';
+
 /**
  * Queued for every update, because the changed fields are sealed: the sender checks whether it was the
  * address.
  */
-const mailAbout = (
-  { type, stream, version, recordedAt, metadata }: RecordedEvent,
-  clock: Clock,
-): readonly AddressMail[] => {
-  if (type !== 'user.updated' || dateElsewhereMs(clock) - recordedAt.getTime() > ADDRESS_MAIL_KEPT_S * 1_000)
+const mailAbout = (event: RecordedEvent, clock: Clock): readonly AddressMail[] => {
+  const { stream, version, recordedAt, metadata } = event;
+  if (!isFollowed(event) || dateElsewhereMs(clock) - recordedAt.getTime() > ADDRESS_MAIL_KEPT_S * 1_000)
     return [];
   const userId = Number(stream.slice(stream.indexOf('-') + 1)) as UserId;
   const former: AddressMail = { userId, version, recipient: 'former' };
@@ -153,14 +165,19 @@ const insertAddressMail = async (connection: Connection, mail: readonly AddressM
 };
 
 /** Takes a due message and leases it for a while; it is due again after that, unless it is deleted. */
+/** The clock may have been set back since. */
+const isDue = (retryMaxS: string): string =>
+  `(due_at <= clock_timestamp() or due_at > clock_timestamp() + ${retryMaxS} * interval '1 second') and expires_at > clock_timestamp()`;
+
+const ARE_DUE = `exists (select from auth.address_mail where ${isDue(String(RETRY_MAX_S))})`;
+
 const takeAddressMail = async (pool: Pool): Promise<AddressMail | undefined> => {
   const { rows } = await pool.query<AddressMail>(
     `update auth.address_mail as mail
      set attempts = attempts + 1, due_at = clock_timestamp() + least($1 * 2.0 ^ least(attempts, 10), $2) * interval '1 second'
      from (
        select user_id, version, told_at from auth.address_mail
-       -- The clock may have been set back since.
-       where (due_at <= clock_timestamp() or due_at > clock_timestamp() + $2 * interval '1 second') and expires_at > clock_timestamp()
+       where ${isDue('$2')}
        order by due_at limit 1 for update skip locked
      ) as due
      where (mail.user_id, mail.version, mail.told_at) = (due.user_id, due.version, due.told_at)

@@ -36,19 +36,20 @@ export const park = async (pool: Pool, { task, stream, cause }: Task, error: unk
 };
 
 /**
- * Tasks that are due. A delay longer than any pause stems from before the database’s clock was set back, and
- * counts as due.
+ * SQL expressions that are true if a task is due. A delay longer than any pause stems from before the
+ * database’s clock was set back, and counts as due. Each has an index of its own.
  */
+export const DUE_NOW = 'next_at <= statement_timestamp()';
+export const DUE_SINCE_SET_BACK = `next_at > statement_timestamp() + ${PAUSE_MAX_MS} * interval '1 millisecond'`;
+
+/** Tasks that are due. */
 export const dueOf = async (pool: Pool): Promise<readonly Task[]> => {
   const dueIf = (isDue: string): string =>
     `select task, stream, cause_id as id, cause_metadata as metadata from process_manager.parked
      where skipped_at is null and ${isDue} order by next_at limit ${AT_ONCE}`;
   const { rows } = await pool.query<
     Pick<Task, 'task' | 'stream'> & { id: EventId; metadata: MetadataContext }
-  >(
-    `(${dueIf('next_at <= statement_timestamp()')})
-     union all (${dueIf(`next_at > statement_timestamp() + ${PAUSE_MAX_MS} * interval '1 millisecond'`)})`,
-  );
+  >(`(${dueIf(DUE_NOW)}) union all (${dueIf(DUE_SINCE_SET_BACK)})`);
   return rows.map(({ task, stream, id, metadata }) => ({ task, stream, cause: { id, metadata } }));
 };
 

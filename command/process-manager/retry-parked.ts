@@ -1,16 +1,20 @@
+import pg from 'pg';
 import { Gauge, type Registry } from 'prom-client';
 import type { Following } from '#kernel/decide/reactions.ts';
 import { countConsequences } from '#process/operations/consequences.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import { runUnderLease } from '#shared/database/lease/lease.ts';
+import { pulseOf } from '#shared/database/pulse.ts';
 import { orUnknown } from '#shared/follower/observe-follower.ts';
 import { allDone, carryOutOrPark, doOrPark, type TaskDependencies } from './carry-out.ts';
 import { forgetUnseen, isDeclared, recordActivity, takeBack } from './declaration.ts';
-import { demandFence, type Fence, LEASE, Overtaken, type Waiting } from './fence.ts';
-import { dueOf, unpark } from './parked.ts';
+import { demandFence, type Fence, isFenced, LEASE, Overtaken, type Waiting } from './fence.ts';
+import { DUE_NOW, DUE_SINCE_SET_BACK, dueOf, unpark } from './parked.ts';
 import { dropTask, inTurn, parkTask, type ReactionTask } from './tasks.ts';
 import { isLook, type Look } from './timers.ts';
 
-const LOOK_EVERY_MS = 500;
+/** How often it looks although the pulse has shown nothing. */
+const LOOK_EVERY_MS = 5_000;
 
 type Dependencies = TaskDependencies & {
   /** Undefined for a domain without timers and with no reactions but ends. */
@@ -45,7 +49,10 @@ export const startRetrying = (dependencies: Dependencies): AsyncDisposable & { w
         await recordActivity(pool, following);
         if (follows === undefined) await forgetUnseen(pool, epoch);
         else if (await follows()) continue;
-        await clock.sleep(LOOK_EVERY_MS, AbortSignal.any([signal, waking.signal]));
+        await pulseOf(pool).wait({
+          until: hasWork(clock, following && { fingerprint: following.fingerprint, epoch }),
+          ...{ clock, timeoutMs: LOOK_EVERY_MS, signal: AbortSignal.any([signal, waking.signal]) },
+        });
       }
     },
     stopping.signal,
@@ -58,6 +65,26 @@ export const startRetrying = (dependencies: Dependencies): AsyncDisposable & { w
       await running;
     },
   };
+};
+
+/** SQL that is true if a task or a timer is due, or if another process or declaration has taken over. */
+const hasWork = (clock: Clock, fence: Fence | undefined): string => {
+  const waits = (table: string, isDue: string) =>
+    `exists (select from process_manager.${table} where ${isDue})`;
+  const due = [DUE_NOW, DUE_SINCE_SET_BACK].map((isDue) => `skipped_at is null and ${isDue}`);
+  const now = `statement_timestamp() + ${clock.aheadMs()} * interval '1 millisecond'`;
+  return [
+    ...due.map((isDue) => waits('parked', isDue)),
+    ...(fence === undefined
+      ? []
+      : [
+          ...due.map((isDue) => waits('task', isDue)),
+          waits('task', 'skipped_at is null and next_at is null'),
+          waits('timer_mark', 'true'),
+          waits('timer', `due_at <= ${now}`),
+          `not ${isFenced(pg.escapeLiteral(fence.fingerprint), String(fence.epoch))}`,
+        ]),
+  ].join(' or ');
 };
 
 const retryParked = async (dependencies: Dependencies, signal: AbortSignal): Promise<void> => {

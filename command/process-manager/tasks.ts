@@ -2,7 +2,7 @@ import type { EventId, Position, StreamName } from '#kernel/base/brands.ts';
 import type { MetadataContext } from '#kernel/base/events/metadata.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { type Fence, isFenced } from './fence.ts';
-import { PAUSE_MAX_MS, PAUSE_MS, pauseAfter, reasonOf } from './parked.ts';
+import { DUE_NOW, DUE_SINCE_SET_BACK, PAUSE_MAX_MS, PAUSE_MS, pauseAfter, reasonOf } from './parked.ts';
 import type { Cause } from './steps.ts';
 
 /** A consequence of an event for one aggregate. */
@@ -75,8 +75,7 @@ export const nextTasks = async (
        union all select n.* from untried u cross join lateral (${untriedAfter('u.stream')}) n),
      next as (
        (select * from untried t where ${IS_FIRST} limit ${AT_ONCE})
-       union all (${dueIf('next_at <= statement_timestamp()')})
-       union all (${dueIf(`next_at > statement_timestamp() + ${PAUSE_MAX_MS} * interval '1 millisecond'`)}))
+       union all (${dueIf(DUE_NOW)}) union all (${dueIf(DUE_SINCE_SET_BACK)}))
      select task, stream, name, cause_id as id, cause_metadata as metadata, cause_position as position, next_at is not null as "isRetry"
      from next
      where ${isFenced('$1', '$2')} order by stream`,

@@ -2,9 +2,11 @@ import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { pulseOf } from '#shared/database/pulse.ts';
 import type { Log } from '#shared/log.ts';
 import { migrateOperations } from './migrate.ts';
 import {
+  areAsked,
   dropOldOperatorCommands,
   finishOperatorCommand,
   LostOperatorCommand,
@@ -27,14 +29,15 @@ type OperatorCommandExecutor = {
   execute(command: TakenOperatorCommand, signal: AbortSignal): Promise<void>;
 };
 
-/** The maximum time before a command begins. */
-const LOOK_EVERY_MS = 1_000;
+/** How often it looks although the pulse has shown nothing. */
+const LOOK_EVERY_MS = 10_000;
 
 /** Carries out operator commands, one after the other, in one process at a time. */
 export const startExecuting = async (executor: OperatorCommandExecutor): Promise<AsyncDisposable> => {
   const { name, pool, log, clock, kinds } = executor;
   await migrateLeases(pool);
   await migrateOperations(pool);
+  const pulse = pulseOf(pool);
   const stopping = new AbortController();
   const onFailure = (err: unknown) => log.error({ err }, 'An operator command failed and is started again.');
   const work = async ({ signal }: { readonly signal: AbortSignal }): Promise<void> => {
@@ -42,7 +45,7 @@ export const startExecuting = async (executor: OperatorCommandExecutor): Promise
     while (!signal.aborted) {
       const command = await takeOperatorCommand(pool, kinds);
       if (command) await executeOne(executor, command, signal);
-      else await clock.sleep(LOOK_EVERY_MS, signal);
+      else await pulse.wait({ until: areAsked(kinds), clock, timeoutMs: LOOK_EVERY_MS, signal });
     }
   };
   const running = runUnderLease({ pool, name, clock, onFailure }, work, stopping.signal);

@@ -16,6 +16,9 @@ export type RunningReplay = {
 
 const RUNNING_MAX = 100;
 
+/** SQL that is true if there is a replay to carry on. */
+export const ARE_RUNNING = `exists (select from webhook_ledger.replay where state = 'running')`;
+
 /**
  * The oldest replay of each enabled webhook, because they run in sequence; those that have waited longest
  * come first.

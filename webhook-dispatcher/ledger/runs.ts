@@ -135,6 +135,9 @@ const IS_DUE = (endpoint: string): string =>
 
 const SWEPT_MAX = 1_000;
 
+/** SQL that is true if there are such webhooks. */
+export const ARE_UNATTENDED = `exists (select from webhook_ledger.endpoint where ${IS_DUE('endpoint')})`;
+
 /** Webhooks with due deliveries and no run, including those that the queue has lost. */
 export const findUnattended = async (pool: Pool): Promise<readonly Unattended[]> => {
   const { rows } = await pool.query<Unattended>(

@@ -1,0 +1,69 @@
+import { expect } from 'vitest';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
+import { test as base } from '../../test/engines/pool.ts';
+import { createTestClock } from '../../test/engines/test-clock.ts';
+import type { Pool } from './pool.ts';
+import { EVERY_MS, pulseOf } from './pulse.ts';
+
+const HOUR_MS = 3_600_000;
+
+const test = base
+  /** Counts the statements. */
+  .extend('counted', ({ pool }) => {
+    const texts: string[] = [];
+    const counted = {
+      query: (query: { readonly text: string }) => {
+        texts.push(query.text);
+        return pool.query(query.text);
+      },
+    } as unknown as Pool;
+    return { texts, pulse: pulseOf(counted) };
+  })
+  .extend('waiter', ({ counted: { pulse } }) => (until: string, options = {}) => {
+    const { signal } = new AbortController();
+    return pulse.wait({ until, clock: REAL_TIME, timeoutMs: HOUR_MS, signal, ...options });
+  });
+test.beforeAll(({ pool }) => pool.query('create table public.work (kind text)'));
+test.beforeEach(({ pool }) => pool.query('truncate public.work'));
+
+const isThere = (kind: string) => `exists (select from public.work where kind = '${kind}')`;
+
+test('wakes who waits for a condition that holds, and no other, with one statement for all', async ({
+  pool,
+  counted,
+  waiter,
+}) => {
+  const leaving = new AbortController();
+  let isWoken = false;
+  const other = waiter(isThere('other'), { signal: leaving.signal }).then(() => {
+    isWoken = true;
+  });
+  const waiting = Promise.all([waiter(isThere('this')), waiter(isThere('this'))]);
+  await pool.query(`insert into public.work values ('this')`);
+  await waiting;
+  expect(isWoken).toBe(false);
+  expect(counted.texts.at(-1)).toBe(`select (${isThere('other')}) as "0", (${isThere('this')}) as "1"`);
+  leaving.abort();
+  await other;
+});
+
+test('wakes everybody if the statement fails', async ({ waiter }) => {
+  await Promise.all([waiter('exists (select from public.no_such_table)'), waiter(isThere('this'))]);
+});
+
+test('wakes after the timeout, whatever the condition', async ({ waiter }) => {
+  const clock = createTestClock();
+  const waiting = waiter('false', { clock, timeoutMs: HOUR_MS });
+  await clock.pass(HOUR_MS);
+  await waiting;
+});
+
+test('asks nothing while nobody waits', async ({ counted, waiter }) => {
+  const clock = createTestClock();
+  const waiting = waiter('true', { clock });
+  await clock.pass(EVERY_MS);
+  await waiting;
+  await clock.pass(EVERY_MS);
+  expect(counted.texts).toEqual(['select (true) as "0"']);
+  expect(clock.pending()).toEqual([]);
+});

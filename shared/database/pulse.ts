@@ -1,0 +1,68 @@
+import type pg from 'pg';
+import { oncePer } from '#kernel/base/once-per.ts';
+import type { Clock } from '#shared/clock/clock.ts';
+import { prepared } from './pipeline.ts';
+import type { Pool } from './pool.ts';
+
+/** How often the conditions are asked for. */
+export const EVERY_MS = 1_000;
+
+type Wait = {
+  /** An SQL expression, which an index answers at once. */
+  readonly until: string;
+  readonly clock: Clock;
+  /** Longer than the interval: the caller looks for itself then, whatever the condition. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+};
+
+type Waiting = { readonly until: string; wake(): void };
+
+/**
+ * Work that waits in tables. Instead of a statement of its own for each kind of work, one statement a second
+ * asks whether there is any, for everything in a process that waits. If the statement fails, each looks for
+ * itself.
+ */
+class Pulse {
+  readonly #pool: Pool;
+  readonly #waiting = new Set<Waiting>();
+  #isBeating = false;
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  /** Waits until the condition holds, for the timeout, or for the signal. */
+  async wait({ until, clock, timeoutMs, signal }: Wait): Promise<void> {
+    if (signal.aborted) return;
+    const woken = new AbortController();
+    const waiting: Waiting = { until, wake: () => woken.abort() };
+    this.#waiting.add(waiting);
+    if (!this.#isBeating) void this.#beat(clock);
+    await clock.sleep(timeoutMs, AbortSignal.any([signal, woken.signal]));
+    this.#waiting.delete(waiting);
+  }
+
+  async #beat(clock: Clock): Promise<void> {
+    this.#isBeating = true;
+    for (;;) {
+      await clock.sleep(EVERY_MS, undefined, { ref: false });
+      if (this.#waiting.size === 0) break;
+      const asked = [...this.#waiting];
+      const conditions = [...new Set(asked.map(({ until }) => until))];
+      const holding = await this.#ask(conditions).catch(() => conditions);
+      for (const { until, wake } of asked) if (holding.includes(until)) wake();
+    }
+    this.#isBeating = false;
+  }
+
+  async #ask(conditions: readonly string[]): Promise<readonly string[]> {
+    const columns = conditions.map((condition, index) => `(${condition}) as "${index}"`);
+    const { name, text } = prepared(`select ${columns.join(', ')}`, []);
+    const { rows } = await this.#pool.query<Record<string, boolean>>({ name, text } as pg.QueryConfig);
+    return conditions.filter((_, index) => rows[0]?.[index]);
+  }
+}
+
+/** One for the process, because its roles share a pool. */
+export const pulseOf = oncePer((pool: Pool) => new Pulse(pool));
