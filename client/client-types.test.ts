@@ -5,7 +5,6 @@ import type { helpdesk } from '../test/toy/helpdesk.ts';
 import type { lending } from '../test/toy/lending.ts';
 import type { plans } from '../test/toy/plans.ts';
 import type { privateHelpdesk } from '../test/toy/private-helpdesk.ts';
-import type { workshop } from '../test/toy/workshop.ts';
 import { can } from './can.ts';
 import { createClient } from './client.ts';
 import type { Problem } from './problem.ts';
@@ -152,17 +151,6 @@ const ownRefusals = (error: unknown) => {
   client.loans.return(1);
 };
 
-const ownReads = async () => {
-  const client = createClient<typeof workshop>({ url: '' });
-  const [row] = await client.read('/course-summary', { status: 'open' });
-  expectTypeOf(row?.courses).toEqualTypeOf<number | undefined>();
-  client.courses.list({ seatsMin: 5, roomy: true });
-  // @ts-expect-error: it is a number.
-  client.courses.list({ seatsMin: 'many' });
-  // @ts-expect-error: there is no such path.
-  client.read('/course-list');
-};
-
 const privateUsers = async () => {
   const client = createClient<typeof privateHelpdesk>({ url: '' });
   const ticket = await client.tickets.get(1);
@@ -173,7 +161,7 @@ const privateUsers = async () => {
 };
 
 test('tsc has checked these types', () => {
-  const own = [listsOfItems, commandsOnItems, ownRefusals, ownReads, privateUsers];
+  const own = [listsOfItems, commandsOnItems, ownRefusals, privateUsers];
   for (const checked of [items, lists, commands, events, problems, ...own])
     expect(checked).toBeTypeOf('function');
 });

@@ -31,8 +31,6 @@ const clientOf = (requester: Requester): object => {
           ),
         ),
     },
-    read: async (path: string, query?: object, options?: object) =>
-      jsonIn(await send('GET', path, { query, options })),
     files: {
       get: (path: string, options?: object) => send('GET', uploadAt(path), { options, isStreamed: true }),
       address: async (path: string, options?: object) =>

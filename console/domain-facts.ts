@@ -314,7 +314,6 @@ const listingFacts = (domain: Domain, kind: Kind): ListingFacts => {
     of: name,
     def,
   }));
-  const custom = kind.filters.map(({ name, def, says }) => ({ ...fieldFacts(name, def), wire: name, says }));
   const { enum: sorts = [] } = z.toJSONSchema(query?.shape.sort as z.ZodType, { io: 'input' });
   return {
     path: kind.parent === undefined ? collectionPath(domain, kind) : undefined,
@@ -325,7 +324,6 @@ const listingFacts = (domain: Domain, kind: Kind): ListingFacts => {
           ? [{ ...fieldFacts(of, def), name, wire: name, label: labelOf(domain, def) }]
           : [],
       ),
-      ...custom,
     ],
     sorts: sorts as readonly string[],
   };

@@ -11,7 +11,6 @@ const ROOT = join(import.meta.dirname, '..');
 /** A valid declaration. Each wrong one replaces one part of it. */
 const RIGHT = `import { instant, integer, line, list, ref, states } from '${ROOT}/kernel/declare/fields.ts';
 import { count, latest, sum } from '${ROOT}/kernel/declare/view.ts';
-import { route } from '${ROOT}/kernel/declare/route.ts';
 import { assemble } from '${ROOT}/kernel/assembly/assemble.ts';
 import { article } from '${ROOT}/domain/article.ts';
 import * as base from '${ROOT}/domain/base.ts';
@@ -85,24 +84,7 @@ const tallies = base.view('tallies', {
   rights: { read: { author: { article: 'published' } } },
 });
 
-const leaf = base.aggregate('leaf', {
-  fields: { heading: line(10), shown: line(10).optional(), pages: integer(0, 9) },
-  events: { printed: { creates: ['heading'] } },
-  commands: { print: { emits: 'printed' } },
-  rights: { read: { anyone: true } },
-  expressions: { size: { type: 'Int', sql: ({ heading }) => 'length(' + heading + ')', value: ({ heading }) => heading.length } },
-  filters: { thick: { takes: 'Int', sql: ({ pages }, least) => pages + ' > ' + least, holds: ({ pages }, least) => pages > least } },
-  projects: { shown: { by: { printed: ({ heading }) => heading.toUpperCase() } } },
-});
-const shelf = route('listShelves', {
-  path: '/shelves',
-  says: 'Shelves',
-  right: 'leaf.read',
-  takes: { thickness: integer(0, 9).optional() },
-  gives: { count: integer(0, 9) },
-  sql: ({ thickness, callerId }) => 'select 1 as count where ' + thickness + ' > ' + callerId,
-});
-export const domain = assemble(base, [article, note, memo, tale, leaf], [tallies], [shelf]);
+export const domain = assemble(base, [article, note, memo, tale], [tallies]);
 `;
 
 type Wrong = Readonly<Record<'promise' | 'right' | 'wrong' | 'at' | 'code' | 'says', string>>;
@@ -120,42 +102,6 @@ const mistakesIn = (text: string): readonly Wrong[] => {
 };
 
 const WRONG = mistakesIn(`
-a route that asks for what it does not take | thicknes | TS2339 'thicknes' does not exist
-  - ({ thickness, callerId })
-  + ({ thicknes: thickness, callerId })
-a route that says nothing of its answer | { | TS2741 'gives' is missing
-  - gives: { count: integer(0, 9) },
-  +
-an unknown column of an expression | heding | TS2339 'heding' does not exist
-  - sql: ({ heading }) =>
-  + sql: ({ heding: heading }) =>
-an expression that is another value in memory | size | TS2322 'string' is not assignable to type 'number'
-  - heading.length }
-  + heading }
-an expression without its value in memory | size | TS2322 'value' is missing
-  - , value: ({ heading }) => heading.length
-  +
-an expression of an unknown type | type | TS2322 '"Number"' is not assignable
-  - type: 'Int'
-  + type: 'Number'
-a filter that is not answered in memory | thick | TS2322 'holds' is missing
-  - , holds: ({ pages }, least) => pages > least
-  +
-a filter that compares what cannot be equal | pages | TS2367 have no overlap
-  - pages > least }
-  + pages === String(least) }
-a projection of an unknown field | showed | TS2353 'showed' does not exist
-  - projects: { shown: { by: { printed: ({ heading }) => heading.toUpperCase() } } }
-  + projects: { showed: { by: { printed: () => '' } } }
-a projection by an unknown event | prined | TS2561 'prined' does not exist
-  - { printed: ({ heading })
-  + { prined: ({ heading }: { heading: string })
-a projection of what an event does not hold | pages | TS2339 'pages' does not exist
-  - ({ heading }) => heading.to
-  + ({ pages }) => pages.to
-a projection to another type | printed | TS2322 'number' is not assignable
-  - heading.toUpperCase()
-  + heading.length
 an unknown field | 'titel' | TS2820 Did you mean '"title"'?
   - ['title']
   + ['titel']
@@ -417,7 +363,7 @@ an example of another type | 1 | TS2345 'number' is not assignable
 a reference to what is not declared | folder | TS2304 Cannot find name 'folder'
   - ref(article)
   + ref(folder)
-a reference out of the domain | [article, note, memo, tale, leaf] | TS2345 refers to an aggregate that is not in the domain
+a reference out of the domain | [article, note, memo, tale] | TS2345 refers to an aggregate that is not in the domain
   - article: ref(article)
   + article: ref(article), folder: ref('folder')
 `);

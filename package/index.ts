@@ -24,7 +24,6 @@ export {
   upload,
   word,
 } from '#kernel/declare/fields.ts';
-export { route } from '#kernel/declare/route.ts';
 export { run } from '#kernel/declare/run.ts';
 export { count, latest, sum } from '#kernel/declare/view.ts';
 export type { Domain } from '#kernel/registry/registry.ts';

@@ -26,7 +26,6 @@ import type { MasterKey } from '#shared/keys/master-key.ts';
 import { openMasterKey } from '#shared/keys/master-key-file.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import { NotReady } from '#shared/not-ready.ts';
-import { demandAuthorSql } from '#shared/projection/demand-author-sql.ts';
 import { openRowProofs } from '#shared/row-proofs/open.ts';
 import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { keepServedDomain } from '#shared/served-domain/served-domain.ts';
@@ -103,7 +102,6 @@ export const openFoundation = async (
   observePool(metrics, 'annals', pool);
   await keepServedDomain(pool, domain);
   const namesEvents = await startNamingEvents(pool, { clock, signal });
-  await demandAuthorSql(pool, domain);
   const masterKey = await openMasterKey(config);
   const keys = resources.use(await openPostgresKeyStore({ pool, masterKey }).catch(refuseStart));
   const auditDir = config.audit.dir;

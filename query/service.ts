@@ -21,7 +21,6 @@ import { openResources, type QueryDependencies } from './resources.ts';
 import { createReadJustCreated } from './rest/just-created.ts';
 import { type AnyReads, type Reads, readRoutes } from './rest/read-routes.ts';
 import { createReadWritten } from './rest/read-written.ts';
-import { routeReads } from './routes/reads.ts';
 import type { PastOptions } from './time-travel/options.ts';
 import { timeTravelReads } from './time-travel/reads.ts';
 import { uploadRoutes } from './uploads/routes.ts';
@@ -141,13 +140,12 @@ const createReads = (
   kinds: KindReads,
   past: PastOptions & HistoryOptions,
 ): Omit<Reads, keyof EventService['reads'] | keyof ReturnType<Proof['readsOf']>> & AnyReads => {
-  const { domain, pool } = past;
+  const { domain } = past;
   return {
     ...readsOf(domain, kinds),
     ...timeTravelReads(kinds, past),
     ...historyReads(kinds, past),
     ...eventTypeReads(domain),
     ...operationsReads(past),
-    ...routeReads(domain, pool),
   };
 };

@@ -116,26 +116,6 @@ const SECTIONS: readonly Section[] = [
     parts: [{ file: 'aggregate.ts', members: 'Limit' }],
   },
   {
-    title: 'Expressions',
-    text: "`expressions: { hours: { type: 'Int', sql: ({ minutes }) => minutes + ' / 60', value: ({ minutes }) => Math.trunc(minutes / 60) } }`: a field of GraphQL ([Code in a domain](hatches.md)).",
-    parts: [{ file: 'hatches.ts', members: 'ExpressionOf' }],
-  },
-  {
-    title: 'Filters of your own',
-    text: "`filters: { seatsMin: { takes: 'Int', sql: ({ seats }, least) => seats + ' >= ' + least, holds: ({ seats }, least) => seats >= least } }`: `?seatsMin=30`, and in GraphQL.",
-    parts: [{ file: 'hatches.ts', members: 'CustomFilterOf' }],
-  },
-  {
-    title: 'Routes',
-    text: 'From `#kernel/declare/route.ts`: `route(name, { … })`, in the fourth argument of `assemble` ([Code in a domain](hatches.md#a-route)).',
-    parts: [{ file: 'route.ts', members: 'RouteSpec' }],
-  },
-  {
-    title: 'Projections',
-    text: '`projects: { slug: { by: { planned: ({ title }) => dashed(title) } } }`: a field whose value is computed by code from the values of an event.',
-    parts: [{ file: 'hatches.ts', members: 'Projection' }],
-  },
-  {
     title: 'Reactions',
     text: "`reactions: { author: { deleted: { run: 'delete' } } }`; [Reactions and timers](reactions.md) says what holds of them.",
     parts: [{ file: 'aggregate.ts', members: 'Reaction' }],

@@ -123,7 +123,7 @@ export const policyOf = oncePer((domain: Domain): Policy => makePolicy(domain));
 
 /** The policy without a domain. */
 export const NO_RIGHTS: Policy = {
-  domain: { name: '', roles: [], signUp: '', kinds: {}, views: [], routes: [] },
+  domain: { name: '', roles: [], signUp: '', kinds: {}, views: [] },
   rights: new Map(),
   checks: new Map(),
   scopes: [],

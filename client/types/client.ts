@@ -1,6 +1,5 @@
 // Over 200 lines, because it is one type: a client of a domain.
 import type { List, Ref, ValueOf } from '#kernel/declare/fields.ts';
-import type { Route } from '#kernel/declare/route.ts';
 import type { View } from '#kernel/declare/view.ts';
 import type { Followed } from '../follow.ts';
 import type { Listing } from '../pages.ts';
@@ -36,7 +35,6 @@ import type {
   OwnerOf,
   ParentOf,
   PluralOf,
-  RoutesOf,
   SaidOf,
   Singular,
   UserOf,
@@ -354,7 +352,7 @@ type Users<U, D> = Reads<U, D> & {
   of(target: Target): OfUser<Owned<AggregatesOf<D>>, D>;
 };
 
-// ── Views and routes ─────────────────────────────────────────────────────────────────────
+// ── Views ────────────────────────────────────────────────────────────────────────────────
 type ViewKey<K> = { readonly [N in keyof K & string]?: FilterValue<K[N]> };
 type SortedValues<V> = {
   [N in keyof V & string]: V[N] extends { readonly isSorted: true }
@@ -377,14 +375,6 @@ type Rows<X, D> =
       }
     : never;
 type NameOf<X> = X extends { readonly view: infer N extends string } ? N : never;
-
-type PathOf<R> = R extends Route<infer P, unknown, unknown> ? P : never;
-type AskedOf<R> =
-  R extends Route<string, infer Q, unknown>
-    ? { readonly [K in keyof Q & string]?: Exclude<ValueOf<Q[K]>, null> }
-    : never;
-type GivenOf<R> =
-  R extends Route<string, unknown, infer A> ? { readonly [K in keyof A & string]: ValueOf<A[K]> } : never;
 
 // ── Events ───────────────────────────────────────────────────────────────────────────────
 type PublicEvents<A> = {
@@ -466,12 +456,6 @@ type Kernel<D> = {
       options?: ReadOptions,
     ): Listing<Matching<AnyEvent<D>, T>>;
   };
-  /** A custom read of the domain, by its path. */
-  read<P extends PathOf<RoutesOf<D>>>(
-    path: P,
-    query?: AskedOf<Extract<RoutesOf<D>, { readonly spec: { readonly path: P } }>>,
-    options?: ReadOptions,
-  ): Promise<readonly GivenOf<Extract<RoutesOf<D>, { readonly spec: { readonly path: P } }>>[]>;
   readonly files: {
     /** The bytes that a field names, such as `/uploads/…`; the token is sent to no other origin. */
     get(path: string, options?: ReadOptions): Promise<Response>;

@@ -10,7 +10,6 @@ type Of<Domain, Part extends string> = Declared<Domain> extends { readonly [P in
 export type UserOf<Domain> = Of<Domain, 'user'>;
 export type AggregatesOf<Domain> = Of<Domain, 'aggregates'>;
 export type ViewsOf<Domain> = Of<Domain, 'views'>;
-export type RoutesOf<Domain> = Of<Domain, 'routes'>;
 
 export type KindOf<A> = A extends { readonly kind: infer K extends string } ? K : never;
 export type FieldsOf<A> = A extends { readonly fields: infer F } ? F : never;

@@ -2,7 +2,6 @@ import { byName } from '../base/names.ts';
 import { demandAttributes } from '../conditions/attributes.ts';
 import { membershipsOf } from '../decide/memberships.ts';
 import type { AnyAggregate } from '../declare/aggregate.ts';
-import type { AnyRoute } from '../declare/route.ts';
 import type { AnyView } from '../declare/view.ts';
 import { definitionsOf } from '../events/definitions.ts';
 import { kindOf } from '../registry/kind-of.ts';
@@ -13,7 +12,6 @@ import { tableOf } from '../rows/table.ts';
 import { visibilityOf } from '../visibility/visibility.ts';
 import { demandCreatable } from './demand-creatable.ts';
 import { demandFields } from './demand-fields.ts';
-import { demandHatches } from './demand-hatches.ts';
 import { demandLabels } from './demand-labels.ts';
 import { demandLimits } from './demand-limits.ts';
 import { demandLists } from './demand-lists.ts';
@@ -29,7 +27,6 @@ import { demandSupported } from './demand-supported.ts';
 import { demandVersions } from './demand-versions.ts';
 import { demandViews } from './demand-views.ts';
 import { demandWhole } from './demand-whole.ts';
-import { demandRoutes, routeOf } from './route-of.ts';
 
 type Base = {
   readonly name: string;
@@ -63,24 +60,20 @@ export const assemble = <
   const A extends readonly AnyAggregate[],
   const B extends Base,
   const V extends readonly AnyView[] = readonly [],
-  const R extends readonly AnyRoute[] = readonly [],
 >(
   base: B,
   aggregates: A & Known<A>,
   views?: V,
-  routes?: R,
 ): DomainOf<{
   readonly user: B['user'];
   readonly aggregates: A[number];
   readonly views: V[number];
-  readonly routes: R[number];
 }> => {
   demandWhole([base.user, ...aggregates]);
   demandOwnNames({
     roles: base.roles,
     aggregates: [base.user, ...aggregates],
     views: views ?? [],
-    routes: routes ?? [],
   });
   demandRoles(base);
   const kinds = [base.user, ...aggregates].map(kindOf);
@@ -97,7 +90,6 @@ export const assemble = <
     signUp: base.signUp,
     kinds: byName(kinds.map((kind) => [kind.name, kind])),
     views: (views ?? []).map(viewOf),
-    routes: (routes ?? []).map(routeOf),
   };
   demandCells(domain);
   demandForOthers(domain);
@@ -106,10 +98,8 @@ export const assemble = <
   demandAttributes(domain);
   demandReads(domain);
   demandLimits(domain);
-  demandHatches(domain);
   demandReactions(domain);
   demandViews(domain);
-  demandRoutes(domain);
   demandCompiles(domain);
   demandFields(kinds);
   return domain;

@@ -219,15 +219,10 @@ const choiceWords = ({ fields }: Kind): readonly string[] =>
 const scopesOf = ({ rights }: Kind): readonly string[] =>
   Object.values(rights).flatMap(({ scope }) => (typeof scope === 'string' ? [scope] : []));
 
-const filtersOf = ({ fields, filters, owner, parent }: Kind): readonly string[] => [
+const filtersOf = ({ fields }: Kind): readonly string[] => [
   ...Object.entries(fields).flatMap(([name, { filter }]) =>
     filter === undefined ? [] : [filter === true ? name : filter],
   ),
-  ...filters.map(({ name }) => name),
-  // Lists can always be filtered by their owner.
-  ...(owner !== undefined && parent === undefined && filters.some(({ name }) => name === owner)
-    ? [owner]
-    : []),
 ];
 
 const repeated = (names: readonly string[]): readonly string[] =>
@@ -298,7 +293,7 @@ const KINDS_OF_THE_KERNEL = new Set(
 const TABLES_OF_THE_KERNEL = new Set(
   'webhooks departed digest parked removed view_stream view_removed view_readers'.split(' '),
 );
-export const PATHS_OF_THE_KERNEL = new Set([
+const PATHS_OF_THE_KERNEL = new Set([
   ...'account api audit clients console deliveries docs event-types events graphql me oauth operations uploads webhooks'.split(
     ' ',
   ),

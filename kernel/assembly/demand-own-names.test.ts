@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { StartRefused } from '../base/start-refused.ts';
 import { domain } from '../declare/domain.ts';
-import { choice, type Fields, integer, line, list, ref } from '../declare/fields.ts';
-import { route } from '../declare/route.ts';
+import { choice, type Fields, line, list, ref } from '../declare/fields.ts';
 import { count } from '../declare/view.ts';
 import { assemble } from './assemble.ts';
 
@@ -16,7 +15,6 @@ type Tried = {
   readonly commands?: object;
   readonly more?: object;
   readonly view?: string;
-  readonly route?: string;
 };
 
 const assembled = (tried: Tried) => {
@@ -37,19 +35,7 @@ const assembled = (tried: Tried) => {
     from: { note: { by: { clerk: 'clerk' }, on: { made: { gives: { notes: 1 } } } } } as never,
     rights: { read: { anyone: true } },
   });
-  const summary = route(tried.route ?? 'summary', {
-    path: '/summary',
-    says: 'A summary',
-    right: 'note.read',
-    gives: { size: integer(0, 9) },
-    sql: () => 'select 1 as size',
-  });
-  return assemble(
-    base,
-    [note] as never,
-    tried.name === undefined ? [counts] : [],
-    tried.name === undefined ? [summary] : [],
-  );
+  return assemble(base, [note] as never, tried.name === undefined ? [counts] : []);
 };
 
 test('names that no object has are accepted', () => expect(() => assembled({})).not.toThrow());
@@ -70,7 +56,6 @@ test.each<readonly [place: string, tried: Tried]>([
   ['note: in facts, valueOf', { more: { facts: { valueOf: { title: 'a' } } } }],
   ['note: in limits, constructor', { more: { limits: { constructor: { max: 1, says: 'Too many.' } } } }],
   ['the view constructor', { view: 'constructor' }],
-  ['the route toString', { route: 'toString' }],
 ])('%s has the name of an inherited member, and is refused', (place, tried) => {
   expect(() => assembled(tried)).toThrow(
     new StartRefused(

@@ -1,7 +1,6 @@
 import { StartRefused } from '../base/start-refused.ts';
 import type { AnyAggregate } from '../declare/aggregate.ts';
 import type { FieldDef } from '../declare/fields.ts';
-import type { AnyRoute } from '../declare/route.ts';
 import type { AnyView } from '../declare/view.ts';
 
 /** Names that every object has: a lookup by one of them would find something undeclared. */
@@ -11,21 +10,16 @@ type Declared = {
   readonly roles: readonly string[];
   readonly aggregates: readonly AnyAggregate[];
   readonly views: readonly AnyView[];
-  readonly routes: readonly AnyRoute[];
 };
 
 /** Refuses names that every object has. Runs on the raw declaration, before any lookup. */
-export const demandOwnNames = ({ roles, aggregates, views, routes }: Declared): void => {
+export const demandOwnNames = ({ roles, aggregates, views }: Declared): void => {
   const names = [
     ...roles.map((role) => ['the role', role] as const),
     ...aggregates.flatMap(namesIn),
     ...views.flatMap(({ view, key, values }) => [
       ['the view', view] as const,
       ...keysIn(view, { key, values }),
-    ]),
-    ...routes.flatMap(({ name, spec: { takes, gives } }) => [
-      ['the route', name] as const,
-      ...keysIn(name, { takes, gives }),
     ]),
   ];
   const wrong = names.find(([, name]) => INHERITED.has(name));

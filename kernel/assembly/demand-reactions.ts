@@ -139,11 +139,7 @@ const demandWait = (
   if ('by' in wait) demandWords(kind, wait, place);
 };
 
-const demandTime = ({ fields, events }: Kind, at: string, place: string): void => {
-  if (Object.values(events).some(({ projects }) => Object.hasOwn(projects, at)))
-    throw new StartRefused(
-      `${place} runs out at ${at}, which a projection computes: use a date or an instant that events set.`,
-    );
+const demandTime = ({ fields }: Kind, at: string, place: string): void => {
   const { kind, personal } = fields[at] ?? {};
   if ((kind === 'instant' || kind === 'date') && personal === undefined) return;
   const times = Object.keys(fields).filter((name) => TIMES.has(fields[name]?.kind ?? 'value'));

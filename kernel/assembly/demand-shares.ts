@@ -52,15 +52,7 @@ const demandBy = (
     throw new StartRefused(
       `${place}, ${part} comes from ${field}, which is derived from items and not in any event: use another field.`,
     );
-  if (field !== undefined && isProjected(kind, field))
-    throw new StartRefused(`${place}, ${part} comes from ${field}, ${PROJECTED}`);
 };
-
-/** Shares are computed from events, which do not contain projected values. */
-const isProjected = ({ events }: Kind, field: string): boolean =>
-  Object.values(events).some(({ projects }) => field in projects);
-
-const PROJECTED = 'which a projection computes: use a field that events set.';
 
 /** A state is stored like a choice. */
 const isSameKind = (one: FieldDef, other: FieldDef | undefined): boolean =>
@@ -127,7 +119,6 @@ const demandField = (
     throw new StartRefused(
       `${place}, which is not ${isNumber ? 'a number' : 'a field of its type'} in ${kind.name}: use another field.`,
     );
-  if (isProjected(kind, name)) throw new StartRefused(`${place}, ${PROJECTED}`);
   const isHeld =
     effect.kind === 'gives' ? isSure(kind, event, name) : readerOf(kind, event, name) !== undefined;
   if (!isHeld)

@@ -21,12 +21,6 @@ const note = aggregate('note', {
     topic: choice('one', 'other'),
     status: states('open', 'done'),
     doneAt: instant().optional(),
-    label: line(20).optional(),
-    weight: integer(1, 9).optional(),
-  },
-  projects: {
-    label: { by: { made: ({ title }) => title } },
-    weight: { by: { retitled: ({ title = '' }) => title.length } },
   },
   derived: { total: { sum: 'rows.amount' } },
   events: {
@@ -118,12 +112,6 @@ test.each(
         view: { key: { amount: integer(0, 9) }, values: { notes: count() } },
         by: { amount: 'total' },
       }),
-    'sums: from note, label comes from label, which a projection computes: use a field that events set.':
-      tried({ view: { key: { label: line(200) } }, by: { label: 'label' } }),
-    'sums: from note, the event made takes amount from weight, which a projection computes: use a field that events set.':
-      tried({ on: { made: { gives: { amount: 'weight' } } } }),
-    'sums: from note, the event closed takes title from label, which a projection computes: use a field that events set.':
-      tried({ on: { closed: { changes: { title: 'label' } } } }),
     'sums: from note, no event gives a share, so nothing is ever counted: declare `gives`.': tried({
       on: { made: { changes: { notes: 1 } }, closed: { changes: { notes: 1 } } },
     }),

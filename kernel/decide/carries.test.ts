@@ -68,23 +68,3 @@ test('the event that ends an aggregate carries the last values', () => {
     .when('drop')
     .yields(['dropped', { amount: 1 }]);
 });
-
-test('projections of a carried field use the value that the event records', () => {
-  const priced = base.aggregate('fare', {
-    owner: 'owner',
-    fields: {
-      owner: ref(user),
-      amount: integer(0, 99),
-      shown: line(20).optional(),
-      status: states('open', 'done'),
-    },
-    projects: { shown: { by: { finished: ({ amount }) => (amount as number).toFixed(1) } } },
-    events: { made: { creates: ['amount'] }, finished: { sets: { status: 'done' }, carries: ['amount'] } },
-    commands: { make: { emits: 'made' }, finish: { emits: 'finished' } },
-    rights: { read: { anyone: true }, write: { member: 'own' } },
-  });
-  rulesOf(assemble(base, [priced]))
-    .given(priced, ['made', { amount: 4 }])
-    .when('finish')
-    .yields(['finished', { amount: 4 }]);
-});

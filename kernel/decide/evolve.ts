@@ -101,25 +101,8 @@ const valuesOf = (kind: Kind, names: readonly string[]): ((data: Row) => Row) =>
   };
 };
 
-/**
- * The values that an event sets by declaration, and those of its projections; a projection that yields
- * undefined keeps the value.
- */
-const settingsOf = (event: EventInfo): ((event: Happened) => Row) => {
-  const declared = declaredOf(event);
-  const projected = Object.entries(event.projects);
-  if (projected.length === 0) return declared;
-  return (happened) => {
-    const values: Record<string, unknown> = { ...declared(happened) };
-    for (const [name, project] of projected) {
-      const value = project(happened.data);
-      if (value !== undefined) values[name] = value;
-    }
-    return values;
-  };
-};
-
-const declaredOf = ({ sets }: EventInfo): ((event: Happened) => Row) => {
+/** The values that an event sets by declaration. */
+const settingsOf = ({ sets }: EventInfo): ((event: Happened) => Row) => {
   const isConstant = (value: unknown): boolean =>
     value !== 'now' && value !== 'caller' && typeof value !== 'function';
   const constants = Object.fromEntries(Object.entries(sets).filter(([, value]) => isConstant(value)));

@@ -7,15 +7,7 @@ import type { EventInfo, Kind, ListInfo } from '../registry/registry.ts';
  * it. Of functions it covers the source text, not what that refers to. Each release has its own, because it
  * may fold differently.
  */
-export const foldDefinitionOf = ({
-  name,
-  identity,
-  fields,
-  lists,
-  derived,
-  events,
-  projectionVersions,
-}: Kind): string => {
+export const foldDefinitionOf = ({ name, identity, fields, lists, derived, events }: Kind): string => {
   const said = {
     release: packageJson.version,
     name,
@@ -24,7 +16,6 @@ export const foldDefinitionOf = ({
     lists: Object.values(lists).map(listOf),
     derived: derived.map((each) => [each.name, each.list.name, each.field]),
     events: Object.values(events).map(eventOf),
-    projectionVersions,
   };
   return createHash('sha256').update(JSON.stringify(said, withCode)).digest('base64url');
 };
@@ -34,19 +25,8 @@ const listOf = ({ name, fields, key, id, isOrdered, settled }: ListInfo) => [
   Object.entries(fields).map(([field, def]) => [field, def.kind, def.initial]),
 ];
 
-const eventOf = ({
-  type,
-  version,
-  effect,
-  list,
-  values,
-  content,
-  sets,
-  projects,
-  upcast,
-  spec,
-}: EventInfo) => [
-  ...[type, version, effect, list?.name, values, content, sets, projects, upcast, spec.claim],
+const eventOf = ({ type, version, effect, list, values, content, sets, upcast, spec }: EventInfo) => [
+  ...[type, version, effect, list?.name, values, content, sets, upcast, spec.claim],
 ];
 
 const withCode = (_: string, value: unknown): unknown =>

@@ -13,7 +13,6 @@ import type {
   ValueOf,
   ValuesOf,
 } from './fields.ts';
-import type { CustomFilter, Expression, Projections } from './hatches.ts';
 import type { Commanded, Run } from './run.ts';
 
 // ── Fields by type ──────────────────────────────────────────────────────────────
@@ -542,27 +541,16 @@ export type Declaration<
   readonly reactions?: Reactions<F, C, Cond>;
   /** Code that reacts to its own events, where data cannot express it: commands to any aggregate. */
   readonly react?: Reacting<NoInfer<F>, NoInfer<D>, NoInfer<E>>;
-  /** Fields of its GraphQL type, each an SQL expression. */
-  readonly expressions?: { readonly [name: string]: Expression<NoInfer<F>, NoInfer<D>> };
-  /** Filters of its lists beyond those that `filter()` of a field adds. */
-  readonly filters?: { readonly [name: string]: CustomFilter<NoInfer<F>, NoInfer<D>> };
-  /** Fields whose values code computes from the data of events. */
-  readonly projects?: Projections<
-    NoInfer<F>,
-    NoInfer<E>,
-    { readonly [N in keyof E & string]: Occurred<NoInfer<F>, E[N]>['data'] }
-  >;
   /** Commands without a form that run some time after an event, unless they no longer apply. */
   readonly timers?: { readonly [name: string]: Timer<NoInfer<F>, E, C, Cond> };
 };
 
 declare const MORE: unique symbol;
 /** The other parts of a declaration by which clients are typed. */
-export type More<Names, Label, Guards, Filters, Invariants, Limits> = {
+export type More<Names, Label, Guards, Invariants, Limits> = {
   readonly names?: Names;
   readonly label?: Label;
   readonly fieldRights?: Guards;
-  readonly filters?: Filters;
   readonly invariants?: Invariants;
   readonly limits?: Limits;
 };
@@ -634,13 +622,11 @@ export const declareFor =
     // These are checked against their constraint before they are inferred, so that the compiler reports a
     // mistake at its place.
     const Guards extends Part<Role, F, D, E, K, C, O, P>['fieldRights'] = Record<never, never>,
-    const Filters extends Part<Role, F, D, E, K, C, O, P>['filters'] = Record<never, never>,
     const Invariants extends Part<Role, F, D, E, K, C, O, P>['invariants'] = Record<never, never>,
     const Limits extends Part<Role, F, D, E, K, C, O, P>['limits'] = Record<never, never>,
   >(
     kind: Kind,
-    declaration: Declaration<Role, F, D, E, K, C, O, P> &
-      More<Names, Label, Guards, Filters, Invariants, Limits>,
+    declaration: Declaration<Role, F, D, E, K, C, O, P> & More<Names, Label, Guards, Invariants, Limits>,
   ): Aggregate<
     Kind,
     F,
@@ -648,7 +634,7 @@ export const declareFor =
     E,
     Facts<F, K, O>['fact'],
     C,
-    { owner: O; parent: P } & Required<More<Names, Label, Guards, Filters, Invariants, Limits>>
+    { owner: O; parent: P } & Required<More<Names, Label, Guards, Invariants, Limits>>
   > =>
     declaredBy(declarer, {
       kind,

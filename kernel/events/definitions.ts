@@ -45,19 +45,8 @@ const definitionOf = (domain: Domain, kind: Kind, event: EventInfo): EventDefini
         isProjected: true,
       },
     }),
-    ...projectionsIn(event),
     example: exampleOf(domain, kind, event),
   });
-};
-
-const projectionsIn = ({ projects }: EventInfo): Pick<EventDefinition, 'tryProjections'> => {
-  const all = Object.values(projects);
-  if (all.length === 0) return {};
-  return {
-    tryProjections(data) {
-      for (const project of all) project(data);
-    },
-  };
 };
 
 /**

@@ -5,13 +5,6 @@ import { isFull, isNot, isTaken, type RejectionCode, refusedAs } from '../base/r
 import { StartRefused } from '../base/start-refused.ts';
 import type { AnyAggregate } from '../declare/aggregate.ts';
 import { type FieldDef, integer } from '../declare/fields.ts';
-import {
-  customFilterOf,
-  expressionOf,
-  type ProjectionSpec,
-  projectionsOf,
-  projectionVersionsOf,
-} from './hatches.ts';
 import { givenBySystem, itemEffectOf, withVerbs } from './items-of.ts';
 import { identityOf, withPersons } from './persons-of.ts';
 import type {
@@ -74,16 +67,7 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
   ]);
   const { owner, parent } = declaration as { owner?: string; parent?: string };
   const limits = declaredLimits({ name, fields }, (declaration.limits ?? {}) as Record<string, Row>);
-  const projects = (declaration.projects ?? {}) as Readonly<Record<string, ProjectionSpec>>;
-  const guarded = new Set(
-    Object.values((declaration.fieldRights ?? {}) as Record<string, Row>).flatMap(
-      ({ reads = [] }) => reads as readonly string[],
-    ),
-  );
-  const events = eventsOf(
-    { name, fields, lists, limits, projects, guarded },
-    declaration.events as Record<string, Row>,
-  );
+  const events = eventsOf({ name, lists, limits }, declaration.events as Record<string, Row>);
   return {
     name,
     fields,
@@ -109,13 +93,6 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
     timers: mapped((declaration.timers ?? {}) as Record<string, Row>, (timer, spec) =>
       timerOf(name, timer, spec),
     ),
-    expressions: Object.entries((declaration.expressions ?? {}) as Record<string, Row>).map(([each, spec]) =>
-      expressionOf(name, fields, each, spec),
-    ),
-    filters: Object.entries((declaration.filters ?? {}) as Record<string, Row>).map(([each, spec]) =>
-      customFilterOf(name, fields, each, spec),
-    ),
-    projectionVersions: projectionVersionsOf(projects),
     oldestFirst: declaration.order === 'oldest',
   };
 };
@@ -285,11 +262,7 @@ const ABANDONED =
   'A reservation for the next version of the stream, such as the use of an e-mail address, was released; this version makes a late use impossible.';
 
 /** An abandoned claim is an event too. */
-type Named = Pick<Kind, 'name' | 'fields' | 'lists' | 'limits'> & {
-  readonly projects: Readonly<Record<string, ProjectionSpec>>;
-  /** Fields with narrower rights to read. */
-  readonly guarded: ReadonlySet<string>;
-};
+type Named = Pick<Kind, 'name' | 'lists' | 'limits'>;
 
 const eventsOf = (aggregate: Named, declared: Record<string, Row>): Kind['events'] => {
   const { name, limits } = aggregate;
@@ -310,14 +283,7 @@ const eventsOf = (aggregate: Named, declared: Record<string, Row>): Kind['events
 };
 
 const eventOf = (
-  {
-    name: aggregate,
-    lists,
-    fields,
-    projects,
-    guarded,
-    siblings,
-  }: Named & { readonly siblings: readonly Row[] },
+  { name: aggregate, lists, siblings }: Named & { readonly siblings: readonly Row[] },
   name: string,
   spec: Row,
 ): EventInfo => {
@@ -344,7 +310,6 @@ const eventOf = (
     values: [...content, ...computes],
     carries: (spec.carries ?? []) as readonly string[],
     sets: ((list === undefined ? spec.sets : spec.also) ?? {}) as Row,
-    projects: projectionsOf({ name: aggregate, fields, guarded }, name, projects),
     says: spec.says as string | undefined,
     example: spec.example as Row | undefined,
     version: (spec.version ?? 1) as number,

@@ -33,8 +33,6 @@ export type EventInfo = {
   readonly values: readonly string[];
   readonly carries: readonly string[];
   readonly sets: Readonly<Record<string, unknown>>;
-  /** Fields that code computes from its data. */
-  readonly projects: Readonly<Record<string, Projection>>;
   readonly says: string | undefined;
   readonly example: Row | undefined;
   readonly version: number;
@@ -148,23 +146,6 @@ export type LimitInfo = {
 };
 /** Has a message, unless that derives from the code. */
 export type Refusal = { readonly code: RejectionCode; readonly says?: string };
-/** An author’s SQL, split at columns and the parameter. */
-export type SqlText = readonly (string | { readonly column: string } | { readonly given: true })[];
-type Written = {
-  readonly name: string;
-  readonly says: string | undefined;
-  readonly text: SqlText;
-  /** The fields whose columns the SQL names. */
-  readonly uses: readonly string[];
-};
-export type ExpressionInfo = Written & { readonly def: FieldDef; readonly value: (state: Row) => unknown };
-export type CustomFilterInfo = Written & {
-  readonly def: FieldDef;
-  readonly holds: (state: Row, given: unknown) => boolean;
-};
-
-/** Computes a value from the data of an event, without its personal parts. */
-export type Projection = (data: Row) => unknown;
 export type Kind = {
   readonly name: string;
   readonly plural: string;
@@ -206,12 +187,6 @@ export type Kind = {
   /** Keyed by event. */
   readonly react: Readonly<Record<string, React>>;
   readonly timers: Readonly<Record<string, TimerInfo>>;
-  /** GraphQL fields that are SQL expressions. */
-  readonly expressions: readonly ExpressionInfo[];
-  /** Filters of its lists beside its fields. */
-  readonly filters: readonly CustomFilterInfo[];
-  /** The versions of the code that projects its rows. */
-  readonly projectionVersions: readonly string[];
   readonly oldestFirst: boolean;
   /**
    * True for aggregates of the kernel: visible to the owner and to administrators, and removed with the
@@ -265,20 +240,6 @@ export type ViewInfo = {
   /** The key and the rights in the form of a kind, for conditions. */
   readonly asked: Kind;
 };
-/** A custom read of the domain. */
-export type RouteInfo = {
-  readonly name: string;
-  readonly path: string;
-  readonly says: string;
-  readonly right: string;
-  /** The query parameters. */
-  readonly takes: Defs;
-  /** The fields of each item. */
-  readonly gives: Defs;
-  /** SQL with placeholders for `given`, in this order. */
-  readonly text: string;
-  readonly given: readonly string[];
-};
 export type Domain = WithParts & {
   readonly name: string;
   /** Includes `anonymous` and `admin`. */
@@ -287,5 +248,4 @@ export type Domain = WithParts & {
   readonly signUp: string;
   readonly kinds: Readonly<Record<string, Kind>>;
   readonly views: readonly ViewInfo[];
-  readonly routes: readonly RouteInfo[];
 };

@@ -74,11 +74,8 @@ const askedOf = (
     reactions: {},
     react: {},
     timers: {},
-    expressions: [],
-    filters: [],
     oldestFirst: false,
   },
-  projectionVersions: [],
 });
 
 const shareOf = (

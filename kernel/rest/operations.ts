@@ -93,20 +93,16 @@ const readsOf = (domain: Domain, kind: Kind): readonly Named[] => {
 };
 
 /** The filters and orders of its lists. */
-const filtersOf = ({ fields, filters: custom, oldestFirst }: Kind): Readonly<Record<string, z.ZodType>> => {
+const filtersOf = ({ fields, oldestFirst }: Kind): Readonly<Record<string, z.ZodType>> => {
   const all = Object.entries(fields);
   const filters = all.flatMap(([name, { filter, ...def }]) =>
     filter === undefined ? [] : [[filter === true ? name : filter, filterSchema(def).optional()] as const],
   );
-  const ofAuthor = custom.map(({ name, def, says }) => {
-    const schema = filterSchema(def).optional();
-    return [name, says === undefined ? schema : schema.meta({ description: says })] as const;
-  });
   const sorted = all
     .flatMap(([name, { sort }]) => (sort ? [name] : []))
     .flatMap((name) => [`-${name}`, name]);
   return {
-    ...Object.fromEntries([...filters, ...ofAuthor].toSorted(([one], [other]) => (one < other ? -1 : 1))),
+    ...Object.fromEntries(filters.toSorted(([one], [other]) => (one < other ? -1 : 1))),
     ...(all.some(([, { search: weight }]) => weight !== undefined) && { q: search.optional() }),
     sort: oldestFirst
       ? sortBy('createdAt', '-createdAt', ...sorted)

@@ -105,27 +105,8 @@ const fieldParts = (fields: Kind['fields'], name: string): readonly Part[] => {
 const isPersonalIn = ({ fields }: Kind, names: readonly string[]): boolean =>
   names.some((name) => fields[name]?.personal && fieldParts(fields, name).length > 0);
 
-/**
- * The columns that an event sets by declaration, and those of its projections; a projection that yields
- * undefined keeps the value.
- */
-const setsOf = (kind: Kind, event: EventInfo): ((event: Projected) => Values) => {
-  const declared = declaredOf(kind, event);
-  const projected = Object.entries(event.projects).flatMap(([name, project]) =>
-    fieldParts(kind.fields, name).map(({ column, of }) => ({ column, of, project })),
-  );
-  if (projected.length === 0) return declared;
-  return (each) => {
-    const row: Record<string, unknown> = { ...declared(each) };
-    for (const { column, of, project } of projected) {
-      const value = project(each.data);
-      if (value !== undefined) row[column] = of(value);
-    }
-    return row;
-  };
-};
-
-const declaredOf = (kind: Kind, { sets }: EventInfo): ((event: Projected) => Values) => {
+/** The columns that an event sets by declaration. */
+const setsOf = (kind: Kind, { sets }: EventInfo): ((event: Projected) => Values) => {
   const entries = Object.entries(sets).flatMap(([name, value]) =>
     fieldParts(kind.fields, name).map((part) => ({ ...part, value })),
   );

@@ -7,7 +7,7 @@ import { type Caller, mayAlways } from '#shared/policy.ts';
 import { readList } from '../lists/list.ts';
 import { clausesOf, type Order, type Walk } from '../lists/walk.ts';
 import { demandSearchable, readableParts, rowsWith } from '../rows/rights.ts';
-import { authorSql, givenType, type Row, type Sort, type Source } from '../rows/sources.ts';
+import type { Row, Sort, Source } from '../rows/sources.ts';
 import { Parameters, runShared, runWithCustomPlan } from '../rows/statement.ts';
 import { representationOf } from './representation.ts';
 import { type ItemRow, selectionOfList } from './rows.ts';
@@ -130,10 +130,9 @@ export const listRows = async (
     ...(source.kind.name === 'user' && asked.q !== undefined
       ? [namedLike(source, caller, String(asked.q), parameters)]
       : []),
-    ...filters.flatMap(({ by, def, column, custom, value }) => {
+    ...filters.flatMap(({ by, def, column, value }) => {
       if (by === 'id' || def?.kind === 'states') return [];
       const given = parameters.add(value);
-      if (custom) return [authorSql(custom.text, 't', `${given}::${givenType(def)}`)];
       if (by === 'element') return [`t.${column} @> array[${given}]`];
       return [
         by === 'words' ? `t.${column} @@ websearch_to_tsquery('simple', ${given})` : `t.${column} = ${given}`,
@@ -151,7 +150,7 @@ export const listRows = async (
     ? `select * from (${selects.map((select) => `(${select})`).join(' union all ')}) as page ${order}`
     : selects.join('');
   const run =
-    asked.q !== undefined || filters.some(({ by }) => by === 'element' || by === 'words' || by === 'code')
+    asked.q !== undefined || filters.some(({ by }) => by === 'element' || by === 'words')
       ? runWithCustomPlan
       : runShared;
   return run<ItemRow>(pool, text, parameters.values);

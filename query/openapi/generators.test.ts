@@ -4,7 +4,6 @@ import { expenses } from '../../test/toy/expenses.ts';
 import { helpdesk } from '../../test/toy/helpdesk.ts';
 import { lending } from '../../test/toy/lending.ts';
 import { spendingDomain } from '../../test/toy/spending.ts';
-import { workshop } from '../../test/toy/workshop.ts';
 import { openApiDocument } from './document.ts';
 
 /** Faults that broke generated clients. `test/languages.engine.test.ts` generates and compiles some. */
@@ -27,7 +26,7 @@ const schemasIn = (value: unknown): readonly Schema[] =>
     ? [value, ...Object.entries(value).flatMap(([key, each]) => (key === 'examples' ? [] : schemasIn(each)))]
     : [];
 
-describe.each([publishing, expenses, helpdesk, lending, spendingDomain, workshop])('$name', (domain) => {
+describe.each([publishing, expenses, helpdesk, lending, spendingDomain])('$name', (domain) => {
   const document = openApiDocument({
     domain,
     publicUrl: 'https://annals.example',

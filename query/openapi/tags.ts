@@ -15,11 +15,7 @@ export const tagsOf = (domain: Domain): Tags => {
   const views = domain.views.map(
     ({ path, name, says = '' }) => [path, { name: capital(spaced(name)), description: says }] as const,
   );
-  const routes = domain.routes.map(
-    ({ path, name, says }) =>
-      [path.slice(1), { name: capital(spaced(name)), description: `${says}.` }] as const,
-  );
-  return { ...Object.fromEntries([...ofKinds, ...views, ...routes]), ...KERNEL_TAGS };
+  return { ...Object.fromEntries([...ofKinds, ...views]), ...KERNEL_TAGS };
 };
 
 const KERNEL_TAGS = {

@@ -15,8 +15,7 @@ import { operationOf, rightsOf } from '#kernel/conditions/rights.ts';
 import { oneOfList } from '#kernel/decide/items.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import { constantsIn } from '#kernel/registry/constants-in.ts';
-import { stateFor } from '#kernel/registry/hatches.ts';
-import type { CustomFilterInfo, Domain, Kind, ListInfo, SqlText } from '#kernel/registry/registry.ts';
+import type { Domain, Kind, ListInfo } from '#kernel/registry/registry.ts';
 import { staysWhenEnded } from '#kernel/registry/stays-when-ended.ts';
 import { stateOf } from '#kernel/rows/definition.ts';
 import { itemTableOf } from '#kernel/rows/items.ts';
@@ -44,17 +43,15 @@ export type Filter = {
   readonly column: string;
   /**
    * How the given value is compared: with the column, with an element of the column, as the id of a
-   * reference, as words, or by custom SQL.
+   * reference, or as words.
    */
-  readonly by: 'value' | 'element' | 'id' | 'words' | 'code';
+  readonly by: 'value' | 'element' | 'id' | 'words';
   readonly def: FieldDef | undefined;
   /**
    * The right to read the field, if it needs more than the right to the aggregate. For other callers it has
    * no value.
    */
   readonly guard: Operation | undefined;
-  /** The condition that the domain’s author wrote. */
-  readonly custom?: CustomFilterInfo;
 };
 
 export type Sort = {
@@ -263,17 +260,13 @@ export const rightsToField = ({ guards, traced }: Source, field: string): readon
 
 const BY = { set: 'element', ref: 'id' } as const;
 
-const filtersOf = ({ owner, parent, filters }: Kind, members: readonly Member[]): readonly Filter[] => [
+const filtersOf = ({ owner, parent }: Kind, members: readonly Member[]): readonly Filter[] => [
   ...members.flatMap(({ name, def, guard, column: each }): readonly Filter[] => {
     const isOfOwner = name === owner && parent === undefined;
     if (!def.filter && !isOfOwner) return [];
     const by = def.kind === 'set' || def.kind === 'ref' ? BY[def.kind] : 'value';
     return [{ name: typeof def.filter === 'string' ? def.filter : name, column: each, by, def, guard }];
   }),
-  ...filters.map(
-    (custom) =>
-      ({ name: custom.name, column: '', by: 'code', def: custom.def, guard: undefined, custom }) as const,
-  ),
   ...(members.some(({ def }) => def.search)
     ? [{ name: 'search', column: 'search', by: 'words', def: undefined, guard: undefined } as const]
     : []),
@@ -423,25 +416,3 @@ export const fieldsIn = (
   for (const list of lists) state[list.name] = row[sqlName(list[where])] ?? [];
   return state;
 };
-
-/** SQL that the domain’s author wrote, applied to a row by its alias. */
-export const authorSql = (text: SqlText, row: string, given = ''): string =>
-  `(${text.map((part) => (typeof part === 'string' ? part : 'given' in part ? given : `${row}.${part.column}`)).join('')})`;
-
-/** Evaluates a custom filter on a row. */
-export const fitsCustom = (
-  members: readonly Member[],
-  custom: CustomFilterInfo,
-  row: Row,
-  given: unknown,
-): boolean => {
-  const read = (field: string): unknown => {
-    const value = row[members.find(({ name }) => name === field)?.column ?? ''] ?? null;
-    return value instanceof Date ? isoText(value) : value;
-  };
-  return custom.holds(stateFor(custom, read), given);
-};
-
-/** The PostgreSQL type of a filter’s parameter. */
-export const givenType = (def: FieldDef | undefined): 'bigint' | 'boolean' | 'text' =>
-  def?.kind === 'integer' ? 'bigint' : def?.kind === 'boolean' ? 'boolean' : 'text';

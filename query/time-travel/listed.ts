@@ -3,7 +3,7 @@ import { tableOf } from '#kernel/rows/table.ts';
 import { type Caller, may, mayAlways } from '#shared/policy.ts';
 import { resourceOf } from '../kinds/rows.ts';
 import { demandSearchable, isReadAsParent, readableParts } from '../rows/rights.ts';
-import { type Filter, fitsCustom, isPresent, type Row, type Source } from '../rows/sources.ts';
+import { type Filter, isPresent, type Row, type Source } from '../rows/sources.ts';
 import { isAuditor } from './auditor.ts';
 import type { Candidate, Part } from './candidates.ts';
 import type { Past } from './past.ts';
@@ -38,12 +38,11 @@ export const pastListing = (
   const guards = [...new Set(asked.flatMap(({ guard }) => guard ?? []))];
   const equal = equalIn(asked, filter, under);
   const fits = (row: Row): boolean =>
-    asked.every(({ name, column, by, custom }) => {
-      if (custom) return fitsCustom(source.members, custom, row, filter[name]);
-      return by === 'element'
+    asked.every(({ name, column, by }) =>
+      by === 'element'
         ? (row[column] as readonly unknown[]).includes(filter[name])
-        : row[column] === filter[name];
-    });
+        : row[column] === filter[name],
+    );
   // A value that the caller could not read then, or cannot read now, counts as absent.
   const mayLookBy = async (rights: readonly Operation[], row: PastRow): Promise<boolean> => {
     if (rights.every((each) => mayAlways(caller, each))) return true;

@@ -170,7 +170,6 @@ const readData = (
     : definition.schema.parse(current);
   const checked = data as JsonObject;
   checkStream(definition, recorded.stream, checked);
-  definition.tryProjections?.(checked);
   if (
     personal !== null &&
     definition.personal !== null &&
@@ -211,7 +210,6 @@ const check = (catalogue: Catalogue, { id, event, stream, context }: Encoding): 
   try {
     const data = definition.schema.parse(event.data) as JsonObject;
     checkStream(definition, stream, data);
-    definition.tryProjections?.(data);
     const { clear, personal } = partClear(definition, data);
     const unsealed = { id, type, data: clear, metadata: storeMetadata(definition.version, context) };
     if (personal === null || definition.personal === null) return { unsealed, personal: null };

@@ -46,9 +46,6 @@ export const readDefinition = async (tables: Tables): Promise<Definition> => {
       version > 1 ? [`${type}: ${version}`] : [],
     ),
   );
-  const projections = tables.all.flatMap(({ aggregate }) =>
-    aggregate.projectionVersions.map((each) => `${aggregate.name}: ${each}`),
-  );
   const isIndex = (statement: string) =>
     statement.startsWith('create index ') && !isNeededByWrites(tables, statement);
   return {
@@ -64,7 +61,6 @@ export const readDefinition = async (tables: Tables): Promise<Definition> => {
           ...keptViewsOf(tables),
           ...shares,
           ...versions,
-          ...projections,
         ]
           .join(';')
           .replaceAll(/\s+/g, ' '),

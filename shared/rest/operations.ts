@@ -22,7 +22,6 @@ import { managedAccountOperations } from './managed-accounts.ts';
 import { operatorOperationsOf } from './operator.ts';
 import { personalTokenOperations } from './personal-tokens.ts';
 import { recordedEventOperationsOf } from './recorded-event.ts';
-import { routeOperations } from './routes.ts';
 import { webhookOperations } from './webhooks.ts';
 
 /** The operations of the kernel on the log, by operation id. */
@@ -82,14 +81,7 @@ const makeOperations = (domain: Domain): Operations => {
     throw new StartRefused(
       `${taken[1].reads.view.name}: there already is an operation ${taken[0]}: give the view another name.`,
     );
-  const others = { ...ofKinds, ...Object.fromEntries(ofViews), ...own };
-  const routes = routeOperations(domain);
-  const clashing = Object.keys(routes).find((each) => Object.hasOwn(others, each));
-  if (clashing !== undefined)
-    throw new StartRefused(
-      `the route ${clashing} has the same name as another operation: give it another name.`,
-    );
-  return { ...others, ...routes };
+  return { ...ofKinds, ...Object.fromEntries(ofViews), ...own };
 };
 
 /** Operations are named by the name and the plural, but GraphQL types by neither. */

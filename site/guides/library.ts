@@ -55,7 +55,6 @@ const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] =
       'limits',
       'reads',
       'views',
-      'hatches',
       'planted',
       'dependencies',
       'contributing',

@@ -160,34 +160,3 @@ export const addView: GrowStep = (plan, random) => {
   plan.views[`by${Object.keys(plan.views).length}`] = view;
   return true;
 };
-
-const SQL = { Int: [' + 0', ' + 0'], Boolean: [' is not null', ' !== null'] } as const;
-export const addExpression: GrowStep = (plan, random) => {
-  const [, aggregate] = kindIn(plan, random);
-  const { fields } = aggregate;
-  const plain = Object.keys(fields).filter(
-    (name) => fields[name]?.type === 'integer' && !fields[name]?.options.optional,
-  );
-  if (plain.length === 0) return false;
-  const [name, type] = [random.pick(plain), random.pick(['Int', 'Boolean'] as const)];
-  const part = partIn(aggregate, 'expressions');
-  part[newName(random, 'field', { ...fields, ...part })] = {
-    type,
-    sql: code(`(columns) => columns.${name} + '${SQL[type][0]}'`),
-    value: code(`(state) => state.${name}${SQL[type][1]}`),
-  };
-  return true;
-};
-
-export const addFilter: GrowStep = (plan, random) => {
-  const [, aggregate] = kindIn(plan, random);
-  const plain = Object.keys(aggregate.fields).filter((name) => aggregate.fields[name]?.type === 'integer');
-  if (plain.length === 0) return false;
-  const [name, part] = [random.pick(plain), partIn(aggregate, 'filters')];
-  part[newName(random, 'field', { ...aggregate.fields, ...part })] = {
-    takes: 'Int',
-    sql: code(`(columns, given) => columns.${name} + ' >= ' + given`),
-    holds: code(`(state, given) => state.${name} !== null && state.${name} >= given`),
-  };
-  return true;
-};

@@ -3,7 +3,6 @@ import { isOfLog } from '#kernel/base/rest/operation.ts';
 import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
 import { operationsOf } from '#shared/rest/operations.ts';
-import { routeOperations } from '#shared/rest/routes.ts';
 import { listsOf, mutatingCommands, mutationName, uploadMutations } from '../../query/graphql/rules/names.ts';
 import { schemaOf } from '../../query/graphql/schema/schema.ts';
 import { until } from '../until.ts';
@@ -166,9 +165,8 @@ const OF_ALL = ['node', '_entities', 'me'];
 /** No operation and no root field is missing from the matrix. */
 const checkWholeness = ({ stage: { domain }, checks }: Matrix, rights: readonly KernelRights[]): void => {
   const written = (of: 'rest' | 'graphql') => [...new Set(rights.flatMap((row) => Object.keys(row[of])))];
-  const routes = routeOperations(domain);
   const operations = Object.entries(operationsOf(domain)).flatMap(([id, operation]) =>
-    !isOfLog(operation) || 'use' in operation || 'reads' in operation || id in routes ? [] : [id],
+    !isOfLog(operation) || 'use' in operation || 'reads' in operation ? [] : [id],
   );
   checks.equal(operations.toSorted(), [...written('rest'), ...OF_USERS].toSorted(), 'the operations of REST');
   const schema = schemaOf(domain);

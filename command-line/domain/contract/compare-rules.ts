@@ -24,7 +24,6 @@ export const compareRules = (before: Rules | undefined, after: Rules | undefined
     ...consequenceChanges(`reaction ${kind}`, was.reactions ?? {}, is.reactions ?? {}),
     ...consequenceChanges(`timer ${kind}`, was.timers ?? {}, is.timers ?? {}),
     ...valueChanges(`derived ${kind}`, was.derived, is.derived),
-    ...valueChanges(`projection ${kind}`, was.projects, is.projects),
   ]);
 };
 

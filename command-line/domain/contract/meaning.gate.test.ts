@@ -68,7 +68,6 @@ const shop = ({ fields, events, more, view }: Change = {}): Domain => {
       ...fields,
     },
     derived: { total: { sum: 'parts.weight' } },
-    projects: { tag: { by: { placed: ({ thing }: { thing: string }) => thing } } },
     events: declared,
     commands: Object.fromEntries(
       Object.keys(declared).map((event) => [commandOf[event as 'placed'] ?? event, { emits: event }]),
@@ -174,18 +173,6 @@ describe('a change to the meaning of recorded events is reported, and changes th
       'warns derived parcel total',
     ],
     ['how many items', { more: { derived: { total: { count: 'parts' } } } }, 'warns derived parcel total'],
-    [
-      'the version of a projection',
-      {
-        more: { projects: { tag: { version: 2, by: { placed: ({ thing }: { thing: string }) => thing } } } },
-      },
-      'warns projection parcel tag',
-    ],
-    [
-      'the event of a projection',
-      { more: { projects: { tag: { by: { changed: ({ thing }: { thing: string }) => thing } } } } },
-      'warns projection parcel tag',
-    ],
     [
       'whose a personal field is',
       { fields: { note: line(100).optional().personal({ of: 'depot.head' }) } },

@@ -62,7 +62,6 @@ export const PART_SHAPES = {
           reactions: z.record(z.string(), z.string()).optional(),
           timers: z.record(z.string(), z.record(z.string(), z.string())).optional(),
           derived: z.record(z.string(), z.string()).optional(),
-          projects: z.record(z.string(), z.string()).optional(),
         }),
       )
       .optional(),

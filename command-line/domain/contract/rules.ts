@@ -12,8 +12,6 @@ export type KindRules = {
   readonly timers?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Numbers derived from lists, with their sources. */
   readonly derived?: Readonly<Record<string, string>>;
-  /** Fields that code computes from events: the events, and the version of the code. */
-  readonly projects?: Readonly<Record<string, string>>;
 };
 export type LimitRule = {
   readonly max: number;
@@ -51,13 +49,6 @@ const rulesOfKind = (domain: Domain, kind: Kind): KindRules => ({
     named(kind.derived, ({ name, list, field }) => [
       name,
       field === undefined ? `count of ${list.name}` : `sum of ${list.name}.${field}`,
-    ]),
-  ),
-  ...unlessEmpty(
-    'projects',
-    named(kind.projectionVersions, (each) => [
-      each.split(' ', 1)[0] ?? '',
-      each.slice(each.indexOf(' ') + 1),
     ]),
   ),
 });

@@ -34,11 +34,6 @@ export type EventDefinition<
   readonly upcasters: { readonly [version: number]: Upcaster };
   /** The values of fields that an earlier release did not write yet. */
   readonly absent?: JsonObject;
-  /**
-   * Runs the code that uses the data. Throws `RangeError` if that code fails, because the event is then
-   * useless.
-   */
-  readonly tryProjections?: (data: JsonObject) => void;
   /** Data that the schema accepts, for documentation. */
   readonly example: JsonObject;
   /** The schema of data whose personal fields were erased. */

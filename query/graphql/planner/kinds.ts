@@ -2,10 +2,9 @@
 
 import { RESERVED } from '#kernel/assembly/demand-names.ts';
 import { pathId } from '#kernel/base/rest/path-id.ts';
-import { expressionType } from '#kernel/registry/hatches.ts';
-import type { Domain, ExpressionInfo, SqlText } from '#kernel/registry/registry.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { Filter, Member, Source, Sources } from '../../rows/sources.ts';
-import { demandSource, givenType, rightsToField } from '../../rows/sources.ts';
+import { demandSource, rightsToField } from '../../rows/sources.ts';
 import { listsOf, memberName, orderName } from '../rules/names.ts';
 import { type Arguments, at } from './arguments.ts';
 import { instantOrder } from './cursors.ts';
@@ -13,7 +12,7 @@ import { booleanJson, concatenated, instantJson, orNull, type Pieces, plainJson,
 import type { Mapping, Row, Which } from './mapping.ts';
 import type { Parameter, Value } from './parameter.ts';
 import type { Readable } from './readable.ts';
-import { allOf, joined, literal, Sql, sql } from './sql.ts';
+import { allOf, literal, Sql, sql } from './sql.ts';
 import { searchText, storableText, storableValue } from './values.ts';
 
 export type Options = { readonly domain: Domain; readonly sources: Sources; readonly readable: Readable };
@@ -29,12 +28,6 @@ export const mappingOf = (options: Options, source: Source): Mapping => {
     values: {
       id: (row) => plainJson(sql`${row}.id`),
       ...Object.fromEntries(members.flatMap((member) => memberOf(options, source, member))),
-      ...Object.fromEntries(
-        kind.expressions.map((each) => [
-          each.name,
-          (row: Row) => orNull(leafJson(each.def.kind, expressionSql(each, row))),
-        ]),
-      ),
       createdAt: guarded(options, source, 'createdAt', (row) => instantJson(sql`${row}.created_at`)),
       updatedAt: guarded(options, source, 'updatedAt', (row) => instantJson(sql`${row}.updated_at`)),
       version: guarded(options, source, 'version', (row) => sql`${row}.version::text`),
@@ -253,30 +246,9 @@ const typeOf = (def: Filter['def']): Parameter['type'] => {
   }
 };
 
-/** Cast to the declared type, as the resolvers return it, whatever PostgreSQL infers. */
-const expressionSql = ({ text, def }: ExpressionInfo, row: Row): Sql =>
-  sql`${authorText(text, row)}::${Sql.declared(expressionType(def))}`;
-
-const authorText = (text: SqlText, row: Row, given = sql``): Sql =>
-  sql`(${joined(
-    text.map((part) =>
-      typeof part === 'string'
-        ? Sql.declared(part)
-        : 'given' in part
-          ? given
-          : sql`${row}.${Sql.identifier(part.column)}`,
-    ),
-    sql``,
-  )})`;
-
-const filterSql = ({ name, column, by, def, custom }: Filter, row: Row, args: Arguments): Sql => {
-  // For custom conditions, PostgreSQL estimates best when it knows the value.
-  if (custom)
-    return authorText(custom.text, row, args.value(givenType(def), given(name, storableValue), DECISIVE));
+const filterSql = ({ name, column, by, def }: Filter, row: Row, args: Arguments): Sql => {
   const value = sql`${row}.${Sql.identifier(column)}`;
   switch (by) {
-    case 'code':
-      throw new RangeError(`The filter ${name} has no condition`);
     case 'element':
       return sql`${value} @> array[${args.value('text', given(name, storableText), DECISIVE)}]`;
     case 'value':

@@ -39,9 +39,6 @@ export class Sql {
     return new Sql([word]);
   };
 
-  /** SQL that the declaration contains, which was checked at the start. */
-  static readonly declared = (text: string): Sql => new Sql([text]);
-
   static readonly number = (value: number): Sql => new Sql([String(value)]);
 
   static readonly parameter = (parameter: Parameter): Sql => new Sql([parameter]);

@@ -1,7 +1,5 @@
-import { isoText } from '#kernel/base/instant.ts';
 import { isAlwaysShown, isReadableWith } from '#kernel/conditions/references.ts';
-import { stateFor } from '#kernel/registry/hatches.ts';
-import type { Domain, ExpressionInfo, Kind } from '#kernel/registry/registry.ts';
+import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import { may } from '#shared/policy.ts';
 import { isReadAsParent, resourceUnder } from '../../rows/rights.ts';
 import {
@@ -28,7 +26,6 @@ export const resolversOf = (domain: Domain, source: Source): Resolvers => ({
   version: guarded(source, 'version', common.version),
   ...Object.fromEntries(Object.entries(dated).map(([name, read]) => [name, guarded(source, name, read)])),
   ...Object.fromEntries(source.members.flatMap((member) => membersOf(domain, source, member))),
-  ...Object.fromEntries(source.kind.expressions.map((each) => [each.name, expressionIn(source, each)])),
   ...listsIn(source),
   ...Object.fromEntries(
     source.children.flatMap((child) =>
@@ -52,21 +49,6 @@ const membersOf = (
     [name, guarded(source, name, read)],
     ...(def.kind === 'upload' ? [[`${name}Address`, addressOf(column, 'id')] as const] : []),
   ];
-};
-
-/** A computed value, from the fields that its SQL names. */
-const expressionIn = ({ members }: Source, expression: ExpressionInfo): Resolver => {
-  const used = members.filter(({ name }) => expression.uses.includes(name));
-  return async (row: Row, _args, { loaders }) => {
-    const values = await Promise.all(
-      used.map(async (member) => {
-        const value = isLong(member) ? await loaders.text(row, member.column) : row[member.column];
-        return [member.name, value instanceof Date ? isoText(value) : (value ?? null)] as const;
-      }),
-    );
-    const state = Object.fromEntries(values);
-    return expression.value(stateFor(expression, (field) => state[field])) ?? null;
-  };
 };
 
 const referenceTo = (domain: Domain, { kind }: Source, member: Member, target: Kind): Resolver => {

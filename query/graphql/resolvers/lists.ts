@@ -170,7 +170,6 @@ const READ: Readonly<Record<Filter['by'], (value: unknown) => string | number | 
   element: storableText,
   id: (value) => pathId(String(value)) ?? -1,
   words: searchText,
-  code: storableValue,
 };
 
 const isGiven = (value: unknown): boolean => (value ?? null) !== null;

@@ -8,15 +8,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
 import type { Caller } from '#shared/policy.ts';
 import { readableRows, rowsWith } from '../../rows/rights.ts';
-import {
-  authorSql,
-  type Filter,
-  givenType,
-  presentSql,
-  type Sort,
-  type Source,
-  sourcesOf,
-} from '../../rows/sources.ts';
+import { type Filter, presentSql, type Sort, type Source, sourcesOf } from '../../rows/sources.ts';
 import { Parameters, runPrepared, runWithCustomPlan } from '../../rows/statement.ts';
 import type { WebhookRow as Webhook } from '../../webhooks/representation.ts';
 import { ANSWER_BYTES_MAX } from '../documents/limits.ts';
@@ -46,7 +38,7 @@ export type Listing = {
   /** Without long texts; with the items that rights ask about. */
   readonly columns: string;
   readonly right: Operation;
-  readonly filters: readonly Pick<Filter, 'name' | 'column' | 'by' | 'def' | 'guard' | 'custom'>[];
+  readonly filters: readonly Pick<Filter, 'name' | 'column' | 'by' | 'def' | 'guard'>[];
   readonly sorts: readonly Sort[];
   readonly isNewestFirst: boolean;
 };
@@ -226,20 +218,18 @@ const fromWhere = ({ listing, parent, caller, parameters }: From, { filter, colu
 };
 
 const filtered = ({ filters }: Listing, filter: RowFilter, parameters: Parameters): readonly string[] =>
-  filters.flatMap(({ name, column, by, def, custom }) => {
+  filters.flatMap(({ name, column, by }) => {
     const value = filter[name];
     if (value === undefined) return [];
-    if (custom) return [authorSql(custom.text, 't', `${parameters.add(value)}::${givenType(def)}`)];
-    return by === 'code' ? [] : [CONDITIONS[by](`t.${column}`, parameters.add(value))];
+    return [CONDITIONS[by](`t.${column}`, parameters.add(value))];
   });
 
-const CONDITIONS: Readonly<Record<Exclude<Filter['by'], 'code'>, (column: string, given: string) => string>> =
-  {
-    value: (column, given) => `${column} = ${given}`,
-    id: (column, given) => `${column} = ${given}::bigint`,
-    element: (column, given) => `${column} @> array[${given}]`,
-    words: (column, given) => `${column} @@ websearch_to_tsquery('simple', ${given})`,
-  };
+const CONDITIONS: Readonly<Record<Filter['by'], (column: string, given: string) => string>> = {
+  value: (column, given) => `${column} = ${given}`,
+  id: (column, given) => `${column} = ${given}::bigint`,
+  element: (column, given) => `${column} @> array[${given}]`,
+  words: (column, given) => `${column} @@ websearch_to_tsquery('simple', ${given})`,
+};
 
 const placeCondition = (
   { column, descending, ...places }: Asked,

@@ -134,9 +134,6 @@ const objectsOf = (domain: Domain, sources: Sources, source: Source): readonly s
     block(kind.says ?? sentence(oneOf(kind.field)), `type ${type} implements Node @key(fields: "id")`, [
       ['Never changes.', 'id: ID!'],
       ...source.members.flatMap((member) => [memberLine(domain, source, member), ...addressLine(member)]),
-      ...kind.expressions.map(
-        ({ name, def, says }): Line => [says ?? sentence(spaced(name)), `${name}: ${def.graphql}`],
-      ),
       momentLine(source, 'createdAt', 'When it was created.'),
       momentLine(source, 'updatedAt', 'When it was last changed.'),
       versionLine(source),
@@ -152,7 +149,7 @@ const objectsOf = (domain: Domain, sources: Sources, source: Source): readonly s
 /** Children have no filters, because their parent lists all of them. */
 const hasFilter = ({ parent, filters }: Source): boolean => parent === undefined && filters.length > 0;
 
-const filterLine = ({ kind, members }: Source, { name, by, def, custom }: Filter): Line => {
+const filterLine = ({ kind, members }: Source, { name, by, def }: Filter): Line => {
   const lists = listsOf(kind);
   const field = members.find((member) => member.def === def)?.name ?? name;
   switch (by) {
@@ -163,11 +160,6 @@ const filterLine = ({ kind, members }: Source, { name, by, def, custom }: Filter
       ];
     case 'id':
       return [`Only ${lists} whose ${name} has this id.`, `${name}: ID`];
-    case 'code':
-      return [
-        custom?.says ?? `Only ${lists} that match this ${spaced(name)}.`,
-        `${name}: ${def?.graphql ?? 'String'}`,
-      ];
     case 'element':
       return [`Only ${lists} with this ${name}.`, `${name}: String`];
     case 'value':
