@@ -89,6 +89,7 @@ export const startAll = async (
     writes,
     issuer.routes,
     ...services,
+    ...query.ownRoutes,
     ...query.refusals,
   ];
   const { url } = await serveClients(context, foundation, {
@@ -125,15 +126,16 @@ const startRoles = async (context: ProcessContext, foundation: Foundation, { fol
   const changes = resources.use(
     await openChangeStream({ ...foundation, url: config.changeStreamUrl, notifier, log }),
   );
+  const given = { ...foundation, changes, gateway, config, log };
   const query = resources.use(
     await startQueryService(
-      { ...foundation, access: issuer.authentication, changes, blobs, notifier, gateway, config, log, proof },
+      { ...given, access: issuer.authentication, blobs, notifier, proof, ownRoutes: context.routes },
       await loadAdditions(parts, 'query'),
     ),
   );
   const services: Router[] = [];
   for (const service of await loadAdditions(parts, 'service')) {
-    const started = await service.start({ ...foundation, changes, gateway, log, config, follows });
+    const started = await service.start({ ...given, follows });
     services.push(resources.use(started).routes);
   }
   return { blobs, gateway, issuer, query, services };

@@ -33,10 +33,11 @@ export const runRoleAlone = async (
 export const load = async ({
   domain,
   parts,
-}: ServedParts): Promise<Pick<ProcessContext, 'domain' | 'parts'>> => {
+  routes,
+}: ServedParts): Promise<Pick<ProcessContext, 'domain' | 'parts' | 'routes'>> => {
   try {
     const names = parts.map(({ name }) => name);
-    return { domain: withParts(await domain(), names), parts };
+    return { domain: withParts(await domain(), names), parts, routes };
   } catch (error) {
     if (!(error instanceof StartRefused)) throw error;
     process.stderr.write(`${error.message}\n`);

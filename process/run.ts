@@ -10,6 +10,7 @@ import { fileFailure } from '#shared/folder.ts';
 import type { Log } from '#shared/log.ts';
 import { type Config, loadConfig } from './config.ts';
 import { createLog } from './observability/log.ts';
+import type { OwnRoutes } from './own-routes.ts';
 import type { Part } from './part.ts';
 import { signUpRoleOf } from './sign-up-role.ts';
 import { answerStartArguments, type StartArguments } from './start-arguments.ts';
@@ -22,6 +23,8 @@ export type ProcessContext = {
   readonly domain: Domain;
   /** The parts that the installation opts into. */
   readonly parts: readonly Part[];
+  /** The routes of the installation’s own. */
+  readonly routes?: OwnRoutes | undefined;
   /** The time of all roles; tests and demos move it. */
   readonly clock: Clock;
   /** Disposed in reverse order when the process receives a stop signal. */
@@ -34,7 +37,7 @@ export type ProcessContext = {
   readonly onHangUp?: (work: () => void) => void;
 };
 
-type RunOptions = Pick<ProcessContext, 'domain' | 'parts'> & Partial<StartArguments>;
+type RunOptions = Pick<ProcessContext, 'domain' | 'parts' | 'routes'> & Partial<StartArguments>;
 type Start = (context: ProcessContext) => Promise<void>;
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
@@ -46,7 +49,7 @@ const SAME_SIGNAL_MS = 300;
  * The life of a process: settings, start, work until a signal, orderly stop, exit 0. A second signal exits at
  * once, a stop that takes longer than `DRAIN_MS` is cut off, and an unexpected failure is logged and exits 1.
  */
-export const run = async (start: Start, { domain, parts, ...given }: RunOptions): Promise<never> => {
+export const run = async (start: Start, { domain, parts, routes, ...given }: RunOptions): Promise<never> => {
   try {
     const answer = answerStartArguments({ program: process.argv[1] ?? '', args: [], ...given });
     if (answer !== undefined) {
@@ -58,7 +61,7 @@ export const run = async (start: Start, { domain, parts, ...given }: RunOptions)
     signUpRoleOf(domain, config.signUp);
     const worker = openWorkerLink();
     const log = createLog({ level: config.logLevel, worker: worker?.name });
-    process.exit(await live(start, { config, log, domain, parts, clock: REAL_TIME, worker }));
+    process.exit(await live(start, { config, log, domain, parts, routes, clock: REAL_TIME, worker }));
   } catch (error) {
     if (!(error instanceof StartRefused)) throw error;
     process.stderr.write(`${error.message}\n`);
@@ -74,7 +77,7 @@ const noteRunning = async (): Promise<void> => {
 
 const live = async (
   start: Start,
-  given: Pick<ProcessContext, 'config' | 'log' | 'domain' | 'parts' | 'clock' | 'worker'>,
+  given: Pick<ProcessContext, 'config' | 'log' | 'domain' | 'parts' | 'routes' | 'clock' | 'worker'>,
 ): Promise<number> => {
   const { config, log, worker } = given;
   const stopSignal = new AbortController();

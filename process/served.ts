@@ -1,5 +1,6 @@
 import type { LoadDemo } from '#kernel/demo/demo.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import type { OwnRoutes } from './own-routes.ts';
 import type { Part } from './part.ts';
 
 /**
@@ -10,5 +11,7 @@ export type Served = {
   domain(): Promise<Domain>;
   /** The parts that it opts into beside the core; by default all. */
   readonly parts?: readonly Part[];
+  /** Routes beside those of Annals, served with the reads. */
+  readonly routes?: OwnRoutes;
   readonly demo?: LoadDemo;
 };

@@ -2,6 +2,7 @@ import type { RequestHandler } from 'express';
 import { awaitConsistency } from '#edge/rest/reads/consistency.ts';
 import type { Config } from '#process/config.ts';
 import { migrateOperations } from '#process/operations/migrate.ts';
+import type { OwnRoutes } from '#process/own-routes.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
@@ -28,6 +29,7 @@ export type QueryDependencies = {
   /** Executes the mutations of GraphQL. */
   readonly gateway: CommandGateway;
   readonly proof: Proof;
+  readonly ownRoutes?: OwnRoutes | undefined;
   /** The timeout of a read that waits for a write. */
   readonly visibleWithinMs?: number;
   /** The timeout of a read without a token that waits for a just created item. */

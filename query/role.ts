@@ -35,9 +35,12 @@ export const startRole = async (context: ProcessContext, proof: Proof): Promise<
   const changes = resources.use(
     await openChangeStream({ ...foundation, url: config.changeStreamUrl, notifier, log }),
   );
-  const { routes, refusals, fastPaths, links, readWritten } = resources.use(
+  const { routes, ownRoutes, refusals, fastPaths, links, readWritten } = resources.use(
     await startQueryService(
-      { ...foundation, access: authentication, changes, blobs, notifier, gateway, config, log, proof },
+      {
+        ...{ ...foundation, access: authentication, changes, blobs, notifier, gateway, config, log, proof },
+        ownRoutes: context.routes,
+      },
       await loadAdditions(context.parts, 'query'),
     ),
   );
@@ -50,7 +53,7 @@ export const startRole = async (context: ProcessContext, proof: Proof): Promise<
     bodyBytesMax: limits.bodyBytesMax,
   });
   await serveClients(context, foundation, {
-    routes: [resourcePaths(foundation.domain), routes, writes, ...refusals],
+    routes: [resourcePaths(foundation.domain), routes, writes, ...ownRoutes, ...refusals],
     links,
     authentication,
     fastPaths,

@@ -1,4 +1,4 @@
-import { type ErrorRequestHandler, Router } from 'express';
+import { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
 import type { FastPath } from '#edge/http/fast-path.ts';
 import type { Link } from '#edge/http/root-page.ts';
 import type { ReadWritten } from '#edge/rest/writes/write-routes.ts';
@@ -13,6 +13,7 @@ import { historyReads } from './history/reads.ts';
 import { openApiRoutes } from './openapi/document.ts';
 import { operatorCommandRoutes } from './operations/operator-command-routes.ts';
 import { operationsReads } from './operations/reads.ts';
+import { ownRoutes } from './own-routes.ts';
 import type { OpenedPart, PartResources, QueryPart } from './part.ts';
 import type { Proof } from './proof.ts';
 import { createKindReads, type KindReads, readsOf } from './reads/reads.ts';
@@ -31,6 +32,8 @@ type QueryService = AsyncDisposable & {
   readonly routes: Router;
   /** Come after all routes, also those of other roles. */
   readonly refusals: readonly ErrorRequestHandler[];
+  /** The routes of the installation’s own, which come after all of Annals. */
+  readonly ownRoutes: readonly RequestHandler[];
   readonly fastPaths: readonly FastPath[];
   /** The links of `GET /` to this role. */
   readonly links: readonly Link[];
@@ -114,6 +117,7 @@ export const startQueryService = async (
   return {
     routes,
     refusals: opened.flatMap(({ refusals }) => refusals ?? []),
+    ownRoutes: dependencies.ownRoutes ? [ownRoutes(dependencies.ownRoutes, resources)] : [],
     fastPaths: opened.flatMap(({ fastPath }) => fastPath ?? []),
     links: queryLinksOf(domain, parts),
     readWritten,

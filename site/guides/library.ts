@@ -46,6 +46,7 @@ const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] =
       'client',
       'languages',
       'parts',
+      'own-routes',
       'domain',
       'declaration',
       'evolve',

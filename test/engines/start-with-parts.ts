@@ -43,11 +43,16 @@ export const openPlace = async () => {
 export type Place = Awaited<ReturnType<typeof openPlace>>;
 
 /** The program with these parts in a process of its own, which notes the modules that it loads. */
-export const startAt = async (place: Place, parts: readonly PartName[], file = HELPDESK) => {
+export const startAt = async (
+  place: Place,
+  parts: readonly PartName[],
+  file = HELPDESK,
+  program = PROGRAM,
+) => {
   await using opening = new AsyncDisposableStack();
   const noted = join(place.folder, `modules of ${parts.join(' and ')}`);
   const annals = opening.use(
-    spawnAnnals(['--import', './test/engines/note-modules.ts', PROGRAM], {
+    spawnAnnals(['--import', './test/engines/note-modules.ts', program], {
       ...place.environmentFor(parts, file),
       NOTE_MODULES_IN: noted,
     }),
@@ -70,10 +75,10 @@ export const startAt = async (place: Place, parts: readonly PartName[], file = H
 };
 
 /** The same at a place of its own. */
-export const startWith = async (parts: readonly PartName[], file = HELPDESK) => {
+export const startWith = async (parts: readonly PartName[], file = HELPDESK, program = PROGRAM) => {
   await using opening = new AsyncDisposableStack();
   const place = opening.use(await openPlace());
-  const started = opening.use(await startAt(place, parts, file));
+  const started = opening.use(await startAt(place, parts, file, program));
   const resources = opening.move();
   return { ...started, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };

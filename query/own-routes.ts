@@ -1,0 +1,35 @@
+import { type RequestHandler, Router } from 'express';
+import { callerOf } from '#edge/authenticate/authenticate.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
+import type { OwnRoutes } from '#process/own-routes.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
+
+const STATEMENT_TIMEOUT_MS = 5_000;
+const READS_ONLY = `set transaction read only; set local statement_timeout = ${STATEMENT_TIMEOUT_MS}`;
+
+type Resources = { readonly pool: Pool; readonly before: readonly RequestHandler[] };
+
+/** They come after all routes of Annals, so they can replace none, and before the last error handler. */
+export const ownRoutes = (routes: OwnRoutes, { pool, before }: Resources): RequestHandler =>
+  Router().use(
+    ...before,
+    routes({
+      callerOf(request) {
+        const caller = callerOf(request);
+        if (caller.kind !== 'user') return undefined;
+        const { userId, role, scopes } = caller;
+        return { id: userId, role, scopes };
+      },
+      query(statement, values = []) {
+        // The extended protocol takes one statement alone, so none can end the transaction first.
+        const asked = { text: statement, values: [...values], queryMode: 'extended' };
+        return inTransaction(pool, async (connection) => (await connection.query(asked)).rows, READS_ONLY);
+      },
+      refusal: (code, detail) =>
+        code === 'unauthenticated' || code === 'forbidden'
+          ? new Rejection(code)
+          : new HttpProblem(code, detail === undefined ? {} : { detail }),
+    }),
+  );
