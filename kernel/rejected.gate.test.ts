@@ -62,7 +62,7 @@ const memo = base.aggregate('memo', {
 });
 const tale = base.aggregate('tale', {
   fields: { author: ref(base.user), article: ref(article), name: line(10), words: integer(0, 9) },
-  events: { heard: { creates: ['author', 'article', 'name', 'words'] }, told: { notes: true, carries: ['words', 'name'] }, lost: { notes: true } },
+  events: { heard: { creates: ['author', 'article', 'name', 'words'] }, told: { carries: ['words', 'name'] }, lost: {} },
   commands: { hear: { emits: 'heard' } },
   rights: { read: { anyone: true } },
 });
@@ -105,9 +105,6 @@ const WRONG = mistakesIn(`
 an unknown field | 'titel' | TS2820 Did you mean '"title"'?
   - ['title']
   + ['titel']
-an event without an effect | gone | TS2322 EventSpec<"article" | "author" | "high" | "low" | "title"
-  - gone: { ends: true }
-  + gone: {}
 a misspelt effect | create | TS2353 'create' does not exist
   - creates: ['title']
   + create: ['title']

@@ -62,7 +62,7 @@ const SECTIONS: readonly Section[] = [
   },
   {
     title: 'Effects of events',
-    text: "`events: { drafted: { creates: ['title'] } }`. An event has at least one effect; `sets` and `computes` go with any other.",
+    text: "`events: { drafted: { creates: ['title'] } }`. An event without any, `{}`, changes nothing; it is recorded and delivered.",
     parts: [{ file: 'aggregate.ts', members: 'Effect' }],
   },
   {

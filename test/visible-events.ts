@@ -202,7 +202,7 @@ export const describeVisibleEvents = (domain: Domain): void => {
           const open = happened
             .slice(Math.floor(following.from * happened.length))
             .filter(({ occurrence: { kind, event } }) => {
-              return domain.kinds[kind]?.events[event]?.internal === false;
+              return domain.kinds[kind]?.events[event]?.hidden === false;
             });
           expect(changes.map(({ position }) => position)).toEqual(
             open.map(({ recorded }) => recorded.position),

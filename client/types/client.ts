@@ -378,7 +378,7 @@ type NameOf<X> = X extends { readonly view: infer N extends string } ? N : never
 
 // ── Events ───────────────────────────────────────────────────────────────────────────────
 type PublicEvents<A> = {
-  [E in keyof EventsOf<A> & string]: EventsOf<A>[E] extends { readonly internal: true } ? never : E;
+  [E in keyof EventsOf<A> & string]: EventsOf<A>[E] extends { readonly hidden: true } ? never : E;
 }[keyof EventsOf<A> & string];
 type EventOf<A> = A extends unknown
   ? {

@@ -116,8 +116,7 @@ const checked = async (change: Change, ...args: readonly string[]) => {
 const carrying = {
   sets: { status: 'sent' },
   carries: ['thing'],
-  version: 2,
-  upcast: { 1: (data: object) => ({ thing: 'a thing', ...data }) },
+  upcasts: [(data: object) => ({ thing: 'a thing', ...data })],
 };
 const created = ['thing', 'note', 'pieces', 'wrapping'];
 
@@ -129,8 +128,8 @@ describe('breaks', () => {
       ['event parcel.withdrawn', 'operation DELETE /parcels/{parcelId}', 'graphql Mutation.withdrawParcel'],
     ],
     [
-      'an event that is internal',
-      { events: { sent: { sets: { status: 'sent' }, internal: true } } },
+      'an event that is hidden',
+      { events: { sent: { sets: { status: 'sent' }, hidden: true } } },
       ['event parcel.sent visibility'],
     ],
     [
@@ -190,8 +189,7 @@ describe('breaks', () => {
         events: {
           changed: {
             changes: ['thing'],
-            version: 2,
-            upcast: { 1: ({ pieces: _, ...data }: object & { pieces?: number }) => data },
+            upcasts: [({ pieces: _, ...data }: object & { pieces?: number }) => data],
           },
         },
       },
@@ -286,8 +284,7 @@ describe('is reported, and breaks nothing', () => {
         events: {
           placed: {
             creates: created,
-            version: 2,
-            upcast: { 1: (data: object) => ({ wrapping: 'plain', ...data }) },
+            upcasts: [(data: object) => ({ wrapping: 'plain', ...data })],
           },
         },
       },
@@ -405,11 +402,11 @@ test('a break is recorded only if all breaks are accepted, with reasons', async 
   expect(accepted).toHaveLength(3);
 });
 
-test('a new version of an internal event may drop a field', async () => {
-  const sent = { ...carrying, internal: true };
+test('a new version of a hidden event may drop a field', async () => {
+  const sent = { ...carrying, hidden: true };
   await call(shop({ events: { sent } }), 'record');
   const drop = ({ thing: _, ...data }: { thing?: string }) => data;
-  const dropped = { sets: sent.sets, internal: true, version: 3, upcast: { ...sent.upcast, 2: drop } };
+  const dropped = { sets: sent.sets, hidden: true, upcasts: [...sent.upcasts, drop] };
   const { exit, output } = await call(shop({ events: { sent: dropped } }), 'check');
   expect([exit, output]).toEqual([0, expect.stringContaining('thing is gone. That is version 3.')]);
 });

@@ -495,8 +495,7 @@ test('references in events of an earlier version are read after the upcast', asy
   if (!event) throw new Error('Claims are made');
   const upcasted = {
     ...event,
-    version: 2,
-    upcast: { 1: ({ groupId, ...data }: object & { groupId?: number }) => ({ ...data, teamId: groupId }) },
+    upcasts: [({ groupId, ...data }: object & { groupId?: number }) => ({ ...data, teamId: groupId })],
   };
   const later = {
     ...budgets,

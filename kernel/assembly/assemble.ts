@@ -24,7 +24,6 @@ import { demandReferences } from './demand-references.ts';
 import { demandRequires } from './demand-requires.ts';
 import { demandCells, demandForOthers, demandRoles } from './demand-roles.ts';
 import { demandSupported } from './demand-supported.ts';
-import { demandVersions } from './demand-versions.ts';
 import { demandViews } from './demand-views.ts';
 import { demandWhole } from './demand-whole.ts';
 
@@ -78,7 +77,6 @@ export const assemble = <
   demandRoles(base);
   const kinds = [base.user, ...aggregates].map(kindOf);
   demandSupported(kinds);
-  demandVersions(kinds);
   demandReferences(kinds, { user: base.user, aggregates, domain: base.name });
   demandNames(kinds);
   demandCreatable(kinds);

@@ -67,8 +67,7 @@ test.each<readonly [what: string, tried: Tried]>([
       events: {
         made: {
           creates: ['title', 'size'],
-          version: 2,
-          upcast: { 1: (data: object) => ({ ...data, size: 0 }) },
+          upcasts: [(data: object) => ({ ...data, size: 0 })],
         },
       },
     },
@@ -96,15 +95,11 @@ test.each(
   Object.entries<Tried>({
     'note: no event creates it: declare one with its initial fields in `creates`.': {
       fields: { title: line(9).optional() },
-      events: { made: { notes: true } },
+      events: { made: {} },
     },
     'note: the event gone ends the aggregate and sets fields, which nobody can read afterwards: remove `sets` or `ends`.':
       {
         events: { gone: { ends: true, sets: { status: 'done' } } },
-      },
-    'note: the event seen has `notes`, which changes nothing, but also sets fields: remove `notes` or `sets`.':
-      {
-        events: { seen: { notes: true, sets: { status: 'done' } } },
       },
     'note: the event made has `creates` and `changes`, but an event can have only one of them: declare another event for the other.':
       { events: { made: { creates: ['title'], changes: ['title'] } } },

@@ -80,12 +80,10 @@ const wrongEffect = ({ name, spec }: EventInfo): readonly string[] => {
       `${place} has \`${first}\` and \`${second}\`, but an event can have only one of them: declare another event for the other.`,
     ];
   if (!Object.hasOwn(spec, 'sets')) return [];
-  if (first === 'ends')
-    return [
-      `${place} ends the aggregate and sets fields, which nobody can read afterwards: remove \`sets\` or \`ends\`.`,
-    ];
-  return first === 'notes'
-    ? [`${place} has \`notes\`, which changes nothing, but also sets fields: remove \`notes\` or \`sets\`.`]
+  return first === 'ends'
+    ? [
+        `${place} ends the aggregate and sets fields, which nobody can read afterwards: remove \`sets\` or \`ends\`.`,
+      ]
     : [];
 };
 

@@ -109,7 +109,7 @@ test.each([flag(), set(line(9), 3), states('red', 'blue')])(
   },
 );
 
-test.each([{ sets: { status: 'done' } }, { notes: true }])('claim_abandoned as %j is refused', (event) => {
+test.each([{ sets: { status: 'done' } }, {}])('claim_abandoned as %j is refused', (event) => {
   expect(() =>
     assemble(base, [noteOf({ ...limit({}), events: { claim_abandoned: event } })] as never),
   ).toThrow(
@@ -132,7 +132,7 @@ test('an aggregate cannot have the name of the streams of limits', () => {
 });
 
 test('removing the last limit requires to keep the event of abandoned claims', () => {
-  const without = noteOf({ events: { claim_abandoned: { notes: true, internal: true } } });
+  const without = noteOf({ events: { claim_abandoned: { hidden: true } } });
   const { kinds } = assemble(base, [without] as never);
-  expect(kinds.note?.events.claim_abandoned).toMatchObject({ internal: true, spec: { claim: true } });
+  expect(kinds.note?.events.claim_abandoned).toMatchObject({ hidden: true, spec: { claim: true } });
 });

@@ -51,7 +51,7 @@ test.each<readonly [place: string, tried: Tried]>([
   ['note: in items, valueOf', { fields: { rows: list({ valueOf: line(9) } as never, { max: 3 }) } }],
   ['note: the word constructor', { fields: { kind: choice('constructor').default('constructor') } }],
   ['note: the word valueOf', { fields: { kind: choice('a').default('a').filter('valueOf') } }],
-  ['note: in events, constructor', { events: { constructor: { notes: true } } }],
+  ['note: in events, constructor', { events: { constructor: {} } }],
   ['note: in commands, toString', { commands: { toString: { emits: 'made' } } }],
   ['note: in facts, valueOf', { more: { facts: { valueOf: { title: 'a' } } } }],
   ['note: in limits, constructor', { more: { limits: { constructor: { max: 1, says: 'Too many.' } } } }],

@@ -146,8 +146,8 @@ const wrongItems = (kind: Kind, right: string): readonly string[] =>
 
 /** The type of an event reveals its effect to everyone who can see the event. */
 const wrongEvent = (kind: Kind, event: EventInfo): readonly string[] => {
-  const { name, effect, list, sets, values, internal } = event;
-  if (internal || effect === 'creates') return [];
+  const { name, effect, list, sets, values, hidden } = event;
+  if (hidden || effect === 'creates') return [];
   const part = list && partOfItems(kind, list);
   const guards = new Set([...Object.keys(sets), ...values].map((field) => guardOfField(kind, field)));
   if (list !== undefined && part !== undefined && !addsBesidePart(part, event)) {
@@ -158,9 +158,9 @@ const wrongEvent = (kind: Kind, event: EventInfo): readonly string[] => {
       `the event ${name} changes ${items}, which only callers with the right ${part.name} may read, and also sets ${other}: let another event set it.`,
     ];
   }
-  const hidden = Object.keys(sets).find((field) => guardOfField(kind, field) !== undefined);
-  if (hidden === undefined || (guards.size === 1 && list === undefined)) return [];
+  const guarded = Object.keys(sets).find((field) => guardOfField(kind, field) !== undefined);
+  if (guarded === undefined || (guards.size === 1 && list === undefined)) return [];
   return [
-    `the event ${name} sets ${hidden}, which only callers with the right ${guardOfField(kind, hidden)} may read, and also makes a change that others see: let another event make that change.`,
+    `the event ${name} sets ${guarded}, which only callers with the right ${guardOfField(kind, guarded)} may read, and also makes a change that others see: let another event make that change.`,
   ];
 };

@@ -29,7 +29,7 @@ const note = aggregate('note', {
     retitled: { changes: ['title'] },
     added: { adds: 'rows' },
     finished: { sets: { status: 'done', doneAt: 'now' } },
-    closed: { notes: true, carries: ['amount', 'topic', 'title', 'total'] },
+    closed: { carries: ['amount', 'topic', 'title', 'total'] },
     gone: { ends: true },
   },
   commands: { make: { emits: 'made' } },

@@ -31,8 +31,8 @@ test.each(['titel', 'rows', 'toString'])('an event that carries %s is refused', 
   );
 });
 
-test.each(['ends', 'notes', 'subscribe', 'internal'])('an event with `%s: false` is refused', (flag) => {
-  const made = { creates: ['title'], ...(flag !== 'ends' && flag !== 'notes' && { [flag]: false }) };
+test.each(['ends', 'subscribe', 'hidden'])('an event with `%s: false` is refused', (flag) => {
+  const made = { creates: ['title'], ...(flag !== 'ends' && { [flag]: false }) };
   const events = { made, gone: { [flag]: false, ...(flag === 'subscribe' && { ends: true }) } };
   expect(declared({ events })).toThrow(
     /^page: the event \w+ has `\w+` with another value than true: remove it\.$/,

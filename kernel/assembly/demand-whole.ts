@@ -3,7 +3,7 @@ import type { AnyAggregate } from '../declare/aggregate.ts';
 import type { FieldDef } from '../declare/fields.ts';
 
 const PARTS = ['fields', 'events', 'commands', 'rights'] as const;
-const FLAGS = ['ends', 'notes', 'subscribe', 'internal'] as const;
+const FLAGS = ['ends', 'subscribe', 'hidden'] as const;
 const CONTENT = ['creates', 'changes', 'computes'] as const;
 /** Events of items name fields of the item. */
 const OF_ITEMS = ['adds', 'updates', 'moves', 'removes'] as const;

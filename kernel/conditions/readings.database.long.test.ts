@@ -93,7 +93,7 @@ const claim = aggregate('claim', {
     submitted: { sets: { status: 'submitted' } },
     paid: { sets: { status: 'paid' } },
     returned: { sets: { status: 'draft' } },
-    noted: { notes: true, internal: true },
+    noted: { hidden: true },
     audited: { sets: { status: 'submitted' }, internal: true },
     withdrawn: { ends: true },
   },

@@ -105,7 +105,7 @@ const declared = (command: object, { draft, rights, ...more }: Declared = {}) =>
     team,
     aggregate('claim', {
       fields: { team: ref(team), note: line(9) },
-      events: { drafted: { creates: ['team', 'note'] }, noted: { notes: true } },
+      events: { drafted: { creates: ['team', 'note'] }, noted: {} },
       commands: { draft: { emits: 'drafted', ...draft }, note: { emits: 'noted', ...command } },
       rights: { read: { anyone: true }, ...rights },
       ...more,

@@ -75,39 +75,31 @@ type Always<Carried> = {
   readonly carries?: readonly Carried[];
   /** Adds a GraphQL subscription to this event alone. */
   readonly subscribe?: true;
-  /** Hides the event from every interface. */
-  readonly internal?: true;
+  /** No interface shows the event. */
+  readonly hidden?: true;
 } & Versions;
 export type Versions = {
-  /** The version of its data, 1 by default; raise it when the shape changes. */
-  readonly version?: number;
   /**
-   * Converts an earlier version to the next; pure. Personal fields may be missing, because they were erased
-   * or cannot be decrypted.
+   * The versions of its data before the present one: functions that convert each to the next, the first from
+   * version 1; pure. Personal fields may be missing, because they were erased or cannot be decrypted.
    */
-  readonly upcast?: {
-    readonly [version: number]: (
-      data: Readonly<Record<string, unknown>>,
-    ) => Readonly<Record<string, unknown>>;
-  };
+  readonly upcasts?: readonly ((
+    data: Readonly<Record<string, unknown>>,
+  ) => Readonly<Record<string, unknown>>)[];
 };
 type SetsOf<F> = { readonly [K in keyof F]?: SetValue<F[K]> };
 type SetValue<X> =
   X extends Ref<unknown, infer N> ? 'caller' | N : X extends Instant<infer N> ? 'now' | N : ValueOf<X>;
-export type EventSpec<Content, Sets, Carried> = Common<Content, Sets, Carried> & Effect<Content, Sets>;
-type Effect<Content, Sets> =
+export type EventSpec<Content, Sets, Carried> = Common<Content, Sets, Carried> & Effect<Content>;
+type Effect<Content> =
   /** Creates the aggregate with these fields from the form. */
   | { readonly creates: readonly Content[] }
   /** Changes these fields; the event holds those that the form contains. */
   | { readonly changes: readonly Content[] }
   /** Ends the aggregate: it is no longer found, but its history remains. */
   | { readonly ends: true }
-  /** Sets fields to declared values. */
-  | { readonly sets: Sets }
-  /** Sets fields to the values that the command’s function `decide` returns. */
-  | { readonly computes: readonly Content[] }
-  /** Changes nothing; the event is recorded and delivered. */
-  | { readonly notes: true };
+  | NoEffect;
+type NoEffect = { readonly [Other in 'creates' | 'changes' | 'ends']?: never };
 /** An event of one item of a list. Its data contains every value that it gives to the item. */
 type ItemOptions<Named, Sets, SetsOfAggregate> = {
   /**

@@ -6,10 +6,7 @@ import { integer, line, states } from '../declare/fields.ts';
 import { definitionsOf } from './definitions.ts';
 
 const versions = {
-  version: 2,
-  upcast: {
-    1: ({ section, ...data }: Readonly<Record<string, unknown>>) => ({ ...data, department: section }),
-  },
+  upcasts: [({ section, ...data }: Readonly<Record<string, unknown>>) => ({ ...data, department: section })],
 };
 const office = domain({
   name: 'office',

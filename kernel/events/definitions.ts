@@ -30,7 +30,7 @@ const definitionOf = (domain: Domain, kind: Kind, event: EventInfo): EventDefini
   return defineEvent<string, ReturnType<typeof eventSchema>, string>({
     type: event.type,
     version: event.version,
-    visibility: event.internal ? 'internal' : 'public',
+    visibility: event.hidden ? 'internal' : 'public',
     description: event.says ?? `Event ${event.name} of the ${kind.name}.`,
     stream: { kind: kind.name, key: `${kind.name}Id` },
     schema,

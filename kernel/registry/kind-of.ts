@@ -33,7 +33,6 @@ export const EFFECTS: readonly Effect[] = [
   'removes',
   'ends',
   'sets',
-  'notes',
 ];
 /** Effects that set fields. */
 const COMPUTING: ReadonlySet<Effect> = new Set(['creates', 'changes', 'sets']);
@@ -254,8 +253,8 @@ const declaredLimits = (
 ];
 
 /**
- * An author who removes the last limit declares this event with `notes` and `internal`, because it stays in
- * the log.
+ * An author who removes the last limit declares this event as `{ hidden: true }`, because it stays in the
+ * log.
  */
 const FENCE = 'claim_abandoned';
 const ABANDONED =
@@ -269,14 +268,15 @@ const eventsOf = (aggregate: Named, declared: Record<string, Row>): Kind['events
   const fences = [...new Set([...limits.map(({ fence }) => fence), ...(FENCE in declared ? [FENCE] : [])])];
   const [taken] = fences.filter(
     (fence) =>
-      declared[fence] !== undefined && !(declared[fence].notes === true && declared[fence].internal === true),
+      declared[fence] !== undefined &&
+      !(declared[fence].hidden === true && effectOf(declared[fence]) === 'notes'),
   );
   if (taken !== undefined)
     throw new StartRefused(
       `${name}: the event ${taken} is reserved for the release of claims: give yours another name.`,
     );
   const claims = Object.fromEntries(
-    fences.map((fence) => [fence, { notes: true, internal: true, claim: true, says: ABANDONED }]),
+    fences.map((fence) => [fence, { hidden: true, claim: true, says: ABANDONED }]),
   );
   const siblings = Object.values(declared);
   return mapped({ ...declared, ...claims }, (each, spec) => eventOf({ ...aggregate, siblings }, each, spec));
@@ -288,11 +288,11 @@ const eventOf = (
   spec: Row,
 ): EventInfo => {
   const computed = (spec.computes ?? []) as readonly string[];
-  // An event with only `computes` sets the computed fields.
-  const effect = EFFECTS.find((each) => each in spec) ?? (computed.length > 0 ? 'sets' : 'notes');
+  const effect = effectOf(spec);
   const given = spec[effect];
   const content: readonly string[] = Array.isArray(given) ? given : [];
   const list = typeof given === 'string' ? lists[given] : undefined;
+  const upcasts = (spec.upcasts ?? []) as readonly EventInfo['upcast'][number][];
   const computes = list === undefined ? computed : [];
   if (computes.length > 0 && !COMPUTING.has(effect))
     throw new StartRefused(
@@ -312,11 +312,16 @@ const eventOf = (
     sets: ((list === undefined ? spec.sets : spec.also) ?? {}) as Row,
     says: spec.says as string | undefined,
     example: spec.example as Row | undefined,
-    version: (spec.version ?? 1) as number,
-    upcast: (spec.upcast ?? {}) as EventInfo['upcast'],
-    internal: spec.internal === true,
+    version: upcasts.length + 1,
+    upcast: Object.fromEntries(upcasts.map((upcast, index) => [index + 1, upcast])),
+    hidden: spec.hidden === true,
   };
 };
+
+/** An event with only `computes` sets the computed fields. */
+const effectOf = (spec: Row): Effect =>
+  EFFECTS.find((each) => each in spec) ??
+  (((spec.computes ?? []) as readonly string[]).length > 0 ? 'sets' : 'notes');
 
 const commandsOf = (name: string, events: Kind['events'], declared: Record<string, Row>): Kind['commands'] =>
   withVerbs(mapped(declared, (command, spec) => commandOf(name, events, command, spec)));

@@ -37,8 +37,8 @@ export type EventInfo = {
   readonly example: Row | undefined;
   readonly version: number;
   readonly upcast: Readonly<Record<number, (data: JsonObject) => JsonObject>>;
-  /** Hidden from every interface. */
-  readonly internal: boolean;
+  /** No interface shows it. */
+  readonly hidden: boolean;
   readonly spec: Readonly<Record<string, unknown>>;
 };
 export type ItemEffect = {

@@ -36,7 +36,7 @@ export const casesOf = (domain: Domain, type: string, persons: Persons): readonl
     ...(decidedBy.size > 0 ? of.guards.map(({ operation }) => operation) : []),
   ];
   const facts = happeningsOf(domain, visibility, persons);
-  return event.internal ? [] : operations.flatMap((right) => facts.map((each) => ({ right, facts: each })));
+  return event.hidden ? [] : operations.flatMap((right) => facts.map((each) => ({ right, facts: each })));
 };
 
 /** The facts before and after an event. */

@@ -71,7 +71,7 @@ const makeVisibility = (domain: Domain): Visibility => {
   const kinds = new Map(Object.values(domain.kinds).map((kind) => [kind.name, ofKind(domain, kind)]));
   const types = [...kinds.values()].flatMap((of) =>
     Object.values(of.kind.events).flatMap((event) =>
-      event.internal ? [] : [[event.type, ofType(domain, of, event)] as const],
+      event.hidden ? [] : [[event.type, ofType(domain, of, event)] as const],
     ),
   );
   return { kinds, types: new Map(types) };

@@ -139,7 +139,7 @@ const withLogPositions = ({ missed: known, ...data }: Row): Row => {
 
 const REQUEST_ID = '0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b';
 const exampleAt = (position: number) => ({ log: '6f9619ff-8b86-4011-b42d-00c04fc964ff', position }) as never;
-const later = { version: 2, upcast: { 1: withLogPositions } } as const;
+const later = { upcasts: [withLogPositions] } as const;
 /** Requests by the owner that the dispatcher executes later; they change nothing visible. */
 const quiet = { quiet: true } as const;
 
@@ -230,8 +230,7 @@ const EVENTS = {
   redrive_requested: {
     ...quiet,
     says: 'The redelivery of dead letters was requested: of all, or of those planned in a time range. With `retrying`, also of deliveries that wait for a retry.',
-    version: 2,
-    upcast: { 1: (all: Row): Row => ({ ...all, since: null, until: null, retrying: false }) },
+    upcasts: [(all: Row): Row => ({ ...all, since: null, until: null, retrying: false })],
     computes: ['redriveId', 'since', 'until', 'retrying'],
     example: {
       redriveId: REQUEST_ID,

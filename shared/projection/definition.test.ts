@@ -77,7 +77,7 @@ test('the tables need a rebuild once an event has a new version, though they loo
         rights: { read: { anyone: true } },
       } as never),
     ] as never);
-  const inCents = { version: 2, upcast: { 1: ({ price }: { price: number }) => ({ price: price * 100 }) } };
+  const inCents = { upcasts: [({ price }: { price: number }) => ({ price: price * 100 })] };
   const [one, other, same] = await Promise.all(
     [{}, inCents, { version: 1 }].map((each) => readDefinition(tablesOf(priced(each)))),
   );

@@ -19,7 +19,7 @@ const suggestion = aggregate('suggestion', {
 const entry = aggregate('entry', {
   names: { plural: 'entries' },
   fields: { text: line(2) },
-  events: { noted: { creates: ['text'], internal: true } },
+  events: { noted: { creates: ['text'], hidden: true } },
   commands: { note: { emits: 'noted' } },
   rights: { read: { guest: true }, write: { signedIn: true } },
 });

@@ -153,7 +153,7 @@ export const addAction: GrowStep = (plan, random) => {
   const hasEnd = Object.values(events).some(({ ends }) => ends);
   const drawn = random.pick(['ends', 'notes', 'sets', 'form']);
   if (drawn === 'ends') return !hasEnd && addEvent(aggregate, random, { ends: true }) !== '';
-  if (drawn === 'notes') return addEvent(aggregate, random, { notes: true }) !== '';
+  if (drawn === 'notes') return addEvent(aggregate, random, {}) !== '';
   if (Object.keys(sets).length === 0) return false;
   const changes = someOf(random, editable, 1)
     .filter((name) => !(name in sets))

@@ -23,7 +23,10 @@ export const addDerived: GrowStep = (plan, random) => {
 const formless = ({ events, commands }: AggregatePlan): readonly string[] =>
   Object.entries(commands).flatMap(([name, { emits }]) => {
     const event = typeof emits === 'string' ? events[emits] : undefined;
-    return event && ('ends' in event || 'notes' in event || (event.sets && !event.changes && !event.creates))
+    return event &&
+      ('ends' in event ||
+        !('creates' in event || 'changes' in event || event.sets) ||
+        (event.sets && !event.changes && !event.creates))
       ? [name]
       : [];
   });
@@ -80,7 +83,7 @@ export const addNext: GrowStep = (plan, random) => {
 
 const EXTRAS: readonly ((aggregate: AggregatePlan) => JsonRecord)[] = [
   () => ({ subscribe: true }),
-  () => ({ internal: true }),
+  () => ({ hidden: true }),
   () => ({ says: 'It happened, "quoted".' }),
 ];
 export const addEventOption: GrowStep = (plan, random) => {

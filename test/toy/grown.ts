@@ -70,8 +70,8 @@ export const after = assemble(next, [
     owner: 'host',
     fields: { host: ref(next.user), guest: line(20).personal(), hours: integer(1, 100) },
     events: {
-      booked: { creates: ['guest', 'hours'], version: 2, upcast: { 1: inHours } },
-      prolonged: { changes: ['hours'], version: 2, upcast: { 1: inHours } },
+      booked: { creates: ['guest', 'hours'], upcasts: [inHours] },
+      prolonged: { changes: ['hours'], upcasts: [inHours] },
     },
     commands: { book: { emits: 'booked' }, prolong: { emits: 'prolonged' } },
     rights,

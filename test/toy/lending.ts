@@ -16,7 +16,7 @@ const book = aggregate('book', {
   events: {
     bought: { creates: ['code', 'shelf'] },
     changed: { changes: ['code', 'shelf'] },
-    reopened: { notes: true },
+    reopened: {},
     sold: { ends: true },
   },
   commands: {

@@ -43,7 +43,7 @@ const request = aggregate('request', {
     rejected: { sets: { status: 'rejected' } },
     approved: { sets: { status: 'approved' }, carries: ['team', 'category', 'amount'] },
     paid: { sets: { status: 'paid', paidAt: 'now' }, carries: ['team', 'category', 'amount'] },
-    reminded: { notes: true },
+    reminded: {},
     deleted: { ends: true },
   },
   commands: {

@@ -21,9 +21,9 @@ export const checkHistory = async (stage: Stage, checks: Checks, situation: Situ
   await stage.unmake(made);
 };
 
-/** A history shows no internal events. */
+/** A history shows no hidden events. */
 export const hasShownEvents = ({ events }: Kind): boolean =>
-  Object.values(events).some(({ internal }) => !internal);
+  Object.values(events).some(({ hidden }) => !hidden);
 
 export const historiesOf = ({ name }: Kind): string => `what ${name} was at each version`;
 

@@ -337,7 +337,7 @@ class Search {
           const before = after;
           after = evolve(before, { ...event, metadata });
           const isInternal = Object.values(kind.events).some(
-            ({ type, internal }) => type === event.type && internal,
+            ({ type, hidden }) => type === event.type && hidden,
           );
           planned.push({ type: event.type, isInternal, before, after });
         }

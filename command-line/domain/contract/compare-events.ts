@@ -7,10 +7,10 @@ import { adds, breaks, byName, type Finding, warns } from './finding.ts';
 
 const KEEP =
   'Keep the event in the declaration: no command needs to emit it, but the log may contain it forever.';
-const VERSION = 'Give the event the next `version`, and an `upcast` from the one before.';
+const VERSION = 'Give the event one more of `upcasts`, from the version before.';
 const KEEP_FIELD = 'Keep the field, or declare an event with another name.';
 const CREATION =
-  'Keep the value, and declare a creation with another name that `sets` the new one; or let this event hold the field, with the next `version` and an `upcast`.';
+  'Keep the value, and declare a creation with another name that `sets` the new one; or let this event hold the field, with one more of `upcasts`.';
 const ANOTHER = 'Declare an event with another name for the new meaning, and keep this one unchanged.';
 
 /**

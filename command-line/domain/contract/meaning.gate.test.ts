@@ -95,7 +95,7 @@ const shop = ({ fields, events, more, view }: Change = {}): Domain => {
 
 const from = (on: object, by: object = { depot: 'depot' }) => ({ from: { parcel: { by, on } } });
 const upcast = (value: string) => ({
-  changed: { changes: ['thing', 'rated'], version: 2, upcast: { 1: () => ({ thing: value }) } },
+  changed: { changes: ['thing', 'rated'], upcasts: [() => ({ thing: value })] },
 });
 
 const SHOP = shop();
@@ -280,8 +280,7 @@ test('the upcast supplies an initial value that the creation contains from its n
     events: {
       placed: {
         creates: [...created, 'nags'],
-        version: 2,
-        upcast: { 1: (data: object) => ({ nags: 0, ...data }) },
+        upcasts: [(data: object) => ({ nags: 0, ...data })],
       },
     },
   });

@@ -145,7 +145,7 @@ const eventRow = (event: AggregateDescription['events'][number]): readonly strin
     sets,
     setsOfItem,
     data,
-    internal,
+    hidden,
     upcastsFrom = [],
     sealed = [],
   } = event;
@@ -154,7 +154,7 @@ const eventRow = (event: AggregateDescription['events'][number]): readonly strin
     ...Object.entries(setsOfItem ?? {}).map(([field, value]) => `${list}.${field} = ${value}`),
     ...(sealed.length === 0 ? [] : [`sealed: ${sealed.join(', ')}`]),
     ...(upcastsFrom.length === 0 ? [] : [`read from version ${upcastsFrom.join(', ')}`]),
-    ...(internal ? ['internal'] : []),
+    ...(hidden ? ['hidden'] : []),
   ];
   return [
     type,

@@ -97,14 +97,14 @@ const graphqlOf = (domain: Domain, kind: Kind) => {
 
 const describeEvent = (
   domain: Domain,
-  { type, version, effect, list, item, sets, upcast, internal, says }: EventInfo,
+  { type, version, effect, list, item, sets, upcast, hidden, says }: EventInfo,
 ) => {
   const { schema, personal } = catalogueOf(domain).find(type) ?? {};
   const { properties = {}, required = [] } = schema === undefined ? {} : z.toJSONSchema(schema);
   return {
     type,
     version,
-    ...(internal && { internal }),
+    ...(hidden && { hidden }),
     says,
     effect,
     ...(list !== undefined && { list: list.name }),
