@@ -147,7 +147,7 @@ const commandsOnItems = async (error: unknown) => {
 
 const ownRefusals = (error: unknown) => {
   const client = createClient<typeof lending>({ url: '' });
-  client.isProblem(error, 'book_is_out', 'loan_open_full', 'book_code_taken');
+  client.isProblem(error, 'loan_out_full', 'loan_open_full', 'book_code_taken');
   client.loans.return(1);
 };
 

@@ -34,7 +34,6 @@ const note = base.aggregate('note', {
     gone: { ends: true },
     rated: { computes: ['title'] },
   },
-  refusals: { open: 'It is done.', done: { code: 'still_open', says: 'It is open.' } },
   commands: {
     make: { emits: 'made', next: ['finish'] },
     finish: { emits: 'finished' },
@@ -42,7 +41,7 @@ const note = base.aggregate('note', {
     end: { emits: ['finished', 'gone'], decide: ({ state }) => (state.title === '' ? ['gone'] : ['finished']) },
     rate: { emits: ['rated', 'gone'], decide: ({ state }) => (state.id === 1 ? ['gone'] : [['rated', { title: state.title }]]) },
   },
-  facts: { inOrder: { high: { min: { field: 'low' } } }, alike: { article: { author: { field: 'author' } } } },
+  facts: { done: { says: 'It is open.' }, even: { when: { low: 2 }, says: 'It is odd.' }, inOrder: { high: { min: { field: 'low' } } }, alike: { article: { author: { field: 'author' } } } },
   rights: { read: { anyone: 'open' }, write: { author: 'own' } },
   fieldRights: { readTotal: { reads: ['total', 'updatedAt'], items: { rows: { amount: { min: 5 } } }, author: 'own' } },
   reactions: { article: { deleted: { run: 'finish' } } },
@@ -105,7 +104,7 @@ const WRONG = mistakesIn(`
 an unknown field | 'titel' | TS2820 Did you mean '"title"'?
   - ['title']
   + ['titel']
-a misspelt effect | create | TS2353 'create' does not exist
+a misspelt effect | create | TS2322 is not assignable to type 'never'
   - creates: ['title']
   + create: ['title']
 an unknown list | adds | TS2322 '"row"' is not assignable to type '"rows"'
@@ -201,12 +200,6 @@ a comparison with a field of another type | inOrder | TS2322 { field: "title"; }
 a comparison of a reference with a reference to another aggregate | alike | TS2322 { field: "article"; }
   - author: { field: 'author' }
   + author: { field: 'article' }
-a refusal by an unknown fact | opne | TS2353 'opne' does not exist
-  - open: 'It is done.'
-  + opne: 'It is done.'
-a refusal without a sentence | done | TS2322 Property 'says' is missing
-  - , says: 'It is open.' }
-  +  }
 an unknown role | editor | TS2353 'editor' does not exist
   - author: 'own' }
   + editor: 'own' }

@@ -12,27 +12,17 @@ import type {
   UserOf,
 } from './declared.ts';
 
-/** The codes of problems: those of the kernel, and those derived from or declared in a domain. */
+/** The codes of problems: those of the kernel, and those derived from a domain. */
 
 type KernelCode = HttpProblemCode | keyof typeof REJECTIONS;
 
-/** The declared names, unless the declaration gives a code of its own. */
-type Coded<Specs, Otherwise extends string> = {
-  [Name in keyof Specs & string]: Specs[Name] extends { readonly code: infer Code extends string }
-    ? Code
-    : Otherwise;
-}[keyof Specs & string];
-type OfLimits<A, Limits> = {
-  [Name in keyof Limits & string]: Coded<Pick<Limits, Name>, `${Snake<KindOf<A>>}_${Snake<Name>}_full`>;
-}[keyof Limits & string];
+type OfLimits<A, Limits> = `${Snake<KindOf<A>>}_${Snake<keyof Limits & string>}_full`;
 type OfUnique<A, F> = { [K in keyof F & string]: `${Snake<KindOf<A>>}_${Snake<K>}_taken` }[keyof F & string];
 type OfLists<A, F> = { [K in Lists<F>]: `${Snake<KindOf<A>>}_${Snake<K>}_full` }[Lists<F>];
 
 type OfDecisions<A, C> = {
   [K in keyof C]: C[K] extends { readonly refuses: infer R }
-    ? {
-        [Name in keyof R & string]: Coded<Pick<R, Name>, `${Snake<KindOf<A>>}_${Snake<Name>}`>;
-      }[keyof R & string]
+    ? `${Snake<KindOf<A>>}_${Snake<keyof R & string>}`
     : never;
 }[keyof C];
 /** Conditions of commands on items: `plan_task_not_todo`. */

@@ -45,7 +45,7 @@ test('describes limits, and unique values', async () => {
   expect(await linesOf('loan')).toEqual(
     expect.arrayContaining([
       'at most 3 with the same borrower, while its status is open, or loan_open_full',
-      'at most 1 with the same book, while its status is open, or book_is_out',
+      'at most 1 with the same book, while its status is open, or loan_out_full',
     ]),
   );
   expect(await linesOf('book')).toContain('at most 1 with the same code, or book_code_taken');

@@ -127,13 +127,13 @@ describe.each(LOG_ENGINES)('on %s', (_, startLog) => {
     const [one, two] = [await buy(), await buy()];
     const loan = await lend(await member(), side, one);
     await expect(lend(await member(), other, one)).rejects.toMatchObject({
-      code: 'book_is_out',
+      code: 'loan_out_full',
       message: 'Somebody else has the book.',
     });
     await give({ type: 'MoveLoan', loanId: loan, bookId: two });
     const second = await lend(await member(), other, one);
     await expect(give({ type: 'MoveLoan', loanId: loan, bookId: one })).rejects.toMatchObject({
-      code: 'book_is_out',
+      code: 'loan_out_full',
     });
     await give({ type: 'ReturnLoan', loanId: second });
     await give({ type: 'MoveLoan', loanId: loan, bookId: one });
@@ -145,7 +145,7 @@ describe.each(LOG_ENGINES)('on %s', (_, startLog) => {
     const claimed = async () =>
       (await allEvents(side)).filter(({ type }) => (type as string) === 'limit.claimed').length;
     const before = await claimed();
-    await expect(lend(await member(), other, book)).rejects.toMatchObject({ code: 'book_is_out' });
+    await expect(lend(await member(), other, book)).rejects.toMatchObject({ code: 'loan_out_full' });
     expect(await claimed()).toBe(before);
   });
 
@@ -317,7 +317,7 @@ describe.each(LOG_ENGINES)('on %s', (_, startLog) => {
     await side.eventLog.append(`loan-${loan}` as StreamName, 'any', [damaged]);
     for (const to of [side, other])
       await expect(lend(await member(), to, bookId)).rejects.toMatchObject({
-        code: 'book_is_out',
+        code: 'loan_out_full',
         message: 'Somebody else has the book.',
       });
   });

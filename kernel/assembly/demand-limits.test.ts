@@ -78,12 +78,6 @@ test.each(
       fields: { code: line(9).unique() },
       limits: { code: { max: 2, says: 'Full.' } },
     },
-    'note: the refusal full is not a valid code or is already used by the kernel: give it another name.':
-      limit({ code: 'full' }),
-    'note: the refusal email_taken is not a valid code or is already used by the kernel: give it another name.':
-      limit({
-        code: 'email_taken',
-      }),
     'note: code is unique() and has a default, which only one note could have: remove one of them.': {
       fields: { code: line(9).default('none').unique() },
     },

@@ -137,13 +137,10 @@ test.each(
       kindOf('claim', { commands: { patch: { emits: 'gone' } } }),
     'claim: the fact title is already a field or a word of conditions: give it another name.': () =>
       kindOf('claim', { more: { facts: { title: { title: 'x' } } } }),
+    'claim: the fact opne has a sentence and no condition, and is no word of a choice: declare its condition in `when`.':
+      () => kindOf('claim', { more: { facts: { opne: { says: 'It is closed.' } } } }),
     'claim: the fact own is already a field or a word of conditions: give it another name.': () =>
       kindOf('claim', { more: { facts: { own: { title: 'x' } } } }),
-    'claim: the refusal forbidden is not a valid code or is already used by the kernel: give it another name.':
-      () =>
-        kindOf('claim', {
-          more: { facts: { small: { title: 'x' } }, refusals: { small: { code: 'forbidden', says: 'No.' } } },
-        }),
   }),
 )('refused: %s', (says, kindNamed) => {
   expect(refused(kindNamed())).toBe(says);

@@ -94,7 +94,7 @@ const claim = aggregate('claim', {
     paid: { sets: { status: 'paid' } },
     returned: { sets: { status: 'draft' } },
     noted: { hidden: true },
-    audited: { sets: { status: 'submitted' }, internal: true },
+    audited: { sets: { status: 'submitted' }, hidden: true },
     withdrawn: { ends: true },
   },
   facts: {
@@ -215,7 +215,7 @@ const union = aggregate('union', {
     joined: { adds: 'officers' },
     promoted: { updates: 'officers' },
     retired: { removes: 'officers' },
-    noted: { adds: 'officers', also: { open: false }, internal: true },
+    noted: { adds: 'officers', also: { open: false }, hidden: true },
     closed: { ends: true },
   },
   commands: {

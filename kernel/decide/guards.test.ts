@@ -9,7 +9,7 @@ const { aggregate, user } = base;
 const budget = aggregate('costCentre', {
   fields: { name: line(10), status: states('open', 'spent') },
   events: { opened: { creates: ['name'] }, spent: { sets: { status: 'spent' } }, shut: { ends: true } },
-  refusals: { open: { code: 'budget_spent', says: 'The budget is spent.' } },
+  facts: { open: { says: 'The budget is spent.' } },
   commands: { open: { emits: 'opened' }, spend: { emits: 'spent' }, shut: { emits: 'shut' } },
   rights: { read: { anyone: true } },
 });
@@ -29,10 +29,10 @@ const order = aggregate('purchaseOrder', {
     sent: { sets: { status: 'sent' } },
     dropped: { ends: true },
   },
-  facts: { small: { amount: { max: 10 } }, notEmpty: { amount: { min: 1 } } },
-  refusals: {
-    draft: 'The order was sent and cannot be changed.',
-    small: { code: 'needs_approval', says: 'Somebody must approve it.' },
+  facts: {
+    draft: { says: 'The order was sent and cannot be changed.' },
+    small: { when: { amount: { max: 10 } }, says: 'Somebody must approve it.' },
+    notEmpty: { amount: { min: 1 } },
   },
   invariants: { withinLimit: 'small', hasAmount: 'notEmpty' },
   commands: {
@@ -74,14 +74,14 @@ test('a guard on a reference refuses with the code of its target', () => {
   making(before.costCentre).yields(made);
   making(given(budget).state).refuses('cost_centre_not_found', 'There is no such cost centre.');
   making(given(budget, opened, 'shut').state).refuses('cost_centre_deleted', 'The cost centre was deleted.');
-  making(given(budget, opened, 'spent').state).refuses('budget_spent', 'The budget is spent.');
+  making(given(budget, opened, 'spent').state).refuses('cost_centre_not_open', 'The budget is spent.');
 });
 
 test('an invariant refuses with the code of its fact, or with its own name', () => {
   given(order)
     .beside(before)
     .when('make', { amount: 11 })
-    .refuses('needs_approval', 'Somebody must approve it.');
+    .refuses('purchase_order_not_small', 'Somebody must approve it.');
   given(order)
     .beside(before)
     .when('make', { amount: 0 })

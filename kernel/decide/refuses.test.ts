@@ -21,11 +21,11 @@ const ticket = aggregate('ticket', {
     scored: { computes: ['score'] },
     closed: { sets: { status: 'closed' } },
   },
-  refusals: { open: 'The ticket is closed.' },
+  facts: { open: { says: 'The ticket is closed.' } },
   commands: {
     open: {
       emits: 'opened',
-      refuses: { noSubject: { code: 'subject_missing', says: 'A ticket needs a subject.' } },
+      refuses: { noSubject: 'A ticket needs a subject.' },
       decide: ({ form, refuse }) => (form.subject === 'x' ? refuse('noSubject') : ['opened']),
       next: ['close'],
     },
@@ -72,7 +72,7 @@ test('a decision refuses with its own code and sentence, and [] is no refusal', 
 });
 
 test('a creation can be refused, with a declared code', () =>
-  given(ticket).when('open', { subject: 'x', score: 1 }).refuses('subject_missing'));
+  given(ticket).when('open', { subject: 'x', score: 1 }).refuses('ticket_no_subject'));
 
 test('a refusal counts even if the decision does not return it', () => {
   given(ticket, ['opened', { subject: 'a', score: 0 }])
@@ -97,7 +97,7 @@ test('an event that computes needs no list of one', () =>
 test('each operation declares the refusals of its decisions, also of those that its form runs next', () => {
   const operations = Object.fromEntries(ofAggregates(desk));
   expect(operations.mergeTicket?.refusals).toEqual(['ticket_not_open', 'ticket_already_merged']);
-  expect(operations.createTicket?.refusals).toEqual(['subject_missing', 'ticket_too_low']);
+  expect(operations.createTicket?.refusals).toEqual(['ticket_no_subject', 'ticket_too_low']);
 });
 
 const without = (commands: object) => () => {
@@ -116,11 +116,6 @@ test.each([
     'refusals that nothing decides on',
     { drop: { emits: 'gone', refuses: { late: 'Late.' } } },
     /drop .*decide/,
-  ],
-  [
-    'a code of the kernel',
-    { drop: { emits: 'gone', refuses: { found: { code: 'conflict', says: 'A.' } }, decide } },
-    /conflict/,
   ],
   [
     'the code of an absent aggregate',

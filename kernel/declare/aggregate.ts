@@ -134,6 +134,17 @@ export type EventsOf<F, D> = {
     | ItemEventsOf<F, Keys<F, D>['carried']>;
 };
 
+/** An event without an effect is valid, so a misspelt effect must not be taken for none. */
+type KnownWords<E> = string extends keyof E
+  ? unknown
+  : { readonly [N in keyof E]: { readonly [Strange in Exclude<keyof E[N], WordOfEvents>]: never } };
+type WordOfEvents =
+  | keyof Common<never, never, never>
+  | keyof ItemOptions<never, never, never>
+  | KeysOfEach<Effect<never> | ItemEffect<never>>
+  // Of the kernel: events that change nothing visible.
+  | 'quiet';
+
 /** The names of an event’s data beyond the ids. */
 export type DataKey<E> =
   | (E extends { readonly creates: readonly (infer K)[] } ? K : never)
@@ -170,7 +181,7 @@ type CommandSpec<EventName, Plain, Cond, FieldName, Decision, Reference, OnItem>
   | {
       readonly emits: EventName | readonly EventName[];
       /** Refusals of `decide` by name, with their sentences: `{ alreadyMerged: 'The ticket is merged.' }`. */
-      readonly refuses?: SentencesOf<string>;
+      readonly refuses?: { readonly [name: string]: string };
       /**
        * Returns the events and the values that they compute; `[]` changes nothing. A pure function, for rules
        * that data cannot express.
@@ -180,10 +191,6 @@ type CommandSpec<EventName, Plain, Cond, FieldName, Decision, Reference, OnItem>
       ) => readonly (EventName | readonly [EventName, Computed])[] | Refused<string>;
     }
 );
-/** A sentence, or a sentence with a code. */
-type SentencesOf<Name extends string> = {
-  readonly [N in Name]?: string | { readonly code: string; readonly says: string };
-};
 declare const REFUSED: unique symbol;
 /** The refusal of a decision. */
 interface Refused<out Name extends string> {
@@ -356,10 +363,8 @@ type Limit<Counted, Cond> = {
   readonly per?: Counted | readonly Counted[];
   /** Counts only aggregates for which this condition holds. */
   readonly while?: Cond;
-  /** The message for a command that would exceed the limit. */
+  /** The message for a command that would exceed the limit; its code is as `claim_open_full`. */
   readonly says: string;
-  /** The code of the refusal; by default derived from the names, as `claim_open_full`. */
-  readonly code?: string;
 };
 
 // ── Reactions and timers ────────────────────────────────────────────────────────
@@ -461,6 +466,7 @@ type TimerCommand<C, Cond> = {
 // ── The declaration ─────────────────────────────────────────────────────────────
 /** `own` is a fact only if the aggregate has an owner. */
 type Own<O> = [O] extends [string] ? 'own' : never;
+type FactSpec<Cond> = Cond | { readonly when?: Cond; readonly says: string };
 /** An interface, so that compiler messages spell the words out. */
 interface Facts<F, K, O> {
   readonly fact:
@@ -507,16 +513,13 @@ export type Declaration<
   /** Numbers derived from its lists. */
   readonly derived?: D;
   /** Its events and their effects. They are storage: only add to them. */
-  readonly events: E;
+  readonly events: E & KnownWords<E>;
   /**
-   * Named conditions, for use as words. The words of choices and states are facts already, and so is `own`.
+   * Named conditions, for use as words, each with or without the message for a command that requires it:
+   * `{ when: ['draft', 'rejected'], says: 'The claim was submitted.' }`. The words of choices and states are
+   * facts already, and so is `own`: they get a message by `{ says }` alone.
    */
   readonly facts?: K;
-  /**
-   * The message for a command that requires a fact which does not hold: a sentence, or a sentence with a
-   * code.
-   */
-  readonly refusals?: SentencesOf<Facts<F, NoInfer<K>, O>['fact']>;
   /** Conditions that hold after every command; a command that would violate one is refused. */
   readonly invariants?: { readonly [name: string]: Cond };
   /**
@@ -603,10 +606,9 @@ export const declareFor =
     const E extends EventsOf<F, D>,
     const C extends CommandsOf<F, D, E, Condition<Facts<F, K, O>['fact'], F, D>>,
     const D extends DerivedOf<F> = Record<never, never>,
-    const K extends { readonly [name: string]: Condition<Facts<F, unknown, O>['fact'], F, D> } = Record<
-      never,
-      never
-    >,
+    const K extends {
+      readonly [name: string]: FactSpec<Condition<Facts<F, unknown, O>['fact'], F, D>>;
+    } = Record<never, never>,
     const O extends Keys<F, unknown>['reference'] | undefined = undefined,
     const P extends Keys<F, unknown>['reference'] | undefined = undefined,
     const Names extends Named = Record<never, never>,

@@ -65,6 +65,8 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
     ...derived.map((each) => [each.name, numberOf(each)] as const),
   ]);
   const { owner, parent } = declaration as { owner?: string; parent?: string };
+  const { conditions, sentences } = factsIn(declaration, declared);
+  const facts = allFacts(name, fields, conditions);
   const limits = declaredLimits({ name, fields }, (declaration.limits ?? {}) as Record<string, Row>);
   const events = eventsOf({ name, lists, limits }, declaration.events as Record<string, Row>);
   return {
@@ -80,8 +82,8 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
     identity: identityOf({ parent, owner, persons, fields, lists, events }),
     persons,
     derived,
-    facts: allFacts(name, fields, (declaration.facts ?? {}) as Row),
-    refusals: refusalsOf(declaration.refusals ?? {}, (fact) => isNot(name, fact)),
+    facts,
+    refusals: factRefusals({ name, owner, facts }, sentences),
     commands: commandsOf(name, events, declaration.commands as Record<string, Row>),
     rights: declaration.rights as Record<string, Row>,
     fieldRights: (declaration.fieldRights ?? {}) as Record<string, Row>,
@@ -202,18 +204,49 @@ const listOf = (aggregate: string, name: string, def: FieldDef, settled: readonl
   };
 };
 
-type Sentences = Readonly<Record<string, string | { readonly code: string; readonly says: string }>>;
+type Sentences = Readonly<Record<string, string>>;
 
-/** The code derives from the name, unless the author gives one. */
+/** The code derives from the name. */
 const refusalsOf = (declared: Sentences, codeOf: (name: string) => RejectionCode): Record<string, Refusal> =>
-  byName(
-    Object.entries(declared).map(([name, refusal]) => [
-      name,
-      typeof refusal === 'string'
-        ? { code: codeOf(name), says: refusal }
-        : { ...refusal, code: refusal.code as RejectionCode },
-    ]),
-  );
+  byName(Object.entries(declared).map(([name, says]) => [name, { code: codeOf(name), says }]));
+
+const factRefusals = (
+  { name, owner, facts }: Pick<Kind, 'name' | 'owner' | 'facts'>,
+  sentences: Sentences,
+): Record<string, Refusal> => {
+  const known = new Set([...Object.keys(facts), ...(owner === undefined ? [] : ['own'])]);
+  const unknown = Object.keys(sentences).find((fact) => !known.has(fact));
+  if (unknown !== undefined)
+    throw new StartRefused(
+      `${name}: the fact ${unknown} has a sentence and no condition, and is no word of a choice: declare its condition in \`when\`.`,
+    );
+  return refusalsOf(sentences, (fact) => isNot(name, fact));
+};
+
+type SaidFact = { readonly when?: unknown; readonly says: string };
+
+/** The declared facts and their sentences. A word of a choice may have a sentence without a condition. */
+const factsIn = (
+  { facts = {} }: AnyAggregate['declaration'],
+  fields: object,
+): { readonly conditions: Row; readonly sentences: Sentences } => {
+  const all = Object.entries(facts as Row);
+  // With a field of this name, the same object is a condition.
+  const isSaid = (fact: unknown): fact is SaidFact =>
+    typeof fact === 'object' &&
+    fact !== null &&
+    typeof (fact as Row).says === 'string' &&
+    !Object.hasOwn(fields, 'says');
+  return {
+    conditions: byName(
+      all.flatMap(([name, fact]) => {
+        if (!isSaid(fact)) return [[name, fact]];
+        return fact.when === undefined ? [] : [[name, fact.when]];
+      }),
+    ),
+    sentences: byName(all.flatMap(([name, fact]) => (isSaid(fact) ? [[name, fact.says]] : []))),
+  };
+};
 
 const mapped = <T>(specs: Record<string, Row>, of: (name: string, spec: Row) => T): Record<string, T> =>
   byName(Object.entries(specs).map(([name, spec]) => [name, of(name, spec)]));
@@ -239,8 +272,8 @@ const declaredLimits = (
       },
     ];
   }),
-  ...Object.entries(declared).map(([name, { max, per, code, says, ...spec }]): LimitInfo => {
-    const refusal = { code: (code ?? isFull(aggregate, name)) as RejectionCode, says: says as string };
+  ...Object.entries(declared).map(([name, { max, per, says, ...spec }]): LimitInfo => {
+    const refusal = { code: isFull(aggregate, name), says: says as string };
     return {
       name,
       per: ([per].flat() as (string | undefined)[]).filter((each) => each !== undefined),

@@ -57,7 +57,10 @@ export const addRefusal: GrowStep = (plan, random) => {
   const facts = factsOf(aggregate);
   if (facts.length === 0) return false;
   const says = 'It does not hold.';
-  partIn(aggregate, 'refusals')[random.pick(facts)] = random.chance(50) ? says : { code: 'not_so', says };
+  const declared = partIn(aggregate, 'facts');
+  const fact = random.pick(facts);
+  const { when = declared[fact] } = (declared[fact] ?? {}) as JsonRecord;
+  declared[fact] = { ...(when !== undefined && { when }), says };
   return true;
 };
 

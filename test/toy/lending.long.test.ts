@@ -41,7 +41,7 @@ test('refusals have their reason, in REST and GraphQL as described, and events o
     sentence,
     'loan_open_full',
     'Somebody else has the book.',
-    'book_is_out',
+    'loan_out_full',
     'book_code_taken',
   ])
     expect(JSON.stringify(openapi)).toContain(text);

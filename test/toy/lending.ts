@@ -51,7 +51,7 @@ const loan = aggregate('loan', {
   },
   limits: {
     open: { max: 3, per: 'borrower', while: 'open', says: 'You have three books already: return one first.' },
-    out: { max: 1, per: 'book', while: 'open', code: 'book_is_out', says: 'Somebody else has the book.' },
+    out: { max: 1, per: 'book', while: 'open', says: 'Somebody else has the book.' },
   },
   rights: anyone,
   reactions: { book: { reopened: { run: 'reopen' } }, borrower: { deleted: { run: 'erase' } } },

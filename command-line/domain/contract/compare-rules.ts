@@ -74,7 +74,7 @@ const limitChange = (what: string, was: LimitRule, is: LimitRule): readonly Find
           breaks(
             `${what} code`,
             `It is refused with the code ${refusal} instead of ${by}.`,
-            `Say \`code: '${by}'\`.`,
+            'Codes follow from names: give the limit the name from which that code follows.',
           ),
         ]),
   ];

@@ -65,17 +65,12 @@ export const claim = aggregate('claim', {
     deleted: { ends: true },
   },
   facts: {
-    open: ['draft', 'rejected'],
-    filled: { itemCount: { min: 1 } },
-    affordable: { total: { max: TOTAL_MAX } },
+    open: { when: ['draft', 'rejected'], says: 'The claim was submitted and cannot be changed.' },
+    filled: { when: { itemCount: { min: 1 } }, says: 'The claim has no items.' },
+    affordable: { when: { total: { max: TOTAL_MAX } }, says: 'A claim can be at most 20,000.00.' },
     ofMyTeam: { draft: false, team: { approver: 'caller' } },
     endorsed: { endorsedBy: { not: null } },
     endorsedByMe: { endorsedBy: 'caller' },
-  },
-  refusals: {
-    open: 'The claim was submitted and cannot be changed.',
-    filled: 'The claim has no items.',
-    affordable: 'A claim can be at most 20,000.00.',
   },
   invariants: { affordable: 'affordable' },
   commands: {

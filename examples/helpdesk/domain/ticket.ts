@@ -57,12 +57,14 @@ export const ticket = aggregate('ticket', {
   },
   facts: {
     merged: { duplicateOf: { not: null } },
-    ofSameCustomer: [{ duplicateOf: null }, { duplicateOf: { customer: { field: 'customer' } } }],
-    ofAnAgent: [{ assignee: null }, { assignee: 'agent' }, { assignee: 'lead' }],
-  },
-  refusals: {
-    ofSameCustomer: 'A duplicate is a ticket of the same customer.',
-    ofAnAgent: 'Only agents and leads work on tickets.',
+    ofSameCustomer: {
+      when: [{ duplicateOf: null }, { duplicateOf: { customer: { field: 'customer' } } }],
+      says: 'A duplicate is a ticket of the same customer.',
+    },
+    ofAnAgent: {
+      when: [{ assignee: null }, { assignee: 'agent' }, { assignee: 'lead' }],
+      says: 'Only agents and leads work on tickets.',
+    },
   },
   invariants: { ofSameCustomer: 'ofSameCustomer', ofAnAgent: 'ofAnAgent' },
   commands: {
