@@ -113,6 +113,8 @@ export const itemDraftOf = (kind: Kind, event: EventInfo): DraftItem => {
   const { id, key } = list;
   const { content, valuesBy, differs, changes, initial } = itemValuesOf(list, event);
   const also = constantsIn(event.sets);
+  const alsoChanges = ({ fields }: Present): boolean =>
+    also.some(([name, value]) => !areEqual(value, fields[name]));
   const differing = (form: Row, item: Item): Row =>
     Object.fromEntries(
       content.flatMap(([name, from]) =>
@@ -137,7 +139,8 @@ export const itemDraftOf = (kind: Kind, event: EventInfo): DraftItem => {
         const known = key === undefined ? undefined : items.find((each) => each.id === form[id.name]);
         if (known !== undefined) {
           // Adding an identical item again changes nothing.
-          if (Object.keys(differing(form, known)).length === 0 && !differs(known, sender)) return [];
+          const isSame = Object.keys(differing(form, known)).length === 0 && !differs(known, sender);
+          if (isSame && !alsoChanges(state)) return [];
           throw new Rejection(exists(oneOfList(kind, list)));
         }
         if (items.length >= list.max) throw new Rejection(isFull(kind.name, list.name), { max: list.max });
@@ -152,10 +155,7 @@ export const itemDraftOf = (kind: Kind, event: EventInfo): DraftItem => {
       return (form, state, sender) => {
         const item = found(form, state);
         const changed = differing(form, item);
-        const isChanged =
-          Object.keys(changed).length > 0 ||
-          changes(item, sender) ||
-          also.some(([name, value]) => !areEqual(value, state.fields[name]));
+        const isChanged = Object.keys(changed).length > 0 || changes(item, sender) || alsoChanges(state);
         return isChanged ? [{ ...identified(item), ...changed, ...valuesBy(sender) }] : [];
       };
     case 'moves':
