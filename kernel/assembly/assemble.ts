@@ -68,7 +68,7 @@ export const assemble = <
   readonly aggregates: A[number];
   readonly views: V[number];
 }> => {
-  demandWhole([base.user, ...aggregates]);
+  demandWhole([base.user, ...aggregates], views ?? []);
   demandOwnNames({
     roles: base.roles,
     aggregates: [base.user, ...aggregates],

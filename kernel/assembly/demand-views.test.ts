@@ -172,8 +172,15 @@ test.each(
         view: { rights: { read: { clerk: { title: 'x' } } } },
       }),
     'sums: it is built from memo, which is not in the domain: add it to the domain.': tried({
-      view: { from: { memo: RIGHT.from.note } },
+      view: { of: [{ kind: 'memo' }], from: { memo: RIGHT.from.note } },
     }),
+    'sums: `of` does not list the aggregates from whose events it is built: name them.': tried({
+      view: { of: note },
+    }),
+    'sums: it is made `of` user, but `from` does not have it: add it there.': tried({
+      view: { of: [note, user] },
+    }),
+    'sums: `from` has note, but it is not made `of` it: add it there.': tried({ view: { of: [] } }),
     'sums: lists can be sorted by title, a text that does not fit into an index: limit it to 600 characters, or remove `sort()`.':
       tried({
         view: {

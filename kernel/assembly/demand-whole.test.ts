@@ -44,3 +44,10 @@ test('a command that emits a list of events without a decision is refused', () =
     'page: the command make emits a list of events, but has no `decide` that chooses: declare it.',
   );
 });
+
+test('an order that lists do not have is refused', () => {
+  expect(declared({ order: 'latest' })).toThrow(
+    "page: lists cannot have the `order` latest: write 'oldest' or 'newest'.",
+  );
+  expect(declared({ order: 'oldest' })).not.toThrow();
+});

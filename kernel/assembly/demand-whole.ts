@@ -1,6 +1,7 @@
 import { StartRefused } from '../base/start-refused.ts';
 import type { AnyAggregate } from '../declare/aggregate.ts';
 import type { FieldDef } from '../declare/fields.ts';
+import type { AnyView } from '../declare/view.ts';
 
 const PARTS = ['fields', 'events', 'commands', 'rights'] as const;
 const FLAGS = ['ends', 'subscribe', 'hidden'] as const;
@@ -9,15 +10,19 @@ const CONTENT = ['creates', 'changes', 'computes'] as const;
 const OF_ITEMS = ['adds', 'updates', 'moves', 'removes'] as const;
 
 /**
- * Refuses declarations that lack a part, or whose events name fields that do not exist. The compiler refuses
- * them too, but a start does not run it. Runs on the raw declaration, before any lookup.
+ * Refuses declarations that lack a part, or whose words name nothing. The compiler refuses them too, but a
+ * start does not run it. Runs on the raw declaration, before any lookup.
  */
-export const demandWhole = (aggregates: readonly AnyAggregate[]): void => {
-  const [wrong] = aggregates.flatMap((each) => [
-    ...missingIn(each),
-    ...unknownIn(each),
-    ...undecidedIn(each),
-  ]);
+export const demandWhole = (aggregates: readonly AnyAggregate[], views: readonly AnyView[]): void => {
+  const [wrong] = [
+    ...aggregates.flatMap((each) => [
+      ...missingIn(each),
+      ...misorderedIn(each),
+      ...unknownIn(each),
+      ...undecidedIn(each),
+    ]),
+    ...views.flatMap(unsourcedIn),
+  ];
   if (wrong !== undefined) throw new StartRefused(wrong);
 };
 
@@ -25,6 +30,28 @@ const missingIn = ({ kind, declaration }: AnyAggregate): readonly string[] =>
   PARTS.filter((part) => typeof declaration[part] !== 'object' || declaration[part] === null).map(
     (part) => `${kind}: the declaration has no \`${part}\`: declare them, if need be as \`{}\`.`,
   );
+
+const ORDERS: readonly unknown[] = ['oldest', 'newest', undefined];
+
+const misorderedIn = ({ kind, declaration: { order } }: AnyAggregate): readonly string[] =>
+  ORDERS.includes(order)
+    ? []
+    : [`${kind}: lists cannot have the \`order\` ${String(order)}: write 'oldest' or 'newest'.`];
+
+/** `of` and `from` of a view name the same aggregates. */
+const unsourcedIn = ({ view, of, from }: AnyView): readonly string[] => {
+  if (!Array.isArray(of))
+    return [`${view}: \`of\` does not list the aggregates from whose events it is built: name them.`];
+  const names = of.map((source) => String(source?.kind));
+  return [
+    ...names
+      .filter((name) => !Object.hasOwn(from, name))
+      .map((name) => `${view}: it is made \`of\` ${name}, but \`from\` does not have it: add it there.`),
+    ...Object.keys(from)
+      .filter((name) => !names.includes(name))
+      .map((name) => `${view}: \`from\` has ${name}, but it is not made \`of\` it: add it there.`),
+  ];
+};
 
 const unknownIn = ({ kind, declaration }: AnyAggregate): readonly string[] => {
   const fields = declaration.fields ?? {};

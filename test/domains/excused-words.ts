@@ -5,8 +5,6 @@ const EXCUSED: Readonly<Record<string, string>> = {
   'rights: { read: { signedIn: true },⟦write⟧': 'nobody has a right that is not declared',
   '⟦label⟧ → labelx': 'nothing refers to a claim, and the compiler refuses it',
   "⟦label: 'purpose'": 'nothing refers to a claim',
-  'of: [': 'the compiler demands that `from` names the same aggregates',
-  '⟦of⟧ → ofx': 'the compiler refuses it, and `from` names the same aggregates',
   "word(/^[a-z0-9-]{1,40}$/,⟦'Must be": 'only answers to a wrong word have this message',
   'delete: {⟦says': 'the text is the one that follows from the name',
   'write: {}⟧ → nothing': 'nobody has a right that is not declared',
