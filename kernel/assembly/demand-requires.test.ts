@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { formShape } from '../decide/forms.ts';
 import { domain } from '../declare/domain.ts';
-import { line } from '../declare/fields.ts';
+import { line, picture, upload } from '../declare/fields.ts';
 import type { Kind } from '../registry/registry.ts';
 import { assemble } from './assemble.ts';
 
@@ -53,3 +53,21 @@ test.each(['make', 'rate'] as const)(
     ]);
   },
 );
+
+test.each([
+  ['upload', upload, 'page: the command make requires file, but no new page can have a file yet'],
+  ['picture', picture, undefined],
+] as const)('a creation cannot require an %s that has no address elsewhere', (_, type, sentence) => {
+  const made = () => {
+    const base = domain({ name: 'tried', roles: ['clerk'] });
+    const page = base.aggregate('page', {
+      fields: { title: line(9), file: type().optional() },
+      events: { made: { creates: ['title', 'file'] } },
+      commands: { make: { emits: 'made', requires: ['file'] } },
+      rights: { read: { anyone: true }, write: { clerk: true } },
+    });
+    return assemble(base, [page]);
+  };
+  if (sentence === undefined) expect(made).not.toThrow();
+  else expect(made).toThrow(sentence);
+});
