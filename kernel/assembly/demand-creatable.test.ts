@@ -3,13 +3,13 @@ import { domain } from '../declare/domain.ts';
 import { type Fields, line, ref } from '../declare/fields.ts';
 import { assemble } from './assemble.ts';
 
-const assembled = (kinds: Readonly<Record<string, Fields>>): unknown => {
+const assembled = (kinds: Readonly<Record<string, Fields>>, requires: readonly string[] = []): unknown => {
   const base = domain({ name: 'shop', roles: ['buyer'] });
   const aggregates = Object.entries(kinds).map(([name, fields]) =>
     base.aggregate(name, {
       fields: { title: line(9), ...fields },
       events: { opened: { creates: ['title', ...Object.keys(fields)] } },
-      commands: { open: { emits: 'opened' } },
+      commands: { open: { emits: 'opened', requires } },
       rights: { read: { anyone: true }, write: { buyer: true } },
     } as never),
   );
@@ -36,4 +36,10 @@ test('a circle with an optional reference can begin', () => {
   expect(() =>
     assembled({ bill: { of: ref('shipment') }, shipment: { bill: ref('bill').optional() } }),
   ).not.toThrow();
+});
+
+test('a circle with an optional reference that the creation requires cannot begin', () => {
+  expect(() => assembled({ box: { inside: ref('box').optional() } }, ['inside'])).toThrow(
+    'box: its creation requires box.inside, which leads back to a box, so none can be created first: remove inside from `requires`.',
+  );
 });

@@ -16,15 +16,28 @@ export const demandCreatable = (kinds: readonly Kind[]): void => {
   const [first] = circle;
   const names = circle.map(({ kind, reference }) => `${kind.name}.${reference}`);
   throw new StartRefused(
-    `${first?.kind.name}: its creation requires ${names.join(', ')}, which leads back to ${oneOf(first?.kind.name ?? '')}, so none can be created first: make a reference optional().`,
+    `${first?.kind.name}: its creation requires ${names.join(', ')}, which leads back to ${oneOf(first?.kind.name ?? '')}, so none can be created first: ${adviceOn(circle)}.`,
   );
 };
 
+const adviceOn = (circle: readonly Step[]): string => {
+  const demanded = circle.find(({ kind, reference }) => kind.fields[reference]?.optional);
+  return demanded === undefined
+    ? 'make a reference optional()'
+    : `remove ${demanded.reference} from \`requires\``;
+};
+
 type Required = readonly (readonly [reference: string, target: string])[];
-const requiredBy = ({ fields }: Kind): Required =>
-  Object.entries(fields).flatMap(([name, def]) =>
-    def.kind === 'ref' && !def.optional && def.initial === undefined ? [[name, targetOf(def)] as const] : [],
+const requiredBy = ({ fields, commands }: Kind): Required => {
+  const creations = Object.values(commands).filter((command) => command.kind === 'create');
+  const isRequired = (name: string): boolean =>
+    creations.length > 0 && creations.every(({ requires }) => requires.includes(name));
+  return Object.entries(fields).flatMap(([name, def]) =>
+    def.kind === 'ref' && (isRequired(name) || (!def.optional && def.initial === undefined))
+      ? [[name, targetOf(def)] as const]
+      : [],
   );
+};
 
 type Step = { readonly kind: Kind; readonly reference: string };
 

@@ -6,13 +6,20 @@ export type UploadField = {
   readonly name: string;
   readonly list: ListInfo | undefined;
   readonly command: CommandInfo;
+  /** A required file can be replaced only. */
+  readonly isRemovable: boolean;
 };
 
 export const uploadFieldsOf = (kind: Kind): readonly UploadField[] => {
   const edit = editOf(kind);
   const own = (edit?.form ?? []).filter((name) => kind.fields[name]?.kind === 'upload');
   return [
-    ...(edit === undefined ? [] : own.map((name) => ({ name, list: undefined, command: edit }))),
+    ...(edit === undefined
+      ? []
+      : own.map((name) => ({
+          ...{ name, list: undefined, command: edit },
+          isRemovable: kind.fields[name]?.optional === true,
+        }))),
     ...Object.values(kind.lists).flatMap((list) => {
       const command = Object.values(kind.commands).find(
         (each) => each.list === list && each.kind === 'changeItem' && !each.internal,
@@ -20,7 +27,9 @@ export const uploadFieldsOf = (kind: Kind): readonly UploadField[] => {
       const names = Object.keys(list.fields).filter((name) => list.fields[name]?.kind === 'upload');
       return command === undefined
         ? []
-        : names.filter((name) => command.itemForm.includes(name)).map((name) => ({ name, list, command }));
+        : names
+            .filter((name) => command.itemForm.includes(name))
+            .map((name) => ({ name, list, command, isRemovable: list.fields[name]?.optional === true }));
     }),
   ];
 };

@@ -12,7 +12,7 @@ import { commanded } from './writes.ts';
 /** Files are sent in requests of their own, to an aggregate or to an item of a list. */
 export const filesOf = (domain: Domain, kind: Kind, kinds: readonly Kind[]): readonly Named[] =>
   uploadFieldsOf(kind).flatMap((upload): readonly Named[] => {
-    const { name: field, list, command } = upload;
+    const { name: field, list, command, isRemovable } = upload;
     const [words, one] = [spaced(field), spaced(list === undefined ? kind.name : oneOfList(kind, list))];
     const whose = list === undefined ? oneOf(kind.name) : `${oneOf(list.one)} of ${oneOf(kind.name)}`;
     const name = `${ownerInName(upload, kind, kinds)}${capital(field)}`;
@@ -43,10 +43,7 @@ export const filesOf = (domain: Domain, kind: Kind, kinds: readonly Kind[]): rea
       answer: { status: 204, description: `The ${one} has no ${words}.`, kind: 'nothing' },
       use: { kind, does: 'removeFile', upload },
     };
-    return [
-      [`put${name}`, put],
-      [`delete${name}`, remove],
-    ];
+    return [[`put${name}`, put], ...(isRemovable ? [[`delete${name}`, remove] as const] : [])];
   });
 
 /** The first field of a name has an operation id without the name of its aggregate; others contain it. */

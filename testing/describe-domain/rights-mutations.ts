@@ -68,7 +68,8 @@ const fileMutation = ({ kind, command, does, path }: Attempt): string => {
     (each) => each.command === command && path.endsWith(`/${kebab(each.name)}`),
   );
   if (upload === undefined) throw new RangeError(`${path} is no file of ${kind.name}`);
-  return uploadMutations(kind, upload)[does === 'putFile' ? 'set' : 'remove'];
+  const { set, remove = '' } = uploadMutations(kind, upload);
+  return does === 'putFile' ? set : remove;
 };
 
 /** References are ids under the names of GraphQL. */

@@ -91,10 +91,7 @@ const uploadsOf = (items: ItemSource): readonly (readonly [string, Resolver])[] 
         });
         return readItem(items, context, { of: removed.id, id: removed.itemId });
       };
-      return [
-        [set, setting],
-        [remove, removing],
-      ] as const;
+      return [[set, setting] as const, ...(remove === undefined ? [] : [[remove, removing] as const])];
     });
 };
 

@@ -133,8 +133,5 @@ const uploadsOf = ({ kind }: Source): readonly (readonly [string, Resolver])[] =
           await sendPicture(context, { ...of(id), file: file as Upload, ifVersion, field }),
         );
       const removing = changing(kind.type, ({ id }) => ({ ...uploadCommand(of(id)), [upload.name]: null }));
-      return [
-        [set, setting],
-        [remove, removing],
-      ] as const;
+      return [[set, setting] as const, ...(remove === undefined ? [] : [[remove, removing] as const])];
     });

@@ -60,9 +60,12 @@ export const additionInput = (type: string, { verb }: CommandInfo): string =>
   `${verb === undefined ? '' : capital(verb)}${type}Input`;
 
 /** The mutations of uploads: `setPostCover` and `removePostCover`, `setClaimItemReceipt`. */
-export const uploadMutations = (kind: Kind, { name, list }: Pick<UploadField, 'name' | 'list'>) => {
+export const uploadMutations = (
+  kind: Kind,
+  { name, list, isRemovable }: Omit<UploadField, 'command'>,
+): { readonly set: string; readonly remove?: string } => {
   const of = `${list === undefined ? kind.type : itemType(kind, list)}${capital(name)}`;
-  return { set: `set${of}`, remove: `remove${of}` } as const;
+  return { set: `set${of}`, ...(isRemovable && { remove: `remove${of}` }) };
 };
 
 /** The type of a subscription’s payload: `ArticleChange`. */

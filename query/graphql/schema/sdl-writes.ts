@@ -107,6 +107,8 @@ const uploadLines = (source: Source): readonly Line[] =>
         : [oneArgument(demandItems(source, field.list)), itemType(kind, field.list)];
     return [
       [PICTURE, `${set}(${of}, file: Upload!, ifVersion: Int): ${type}!`],
-      ['Removes the picture.', `${remove}(${of}, ifVersion: Int): ${type}!`],
+      ...(remove === undefined
+        ? []
+        : [['Removes the picture.', `${remove}(${of}, ifVersion: Int): ${type}!`] as const]),
     ];
   });
