@@ -1,5 +1,6 @@
 import { snake } from '../base/names.ts';
 import { oncePer } from '../base/once-per.ts';
+import { stateFieldOf } from '../registry/state-field.ts';
 import { always, and, type Expression, negate, never } from './expression.ts';
 import { knowing } from './fold.ts';
 import type { Reach, Right } from './rights.ts';
@@ -26,9 +27,9 @@ type Part = {
 type Alternative = { readonly granted: Expression; readonly left: Expression };
 
 /** The field with the states of an aggregate, and their names. */
-const stateFieldOf = (right: Right): readonly [string, readonly string[]] | undefined => {
-  const found = Object.entries(right.kind?.fields ?? {}).find(([, { kind }]) => kind === 'states');
-  return found && [found[0], found[1].values ?? []];
+const statesFieldOf = (right: Right): readonly [string, readonly string[]] | undefined => {
+  const name = right.kind && stateFieldOf(right.kind);
+  return name === undefined ? undefined : [name, right.kind?.fields[name]?.values ?? []];
 };
 
 /** States that are open to the public come first. */
@@ -47,7 +48,7 @@ const statesOf = (
 const partsOf = oncePer((right: Right): readonly Part[] => makeAllParts(right));
 
 const makeAllParts = (right: Right): readonly Part[] => {
-  const field = stateFieldOf(right);
+  const field = statesFieldOf(right);
   if (field === undefined) return [];
   return statesOf(right, field).flatMap(([state, isPublic]): readonly Part[] => {
     if (isPublic) return [{ state, except: [] }];
@@ -68,7 +69,7 @@ export const partsSql = <Sql>(
   granted: Granted<Sql>,
 ): readonly SqlPart<Sql>[] => {
   const { sql, name, constant } = writer;
-  const field = stateFieldOf(right);
+  const field = statesFieldOf(right);
   if (field === undefined) return [{ state: undefined, where: rightSql(writer, right, at, granted) }];
   return partsOf(right).map(({ state, only, except }) => {
     const isState = sql`${at.row}.${name(snake(field[0]))} = ${constant(state)}`;
@@ -98,7 +99,7 @@ export const partsIn = (right: Right, reach: Reach): readonly PartLeft[] => part
 const partsLeftOf = oncePer((right: Right) => oncePer((reach: Reach) => makeParts(right, reach)));
 
 const makeParts = (right: Right, reach: Reach): readonly PartLeft[] => {
-  const field = stateFieldOf(right);
+  const field = statesFieldOf(right);
   if (field === undefined) return [];
   return statesOf(right, field).flatMap(([state]) => {
     const left = [...reach].map((each) => knowing(each, field[0], state)).filter((each) => each !== never);

@@ -1,6 +1,7 @@
 import { column } from '../base/names.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import type { Kind } from '../registry/registry.ts';
+import { stateFieldOf } from '../registry/state-field.ts';
 import { staysWhenEnded } from '../registry/stays-when-ended.ts';
 import { columnsOf, partsOf, tableOf } from './table.ts';
 
@@ -98,8 +99,8 @@ const orderIndexes = (kind: Kind, references: readonly string[]): readonly strin
       `create index ${table}_departed on ${table} (${created}) where deleted_at is not null`,
     ];
   }
-  const states = columnsOf(kind).flatMap(([name, def]) => (def.kind === 'states' ? [column(name, def)] : []));
-  const led = [...states, created].join(', ');
+  const state = stateFieldOf(kind);
+  const led = [...(state === undefined ? [] : [column(state, kind.fields[state])]), created].join(', ');
   const by = (field: string, order: string) =>
     `create index ${table}_by_${field} on ${table} (${column(field, kind.fields[field])}, ${order})`;
   const { parent, owner } = kind;
@@ -144,8 +145,9 @@ export const stateOf = (
   moment: string,
 ): { readonly field: string; readonly value: string } | undefined => {
   const event = Object.values(kind.events).find(({ sets }) => sets[moment] === 'now');
-  const state = Object.entries(event?.sets ?? {}).find(([name]) => kind.fields[name]?.kind === 'states');
-  return state && { field: state[0], value: String(state[1]) };
+  const field = stateFieldOf(kind);
+  const value = field === undefined ? undefined : event?.sets[field];
+  return field === undefined || value === undefined ? undefined : { field, value: String(value) };
 };
 
 const filterIndexes = (kind: Kind): readonly string[] => {

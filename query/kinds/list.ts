@@ -6,7 +6,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import { type Caller, mayAlways } from '#shared/policy.ts';
 import { readList } from '../lists/list.ts';
 import { clausesOf, type Order, type Walk } from '../lists/walk.ts';
-import { demandSearchable, readableParts, rowsWith } from '../rows/rights.ts';
+import { demandSearchable, readableParts, rowsWith, stateMemberOf } from '../rows/rights.ts';
 import type { Row, Sort, Source } from '../rows/sources.ts';
 import { Parameters, runShared, runWithCustomPlan } from '../rows/statement.ts';
 import { representationOf } from './representation.ts';
@@ -107,9 +107,11 @@ export const listRows = async (
   { asked, under, state, isPartial, guard, walk }: Page,
 ): Promise<readonly ItemRow[]> => {
   const filters = askedFilters(source, asked);
-  const ofStates = filters.filter(({ def }) => def?.kind === 'states').map(({ value }) => String(value));
+  const stateMember = stateMemberOf(source);
+  const isOfState = (filter: { readonly column: string }): boolean => filter.column === stateMember?.column;
+  const ofStates = filters.filter(isOfState).map(({ value }) => String(value));
   const wanted = [...ofStates, ...(state === undefined ? [] : [state])];
-  const all = source.members.find(({ def }) => def.kind === 'states')?.def.values;
+  const all = stateMember?.def.values;
   const states = wanted.length === 0 ? undefined : all?.filter((each) => wanted.every((one) => one === each));
   const ids = filters.flatMap(({ by, column, value }) =>
     by === 'id' ? [[column, Number(value)] as const] : [],
@@ -130,8 +132,9 @@ export const listRows = async (
     ...(source.kind.name === 'user' && asked.q !== undefined
       ? [namedLike(source, caller, String(asked.q), parameters)]
       : []),
-    ...filters.flatMap(({ by, def, column, value }) => {
-      if (by === 'id' || def?.kind === 'states') return [];
+    ...filters.flatMap((filter) => {
+      const { by, column, value } = filter;
+      if (by === 'id' || isOfState(filter)) return [];
       const given = parameters.add(value);
       if (by === 'element') return [`t.${column} @> array[${given}]`];
       return [

@@ -6,8 +6,9 @@ import { partsIn } from '#kernel/conditions/parts.ts';
 import { isReadAs } from '#kernel/conditions/rights.ts';
 import { conditionSql, type SqlWriter } from '#kernel/conditions/sql.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
+import { stateFieldOf } from '#kernel/registry/state-field.ts';
 import { type Caller, NO_RIGHTS, ownOf, type Resource, reachOf, userIdOf } from '#shared/policy.ts';
-import { type ItemSource, presentSql, type Source } from './sources.ts';
+import { type ItemSource, type Member, presentSql, type Source } from './sources.ts';
 import type { Parameters } from './statement.ts';
 
 /** A part of the rows that a caller may read, as conditions on the row t. */
@@ -35,7 +36,7 @@ export const readableParts = (
     ...presentSql(source),
     ...Object.entries(equal).map(([column, value]) => `t.${column} = ${parameters.add(value)}::bigint`),
   ];
-  const state = source.members.find(({ def }) => def.kind === 'states');
+  const state = stateMemberOf(source);
   if (!state) return [(parameters) => [...narrowed(parameters), ...readableRows(caller, source, parameters)]];
   return partsOf(caller, source).flatMap(({ state: value, left }) => {
     if (states !== undefined && !states.includes(value)) return [];
@@ -104,15 +105,21 @@ export const resourceUnder = ({ kind: above }: Source, { fields, find }: Resourc
   find: (kind, id) => (kind === above.name ? fields : find?.(kind, id)),
 });
 
+/** The member by whose states lists are read in parts. */
+export const stateMemberOf = ({ kind, members }: Pick<Source, 'kind' | 'members'>): Member | undefined => {
+  const name = stateFieldOf(kind);
+  return members.find((member) => member.name === name);
+};
+
 const partsOf = (
   caller: Caller,
-  { right: operation, members }: Source,
+  source: Source,
 ): readonly { readonly state: string; readonly left: Expression }[] => {
   if (caller.kind !== 'system') {
-    const right = caller.policy.rights.get(operation);
-    return right === undefined ? [] : partsIn(right, reachOf(caller, operation));
+    const right = caller.policy.rights.get(source.right);
+    return right === undefined ? [] : partsIn(right, reachOf(caller, source.right));
   }
-  const states = members.find(({ def }) => def.kind === 'states')?.def.values ?? [];
+  const states = stateMemberOf(source)?.def.values ?? [];
   return states.map((state) => ({ state, left: always }));
 };
 

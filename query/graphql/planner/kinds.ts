@@ -3,6 +3,7 @@
 import { RESERVED } from '#kernel/assembly/demand-names.ts';
 import { pathId } from '#kernel/base/rest/path-id.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { stateMemberOf } from '../../rows/rights.ts';
 import type { Filter, Member, Source, Sources } from '../../rows/sources.ts';
 import { demandSource, rightsToField } from '../../rows/sources.ts';
 import { listsOf, memberName, orderName } from '../rules/names.ts';
@@ -197,7 +198,7 @@ export const matching = (
   const order = source.sorts.find((sort) =>
     [true, false].some((descending) => orderName(sort, descending) === args.choice('sort')),
   );
-  const isState = (filter: Filter): boolean => filter.def?.kind === 'states';
+  const isState = ({ column }: Filter): boolean => column === stateMemberOf(source)?.column;
   const asked = filters.filter(isState).map(({ name }) => args.choice('filter', name));
   const states = [...asked, ...(order?.state === undefined ? [] : [order.state])];
   const conditions = [

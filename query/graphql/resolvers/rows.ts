@@ -7,7 +7,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
 import type { Caller } from '#shared/policy.ts';
-import { readableRows, rowsWith } from '../../rows/rights.ts';
+import { readableRows, rowsWith, stateMemberOf } from '../../rows/rights.ts';
 import { type Filter, presentSql, type Sort, type Source, sourcesOf } from '../../rows/sources.ts';
 import { Parameters, runPrepared, runWithCustomPlan } from '../../rows/statement.ts';
 import type { WebhookRow as Webhook } from '../../webhooks/representation.ts';
@@ -200,7 +200,7 @@ const fromWhere = ({ listing, parent, caller, parameters }: From, { filter, colu
     ...filtered(listing, filter, parameters),
   ];
   const sort = listing.sorts.find((each) => each.column === column);
-  const stateColumn = source.members.find(({ def }) => def.kind === 'states')?.column;
+  const stateColumn = stateMemberOf(source)?.column;
   const ordered = [
     ...(sort?.state === undefined ? [] : [`t.${stateColumn} = '${sort.state}'`]),
     ...(sort?.isPartial ? [`t.${column} is not null`] : []),
