@@ -270,9 +270,11 @@ const draftOf = (kind: Kind, event: EventInfo): Draft => {
     let isChanged = !isChange || constants.some(([name, value]) => !areEqual(value, fields[name]));
     for (const [name, key] of content) {
       const value = form[key];
-      if (isChange && (value === undefined || areEqual(value, fields[name]))) continue;
-      data[key] = value;
-      isChanged = true;
+      const isSame = isChange && (value === undefined || areEqual(value, fields[name]));
+      // An event of one field always contains it.
+      if (isSame && content.length > 1) continue;
+      data[key] = isSame ? fields[name] : value;
+      isChanged ||= !isSame;
     }
     for (const [name, key] of computes) {
       if (computed[name] === undefined) throw new Error(`the decision on ${event.type} lacks ${name}`);
