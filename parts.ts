@@ -13,6 +13,12 @@ export const webhooks = (): Part => ({
   },
 });
 
+/** Streams of server-sent events: the events as they happen, and the rows of views as they change. */
+export const streams = (): Part => ({
+  name: 'streams',
+  adds: { query: async () => (await import('./query/streams/part.ts')).part },
+});
+
 /** GraphQL at `/graphql`: queries, mutations, subscriptions, and an editor for browsers. */
 export const graphql = (): Part => ({
   name: 'graphql',
@@ -41,4 +47,4 @@ export const console = (): Part => ({
 });
 
 /** Everything, as `npm start` serves it. */
-export const ALL_PARTS: readonly Part[] = [webhooks(), graphql(), accounts(), docs(), console()];
+export const ALL_PARTS: readonly Part[] = [webhooks(), streams(), graphql(), accounts(), docs(), console()];

@@ -114,7 +114,7 @@ export type WebhookSettings = {
 };
 
 /** Streams of server-sent events. */
-export type StreamSettings = {
+type StreamSettings = {
   readonly perOwnerMax: number;
   readonly heartbeatMs: number;
   readonly bufferBytesMax: number;

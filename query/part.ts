@@ -14,6 +14,8 @@ export type QueryPart = {
   readonly links: readonly Link[];
   /** Finds the deliveries of events, if it knows them. */
   deliveriesOf?(dependencies: QueryDependencies): DeliveriesOf;
+  /** Whether it revokes the tokens of changed users, in step with the changes that it delivers. */
+  readonly revokes?: true;
   /** Opens it with what the role has opened. It closes before that. */
   open(resources: PartResources): OpenedPart | Promise<OpenedPart>;
 };
@@ -22,10 +24,16 @@ export type PartResources = QueryResources & {
   readonly kinds: KindReads;
   /** Of reads of former states. */
   readonly past: PastOptions & HistoryOptions;
+  /** Opens what several parts share. It closes after them. */
+  once<Opened extends AsyncDisposable>(open: OpenShared<Opened>): Promise<Opened>;
 };
+
+type OpenShared<Opened> = (resources: QueryResources) => Promise<Opened>;
 
 export type OpenedPart = Partial<AsyncDisposable> & {
   readonly routes?: RequestHandler;
+  /** Takes requests that prefer another form to that of the reads. */
+  readonly instead?: RequestHandler;
   /** Its reads over REST, by operation id. */
   readonly reads?: AnyReads;
   /** Comes after all routes, also those of other roles. */

@@ -1,4 +1,7 @@
 import type { RequestHandler } from 'express';
+import type { Registry } from 'prom-client';
+import type { LastingAccess } from '#edge/authenticate/resource-server.ts';
+import type { Health } from '#edge/http/health.ts';
 import { awaitConsistency } from '#edge/rest/reads/consistency.ts';
 import type { Config } from '#process/config.ts';
 import { migrateOperations } from '#process/operations/migrate.ts';
@@ -10,6 +13,7 @@ import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts'
 import type { ReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { openReadPosition, type ReadPosition } from '#shared/read-model/read-position.ts';
 import { createSnapshots, migrateSnapshots, type Snapshots, unsavedTo } from '#shared/snapshots/snapshots.ts';
+import type { Tracing } from '#shared/tracing/tracing.ts';
 import type { DeliveriesOf } from './events/deliveries.ts';
 import { type EventDependencies, type EventService, openEvents } from './events/service.ts';
 import type { OpenApiOptions } from './openapi/document.ts';
@@ -17,7 +21,6 @@ import type { Proof, ProofDependencies } from './proof.ts';
 import { openReplicas, type Replicas } from './replicas/replicas.ts';
 import { openSearches, type Searches } from './rows/searches.ts';
 import { uploadKey } from './uploads/signed-address.ts';
-import { openViewFeed, type ViewFeed } from './views/feed.ts';
 
 /** The dependencies of the query side. The caller owns them, and they outlive the service. */
 export type QueryDependencies = {
@@ -39,23 +42,29 @@ export type QueryDependencies = {
     Pick<Config, 'graphql' | 'limits' | 'dataDir' | 'streams'> &
     Partial<Pick<Config, 'readDatabaseUrls'>>;
 } & ProofDependencies &
-  Pick<EventDependencies, 'keys' | 'health' | 'metrics' | 'tracing' | 'access'>;
+  Pick<EventDependencies, 'keys'> & {
+    /** Signals that the process begins to stop. */
+    readonly health: Pick<Health, 'onDrain'>;
+    /** Re-checks whether the caller of a long response is still admitted. */
+    readonly access: LastingAccess;
+    readonly metrics: Registry;
+    /** Off unless given. */
+    readonly tracing?: Tracing;
+  };
 
 /** Shared by the routes of the role and its parts. */
-export type QueryResources = QueryDependencies &
-  Pick<EventService, 'feed' | 'streams' | 'demandPresentRole'> & {
-    readonly events: EventService;
-    readonly views: ViewFeed;
-    readonly snapshots: Snapshots;
-    readonly readPosition: ReadPosition;
-    readonly searches: Searches;
-    readonly replicas: Replicas;
-    /** Signs the addresses of uploads. */
-    readonly uploadKey: Buffer;
-    /** Runs before every read. */
-    readonly before: readonly RequestHandler[];
-    readonly visibleWithinMs: number;
-  };
+export type QueryResources = QueryDependencies & {
+  readonly events: EventService;
+  readonly snapshots: Snapshots;
+  readonly readPosition: ReadPosition;
+  readonly searches: Searches;
+  readonly replicas: Replicas;
+  /** Signs the addresses of uploads. */
+  readonly uploadKey: Buffer;
+  /** Runs before every read. */
+  readonly before: readonly RequestHandler[];
+  readonly visibleWithinMs: number;
+};
 
 const VISIBLE_WITHIN_MS = 5_000;
 
@@ -65,7 +74,7 @@ export const openResources = async (
   opening: AsyncDisposableStack,
   deliveriesOf: DeliveriesOf | undefined,
 ): Promise<QueryResources> => {
-  const { domain, pool, eventLog, notifier, config, clock } = dependencies;
+  const { pool, eventLog, notifier, config, clock } = dependencies;
   const { visibleWithinMs = VISIBLE_WITHIN_MS } = dependencies;
   await migrateAudit(pool);
   await migrateOperations(pool);
@@ -74,18 +83,11 @@ export const openResources = async (
   const readPosition = opening.use(openReadPosition({ pool, eventLog, notifier, clock }));
   const searches = opening.use(openSearches(dependencies));
   const before = [awaitConsistency({ readPosition, eventLog, waitMaxMs: visibleWithinMs })];
-  const events = opening.use(
-    await openEvents({ ...dependencies, snapshots, settings: config.streams, before, deliveriesOf }),
-  );
-  const views = opening.use(
-    openViewFeed({ domain, pool, notifier, clock, moveOnMs: config.streams.heartbeatMs }),
-  );
+  const events = await openEvents({ ...dependencies, snapshots, deliveriesOf });
   const replicas = opening.use(openReplicas({ ...dependencies, urls: config.readDatabaseUrls ?? [] }));
-  const { feed, streams, demandPresentRole } = events;
   return {
     ...dependencies,
-    ...{ feed, streams, demandPresentRole, events, views },
-    ...{ snapshots, readPosition, searches, replicas, before, visibleWithinMs },
+    ...{ events, snapshots, readPosition, searches, replicas, before, visibleWithinMs },
     uploadKey: uploadKey(dependencies.masterKey),
   };
 };

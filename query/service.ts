@@ -2,6 +2,7 @@ import { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
 import type { FastPath } from '#edge/http/fast-path.ts';
 import type { Link } from '#edge/http/root-page.ts';
 import type { ReadWritten } from '#edge/rest/writes/write-routes.ts';
+import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
@@ -22,11 +23,11 @@ import { openResources, type QueryDependencies } from './resources.ts';
 import { createReadJustCreated } from './rest/just-created.ts';
 import { type AnyReads, type Reads, readRoutes } from './rest/read-routes.ts';
 import { createReadWritten } from './rest/read-written.ts';
+import { followChangedUsers } from './revocations/follow-users.ts';
 import type { PastOptions } from './time-travel/options.ts';
 import { timeTravelReads } from './time-travel/reads.ts';
 import { uploadRoutes } from './uploads/routes.ts';
 import { createVisibility } from './uploads/visibility.ts';
-import { viewStreamRoutes } from './views/routes.ts';
 
 type QueryService = AsyncDisposable & {
   readonly routes: Router;
@@ -52,7 +53,11 @@ const linksTo = (domain: Domain): readonly Link[] => [
     reads.does === 'list' ? [{ rel: reads.view.path, href: path, title: summary }] : [],
   ),
   { rel: 'users', href: '/users', title: 'The users' },
-  { rel: 'events', href: '/events', title: 'Events: recorded and live' },
+  {
+    rel: 'events',
+    href: '/events',
+    title: serves(domain, 'streams') ? 'Events: recorded and live' : 'The recorded events',
+  },
   { rel: 'event-types', href: '/event-types', title: 'Event types' },
   { rel: 'audit', href: '/audit/status', title: 'State of the proof' },
   { rel: 'operations', href: '/operations', title: 'System status (administrators)' },
@@ -84,6 +89,7 @@ export const startQueryService = async (
   const folding = { keys, codec: createCodec(dependencies), tables: tablesOf(domain), snapshots };
   const past = { domain, pool, eventLog, clock, ...folding, readPosition, visibleWithinMs };
   const kinds = createKindReads(resources);
+  if (!parts.some(({ revokes }) => revokes)) opening.use(await followChangedUsers(resources));
   const opened = await openParts(parts, { ...resources, kinds, past }, opening);
   const ofParts: AnyReads = Object.assign({}, ...opened.map((each) => each.reads));
   const reads = { ...createReads(spreadKindReads(kinds, resources), past), ...ofParts };
@@ -96,8 +102,7 @@ export const startQueryService = async (
   const waitMaxMs = dependencies.creatorWaitsMs ?? CREATOR_WAITS_MS;
   const readJustCreated = createReadJustCreated({ readPosition, eventLog, clock, waitMaxMs });
   const routes = Router().use(
-    events.routes,
-    viewStreamRoutes(resources),
+    ...opened.flatMap((each) => each.instead ?? []),
     proof.routesOf(resources),
     readRoutes(
       { ...reads, ...events.reads, ...proof.readsOf(dependencies) },
@@ -127,12 +132,20 @@ export const startQueryService = async (
 
 const openParts = async (
   parts: readonly QueryPart[],
-  resources: PartResources,
+  resources: Omit<PartResources, 'once'>,
   opening: AsyncDisposableStack,
 ): Promise<readonly OpenedPart[]> => {
+  const shared = new Map<unknown, unknown>();
+  const once: PartResources['once'] = async (open) => {
+    const known = shared.get(open) as ReturnType<typeof open> | undefined;
+    if (known !== undefined) return known;
+    const made = opening.use(await open(resources));
+    shared.set(open, made);
+    return made;
+  };
   const opened: OpenedPart[] = [];
   for (const part of parts) {
-    const each = await part.open(resources);
+    const each = await part.open({ ...resources, once });
     opening.defer(async () => each[Symbol.asyncDispose]?.());
     opened.push(each);
   }

@@ -29,7 +29,7 @@ const allTasksOf = (domain: Domain): readonly Task[] => [
   },
   {
     title: 'Follow changes',
-    text: 'Streams that resume after any interruption, with no event lost or repeated.',
+    text: `${serves(domain, 'streams') || serves(domain, 'graphql') ? 'Streams' : 'Pages'} that resume after any interruption, with no event lost or repeated.`,
     links: [
       [guidePath('changes'), 'Following changes'],
       ['/docs/events', 'Every event'],
@@ -79,7 +79,7 @@ export const startPage = (domain: Domain): DocsPage => ({
   content: () => ({
     body: html`<h1>Annals</h1>
 <p class="lead">An event-sourced backend for ${domain.name}: ${things(domain).join(', ')}. Every change is an event that is recorded once and never edited.
-You can read it, stream it, ${serves(domain, 'webhooks') && 'receive it by webhook, '}and prove it.</p>
+You can read it, ${(serves(domain, 'streams') || serves(domain, 'graphql')) && 'stream it, '}${serves(domain, 'webhooks') && 'receive it by webhook, '}and prove it.</p>
 <p>New here? <a href="${href(guidePath('tutorial'))}">The first hour</a> leads from a clone to an application that follows changes.</p>
 <div class="tasks">
 ${tasksOf(domain).map(taskCard)}</div>

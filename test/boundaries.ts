@@ -58,6 +58,8 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   'command/webhooks/': [],
   'query/webhooks/': ['query/graphql/'],
   'query/graphql/': ['site/graphql/', 'command-line/'],
+  'query/streams/': [],
+  'query/live/': ['query/streams/', 'query/graphql/'],
 };
 const OF_GRAPHQL = ['query/graphql/', 'site/graphql/', 'command-line/'];
 

@@ -4,11 +4,11 @@ import { StartRefused } from '../base/start-refused.ts';
  * The parts of an installation beside its core. Each has routes, links, scopes and modules of its own, and an
  * installation may serve without it.
  */
-const PART_NAMES = ['webhooks', 'graphql', 'accounts', 'docs', 'console'] as const;
+const PART_NAMES = ['webhooks', 'streams', 'graphql', 'accounts', 'docs', 'console'] as const;
 export type PartName = (typeof PART_NAMES)[number];
 
-/** The part without which another is of no use. */
-const NEEDS: Readonly<Partial<Record<PartName, PartName>>> = { console: 'accounts' };
+/** The parts without which another is of no use. */
+const NEEDS: Readonly<Partial<Record<PartName, readonly PartName[]>>> = { console: ['accounts', 'streams'] };
 
 /** The served parts; all, unless it names them. */
 export type WithParts = { readonly parts?: ReadonlySet<PartName> | undefined };
@@ -16,8 +16,8 @@ export type WithParts = { readonly parts?: ReadonlySet<PartName> | undefined };
 /** The domain as an installation with only these parts serves it. */
 export const withParts = <Served extends WithParts>(domain: Served, names: readonly PartName[]): Served => {
   for (const name of names) {
-    const needed = NEEDS[name];
-    if (needed !== undefined && !names.includes(needed))
+    const needed = NEEDS[name]?.find((each) => !names.includes(each));
+    if (needed !== undefined)
       throw new StartRefused(`${name}() needs ${needed}(): add it to the parts, or remove ${name}().`);
   }
   return PART_NAMES.every((name) => names.includes(name)) ? domain : { ...domain, parts: new Set(names) };

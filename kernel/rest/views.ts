@@ -9,6 +9,7 @@ import type { PathParameter, RestOperation } from '../base/rest/operation.ts';
 import { operationOf } from '../conditions/rights.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { exampleOfPart } from '../events/definitions.ts';
+import { serves } from '../registry/parts.ts';
 import type { Defs, Domain, ViewInfo } from '../registry/registry.ts';
 import { shownExample } from './examples.ts';
 import { filterSchema } from './operations.ts';
@@ -22,8 +23,9 @@ export type ViewOperation = RestOperation & {
 /** The REST interface to the views of a domain: a page of rows, and a row by key. */
 export const viewOperations = (
   domain: Domain,
-): readonly (readonly [id: string, operation: ViewOperation])[] =>
-  domain.views.flatMap((view) => {
+): readonly (readonly [id: string, operation: ViewOperation])[] => {
+  const isStreamed = serves(domain, 'streams');
+  return domain.views.flatMap((view) => {
     const { name, path, key } = view;
     const schema = rowSchema(domain, view);
     const read = {
@@ -39,10 +41,10 @@ export const viewOperations = (
       query: z.strictObject({ ...PAGE, ...filtersOf(view) }),
       answer: {
         status: 200,
-        description: `A page of ${spaced(name)}, or a stream of its rows.`,
+        description: `A page of ${spaced(name)}${isStreamed ? ', or a stream of its rows' : ''}.`,
         kind: 'list',
         schema,
-        isStreamed: STREAM,
+        ...(isStreamed && { isStreamed: STREAM }),
       },
       reads: { view, does: 'list' },
     };
@@ -61,6 +63,7 @@ export const viewOperations = (
       [`get${capital(name)}`, item],
     ] as const;
   });
+};
 
 const STREAM =
   'Each message has JSON as `data`: its `type` is `reset` (discard all rows: the following messages have all rows that you may read), `changed` with a `key` and its current `row`, or `removed` with a `key`. Its `id` is a cursor: send it as `Last-Event-ID` or `after` to continue.';

@@ -9,6 +9,7 @@ import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Caller } from '#shared/policy.ts';
 import { attributesSql, type RoleAndAttributes } from '#shared/role-and-attributes.ts';
+import { createRevokeChanged } from '../revocations/changed-users.ts';
 import { runPrepared } from '../rows/statement.ts';
 
 /** Keeps the rights of open streams in step with the changes that they deliver. */
@@ -31,32 +32,24 @@ type Person = { readonly id: number; readonly is_deleted: boolean } & RoleAndAtt
 export const createRoleWatch = (
   domain: Domain,
   pool: Pool,
-  { refusalNow, revokeUser }: LastingAccess,
+  access: Pick<LastingAccess, 'refusalNow' | 'revokeUser'>,
 ): RoleWatch => {
   const text = personsSql(domain);
   const findPerson = coalesce<number, Person>(async (ids) => {
     const rows = await runPrepared<Person>(pool, text, [ids]);
     return new Map(rows.map((row) => [row.id, row]));
   });
-  const watched = ['role', ...attributesOf(domain).map(({ wire }) => wire)];
   const isOther = (person: Person, caller: Extract<Caller, { kind: 'user' }>): boolean =>
     person.is_deleted ||
     person.role !== caller.role ||
     attributesOf(domain).some(({ name }) => person.attributes?.[name] !== caller.attributes?.[name]);
   return {
-    receive(changes) {
-      for (const { type, data, version, at } of changes)
-        if (
-          type === 'user.deleted' ||
-          (type === 'user.updated' && watched.some((name) => data[name] !== undefined))
-        )
-          revokeUser(Number(data.userId), { version, at: new Date(at) });
-    },
+    receive: createRevokeChanged(domain, access),
     async demandPresentRole(request) {
       const caller = callerOf(request);
       const person = caller.kind === 'user' ? await findPerson(caller.userId) : undefined;
       const isChanged = person && caller.kind === 'user' && isOther(person, caller);
-      const refusal = refusalNow(request, isChanged ? person : undefined);
+      const refusal = access.refusalNow(request, isChanged ? person : undefined);
       if (refusal !== undefined) throw refusal;
     },
   };

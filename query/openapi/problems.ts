@@ -50,7 +50,6 @@ const OF_THE_KERNEL: Readonly<Record<string, readonly ProblemCode[]>> = {
   replaceUser: ['email_taken', 'email_changed_by_application', 'last_administrator'],
   editUser: ['email_taken', 'email_changed_by_application', 'last_administrator'],
   deleteUser: ['last_administrator'],
-  listEvents: ['too_many_streams'],
   exportLog: ['forbidden', 'too_many_streams'],
   getMe: ['user_not_found', 'parked'],
   getErasureOfUser: ['forbidden', 'not_erased'],
@@ -121,6 +120,7 @@ export const problemsOf = (
 
 const rulesOf = (id: string, operation: RestOperation): readonly ProblemCode[] => [
   ...(operation.refusals ?? []),
+  ...(operation.answer.isStreamed === undefined ? [] : (['too_many_streams'] as const)),
   ...(OF_THE_KERNEL[id] ?? []),
 ];
 

@@ -1,6 +1,7 @@
 import type { JsonObject } from '#kernel/base/json.ts';
 import { capital, spaced } from '#kernel/base/names.ts';
 import type { RestOperation } from '#kernel/base/rest/operation.ts';
+import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 
 type Tag = { readonly name: string; readonly description?: string | undefined };
@@ -15,15 +16,18 @@ export const tagsOf = (domain: Domain): Tags => {
   const views = domain.views.map(
     ({ path, name, says = '' }) => [path, { name: capital(spaced(name)), description: says }] as const,
   );
-  return { ...Object.fromEntries([...ofKinds, ...views]), ...KERNEL_TAGS };
+  return { ...Object.fromEntries([...ofKinds, ...views]), ...kernelTagsOf(domain) };
 };
 
-const KERNEL_TAGS = {
+const kernelTagsOf = (domain: Domain) => ({
   users: {
     name: 'Users',
     description: 'Everybody sees names. Only the user and administrators see the rest of a profile.',
   },
-  events: { name: 'Events', description: 'The event log, in pages and as a stream.' },
+  events: {
+    name: 'Events',
+    description: `The event log, in pages${serves(domain, 'streams') ? ' and as a stream' : ''}.`,
+  },
   webhooks: {
     name: 'Webhooks',
     description: 'Endpoints that receive changes, the state of each delivery, and replays.',
@@ -43,7 +47,7 @@ const KERNEL_TAGS = {
   audit: { name: 'Audit', description: 'The proof of the log and the read model.' },
   operations: { name: 'Operations', description: 'System status, parked items, and operator commands.' },
   me: { name: 'Users' },
-} as const;
+});
 
 export const tagOf = ({ path }: RestOperation, tags: Tags): string => {
   const named = path.split('/').findLast((part) => part in tags) ?? '';

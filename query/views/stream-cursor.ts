@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
+import type { Request } from 'express';
 import type { Position } from '#kernel/base/brands.ts';
 import { always } from '#kernel/conditions/expression.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { cursorAt } from '#shared/event-log/own-cursor.ts';
 import { type Caller, reachOf, userIdOf } from '#shared/policy.ts';
+import type { Feed } from '../changes/feed.ts';
+import { positionOfCursor } from '../rest/cursor-position.ts';
 import type { ViewSource } from './source.ts';
 
 /**
@@ -21,7 +24,7 @@ const SEPARATOR = '.';
 const STAMP_CHARACTERS = 8;
 
 /** The cursor of the log in it; `isSame` if it is of the same stream. */
-export const readStreamCursor = (
+const readStreamCursor = (
   text: string,
   stamp: string,
 ): { readonly cursor: string; readonly isSame: boolean } => {
@@ -41,4 +44,28 @@ export const stampOf = (
     .digest('base64url')
     .replaceAll(/[^A-Za-z0-9]/g, '')
     .slice(0, STAMP_CHARACTERS);
+};
+
+type Placing = {
+  readonly eventLog: Pick<EventLog, 'identity' | 'eventAt' | 'head'>;
+  readonly feed: Pick<Feed, 'upTo'>;
+  readonly stamp: string;
+};
+
+/** The position to resume after; undefined for a client that has nothing of this stream yet. */
+export const streamPositionOf = async (
+  request: Pick<Request, 'get'>,
+  given: string | undefined,
+  { eventLog, feed, stamp }: Placing,
+): Promise<Position | undefined> => {
+  const lastEventId = request.get('Last-Event-ID') || undefined;
+  const text = lastEventId ?? given;
+  if (text === undefined) return undefined;
+  const { cursor, isSame } = readStreamCursor(text, stamp);
+  const position = await positionOfCursor(cursor, {
+    eventLog,
+    known: feed.upTo,
+    parameter: lastEventId === undefined ? 'after' : 'Last-Event-ID',
+  });
+  return isSame ? position : undefined;
 };

@@ -62,7 +62,6 @@ const NOTHING: PublicCatalogue = { publicTypes: [], publicKinds: [], references:
 
 const SHOWN_CHARACTERS_MAX = 40;
 const shown = (name: string): string => name.slice(0, SHOWN_CHARACTERS_MAX);
-
 const typesIn = (catalogue: PublicCatalogue) =>
   z
     .string()
@@ -128,10 +127,9 @@ const referencesIn = ({ references }: PublicCatalogue) =>
     references.map(({ name, says }) => [name, idParameter.optional().meta({ description: says })]),
   );
 
-const after = PAGE.after.meta({
-  description:
-    'A cursor: only later events. Without it, pages start with the first event, and a stream starts now.',
-});
+const AFTER = 'A cursor: only later events. Without it, pages start with the first event';
+const after = (isStreamed: boolean) =>
+  PAGE.after.meta({ description: isStreamed ? `${AFTER}, and a stream starts now.` : `${AFTER}.` });
 
 const before = PAGE.before.meta({
   description: 'With `sort=-cursor`, a cursor: the page of events just before it.',
@@ -147,15 +145,15 @@ const since = time.optional().meta({
   description:
     'Starts with the first event at this time or later. With a cursor as well, the later of the two counts.',
 });
-const until = time.optional().meta({
-  description: 'Ends before the first event later than this time. Not for streams.',
-});
+const UNTIL = 'Ends before the first event later than this time.';
+const until = (isStreamed: boolean) =>
+  time.optional().meta({ description: isStreamed ? `${UNTIL} Not for streams.` : UNTIL });
 
-export const SPAN = { since, until };
+export const SPAN = { since, until: until(true) };
 
 /** The parameters of an event stream. */
 export const followedEvents = (catalogue: PublicCatalogue) =>
-  z.strictObject({ after, since, ...filtersOf(catalogue) });
+  z.strictObject({ after: after(true), since, ...filtersOf(catalogue) });
 export type EventFilter = {
   readonly types?: readonly string[] | undefined;
   readonly actor?: Actor | undefined;
@@ -166,22 +164,30 @@ export type EventFilter = {
   readonly [reference: string]: readonly string[] | string | number | undefined;
 };
 
-/** The event types that filters accept depend on the domain. */
-export const eventOperations = (catalogue: PublicCatalogue) => ({
-  listEvents: {
-    ...EVENT_OPERATIONS.listEvents,
-    query: z.strictObject({ limit: PAGE.limit, sort, after, before, since, until, ...filtersOf(catalogue) }),
-  },
-});
+const pagesOf = (catalogue: PublicCatalogue, isStreamed: boolean) => {
+  const bounds = { after: after(isStreamed), before, since, until: until(isStreamed) };
+  return z.strictObject({ limit: PAGE.limit, sort, ...bounds, ...filtersOf(catalogue) });
+};
+
+/** The event types of filters are those of the domain; without streams, there are only pages. */
+export const eventOperations = (catalogue: PublicCatalogue, isStreamed: boolean) => {
+  const listEvents = { ...EVENT_OPERATIONS.listEvents, query: pagesOf(catalogue, isStreamed) };
+  if (isStreamed) return { listEvents };
+  const { isStreamed: _, ...answer } = listEvents.answer;
+  return { listEvents: { ...listEvents, summary: LISTED, answer: { ...answer, description: PAGED } } };
+};
+
+const LISTED = 'The events that you may read, oldest or latest first';
+const PAGED = 'A page of events.';
 
 export const EVENT_OPERATIONS = {
   listEvents: {
     method: 'GET',
     path: '/events',
     role: 'query',
-    summary: 'The events that you may read, oldest or latest first; or a stream of new events',
+    summary: `${LISTED}; or a stream of new events`,
     right: 'events.read',
-    query: z.strictObject({ limit: PAGE.limit, sort, after, before, since, until, ...filtersOf(NOTHING) }),
+    query: pagesOf(NOTHING, true),
     answer: {
       status: 200,
       description:

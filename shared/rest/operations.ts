@@ -68,7 +68,7 @@ const makeOperations = (domain: Domain): Operations => {
     ...userReadsOf(domain),
     ...kernelOperationsOf(domain),
     ...(serves(domain, 'accounts') && accountOperationsOf(domain)),
-    ...eventOperations(catalogueOf(domain)),
+    ...eventOperations(catalogueOf(domain), serves(domain, 'streams')),
   };
   const [id, clash] = Object.entries(ofKinds).find(([each]) => Object.hasOwn(own, each)) ?? [];
   if (clash !== undefined)

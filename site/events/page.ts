@@ -63,7 +63,7 @@ const kindsOf = (definitions: readonly EventDefinition[]): readonly Kind[] => {
 
 const introductionOf = (domain: Domain): Html => html`<h1>Events</h1>
 <p>Everything that happens is an event. All interfaces have the same events, with the same id and cursor:
-<a href="${hrefFrom(PATH, '/docs/guides/changes')}">streams and pages</a>,${serves(domain, 'graphql') && html` <a href="${hrefFrom(PATH, '/docs/graphql')}#subscriptions">subscriptions</a>,`}
+<a href="${hrefFrom(PATH, '/docs/guides/changes')}">${serves(domain, 'streams') ? 'streams and pages' : 'pages'}</a>,${serves(domain, 'graphql') && html` <a href="${hrefFrom(PATH, '/docs/graphql')}#subscriptions">subscriptions</a>,`}
 ${serves(domain, 'webhooks') && html`<a href="${hrefFrom(PATH, '/docs/guides/webhooks')}">webhooks</a>, `}and <a href="${hrefFrom(PATH, '/docs/guides/audit')}">histories and exports</a>.
 The feed needs <code>read:events</code>. Public data needs no other scope; other data needs the scope to read it as well, such as <code>read:${exampleKind(domain).path}</code>.
 Programs find the same, with JSON Schemas, at <a href="${hrefFrom(PATH, '/event-types')}"><code>/event-types</code></a>.</p>`;
@@ -140,9 +140,12 @@ const waysOf = ({
   byGraphql,
   byWebhook,
 }: Sample): Html => html`<details><summary>As clients receive it</summary>
-<h4>In the stream of <code>GET /events</code></h4>
-${codeBlock(message)}
 ${
+  message !== undefined &&
+  html`<h4>In the stream of <code>GET /events</code></h4>
+${codeBlock(message)}
+`
+}${
   byGraphql !== undefined &&
   html`<h4>By GraphQL</h4>
 ${codeBlock(byGraphql.subscription, 'graphql')}

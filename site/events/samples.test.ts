@@ -40,7 +40,7 @@ describe.each(told)('$type as clients get it', (definition) => {
 
   test('the message of the stream matches the OpenAPI document', async () => {
     const { message } = await sampleOf(definition, POLICY);
-    const [, id, data = ''] = /^id: (\S+)\ndata: (.+)$/.exec(message) ?? [];
+    const [, id, data = ''] = /^id: (\S+)\ndata: (.+)$/.exec(message ?? '') ?? [];
     const event = EVENT_OPERATIONS.listEvents.answer.schema.parse(JSON.parse(data));
     expect(event).toMatchObject({ type, cursor: id, data: describeEventType(definition).example });
   });

@@ -13,8 +13,8 @@ import type { ShownGraphql, ShownSubscription } from '../shown-graphql.ts';
 
 /** One event in every interface, rendered by the code that serves it. */
 export type Sample = {
-  /** The message of `GET /events` as a stream. */
-  readonly message: string;
+  /** The message of `GET /events` as a stream; undefined if it is not served. */
+  readonly message: string | undefined;
   /** Undefined if GraphQL is not served. */
   readonly byGraphql: ShownSubscription | undefined;
   /** The payloads of webhooks, byte for byte; undefined if they are not served. */
@@ -41,9 +41,11 @@ export const sampleOf = async (
   const bodyWith = (data: JsonObject): string =>
     JSON.stringify({ id, type, version, at, cursor, subject, data });
   return {
-    message: eventMessage({ id: cursor, data: JSON.stringify(event) })
-      .toString()
-      .trimEnd(),
+    message: serves(policy.domain, 'streams')
+      ? eventMessage({ id: cursor, data: JSON.stringify(event) })
+          .toString()
+          .trimEnd()
+      : undefined,
     byGraphql: graphql?.subscriptionTo(policy.domain, change, cursor),
     byWebhook: serves(policy.domain, 'webhooks')
       ? { thin: bodyWith(idsIn(policy.domain, change, change.data)), full: bodyWith(example) }

@@ -13,8 +13,8 @@ type Belongings = {
   readonly scopes: readonly string[];
   readonly modules: RegExp;
   readonly tables: readonly string[];
-  /** The part that it needs. */
-  readonly with?: PartName;
+  /** The parts that it needs. */
+  readonly with?: readonly PartName[];
 };
 
 const OF: Readonly<Record<PartName, Belongings>> = {
@@ -26,6 +26,7 @@ const OF: Readonly<Record<PartName, Belongings>> = {
       /^(webhook-dispatcher|command\/webhooks|query\/webhooks)\/|node_modules\/(bullmq|ioredis|undici|cron-parser)\//,
     tables: ['read_model.webhooks', 'webhook_ledger.delivery'],
   },
+  streams: { paths: [], scopes: [], modules: /^query\/streams\//, tables: [] },
   graphql: {
     paths: ['/graphql'],
     rel: 'graphql',
@@ -52,10 +53,14 @@ const OF: Readonly<Record<PartName, Belongings>> = {
     scopes: [],
     modules: /^console\//,
     tables: [],
-    with: 'accounts',
+    with: ['accounts', 'streams'],
   },
 };
 const NAMES = Object.keys(OF) as PartName[];
+
+/** The feed of changes, of the parts that deliver them to clients. */
+const OF_LIVE = /^query\/(changes|live)\/|^query\/sse\/event-streams/;
+const LIVE: readonly PartName[] = ['streams', 'graphql'];
 
 /** Apart from what differs in each request. */
 const refusalOf = async (response: Response) => {
@@ -75,8 +80,8 @@ test('there is a test of each part', () => {
   expect(NAMES.toSorted()).toEqual(ALL_PARTS.map(({ name }) => name).toSorted());
 });
 
-const needs = (name: PartName, other: PartName): boolean => name === other || OF[name].with === other;
-const withNeeded = (name: PartName): readonly PartName[] => [name, ...(OF[name].with ? [OF[name].with] : [])];
+const withNeeded = (name: PartName): readonly PartName[] => [name, ...(OF[name].with ?? [])];
+const needs = (name: PartName, other: PartName): boolean => withNeeded(name).includes(other);
 
 test.each<readonly [string, readonly PartName[]]>([
   ['the core alone', []],
@@ -113,6 +118,9 @@ test.each<readonly [string, readonly PartName[]]>([
     const loaded = (await annals.modules()).filter((each) => modules.test(each));
     expect([name, loaded.length > 0, isServed ? [] : loaded]).toEqual([name, isServed, []]);
   }
+  const live = (await annals.modules()).filter((each) => OF_LIVE.test(each));
+  const isLive = parts.some((name) => LIVE.includes(name));
+  expect([live.length > 0, isLive ? [] : live]).toEqual([isLive, []]);
   expect(annals.printed()).not.toMatch(/"level":"(?:error|fatal)"/);
 });
 

@@ -1,4 +1,4 @@
-import type { Request, RequestHandler } from 'express';
+import type { RequestHandler } from 'express';
 import { callerOf } from '#edge/authenticate/authenticate.ts';
 import { demandPreferredType } from '#edge/http/media-type.ts';
 import { parametersOf } from '#edge/http/parameters.ts';
@@ -9,25 +9,17 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { followedView, keyOfRow } from '#kernel/rest/views.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { ofViews } from '#shared/rest/operations.ts';
-import type { Feed } from '../changes/feed.ts';
-import type { RoleWatch } from '../changes/role-watch.ts';
 import { referencesOf } from '../kinds/items.ts';
-import { positionOfCursor } from '../rest/cursor-position.ts';
+import type { Live } from '../live/live.ts';
 import { EVENT_STREAM_TYPE } from '../sse/event-stream.ts';
-import type { EventStreams } from '../sse/event-streams.ts';
 import { eventMessage, idMessage } from '../sse/messages.ts';
-import type { ViewFeed } from './feed.ts';
-import { equalIn, representing } from './reads.ts';
-import { demandViewSource } from './source.ts';
-import { formatStreamCursor, readStreamCursor, stampOf } from './stream-cursor.ts';
+import { equalIn, representing } from '../views/reads.ts';
+import { demandViewSource } from '../views/source.ts';
+import { formatStreamCursor, stampOf, streamPositionOf } from '../views/stream-cursor.ts';
 
-type Dependencies = {
+type Dependencies = Pick<Live, 'feed' | 'views' | 'streams' | 'demandPresentRole'> & {
   readonly domain: Domain;
-  readonly feed: Pick<Feed, 'upTo'>;
-  readonly views: ViewFeed;
-  readonly streams: EventStreams;
   readonly eventLog: Pick<EventLog, 'identity' | 'eventAt' | 'head'>;
-  readonly demandPresentRole: RoleWatch['demandPresentRole'];
   readonly before: readonly RequestHandler[];
 };
 
@@ -92,28 +84,4 @@ export const viewStreamRoutes = ({
       });
   }
   return table.handler;
-};
-
-type Placing = {
-  readonly eventLog: Dependencies['eventLog'];
-  readonly feed: Dependencies['feed'];
-  readonly stamp: string;
-};
-
-/** The position to resume after; undefined for a client that has nothing of this stream yet. */
-export const streamPositionOf = async (
-  request: Pick<Request, 'get'>,
-  given: string | undefined,
-  { eventLog, feed, stamp }: Placing,
-): Promise<Position | undefined> => {
-  const lastEventId = request.get('Last-Event-ID') || undefined;
-  const text = lastEventId ?? given;
-  if (text === undefined) return undefined;
-  const { cursor, isSame } = readStreamCursor(text, stamp);
-  const position = await positionOfCursor(cursor, {
-    eventLog,
-    known: feed.upTo,
-    parameter: lastEventId === undefined ? 'after' : 'Last-Event-ID',
-  });
-  return isSame ? position : undefined;
 };
