@@ -1,4 +1,5 @@
 import { EVENT_INDEX, indexEvents, migrateEventIndex } from '#shared/event-index/event-index.ts';
+import { takeFormerMoments } from '#shared/event-index/moments.ts';
 import { type FollowerOptions, startFollower } from '#shared/follower/follower.ts';
 
 type Dependencies = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' | 'metrics' | 'clock'>;
@@ -12,6 +13,7 @@ const REST_MS = 1_000;
  */
 export const startEventIndex = async (dependencies: Dependencies): Promise<AsyncDisposable> => {
   await migrateEventIndex(dependencies.pool);
+  await takeFormerMoments(dependencies.pool);
   return startFollower({
     ...dependencies,
     name: EVENT_INDEX,

@@ -1,9 +1,9 @@
 import type { Position } from '#kernel/base/brands.ts';
 import { UnknownCursor } from '#kernel/base/cursor.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import { migrateAudit } from '#shared/audit/migrate.ts';
-import { positionAt } from '#shared/audit/position-at.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { migrateEventIndex } from '#shared/event-index/event-index.ts';
+import { positionAt } from '#shared/event-index/position-at.ts';
 import { headReaching } from '#shared/event-log/ask-again.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { positionOfOwnCursor } from '#shared/event-log/own-cursor.ts';
@@ -29,7 +29,7 @@ export const positionOf = async (log: Log, text: string, option: string): Promis
 const parse = async (log: Log, text: string, option: string): Promise<Position> => {
   if (/^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text) as Position;
   if (TIME.test(text) && !Number.isNaN(Date.parse(text))) {
-    await migrateAudit(log.pool);
+    await migrateEventIndex(log.pool);
     return positionAt(log, new Date(text));
   }
   try {

@@ -10,6 +10,7 @@ export const PROVEN_TABLES = [
   'audit.block',
   'audit.head',
   'event_index.event',
+  'event_index.moment',
   'webhook_ledger.endpoint',
   'webhook_ledger.message',
   'snapshots.fold',

@@ -6,7 +6,6 @@ import { awaitConsistency } from '#edge/rest/reads/consistency.ts';
 import type { Config } from '#process/config.ts';
 import { migrateOperations } from '#process/operations/migrate.ts';
 import type { OwnRoutes } from '#process/own-routes.ts';
-import { migrateAudit } from '#shared/audit/migrate.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
@@ -76,7 +75,6 @@ export const openResources = async (
 ): Promise<QueryResources> => {
   const { pool, eventLog, notifier, config, clock } = dependencies;
   const { visibleWithinMs = VISIBLE_WITHIN_MS } = dependencies;
-  await migrateAudit(pool);
   await migrateOperations(pool);
   await migrateSnapshots(pool);
   const snapshots = createSnapshots({ ...dependencies, reportUnsaved: unsavedTo(dependencies.log) });

@@ -1,7 +1,7 @@
 import type { Position, WebhookId } from '#kernel/base/brands.ts';
 import { filtersOf } from '#kernel/registry/event-references.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { positionAt } from '#shared/audit/position-at.ts';
+import { positionAt } from '#shared/event-index/position-at.ts';
 import type { ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { runUnderLease } from '#shared/database/lease/lease.ts';

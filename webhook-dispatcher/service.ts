@@ -2,11 +2,11 @@ import type { Router } from 'express';
 import type { WebhookId } from '#kernel/base/brands.ts';
 import type { Config } from '#process/config.ts';
 import type { Foundation } from '#process/foundation.ts';
-import { migrateAudit } from '#shared/audit/migrate.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { pulseOf } from '#shared/database/pulse.ts';
+import { migrateEventIndex } from '#shared/event-index/event-index.ts';
 import type { Log } from '#shared/log.ts';
 import { policyOf } from '#shared/policy.ts';
 import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
@@ -74,7 +74,7 @@ export const startDispatcher = async (dependencies: DispatcherDependencies): Pro
   const { webhooks, requireIfMatch, limits } = config;
   await migrateLedger(pool);
   await addFilterColumns(pool, domain);
-  await migrateAudit(pool);
+  await migrateEventIndex(pool);
   const readBody = createBodyReader({ domain, pool, compose: openComposer(dependencies) });
   const routes = deliveryRoutes({
     domain,

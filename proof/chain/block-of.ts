@@ -1,5 +1,5 @@
-import { timeOf } from '#shared/audit/position-at.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
+import { timeOf } from '#shared/event-log/time-of.ts';
 import type { Block, ChainEnd } from '../stored/blocks.ts';
 import { hashOf } from '../stored/canonical.ts';
 import { extendByAll } from '../stored/chain.ts';

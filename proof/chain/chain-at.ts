@@ -1,6 +1,6 @@
 import type { Position } from '#kernel/base/brands.ts';
-import type { AuditedLog } from '#shared/audit/position-at.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import type { IndexedLog } from '#shared/event-index/position-at.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { readBetween } from '#shared/event-log/read-between.ts';
 import { headAt } from '../stored/blocks.ts';
@@ -18,7 +18,7 @@ export const extendBy = ({ count, head }: ChainState, event: Canonical): ChainSt
 });
 
 /** Starts from the last block that ends at or before the position, and reads on from it. */
-export const chainAt = async ({ pool, eventLog }: AuditedLog, position: Position): Promise<ChainState> => {
+export const chainAt = async ({ pool, eventLog }: IndexedLog, position: Position): Promise<ChainState> => {
   const { rows } = await pool.query<ChainState & { position: Position }>(
     'select count, head, last_position as position from audit.block where last_position <= $1 order by last_position desc limit 1',
     [position],

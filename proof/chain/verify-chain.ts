@@ -1,6 +1,6 @@
-import { timeOf } from '#shared/audit/position-at.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
+import { timeOf } from '#shared/event-log/time-of.ts';
 import { headFilesIn } from '../heads/head-files.ts';
 import { readBlocks, readChainEnd } from '../stored/blocks.ts';
 import { hashOf } from '../stored/canonical.ts';

@@ -54,7 +54,7 @@ export const findRowsOfNoEvent = async (
 /** Other processes create them when they start for the first time. */
 const readSchemas = async (pool: Pool): Promise<Schemas> => {
   const { rows } = await pool.query<Schemas>(
-    `select to_regclass('event_index.event') is not null and to_regclass('public.follower_checkpoint') is not null as "isIndexed",
+    `select to_regclass('event_index.moment') is not null and to_regclass('public.follower_checkpoint') is not null as "isIndexed",
        to_regclass('webhook_ledger.delivery') is not null and to_regclass('public.follower_checkpoint') is not null as "isPlanned",
        to_regclass('auth.person') is not null and to_regclass('public.follower_checkpoint') is not null as "hasPersons"`,
   );

@@ -7,7 +7,9 @@ import {
   indexRowOf,
   readIndexedSpan,
 } from '#shared/event-index/event-index.ts';
+import { readMoments } from '#shared/event-index/moments.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
+import { timeOf } from '#shared/event-log/time-of.ts';
 import type { DerivedFinding } from '#shared/rest/verification-report.ts';
 
 /** All events of the log after one position, up to another. */
@@ -41,7 +43,26 @@ export const compareIndex = async (
     const columns = INDEX_COLUMNS.filter((column) => !isDeepStrictEqual(row[column], wanted[column]));
     if (columns.length > 0) found.push({ kind: 'derived_different', ...about, columns });
   }
-  return [...found, ...[...rows.values()].flat().map(surplus)];
+  const early = await findEarlyMoments(pool, stretch);
+  return [...found, ...[...rows.values()].flat().map(surplus), ...early];
+};
+
+const MOMENT = 'event_index.moment';
+
+/** The moments before the time of an earlier event, by which a read of a former state would miss events. */
+const findEarlyMoments = async (pool: Pool, stretch: Stretch): Promise<readonly DerivedFinding[]> => {
+  const found: DerivedFinding[] = [];
+  let [latest, next] = [Number.NEGATIVE_INFINITY, 0];
+  for (const { position, latestAt } of await readMoments(pool, stretch)) {
+    for (; (stretch.events[next]?.position ?? position + 1) <= position; next += 1) {
+      const at = stretch.events[next] && timeOf(stretch.events[next] as RecordedEvent);
+      latest = Math.max(latest, at?.getTime() ?? latest);
+    }
+    if ((latestAt?.getTime() ?? Number.NEGATIVE_INFINITY) >= latest) continue;
+    const about = { table: MOMENT, key: String(position), columns: ['latest_at'] };
+    found.push({ kind: 'derived_different', ...about, stream: null, version: null, position });
+  }
+  return found;
 };
 
 /** Prefers the row with the id of the event, and removes it from the others of its position. */

@@ -99,6 +99,7 @@ test('an intact index and plan are proven, by the watch too', async ({ findBoth,
 });
 
 const INDEX = 'event_index.event';
+const MOMENT = 'event_index.moment';
 const ENDPOINT = 'webhook_ledger.endpoint';
 const MESSAGE = 'webhook_ledger.message';
 const DELIVERY = 'webhook_ledger.delivery';
@@ -134,6 +135,13 @@ test.for([
     `insert into ${INDEX} (position, id, stream, version, type) select 999999, id, 'article-1', 1, type from ${INDEX} where position = 3`,
     'derived_extra',
     [],
+  ],
+  [
+    'an earlier time, by which a former state would lack events',
+    MOMENT,
+    `update ${MOMENT} set latest_at = '2001-01-01'`,
+    'derived_different',
+    ['latest_at'],
   ],
   [
     'a webhook that was switched off',

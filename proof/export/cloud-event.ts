@@ -2,8 +2,8 @@ import * as z from 'zod';
 import type { EventId, LogIdentity, Position, StreamName, Version } from '#kernel/base/brands.ts';
 import { position, version } from '#kernel/base/events/fields.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
-import { timeOf } from '#shared/audit/position-at.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
+import { timeOf } from '#shared/event-log/time-of.ts';
 import type { Canonical } from '../stored/canonical.ts';
 import { canonical } from '../stored/signing-keys.ts';
 

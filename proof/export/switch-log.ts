@@ -20,6 +20,7 @@ export const POSITIONS: readonly Held[] = [
   },
   { table: 'public.projection_skip', columns: ['position'], how: 'in the reason' },
   { table: 'event_index.event', columns: ['position'], how: 'exact' },
+  { table: 'event_index.moment', columns: ['position'], how: 'exact' },
   { table: 'read_model.parked', columns: ['position'], how: 'in the reason' },
   { table: 'read_model_previous.parked', columns: ['position'], how: 'in the reason' },
   { table: 'read_model_next.parked', columns: ['position'], how: 'in the reason' },

@@ -1,6 +1,6 @@
 import type { Position } from '#kernel/base/brands.ts';
-import { timeOf } from '#shared/audit/position-at.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
+import { timeOf } from '#shared/event-log/time-of.ts';
 import { compareBlock } from '../chain/compare-block.ts';
 import type { Block } from '../stored/blocks.ts';
 import { hashOf } from '../stored/canonical.ts';

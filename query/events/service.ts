@@ -1,5 +1,4 @@
 import type { Domain } from '#kernel/registry/registry.ts';
-import { migrateAudit } from '#shared/audit/migrate.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import { createChangeOpener } from '#shared/change-stream/open-change.ts';
 import type { Pool } from '#shared/database/pool.ts';
@@ -39,7 +38,6 @@ export type EventService = {
 
 export const openEvents = async (dependencies: EventDependencies): Promise<EventService> => {
   const { domain, pool, eventLog, keys, changes, snapshots, proof, deliveriesOf } = dependencies;
-  await migrateAudit(pool);
   await migrateEventIndex(pool);
   const represent = createRepresentation({
     domain,

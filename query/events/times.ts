@@ -1,5 +1,5 @@
 import type { Position } from '#kernel/base/brands.ts';
-import type { AuditedLog } from '#shared/audit/position-at.ts';
+import type { IndexedLog } from '#shared/event-index/position-at.ts';
 import type { Charge } from '../rest/meter.ts';
 import { findTime } from '../time-travel/find-time.ts';
 
@@ -11,7 +11,7 @@ export type Times = {
   end(until: string, charge: Charge): Promise<Position>;
 };
 
-export const createTimes = (log: AuditedLog): Times => ({
+export const createTimes = (log: IndexedLog): Times => ({
   async further(position, since, charge) {
     if (since === undefined) return position;
     // Event times have millisecond precision.

@@ -103,13 +103,13 @@ const readCandidates = async (
 };
 
 /**
- * An upper bound of the creation times up to a position; undefined if the chain does not reach that far yet.
+ * An upper bound of the creation times up to a position; undefined if the index does not reach that far yet.
  */
 const latestAt = async (pool: Pool, position: Position): Promise<Date | undefined> => {
-  const [block] = await runPrepared<{ latest_at: Date | null }>(
+  const [moment] = await runPrepared<{ latest_at: Date | null }>(
     pool,
-    'select latest_at from audit.block where last_position >= $1::bigint order by last_position limit 1',
+    'select latest_at from event_index.moment where position >= $1::bigint order by position limit 1',
     [position],
   );
-  return block?.latest_at ?? undefined;
+  return moment?.latest_at ?? undefined;
 };

@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { EventId, StreamName } from '#kernel/base/brands.ts';
-import { migrateAudit } from '#shared/audit/migrate.ts';
-import { positionAt } from '#shared/audit/position-at.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
+import { indexEvents, migrateEventIndex } from '#shared/event-index/event-index.ts';
+import { positionAt } from '#shared/event-index/position-at.ts';
 import { START } from '#shared/event-log/event-log.ts';
-import { blockOf, hashesOf } from '../../proof/chain/block-of.ts';
-import { EMPTY_CHAIN, insertBlock, readChainEnd } from '../../proof/stored/blocks.ts';
 import { test as base } from '../../test/engines/pool.ts';
 import { createPositionFinder } from './find-position.ts';
 
@@ -24,7 +22,7 @@ const charge = async (units: number) => {
   charged += units;
 };
 const test = base.extend('findPosition', { scope: 'file' }, async ({ eventLog, pool }) => {
-  await migrateAudit(pool);
+  await migrateEventIndex(pool);
   for (let from = 1; from <= COUNT; from += 1_000) {
     const events = Array.from({ length: 1_000 }, (_, index) => noted(second(from + index)));
     await eventLog.append(STREAM, 'any', events);
@@ -39,7 +37,7 @@ test('finding a version reads one event only', async ({ findPosition }) => {
   expect(charged).toBe(0);
 });
 
-test('while the chain lags far behind, no time travel reads the log instead, and reading is charged', async ({
+test('while the index lags far behind, no time travel reads the log instead, and reading is charged', async ({
   eventLog,
   findPosition,
   pool,
@@ -54,19 +52,17 @@ test('while the chain lags far behind, no time travel reads the log instead, and
   expect(await positionAt({ pool, eventLog }, new Date(LATE))).toBe(COUNT);
 });
 
-test('once the chain covers most of the log, every time is found', async ({
+test('once the index covers most of the log, every time is found', async ({
   eventLog,
   findPosition,
   pool,
 }) => {
   const connection = await pool.connect();
+  let count = 0;
   for await (const events of eventLog.follow(START, new AbortController().signal)) {
-    const { count } = await readChainEnd(connection);
-    await insertBlock(
-      connection,
-      blockOf(count === 0 ? EMPTY_CHAIN : await readChainEnd(connection), events, hashesOf(events)),
-    );
-    if (count + events.length >= COUNT - 1_000) break;
+    await indexEvents(connection, events);
+    count += events.length;
+    if (count >= COUNT - 1_000) break;
   }
   connection.release();
   for (const n of [7, 1_500, COUNT, COUNT + 1])

@@ -1,8 +1,8 @@
 import type { Position, StreamName, Version } from '#kernel/base/brands.ts';
 import { isMoment } from '#kernel/base/rest/at.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
-import type { AuditedLog } from '#shared/audit/position-at.ts';
 import { type Clock, dateElsewhereMs } from '#shared/clock/clock.ts';
+import type { IndexedLog } from '#shared/event-index/position-at.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import type { ReadPosition } from '#shared/read-model/read-position.ts';
 import { positionOfCursor } from '../rest/cursor-position.ts';
@@ -15,7 +15,7 @@ import { findTime } from './find-time.ts';
  */
 export type FindPosition = (at: string, charge: Charge, stream?: StreamName) => Promise<Position>;
 
-export type PositionOptions = AuditedLog & {
+export type PositionOptions = IndexedLog & {
   readonly eventLog: Pick<
     EventLog,
     'identity' | 'namesEvents' | 'remembered' | 'eventAt' | 'head' | 'read' | 'follow'

@@ -1,10 +1,10 @@
 import type { Position, StreamName } from '#kernel/base/brands.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { watchesOf } from '#kernel/visibility/watches.ts';
-import { timeOf } from '#shared/audit/position-at.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
+import { timeOf } from '#shared/event-log/time-of.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { decodeClear } from '#shared/events/decode-clear.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';

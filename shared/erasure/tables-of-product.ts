@@ -37,6 +37,7 @@ export const TABLES: Readonly<Record<string, Held>> = {
   'event_index.event': nothing(
     'the position of each event, by type, item, actor, client and correlation: numbers, like its metadata in the log',
   ),
+  'event_index.moment': nothing('times of changes, by position'),
   'public.person_key': nothing('keys of persons, and when they were destroyed'),
   'public.master_key_check': nothing('a check of MASTER_KEY'),
   'public.annals_migration': nothing('which migrations were applied'),

@@ -4,6 +4,7 @@ import { sendPipelined } from '#shared/database/pipeline.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { migrateFollowers } from '#shared/follower/checkpoint.ts';
+import { type IndexSpan, noteMoment } from './moments.ts';
 
 /** The position of an event. */
 export type IndexedEvent = {
@@ -30,9 +31,6 @@ export type IndexQuery = {
   readonly correlation?: string | undefined;
 };
 
-/** A span of the log: after one position, up to another. */
-type IndexSpan = { readonly after: Position; readonly upTo: Position };
-
 /** The name of the follower that maintains it. */
 export const EVENT_INDEX = 'event-index';
 
@@ -58,6 +56,7 @@ export const indexEvents = async (
     },
     { name: 'event-index-insert', text: INSERT, values: columnsOf(events) },
   ]);
+  await noteMoment(connection, events);
 };
 
 const INSERT = `insert into event_index.event (position, id, stream, version, type, actor, client, correlation)

@@ -8,14 +8,16 @@ import { extendByAll, GENESIS } from '../../proof/stored/chain.ts';
 import { aStream, startFollowing } from '../../test/contracts/event-log-engine.ts';
 import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
 import { test as base } from '../../test/engines/pool.ts';
-import { migrateAudit } from './migrate.ts';
+import { migrateAudit } from '../audit/migrate.ts';
+import { indexEvents, migrateEventIndex } from './event-index.ts';
+import { takeFormerMoments } from './moments.ts';
 import { positionAt } from './position-at.ts';
 
 const second = (n: number): Date => new Date(Date.UTC(2030, 0, 1, 0, 0, n));
 
 /** The second of each event’s change, one of them missing. They are appended in this order. */
 const SECONDS = [10, 20, undefined, 30, 25, 40, 40, 50, 60];
-/** The numbers of events in the blocks of the chain, which has not reached the rest yet. */
+/** The numbers of events in the batches of the index and the chain, which have not reached the rest yet. */
 const BLOCKS = [2, 3, 1];
 
 const TIMES = [0, 9, 10, 15, 20, 24, 25, 29, 30, 35, 40, 45, 50, 59, 60, 99];
@@ -37,6 +39,7 @@ const onLog = base
     let end = EMPTY_CHAIN;
     for (const size of BLOCKS) {
       const events = recorded.slice(end.count, end.count + size);
+      await indexEvents(connection, events);
       await insertBlock(connection, blockOf(end, events, hashesOf(events)));
       end = await readChainEnd(connection);
     }
@@ -52,9 +55,12 @@ const tests = LOG_ENGINES.map(
 );
 
 describe.each(tests)('the position at a time, on %s', (_name, test) => {
-  test.beforeAll(({ pool }) => migrateAudit(pool));
+  test.beforeAll(async ({ pool }) => {
+    await migrateAudit(pool);
+    await migrateEventIndex(pool);
+  });
 
-  test('is that before the first later change, if there is no chain yet', async ({
+  test('is that before the first later change, if there is no index yet', async ({
     eventLog,
     expected,
     pool,
@@ -63,10 +69,34 @@ describe.each(tests)('the position at a time, on %s', (_name, test) => {
       expect(await positionAt({ pool, eventLog }, second(n)), `second ${n}`).toBe(expected(n));
   });
 
-  test('and the same, if the chain has most of them', async ({ build, eventLog, expected, pool }) => {
+  test('and the same, if the index has most of them', async ({ build, eventLog, expected, pool }) => {
     await build();
     for (const n of TIMES)
       expect(await positionAt({ pool, eventLog }, second(n)), `second ${n}`).toBe(expected(n));
+  });
+
+  test('and if another release has indexed some of them', async ({ eventLog, expected, pool, recorded }) => {
+    await pool.query('truncate event_index.event, event_index.moment');
+    const [first, others, last] = [recorded.slice(0, 2), recorded.slice(2, 6), recorded.slice(6)];
+    await indexEvents(pool, first);
+    await indexEvents(pool, others);
+    await pool.query('delete from event_index.moment where position > $1', [first.at(-1)?.position]);
+    await indexEvents(pool, last);
+    for (const n of TIMES)
+      expect(await positionAt({ pool, eventLog }, second(n)), `second ${n}`).toBe(expected(n));
+  });
+
+  test('and if a former release has indexed them, and had built the chain', async ({
+    eventLog,
+    expected,
+    pool,
+  }) => {
+    await pool.query('truncate event_index.moment');
+    await takeFormerMoments(pool);
+    for (const n of TIMES)
+      expect(await positionAt({ pool, eventLog }, second(n)), `second ${n}`).toBe(expected(n));
+    const { rowCount } = await pool.query('select from event_index.moment');
+    expect(rowCount).toBe(BLOCKS.length);
   });
 
   test('the head is known after each event, even within a block, and not beyond the chain', async ({
