@@ -24,8 +24,6 @@ import { openReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { commandRoutes } from './command/routes.ts';
 import { startCommands } from './command/start.ts';
 import { startProjection } from './projector/role.ts';
-import { proof } from './proof/rest/served.ts';
-import { runningProof } from './proof/service.ts';
 import { startQueryService } from './query/service.ts';
 
 type Options = {
@@ -41,7 +39,7 @@ export const startFollowers = async (context: ProcessContext, worker: WorkerLink
   const blobs = resources.use(await openBlobs({ url: config.blobUrl, health: foundation.health }));
   const gateway = resources.use(await startCommands(context, foundation, { blobs }));
   const notifier = resources.use(openReadModelNotifier({ ...foundation, url: foundation.databaseUrl }));
-  await startProjection(context, foundation, { notifier, proof: runningProof });
+  await startProjection(context, foundation, { notifier });
   const services = await loadAdditions(parts, 'service');
   if (services.length > 0) {
     const changes = resources.use(
@@ -120,7 +118,7 @@ const startRoles = async (context: ProcessContext, foundation: Foundation, { fol
   const blobs = resources.use(await openBlobs({ url: config.blobUrl, health: foundation.health }));
   const gateway = resources.use(await startCommands(context, foundation, { blobs, follows }));
   const notifier = resources.use(openReadModelNotifier({ ...foundation, url: foundation.databaseUrl }));
-  if (follows) await startProjection(context, foundation, { notifier, proof: runningProof });
+  if (follows) await startProjection(context, foundation, { notifier });
   const [chosen = otherIssuer] = await loadAdditions(parts, 'issuer');
   const issuer = await chosen.open(context, foundation, gateway);
   const changes = resources.use(
@@ -129,7 +127,7 @@ const startRoles = async (context: ProcessContext, foundation: Foundation, { fol
   const given = { ...foundation, changes, gateway, config, log };
   const query = resources.use(
     await startQueryService(
-      { ...given, access: issuer.authentication, blobs, notifier, proof, ownRoutes: context.routes },
+      { ...given, access: issuer.authentication, blobs, notifier, ownRoutes: context.routes },
       await loadAdditions(parts, 'query'),
     ),
   );

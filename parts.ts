@@ -19,6 +19,15 @@ export const streams = (): Part => ({
   adds: { query: async () => (await import('./query/streams/part.ts')).part },
 });
 
+/** The proof: the hash chain with its signed heads, continuous verification, exports, and their state. */
+export const proof = (): Part => ({
+  name: 'proof',
+  adds: {
+    projector: async () => (await import('./proof/part.ts')).part,
+    query: async () => (await import('./proof/rest/part.ts')).part,
+  },
+});
+
 /** GraphQL at `/graphql`: queries, mutations, subscriptions, and an editor for browsers. */
 export const graphql = (): Part => ({
   name: 'graphql',
@@ -47,4 +56,12 @@ export const console = (): Part => ({
 });
 
 /** Everything, as `npm start` serves it. */
-export const ALL_PARTS: readonly Part[] = [webhooks(), streams(), graphql(), accounts(), docs(), console()];
+export const ALL_PARTS: readonly Part[] = [
+  webhooks(),
+  streams(),
+  proof(),
+  graphql(),
+  accounts(),
+  docs(),
+  console(),
+];

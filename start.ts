@@ -7,8 +7,8 @@ type Roles = Readonly<Record<string, () => Promise<Role>>>;
 
 const OF_THE_CORE: Roles = {
   command: () => import('./command/role.ts'),
-  query: () => import('./query-role.ts'),
-  projector: () => import('./projector-role.ts'),
+  query: () => import('./query/role.ts'),
+  projector: () => import('./projector/role.ts'),
 };
 
 const rolesOf = async (parts: readonly Part[]): Promise<Roles> =>

@@ -21,7 +21,7 @@ type Status = {
   readonly readiness: Readiness | null;
   readonly roles: readonly RoleAnswer[];
   readonly operations: OperationsStatus;
-  readonly audit: AuditStatus;
+  readonly audit?: AuditStatus;
   /** The checks that were made. */
   readonly checks: readonly string[];
   readonly findings: readonly Finding[];
@@ -60,10 +60,9 @@ export const status: Command = {
 
 const readStatus = async (remote: Remote, signal: AbortSignal): Promise<Status> => {
   // First the requests that may be refused, so that a wrong client or address is one sentence.
-  const [operations, audit] = await Promise.all([
-    remote.get<OperationsStatus>('/operations'),
-    remote.get<AuditStatus>('/audit/status'),
-  ]);
+  const operations = await remote.get<OperationsStatus>('/operations');
+  const { audit: proof } = operations._links;
+  const audit = proof && (await remote.get<AuditStatus>('/audit/status'));
   const [{ version }, readiness = null, roles] = await Promise.all([
     remote.get<{ readonly version: string }>('/'),
     readReadiness(remote.url, signal),
@@ -80,8 +79,8 @@ const readStatus = async (remote: Remote, signal: AbortSignal): Promise<Status> 
     readiness,
     roles,
     operations,
-    audit,
-    checks: [...CHECKS, ...checkNamesOf(operations)],
+    ...(audit && { audit }),
+    checks: [...CHECKS, ...checkNamesOf({ status: operations, audit })],
     findings,
     parked,
   };
@@ -129,7 +128,7 @@ const statusLines = (found: Status, paint: Paint): readonly string[] => {
     row('Parked', parkedText(operations)),
     ...found.parked.map(({ stream, version, reason }) => row('', `${stream}@${version}  ${reason}`)),
     ...(operations.webhooks ? [row('Webhooks', webhooksText(operations.webhooks))] : []),
-    row('Proof', proofText(found.audit, operations.at)),
+    ...(found.audit ? [row('Proof', proofText(found.audit, operations.at))] : []),
     '',
     ...(findings.length === 0
       ? [paint('good', `All ${found.checks.length} checks pass.`)]

@@ -29,5 +29,5 @@ export { count, latest, sum } from '#kernel/declare/view.ts';
 export type { Domain } from '#kernel/registry/registry.ts';
 export type { OwnRoutes } from '#process/own-routes.ts';
 export type { Part } from '#process/part.ts';
-export { accounts, console, docs, graphql, streams, webhooks } from '../parts.ts';
+export { accounts, console, docs, graphql, proof, streams, webhooks } from '../parts.ts';
 export { start } from '../start.ts';

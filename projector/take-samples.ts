@@ -1,10 +1,8 @@
 import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { readFollowers } from '#process/operations/followers.ts';
-import { countParkedAndSkipped } from '#process/operations/installation-state.ts';
+import { countParkedAndSkipped, readServedFollowers } from '#process/operations/installation-state.ts';
 import { migrateOperations } from '#process/operations/migrate.ts';
 import { keepSample, readLatestAt, type Sample } from '#process/operations/samples.ts';
-import { migrateAudit } from '#shared/audit/migrate.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
 import type { Pool } from '#shared/database/pool.ts';
@@ -19,8 +17,8 @@ type SamplingOptions = {
   readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'follow'>;
   readonly log: Log;
   readonly clock: Clock;
-  /** How many events the proof covers. */
-  readonly countEvents: (pool: Pool) => Promise<number>;
+  /** How many events the proof covers; undefined without it. */
+  readonly countEvents?: ((pool: Pool) => Promise<number>) | undefined;
 };
 
 /** Records metrics of the installation every few seconds, in one process at a time. */
@@ -34,7 +32,6 @@ export const startSampling = async ({
 }: SamplingOptions): Promise<AsyncDisposable> => {
   await migrateLeases(pool);
   await migrateOperations(pool);
-  await migrateAudit(pool);
   const stopping = new AbortController();
   const onFailure = (err: unknown) => log.warn({ err }, 'Metrics of the installation could not be recorded.');
   const work = async ({ signal }: { readonly signal: AbortSignal }): Promise<void> => {
@@ -71,8 +68,8 @@ const measure = async (
   const delivered = hasWebhooks ? await countDelivered(pool, new Date(at.getTime() - sinceMs)) : 0;
   const { due, dead } = hasWebhooks ? await countWebhooks(pool) : NO_WEBHOOKS;
   const { parked } = await countParkedAndSkipped(pool);
-  const events = await countEvents(pool);
-  const followers = (await readFollowers(pool, eventLog)).map(
+  const events = (await countEvents?.(pool)) ?? 0;
+  const followers = (await readServedFollowers(domain, pool, eventLog)).map(
     ({ name, behindSeconds }) => [name, behindSeconds] as const,
   );
   return {

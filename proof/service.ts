@@ -57,9 +57,6 @@ export const startAudit = async (dependencies: AuditDependencies): Promise<Async
   return { [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 
-/** The proof as the projector role runs it, beside the projection. */
-export const runningProof = { start: startAudit, countEvents: countChained };
-
 /**
  * Metrics of the proof, whichever process builds it. The lag of the chain is reported like that of every
  * follower.

@@ -2,4 +2,4 @@ import { runRoleAlone } from '#process/run-role.ts';
 import { served } from '../served.ts';
 
 /** Starts only this role, like `node main.ts query`. */
-await runRoleAlone('query', () => import('../query-role.ts'), served);
+await runRoleAlone('query', () => import('./role.ts'), served);

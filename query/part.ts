@@ -3,6 +3,7 @@ import type { FastPath } from '#edge/http/fast-path.ts';
 import type { Link } from '#edge/http/root-page.ts';
 import type { DeliveriesOf } from './events/deliveries.ts';
 import type { HistoryOptions } from './history/history.ts';
+import type { Proof } from './proof.ts';
 import type { KindReads } from './reads/reads.ts';
 import type { QueryDependencies, QueryResources } from './resources.ts';
 import type { AnyReads } from './rest/read-routes.ts';
@@ -14,6 +15,8 @@ export type QueryPart = {
   readonly links: readonly Link[];
   /** Finds the deliveries of events, if it knows them. */
   deliveriesOf?(dependencies: QueryDependencies): DeliveriesOf;
+  /** Of the part that proves the log. */
+  readonly proof?: Proof;
   /** Whether it revokes the tokens of changed users, in step with the changes that it delivers. */
   readonly revokes?: true;
   /** Opens it with what the role has opened. It closes before that. */

@@ -1,4 +1,3 @@
-import type { RequestHandler } from 'express';
 import type { LastingAccess } from '#edge/authenticate/resource-server.ts';
 import type { Health } from '#edge/http/health.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
@@ -13,7 +12,6 @@ import type { Log } from '#shared/log.ts';
 import type { Caller } from '#shared/policy.ts';
 import type { AuditStatus } from '#shared/rest/audit.ts';
 import type { RecordedEvent as ShownEvent } from '#shared/rest/recorded-event.ts';
-import type { Reads } from './rest/read-routes.ts';
 
 /** The dependencies of the proof's part of the interface. */
 export type ProofDependencies = {
@@ -35,13 +33,8 @@ export type ProofDependencies = {
 
 export type PlaceInChain = NonNullable<ShownEvent['chain']>;
 
-/** The proof as this role serves it beside its own reads. The composition gives it. */
+/** The parts of the proof that other reads show. */
 export type Proof = {
-  readsOf(
-    dependencies: ProofDependencies,
-  ): Reads<'getAuditStatus' | 'listAuditHeads' | 'listAuditKeys' | 'getErasureOfUser'>;
-  /** The export of the log. `before` runs after admission. */
-  routesOf(dependencies: ProofDependencies & { readonly before: readonly RequestHandler[] }): RequestHandler;
   readStatus(
     from: { readonly pool: Pool; readonly eventLog: SeeingLog & Pick<EventLog, 'head'> },
     caller: Caller,

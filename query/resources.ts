@@ -30,7 +30,6 @@ export type QueryDependencies = {
   readonly notifier: ReadModelNotifier;
   /** Executes the mutations of GraphQL. */
   readonly gateway: CommandGateway;
-  readonly proof: Proof;
   readonly ownRoutes?: OwnRoutes | undefined;
   /** The timeout of a read that waits for a write. */
   readonly visibleWithinMs?: number;
@@ -53,6 +52,8 @@ export type QueryDependencies = {
 
 /** Shared by the routes of the role and its parts. */
 export type QueryResources = QueryDependencies & {
+  /** Undefined if the proof is not served. */
+  readonly proof: Proof | undefined;
   readonly events: EventService;
   readonly snapshots: Snapshots;
   readonly readPosition: ReadPosition;
@@ -67,11 +68,13 @@ export type QueryResources = QueryDependencies & {
 
 const VISIBLE_WITHIN_MS = 5_000;
 
+type OfParts = { readonly deliveriesOf: DeliveriesOf | undefined; readonly proof: Proof | undefined };
+
 /** Creates the tables of this role and opens what several routes share. */
 export const openResources = async (
   dependencies: QueryDependencies,
   opening: AsyncDisposableStack,
-  deliveriesOf: DeliveriesOf | undefined,
+  { deliveriesOf, proof }: OfParts,
 ): Promise<QueryResources> => {
   const { pool, eventLog, notifier, config, clock } = dependencies;
   const { visibleWithinMs = VISIBLE_WITHIN_MS } = dependencies;
@@ -81,11 +84,11 @@ export const openResources = async (
   const readPosition = opening.use(openReadPosition({ pool, eventLog, notifier, clock }));
   const searches = opening.use(openSearches(dependencies));
   const before = [awaitConsistency({ readPosition, eventLog, waitMaxMs: visibleWithinMs })];
-  const events = await openEvents({ ...dependencies, snapshots, deliveriesOf });
+  const events = await openEvents({ ...dependencies, snapshots, deliveriesOf, proof });
   const replicas = opening.use(openReplicas({ ...dependencies, urls: config.readDatabaseUrls ?? [] }));
   return {
     ...dependencies,
-    ...{ events, snapshots, readPosition, searches, replicas, before, visibleWithinMs },
+    ...{ proof, events, snapshots, readPosition, searches, replicas, before, visibleWithinMs },
     uploadKey: uploadKey(dependencies.masterKey),
   };
 };

@@ -11,14 +11,13 @@ import type { ProcessContext } from '#process/run.ts';
 import { serveClients } from '#process/serve-clients.ts';
 import { openReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { watchParked } from '#shared/read-model/watch-parked.ts';
-import type { Proof } from './proof.ts';
 import { startQueryService } from './service.ts';
 
 /**
  * The query role alone. Commands of GraphQL mutations, and of writes that ask for the item, go to the command
  * role.
  */
-export const startRole = async (context: ProcessContext, proof: Proof): Promise<void> => {
+export const startRole = async (context: ProcessContext): Promise<void> => {
   const { config, log, resources } = context;
   const foundation = await openFoundation(context, 'annals-query', { isReader: true });
   const authentication = await openAuthentication(context, foundation);
@@ -38,7 +37,7 @@ export const startRole = async (context: ProcessContext, proof: Proof): Promise<
   const { routes, ownRoutes, refusals, fastPaths, links, readWritten } = resources.use(
     await startQueryService(
       {
-        ...{ ...foundation, access: authentication, changes, blobs, notifier, gateway, config, log, proof },
+        ...{ ...foundation, access: authentication, changes, blobs, notifier, gateway, config, log },
         ownRoutes: context.routes,
       },
       await loadAdditions(context.parts, 'query'),

@@ -7,6 +7,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import { ofAggregates, ofViews } from '#shared/rest/operations.ts';
+import { erasureReads } from './erasure/reads.ts';
 import { eventTypeReads } from './event-types/event-types.ts';
 import type { EventService } from './events/service.ts';
 import type { HistoryOptions } from './history/history.ts';
@@ -16,7 +17,6 @@ import { operatorCommandRoutes } from './operations/operator-command-routes.ts';
 import { operationsReads } from './operations/reads.ts';
 import { ownRoutes } from './own-routes.ts';
 import type { OpenedPart, PartResources, QueryPart } from './part.ts';
-import type { Proof } from './proof.ts';
 import { createKindReads, type KindReads, readsOf } from './reads/reads.ts';
 import { spreadKindReads } from './replicas/kinds.ts';
 import { openResources, type QueryDependencies } from './resources.ts';
@@ -59,7 +59,6 @@ const linksTo = (domain: Domain): readonly Link[] => [
     title: serves(domain, 'streams') ? 'Events: recorded and live' : 'The recorded events',
   },
   { rel: 'event-types', href: '/event-types', title: 'Event types' },
-  { rel: 'audit', href: '/audit/status', title: 'State of the proof' },
   { rel: 'operations', href: '/operations', title: 'System status (administrators)' },
   { rel: 'openapi', href: '/openapi.json', title: 'The interface, for programs' },
 ];
@@ -80,11 +79,12 @@ export const startQueryService = async (
   dependencies: QueryDependencies,
   parts: readonly QueryPart[],
 ): Promise<QueryService> => {
-  const { domain, pool, eventLog, blobs, config, keys, clock, proof } = dependencies;
+  const { domain, pool, eventLog, blobs, config, keys, clock } = dependencies;
   await using opening = new AsyncDisposableStack();
   const annotating = parts.find((part) => part.deliveriesOf !== undefined);
   const deliveriesOf = annotating?.deliveriesOf?.(dependencies);
-  const resources = await openResources(dependencies, opening, deliveriesOf);
+  const proof = parts.find((part) => part.proof !== undefined)?.proof;
+  const resources = await openResources(dependencies, opening, { deliveriesOf, proof });
   const { events, before, snapshots, readPosition, visibleWithinMs, uploadKey: key } = resources;
   const folding = { keys, codec: createCodec(dependencies), tables: tablesOf(domain), snapshots };
   const past = { domain, pool, eventLog, clock, ...folding, readPosition, visibleWithinMs };
@@ -103,9 +103,8 @@ export const startQueryService = async (
   const readJustCreated = createReadJustCreated({ readPosition, eventLog, clock, waitMaxMs });
   const routes = Router().use(
     ...opened.flatMap((each) => each.instead ?? []),
-    proof.routesOf(resources),
     readRoutes(
-      { ...reads, ...events.reads, ...proof.readsOf(dependencies) },
+      { ...reads, ...events.reads, ...erasureReads(dependencies) },
       { domain, before, readJustCreated },
     ),
     operatorCommandRoutes({ pool, bodyBytesMax: config.limits.bodyBytesMax }),
@@ -156,8 +155,8 @@ const openParts = async (
 const createReads = (
   kinds: KindReads,
   past: PastOptions & HistoryOptions,
-): Omit<Reads, keyof EventService['reads'] | keyof ReturnType<Proof['readsOf']>> & AnyReads => {
-  const { domain } = past;
+): Omit<Reads, keyof EventService['reads'] | keyof ReturnType<typeof erasureReads>> & AnyReads => {
+  const { domain, pool } = past;
   return {
     ...readsOf(domain, kinds),
     ...timeTravelReads(kinds, past),

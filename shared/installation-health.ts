@@ -9,12 +9,16 @@ export type Finding = {
   readonly linkText?: string;
 };
 
-export type Seen = { readonly status: OperationsStatus; readonly audit: AuditStatus };
+export type Seen = {
+  readonly status: OperationsStatus;
+  /** Undefined if the proof is not served. */
+  readonly audit: AuditStatus | undefined;
+};
 
 type Check = {
   readonly name: string;
-  /** Of webhooks, which an installation may lack. */
-  readonly ofWebhooks?: boolean;
+  /** The part that an installation may lack. */
+  readonly of?: 'webhooks' | 'audit';
   find(seen: Seen): readonly Finding[];
 };
 
@@ -74,7 +78,7 @@ const CHECKS: readonly Check[] = [
   { name: 'no follower lags', find: ({ status: { followers } }) => followers.flatMap(lagOf) },
   {
     name: 'all webhook endpoints accept deliveries',
-    ofWebhooks: true,
+    of: 'webhooks',
     find: ({ status: { at, webhooks } }) => {
       if (webhooks === undefined || webhooks.failing === 0) return [];
       const since =
@@ -86,7 +90,7 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'there are no dead letters',
-    ofWebhooks: true,
+    of: 'webhooks',
     find: ({ status: { webhooks } }) =>
       webhooks === undefined || webhooks.dead === 0
         ? []
@@ -100,7 +104,10 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'signed heads are published',
-    find: ({ status: { at }, audit: { problem, unproven } }) => {
+    of: 'audit',
+    find: ({ status: { at }, audit }) => {
+      if (audit === undefined) return [];
+      const { problem, unproven } = audit;
       if (typeof problem === 'string')
         return [
           { tone: 'bad', text: `Signed heads cannot be written outside the database: ${problem}`, ...PROOF },
@@ -119,22 +126,21 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'the verification found no differences',
-    find: ({ audit: { verified } }) =>
-      verified === null || verified.differences === 0
-        ? []
-        : [
-            {
-              tone: 'bad',
-              text: `The background verification found ${plural(verified.differences, 'difference')}.`,
-              ...PROOF,
-            },
-          ],
+    of: 'audit',
+    find: ({ audit }) => {
+      const differences = audit?.verified?.differences ?? 0;
+      if (differences === 0) return [];
+      const text = `The background verification found ${plural(differences, 'difference')}.`;
+      return [{ tone: 'bad', text, ...PROOF }];
+    },
   },
 ];
 
 /** The checks of an installation. */
-export const checkNamesOf = ({ webhooks }: OperationsStatus): readonly string[] =>
-  CHECKS.flatMap(({ name, ofWebhooks = false }) => (ofWebhooks && webhooks === undefined ? [] : [name]));
+export const checkNamesOf = ({ status, audit }: Seen): readonly string[] => {
+  const parts = { webhooks: status.webhooks, audit };
+  return CHECKS.flatMap(({ name, of }) => (of !== undefined && parts[of] === undefined ? [] : [name]));
+};
 
 /** The findings that need an operator, the worst first; empty if every check passes. */
 export const findingsOf = (seen: Seen): readonly Finding[] =>

@@ -46,7 +46,7 @@ const allTasksOf = (domain: Domain): readonly Task[] => [
   },
   {
     title: 'Audit',
-    text: 'Every change with its author and the value before, and a proof that your data equals the recorded events.',
+    text: `Every change with its author and the value before${serves(domain, 'proof') ? ', and a proof that your data equals the recorded events' : ''}.`,
     links: [[guidePath('audit'), 'History, time travel and the proof']],
   },
   {
@@ -79,7 +79,7 @@ export const startPage = (domain: Domain): DocsPage => ({
   content: () => ({
     body: html`<h1>Annals</h1>
 <p class="lead">An event-sourced backend for ${domain.name}: ${things(domain).join(', ')}. Every change is an event that is recorded once and never edited.
-You can read it, ${(serves(domain, 'streams') || serves(domain, 'graphql')) && 'stream it, '}${serves(domain, 'webhooks') && 'receive it by webhook, '}and prove it.</p>
+You can read it, ${(serves(domain, 'streams') || serves(domain, 'graphql')) && 'stream it, '}${serves(domain, 'webhooks') && 'receive it by webhook, '}${serves(domain, 'proof') ? 'and prove it' : 'and follow its history'}.</p>
 <p>New here? <a href="${href(guidePath('tutorial'))}">The first hour</a> leads from a clone to an application that follows changes.</p>
 <div class="tasks">
 ${tasksOf(domain).map(taskCard)}</div>

@@ -44,7 +44,7 @@ const BELOW: Readonly<Record<string, readonly string[]>> = {
   'webhook-dispatcher': ['kernel', 'shared', 'edge', 'adapters', 'process'],
   console: ['kernel', 'shared', 'edge'],
   site: ['kernel', 'shared', 'edge', 'query'],
-  proof: ['kernel', 'shared', 'edge', 'process', 'query'],
+  proof: ['kernel', 'shared', 'edge', 'process', 'projector', 'query'],
 };
 
 /** Operator commands are composed of parts of the roles. */
@@ -149,7 +149,7 @@ const crossings = (path: string, specifier: string): string[] => {
   if (!specifier.startsWith('.') || folderOf(path) === COMPOSING) return [];
   const target = posix.join(posix.dirname(path), specifier);
   if (folderOf(target) === folderOf(path) || target === 'package.json') return [];
-  if (path === entryOf(path) && ['served.ts', `${folderOf(path)}-role.ts`].includes(target)) return [];
+  if (path === entryOf(path) && target === 'served.ts') return [];
   if (below?.includes(folderOf(target)) && !ALIASED.has(folderOf(target))) return [];
   return [`${path} imports ${specifier}: ${folderOf(path)} imports itself and what stands below it.`];
 };

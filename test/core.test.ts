@@ -7,12 +7,12 @@ const STARTS = [
   'all-roles.ts',
   'workers.ts',
   'command/role.ts',
-  'query-role.ts',
-  'projector-role.ts',
+  'query/role.ts',
+  'projector/role.ts',
   'process/run-role.ts',
 ];
 const OF_PARTS =
-  /^(?:auth|site|console|webhook-dispatcher|(?:command|query)\/webhooks|query\/(?:changes|graphql|live|sse|streams)|client|command-line|testing)\/|^parts\.ts$/;
+  /^(?:auth|proof|site|console|webhook-dispatcher|(?:command|query)\/webhooks|query\/(?:changes|graphql|live|sse|streams)|client|command-line|testing)\/|^parts\.ts$/;
 
 /** The files that a start may load, now or later: everything that values are imported from. */
 const closureOf = (starts: readonly string[], sources: ReadonlyMap<string, string>): ReadonlySet<string> => {
@@ -35,6 +35,8 @@ test('the core imports no part, neither now nor later', () => {
       'auth/part.ts',
       'command/webhooks/part.ts',
       'console/part.ts',
+      'proof/part.ts',
+      'proof/rest/part.ts',
       'query/graphql/part.ts',
       'query/live/live.ts',
       'query/streams/part.ts',

@@ -4,11 +4,13 @@ import { StartRefused } from '../base/start-refused.ts';
  * The parts of an installation beside its core. Each has routes, links, scopes and modules of its own, and an
  * installation may serve without it.
  */
-const PART_NAMES = ['webhooks', 'streams', 'graphql', 'accounts', 'docs', 'console'] as const;
+const PART_NAMES = ['webhooks', 'streams', 'proof', 'graphql', 'accounts', 'docs', 'console'] as const;
 export type PartName = (typeof PART_NAMES)[number];
 
 /** The parts without which another is of no use. */
-const NEEDS: Readonly<Partial<Record<PartName, readonly PartName[]>>> = { console: ['accounts', 'streams'] };
+const NEEDS: Readonly<Partial<Record<PartName, readonly PartName[]>>> = {
+  console: ['accounts', 'streams', 'proof'],
+};
 
 /** The served parts; all, unless it names them. */
 export type WithParts = { readonly parts?: ReadonlySet<PartName> | undefined };

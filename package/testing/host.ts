@@ -1,7 +1,7 @@
 import type { Domain } from '#kernel/registry/registry.ts';
 import { startAll } from '../../all-roles.ts';
-import { startRole as startProjectorRole } from '../../projector-role.ts';
-import { startRole as startQueryRole } from '../../query-role.ts';
+import { startRole as startProjectorRole } from '../../projector/role.ts';
+import { startRole as startQueryRole } from '../../query/role.ts';
 import type { Host } from '../../testing/describe-domain/host.ts';
 import { createAdmin } from '../../testing/installation.ts';
 import { createTestFolder, startInProcess } from './in-process.ts';

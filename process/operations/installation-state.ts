@@ -1,9 +1,11 @@
 import type { Position } from '#kernel/base/brands.ts';
-import { serves } from '#kernel/registry/parts.ts';
+import { type PartName, serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { CHAIN } from '#shared/audit/chain.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { LIVE, LIVE_SCHEMA, NEXT, PROJECTOR } from '#shared/database/read-model-schemas.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
+import { DIRECTORY } from '#shared/persons/read-person.ts';
 import { type Fingerprint, isMadeBy, type Marks, marksIn } from '#shared/projection/fingerprint.ts';
 import { areVersionsLocked, readVersion } from '#shared/read-model/versions.ts';
 import { countWebhooks, type WebhookCounts } from '#shared/webhooks/counts.ts';
@@ -39,10 +41,7 @@ export const readInstallationState = async (
   eventLog: Pick<EventLog, 'identity' | 'head' | 'follow'>,
 ): Promise<InstallationState> => {
   const hasWebhooks = serves(domain, 'webhooks');
-  // Its checkpoint stays when webhooks are no longer served.
-  const followers = (await readFollowers(pool, eventLog)).filter(
-    ({ name }) => hasWebhooks || name !== PLANNER,
-  );
+  const followers = await readServedFollowers(domain, pool, eventLog);
   const [live, next, isUnderWay, counts, isOfThisRelease, webhooks, consequences] = await Promise.all([
     readVersion(pool, LIVE),
     readVersion(pool, NEXT),
@@ -68,6 +67,23 @@ export const readInstallationState = async (
     webhooks,
   };
 };
+
+/** The checkpoints of a part stay when it is no longer served. */
+const FOLLOWERS_OF_PARTS: ReadonlyMap<string, PartName> = new Map([
+  [PLANNER, 'webhooks'],
+  [CHAIN, 'proof'],
+  [DIRECTORY, 'accounts'],
+]);
+
+/** The followers of the core and of the served parts. */
+export const readServedFollowers = async (
+  domain: Domain,
+  ...given: Parameters<typeof readFollowers>
+): Promise<readonly FollowerState[]> =>
+  (await readFollowers(...given)).filter(({ name }) => {
+    const part = FOLLOWERS_OF_PARTS.get(name);
+    return part === undefined || serves(domain, part);
+  });
 
 /** Parked items, and the events that operators have skipped. */
 export const countParkedAndSkipped = async (

@@ -1,5 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { Position } from '#kernel/base/brands.ts';
+import { CHAIN } from '#shared/audit/chain.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { type Batch, followAhead } from '#shared/follower/follow-ahead.ts';
@@ -7,8 +8,6 @@ import { type FollowingOptions, FULL_EVENTS, startFollowing } from '#shared/foll
 import { type ChainEnd, chainEndIn, FIND_CHAIN_END, insertBlock } from '../stored/blocks.ts';
 import { HASH_BYTES } from '../stored/chain.ts';
 import { blockOf, hashesOf } from './block-of.ts';
-
-const CHAIN = 'chain';
 
 type ChainDependencies = Pick<FollowingOptions<unknown>, 'pool' | 'eventLog' | 'log' | 'metrics' | 'clock'>;
 

@@ -33,7 +33,7 @@ type Dependencies = Pick<ChangeReaderOptions, 'domain' | 'keys' | 'snapshots'> &
   readonly changes: Pick<ChangeStream, 'head'>;
   readonly eventLog: Pick<EventLog, 'identity' | 'read' | 'follow'>;
   readonly represent: RepresentEvent;
-  readonly proof: Pick<Proof, 'placeInChain'>;
+  readonly proof: Pick<Proof, 'placeInChain'> | undefined;
   readonly deliveriesOf?: DeliveriesOf | undefined;
 };
 
@@ -58,7 +58,7 @@ export const recordedEventReads = (
       const { event, change } = await known(asking);
       const [shown, chain, deliveries] = await Promise.all([
         represent(change, caller),
-        mayAlways(caller, 'events.export') ? proof.placeInChain(pool, event).catch(asFailure) : undefined,
+        mayAlways(caller, 'events.export') ? proof?.placeInChain(pool, event).catch(asFailure) : undefined,
         deliveriesOf(caller, [change.id]),
       ]);
       const item: ShownEvent = {

@@ -23,7 +23,8 @@ export type EventDependencies = {
   readonly keys: Pick<KeyStore, 'obtain' | 'find'>;
   readonly changes: ChangeStream;
   readonly snapshots: Snapshots;
-  readonly proof: Pick<Proof, 'placeInChain'>;
+  /** Undefined without the proof. */
+  readonly proof: Pick<Proof, 'placeInChain'> | undefined;
   /** Undefined without webhooks. */
   readonly deliveriesOf?: DeliveriesOf | undefined;
 };

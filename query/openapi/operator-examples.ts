@@ -9,7 +9,7 @@ const ORDER_ID = '0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b';
 
 /** Like `EXAMPLES`, for the schemas of operators. */
 export const operatorExamplesOf = (domain: Domain): Readonly<Record<string, JsonObject>> => {
-  const hasWebhooks = serves(domain, 'webhooks');
+  const [hasWebhooks, hasProof] = [serves(domain, 'webhooks'), serves(domain, 'proof')];
   const [ended = exampleKind(domain)] = managedKindsOf(domain);
   return {
     OperationsStatus: {
@@ -24,14 +24,17 @@ export const operatorExamplesOf = (domain: Domain): Readonly<Record<string, Json
       ...(hasWebhooks && {
         webhooks: { endpoints: 3, enabled: 2, due: 4, dead: 0, failing: 1, failingSince: AT },
       }),
-      _links: { self: { href: '/operations' }, verify: { href: '/audit/verifications', method: 'POST' } },
+      _links: {
+        self: { href: '/operations' },
+        ...(hasProof && { verify: { href: '/audit/verifications', method: 'POST' } }),
+      },
     },
     OperationsSamples: {
       everySeconds: 10,
       samples: [
         {
           at: AT,
-          events: 1440,
+          ...(hasProof && { events: 1440 }),
           followers: { projector: 0.02 },
           parked: 1,
           ...(hasWebhooks && { due: 4, dead: 0, deliveredPerSecond: 12.3 }),

@@ -27,19 +27,12 @@ import { representOperatorCommand } from './representation.ts';
 
 type Dependencies = { readonly pool: Pool; readonly bodyBytesMax: number };
 
-const { retryParkedItem: RETRY, releaseParkedItem: RELEASE, verifyLog: VERIFY } = OPERATOR_OPERATIONS;
+const { retryParkedItem: RETRY, releaseParkedItem: RELEASE } = OPERATOR_OPERATIONS;
 
 /** Records operator commands; the roles concerned execute them. */
 export const operatorCommandRoutes = ({ pool, bodyBytesMax }: Dependencies): Router => {
-  const put = async (request: Request, response: Response, command: NewOperatorCommand): Promise<void> => {
-    const id = await requestOperatorCommand(pool, command, requestOf(request, command), (connection) =>
-      demandParked(connection, command),
-    ).catch(throwReadFailure);
-    const asked = await findOperatorCommand(pool, id);
-    if (asked === undefined) throw new Error(`the command ${id} was recorded and is missing`);
-    response.status(202).set('Cache-Control', 'no-store').location(`/operations/orders/${id}`);
-    response.type(mediaTypeFor(request)).send(JSON.stringify(representOperatorCommand(asked)));
-  };
+  const put = (request: Request, response: Response, command: NewOperatorCommand): Promise<void> =>
+    answerOperatorCommand(pool, { request, response }, command);
   return Router()
     .post(routeOf(RETRY), demandAdmission(RETRY), demandOperator, async (request, response) =>
       put(request, response, { kind: 'retry', ...itemOf(RETRY, request) }),
@@ -59,10 +52,24 @@ export const operatorCommandRoutes = ({ pool, bodyBytesMax }: Dependencies): Rou
           version: version as Version,
         });
       },
-    )
-    .post(routeOf(VERIFY), demandAdmission(VERIFY), async (request, response) =>
-      put(request, response, { kind: 'verify' }),
     );
+};
+
+type Exchange = { readonly request: Request; readonly response: Response };
+
+/** Records a command of the caller, and returns it as it was recorded. */
+export const answerOperatorCommand = async (
+  pool: Pool,
+  { request, response }: Exchange,
+  command: NewOperatorCommand,
+): Promise<void> => {
+  const id = await requestOperatorCommand(pool, command, requestOf(request, command), (connection) =>
+    demandParked(connection, command),
+  ).catch(throwReadFailure);
+  const asked = await findOperatorCommand(pool, id);
+  if (asked === undefined) throw new Error(`the command ${id} was recorded and is missing`);
+  response.status(202).set('Cache-Control', 'no-store').location(`/operations/orders/${id}`);
+  response.type(mediaTypeFor(request)).send(JSON.stringify(representOperatorCommand(asked)));
 };
 
 /** Callers without the right do not learn whether an aggregate is parked. */

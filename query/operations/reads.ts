@@ -51,7 +51,7 @@ export const operationsReads = ({
   async getOperations({ caller }) {
     const state = await readInstallationState(domain, pool, eventLog).catch(throwReadFailure);
     const item = representStanding(state, {
-      eventLog,
+      ...{ domain, eventLog },
       at: new Date(clock.nowMs()),
       mayManage: mayManage(caller),
     });
@@ -59,7 +59,7 @@ export const operationsReads = ({
   },
 
   async getOperationsSamples(_reader, { since }) {
-    const hasWebhooks = serves(domain, 'webhooks');
+    const [hasWebhooks, hasProof] = [serves(domain, 'webhooks'), serves(domain, 'proof')];
     const { everySeconds, samples } = await readSamples(
       pool,
       since === undefined ? undefined : new Date(since),
@@ -68,7 +68,8 @@ export const operationsReads = ({
       everySeconds,
       samples: samples.map(({ at, events, followers, parked, ...ofWebhooks }) => ({
         at: at.toISOString(),
-        ...{ events, parked },
+        parked,
+        ...(hasProof && { events }),
         ...(hasWebhooks && ofWebhooks),
         followers: { ...followers },
       })),

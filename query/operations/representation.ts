@@ -1,4 +1,5 @@
 import type { Position, StreamName } from '#kernel/base/brands.ts';
+import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { ParkedTask } from '#process/operations/consequences.ts';
 import type { InstallationState } from '#process/operations/installation-state.ts';
@@ -20,7 +21,7 @@ type Shown = { readonly domain: Domain; readonly eventLog: SeeingLog; readonly m
 
 export const representStanding = (
   { head, readModel, followers, consequences, webhooks }: InstallationState,
-  { eventLog, mayManage, at }: Omit<Shown, 'domain'> & { readonly at: Date },
+  { domain, eventLog, mayManage, at }: Shown & { readonly at: Date },
 ): OperationsStatus => {
   const cursor = (position: Position) => cursorAt(eventLog, position);
   const { position, rebuild, ...rest } = readModel;
@@ -48,8 +49,10 @@ export const representStanding = (
       parked: { href: '/operations/parked' },
       consequences: { href: '/operations/consequences' },
       orders: { href: '/operations/orders' },
-      audit: { href: '/audit/status' },
-      ...(mayManage && { verify: { href: '/audit/verifications', method: 'POST' } }),
+      ...(serves(domain, 'proof') && {
+        audit: { href: '/audit/status' },
+        ...(mayManage && { verify: { href: '/audit/verifications', method: 'POST' } }),
+      }),
     },
   };
 };

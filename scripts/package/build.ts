@@ -43,8 +43,6 @@ const FILES = [
   'all-roles.ts',
   'main.ts',
   'parts.ts',
-  'projector-role.ts',
-  'query-role.ts',
   'served.ts',
   'start.ts',
   'workers.ts',

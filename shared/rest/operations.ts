@@ -19,7 +19,7 @@ import { erasureReadsOf } from './erasure.ts';
 import { EVENT_TYPE_OPERATIONS } from './event-types.ts';
 import { EVENT_OPERATIONS, eventOperations } from './events.ts';
 import { managedAccountOperations } from './managed-accounts.ts';
-import { operatorOperationsOf } from './operator.ts';
+import { operatorOperationsOf, VERIFICATION_OPERATIONS } from './operator.ts';
 import { personalTokenOperations } from './personal-tokens.ts';
 import { recordedEventOperationsOf } from './recorded-event.ts';
 import { webhookOperations } from './webhooks.ts';
@@ -34,7 +34,7 @@ const kernelOperationsOf = (domain: Domain) => {
     ...EVENT_TYPE_OPERATIONS,
     ...HISTORY_OPERATIONS,
     ...(hasWebhooks && WEBHOOK_HISTORY_OPERATIONS),
-    ...AUDIT_OPERATIONS,
+    ...(serves(domain, 'proof') && { ...AUDIT_OPERATIONS, ...VERIFICATION_OPERATIONS }),
     ...(hasWebhooks && { ...webhookOperations(domain), ...DELIVERY_OPERATIONS }),
     ...operatorOperationsOf(domain),
   } as const satisfies Record<string, RestOperation>;

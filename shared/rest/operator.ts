@@ -86,15 +86,13 @@ const StatusAlone = StatusWithWebhooks.omit({ webhooks: true }).meta({ id: 'Oper
 export type OperationsStatus = Readonly<z.infer<typeof StatusAlone>> &
   Partial<Readonly<Pick<z.infer<typeof StatusWithWebhooks>, 'webhooks'>>>;
 
-const SampleAlone = z.strictObject({
+const Sample = z.strictObject({
   at: timestamp,
   events: count.meta({
     description: 'Number of events in the hash chain.',
   }),
   followers: z.record(z.string(), seconds).meta({ description: 'The lag of each follower in seconds.' }),
   parked: count,
-});
-const SampleWithWebhooks = SampleAlone.extend({
   due: count,
   dead: count,
   deliveredPerSecond: z
@@ -103,16 +101,22 @@ const SampleWithWebhooks = SampleAlone.extend({
     .meta({ description: 'Successful deliveries to webhooks per second.' }),
 });
 
-const samplesOf = <Sample extends z.ZodObject>(sample: Sample) =>
+const OF_WEBHOOKS = { due: true, dead: true, deliveredPerSecond: true } as const;
+const OF_PROOF = { events: true } as const;
+
+const samplesOf = <Each extends z.ZodObject>(sample: Each) =>
   z
     .strictObject({
       everySeconds: z.int().positive().meta({ description: 'Interval between two samples.' }),
       samples: z.array(sample),
     })
     .meta({ id: 'OperationsSamples' });
-const [SamplesAlone, SamplesWithWebhooks] = [samplesOf(SampleAlone), samplesOf(SampleWithWebhooks)];
-type Sample = z.infer<typeof SampleAlone> & Partial<z.infer<typeof SampleWithWebhooks>>;
-export type OperationsSamples = { readonly everySeconds: number; readonly samples: Sample[] };
+type Sampled = z.infer<typeof Sample>;
+type OfParts = keyof typeof OF_WEBHOOKS | keyof typeof OF_PROOF;
+export type OperationsSamples = {
+  readonly everySeconds: number;
+  readonly samples: (Omit<Sampled, OfParts> & Partial<Pick<Sampled, OfParts>>)[];
+};
 
 const ParkedItem = z
   .strictObject({
@@ -248,7 +252,7 @@ export const OPERATOR_OPERATIONS = {
       status: 200,
       description: 'Samples every ten seconds or less often, at most 720.',
       kind: 'item',
-      schema: SamplesWithWebhooks,
+      schema: samplesOf(Sample),
     },
   },
   listParkedItems: {
@@ -316,6 +320,10 @@ export const OPERATOR_OPERATIONS = {
     summary: 'Skip the event that parks an item, permanently',
     body: { 'application/json': NewRelease },
   },
+} as const satisfies Record<string, RestOperation>;
+
+/** Those of the proof. */
+export const VERIFICATION_OPERATIONS = {
   verifyLog: {
     ...ordered,
     path: '/audit/verifications',
@@ -323,13 +331,18 @@ export const OPERATOR_OPERATIONS = {
   },
 } as const satisfies Record<string, RestOperation>;
 
-/** The same, without what states the deliveries to webhooks, if they are not served. */
+/** The same, without what states the deliveries to webhooks and the proof, if they are not served. */
 export const operatorOperationsOf = (domain: Domain) => {
-  if (serves(domain, 'webhooks')) return OPERATOR_OPERATIONS;
+  const [hasWebhooks, hasProof] = [serves(domain, 'webhooks'), serves(domain, 'proof')];
+  if (hasWebhooks && hasProof) return OPERATOR_OPERATIONS;
   const { getOperations: status, getOperationsSamples: samples } = OPERATOR_OPERATIONS;
+  const sample = Sample.omit({ ...(hasWebhooks ? {} : OF_WEBHOOKS), ...(hasProof ? {} : OF_PROOF) });
   return {
     ...OPERATOR_OPERATIONS,
-    getOperations: { ...status, answer: { ...status.answer, schema: StatusAlone } },
-    getOperationsSamples: { ...samples, answer: { ...samples.answer, schema: SamplesAlone } },
+    getOperations: {
+      ...status,
+      answer: { ...status.answer, schema: hasWebhooks ? StatusWithWebhooks : StatusAlone },
+    },
+    getOperationsSamples: { ...samples, answer: { ...samples.answer, schema: samplesOf(sample) } },
   } as const;
 };

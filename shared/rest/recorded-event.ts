@@ -97,24 +97,36 @@ export const RECORDED_EVENT_OPERATIONS = {
   },
 } as const satisfies Record<string, RestOperation>;
 
-/** The same, without deliveries, if there are no webhooks. */
+/** The same, without deliveries and the position in the chain, if they are not served. */
 export const recordedEventOperationsOf = (domain: Domain) => {
-  if (serves(domain, 'webhooks')) return RECORDED_EVENT_OPERATIONS;
+  const [hasWebhooks, hasProof] = [serves(domain, 'webhooks'), serves(domain, 'proof')];
+  if (hasWebhooks && hasProof) return RECORDED_EVENT_OPERATIONS;
   const { getRecordedEvent: event, traceRecordedEvent: trace } = RECORDED_EVENT_OPERATIONS;
-  const [ofEvent, ofTrace] = [
-    RecordedEvent.omit({ deliveries: true }).meta({ id: 'RecordedEvent' }),
-    EventTrace.omit({ deliveries: true }).meta({ id: 'EventTrace' }),
+  const parts = [
+    ...(hasProof ? ['its position in the hash chain'] : []),
+    ...(hasWebhooks ? ['its deliveries'] : []),
   ];
+  const ofEvent = RecordedEvent.omit({
+    ...(hasWebhooks ? {} : { deliveries: true }),
+    ...(hasProof ? {} : { chain: true }),
+  }).meta({ id: 'RecordedEvent' });
   return {
     getRecordedEvent: {
       ...event,
-      summary: 'One event: its data, and its position in the hash chain',
+      summary:
+        parts.length === 0 ? 'One event, with its data' : `One event: its data, and ${parts.join(', ')}`,
       answer: { ...event.answer, schema: ofEvent },
     },
-    traceRecordedEvent: {
-      ...trace,
-      summary: 'The causes and consequences of an event',
-      answer: { ...trace.answer, description: 'The events of one request.', schema: ofTrace },
-    },
+    traceRecordedEvent: hasWebhooks
+      ? trace
+      : {
+          ...trace,
+          summary: 'The causes and consequences of an event',
+          answer: {
+            ...trace.answer,
+            description: 'The events of one request.',
+            schema: EventTrace.omit({ deliveries: true }).meta({ id: 'EventTrace' }),
+          },
+        },
   } as const;
 };

@@ -18,7 +18,6 @@ import { ALL_PARTS } from '../../parts.ts';
 import { startEventIndex } from '../../projector/index-events.ts';
 import { startProjector } from '../../projector/service.ts';
 import { startChain } from '../../proof/chain/follow-chain.ts';
-import { proof } from '../../proof/rest/served.ts';
 import { startQueryService } from '../../query/service.ts';
 import { type Reply, restClientOf } from '../../testing/http/rest-client.ts';
 import { serveRoutes } from '../serve.ts';
@@ -107,7 +106,7 @@ export const openBackend = async (
   const query = opening.use(
     await startQueryService(
       {
-        ...{ ...side, domain: publishing, gateway: side, pool, changes, notifier, log, ...observed, proof },
+        ...{ ...side, domain: publishing, gateway: side, pool, changes, notifier, log, ...observed },
         config: loadConfig(settings),
         ...options,
       },

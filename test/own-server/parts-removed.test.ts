@@ -5,7 +5,7 @@ import { until } from '../../testing/until.ts';
 import { runAnnals } from '../annals-process.ts';
 import { openPlace, PROGRAM, PUBLIC_URL, startAt } from '../engines/start-with-parts.ts';
 
-test('a log with webhooks stays readable without them, and they are served again when they are added', async () => {
+test('a log with webhooks and a proof stays readable without them, and they go on when they are added again', async () => {
   await using place = await openPlace();
   const tokenOf = (sub: number, role: string, scope: string) =>
     place.mint.token({ aud: PUBLIC_URL, sub: String(sub), role, scope });
@@ -38,14 +38,23 @@ test('a log with webhooks stays readable without them, and they are served again
     return ran.output;
   };
 
-  let [leaving, staying] = ['', ''];
+  type Proof = { readonly log: { cursor: string }; readonly chain: { count: number; cursor: string } };
+  /** Waits until the chain has all events. */
+  const chainOf = (send: ReturnType<typeof clientAt>) =>
+    until(
+      async () => (await send('GET', '/audit/status', admin)).body as Proof,
+      ({ log, chain }) => log.cursor === chain.cursor,
+    );
+
+  let [leaving, staying, chained] = ['', '', { count: 0 }];
   let leaver = 0;
   {
-    await using annals = await startAt(place, ['webhooks']);
+    await using annals = await startAt(place, ['webhooks', 'proof']);
     const send = clientAt(annals.url);
     leaver = await register(send, 'leaving');
     leaving = await hookOf(send, leaver);
     staying = await hookOf(send, await register(send, 'staying'));
+    chained = (await chainOf(send)).chain;
   }
   {
     await using annals = await startAt(place, []);
@@ -72,14 +81,19 @@ test('a log with webhooks stays readable without them, and they are served again
       () => operate([], 'log', 'show', stream),
       (shown) => shown.includes('webhook.deleted'),
     );
-    await operate([], 'audit', 'verify');
+    expect(await send('GET', '/audit/status', admin)).toMatchObject({ status: 404 });
+    expect(status.followers.map(({ name }) => name)).not.toContain('chain');
   }
   {
-    await using annals = await startAt(place, ['webhooks']);
+    await using annals = await startAt(place, ['webhooks', 'proof']);
     const send = clientAt(annals.url);
-    await operate(['webhooks'], 'projection', 'rebuild');
+    await operate(['webhooks', 'proof'], 'projection', 'rebuild');
     expect(await send('GET', staying, admin)).toMatchObject({ status: 200, body: { enabled: true } });
     expect((await send('GET', leaving, admin)).status).toBe(404);
-    await operate(['webhooks'], 'audit', 'verify');
+    // The chain goes on where it stopped, with the events from the time without it.
+    const { count: before } = chained;
+    chained = (await chainOf(send)).chain;
+    expect(chained.count).toBeGreaterThan(before + 1);
+    await operate(['webhooks', 'proof'], 'audit', 'verify');
   }
 });

@@ -27,6 +27,13 @@ const OF: Readonly<Record<PartName, Belongings>> = {
     tables: ['read_model.webhooks', 'webhook_ledger.delivery'],
   },
   streams: { paths: [], scopes: [], modules: /^query\/streams\//, tables: [] },
+  proof: {
+    paths: ['/audit/status', '/audit/keys', '/audit/verifications'],
+    rel: 'audit',
+    scopes: [],
+    modules: /^proof\//,
+    tables: ['audit.block', 'audit.head', 'audit.watch'],
+  },
   graphql: {
     paths: ['/graphql'],
     rel: 'graphql',
@@ -53,7 +60,7 @@ const OF: Readonly<Record<PartName, Belongings>> = {
     scopes: [],
     modules: /^console\//,
     tables: [],
-    with: ['accounts', 'streams'],
+    with: ['accounts', 'streams', 'proof'],
   },
 };
 const NAMES = Object.keys(OF) as PartName[];

@@ -83,7 +83,7 @@ const signOf = ({
 
 const Health = (seen: Seen) => {
   const findings = findingsOf(seen);
-  const checks = checkNamesOf(seen.status);
+  const checks = checkNamesOf(seen);
   return html`<div class="health" role="status">
     ${
       findings.length === 0 &&

@@ -43,10 +43,11 @@ const lineOf = (
     : [{ label, values: samples.map((sample) => sample[of] ?? null) }];
 
 const eventsPerSecond = (before: Sample | undefined, sample: Sample): number | null => {
-  if (before === undefined) return null;
+  const [from, to] = [before?.events, sample.events];
+  if (before === undefined || from === undefined || to === undefined) return null;
   const seconds = secondsOf(sample.at) - secondsOf(before.at);
   // A shorter log is another log.
-  return seconds > 0 && sample.events >= before.events ? (sample.events - before.events) / seconds : null;
+  return seconds > 0 && to >= from ? (to - from) / seconds : null;
 };
 
 /**

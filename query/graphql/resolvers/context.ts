@@ -43,7 +43,7 @@ export type Context = {
   readonly blobs: Pick<Blobs, 'put' | 'remove'>;
   /** Signs addresses of pictures. */
   readonly uploadKey: Buffer;
-  readonly proof: Pick<Proof, 'readStatus'>;
+  readonly proof: Pick<Proof, 'readStatus'> | undefined;
 };
 
 /** A row at a point in time, and the context in which its references are read. */

@@ -12,7 +12,7 @@ import { instant } from '#kernel/base/instant.ts';
 import { oncePer } from '#kernel/base/once-per.ts';
 import { day } from '#kernel/base/values.ts';
 import { inWordsOf } from '#kernel/registry/example-kind.ts';
-import { serves } from '#kernel/registry/parts.ts';
+import { type PartName, serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { demandUpload } from '../uploads/upload.ts';
 import { domainSdl, filterSdl } from './domain-sdl.ts';
@@ -48,13 +48,19 @@ const demandText = (value: unknown): string => {
 const takeAny = (value: unknown): unknown => value;
 
 /** Extend the types of other files. */
-const OF_WEBHOOKS: readonly string[] = ['delivery.graphql', 'webhook.graphql'];
+const OF_PARTS: ReadonlyMap<string, PartName> = new Map([
+  ['delivery.graphql', 'webhooks'],
+  ['webhook.graphql', 'webhooks'],
+  ['audit.graphql', 'proof'],
+]);
+
+const isServed = (domain: Domain, part: PartName | undefined): boolean =>
+  part === undefined || serves(domain, part);
 
 const readTypes = (domain: Domain): DocumentNode => {
-  const hasWebhooks = serves(domain, 'webhooks');
   return concatAST([
     ...readdirSync(FOLDER)
-      .filter((name) => name.endsWith('.graphql') && (hasWebhooks || !OF_WEBHOOKS.includes(name)))
+      .filter((name) => name.endsWith('.graphql') && isServed(domain, OF_PARTS.get(name)))
       .sort()
       .map((name) =>
         parse(withFilters(domain, inWordsOf(domain, readFileSync(new URL(name, FOLDER), 'utf8')))),

@@ -6,7 +6,7 @@ import { addComment, as, by, draftArticle } from '../../test/engines/command-sid
 import { smallPages } from '../../test/engines/small-pages.ts';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
-import { erasureReads } from './erasure.ts';
+import { erasureReads } from './reads.ts';
 
 let gone: Asker;
 test.beforeAll(async ({ backend }) => {

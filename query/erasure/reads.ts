@@ -9,7 +9,7 @@ import type { ErasureList } from '#shared/erasure/erasure-list.ts';
 import { reportErasure } from '#shared/erasure/report.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { may } from '#shared/policy.ts';
-import type { Reads } from '../../query/rest/read-routes.ts';
+import type { Reads } from '../rest/read-routes.ts';
 
 type ErasureDependencies = {
   readonly domain: Domain;
