@@ -20,7 +20,9 @@ export const article = aggregate('article', {
       .filter('tag')
       .says('Lower-case letters, digits and hyphens.')
       .example(['engines']),
-    cover: picture().optional().says('The address of its picture. The picture of a draft needs a token.'),
+    cover: picture({ external: true })
+      .optional()
+      .says('The address of its picture. The picture of a draft needs a token.'),
     status: states('draft', 'published')
       .filter()
       .says('Whether it is published.')

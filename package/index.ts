@@ -21,7 +21,6 @@ export {
   ref,
   set,
   states,
-  upload,
   word,
 } from '#kernel/declare/fields.ts';
 export { run } from '#kernel/declare/run.ts';

@@ -12,6 +12,7 @@ import { tableOf } from '../rows/table.ts';
 import { visibilityOf } from '../visibility/visibility.ts';
 import { demandCreatable } from './demand-creatable.ts';
 import { demandFields } from './demand-fields.ts';
+import { demandFiles } from './demand-files.ts';
 import { demandLabels } from './demand-labels.ts';
 import { demandLimits } from './demand-limits.ts';
 import { demandLists } from './demand-lists.ts';
@@ -92,6 +93,7 @@ export const assemble = <
   demandCells(domain);
   demandForOthers(domain);
   demandLists(domain);
+  demandFiles(domain);
   demandParts(domain);
   demandAttributes(domain);
   demandReads(domain);

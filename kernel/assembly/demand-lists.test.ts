@@ -7,10 +7,10 @@ import {
   integer,
   line,
   list,
+  picture,
   ref,
   set,
   states,
-  upload,
   word,
 } from '../declare/fields.ts';
 import { assemble } from './assemble.ts';
@@ -92,9 +92,9 @@ test.each(
     'has rows with a list of its own, which items cannot have: declare an aggregate with a parent instead of the list.':
       () => declared({ rows: list(amount, { max: 3 }) }, { max: 3 }),
     'has receipt with an upload that no new item can have yet: make it optional().': () =>
-      declared({ receipt: upload() }, { max: 3 }),
+      declared({ receipt: picture() }, { max: 3 }),
     'has receipt with personal(), which no upload can be: remove it': () =>
-      declared({ receipt: upload().optional().personal() }, { max: 3 }),
+      declared({ receipt: picture().optional().personal() }, { max: 3 }),
     'has how with unique(), which only fields of aggregates can be: make it the `key` of the list, or declare an aggregate with a parent':
       () => declared({ how: line(9).unique() }, { max: 3 }),
     'has how with filter(), which only fields of aggregates can have: declare an aggregate with a parent instead of the list, or remove it.':

@@ -24,7 +24,7 @@ const declared = ({ fieldRights, events, commands, derived, rest }: Wrong) =>
         secret: line(9).optional(),
         body: line(9).optional().search('A'),
         number: line(9).optional().unique(),
-        cover: picture().optional(),
+        cover: picture({ external: true }).optional(),
         rows: list(
           {
             amount: integer(1, 9),
@@ -40,7 +40,7 @@ const declared = ({ fieldRights, events, commands, derived, rest }: Wrong) =>
       derived,
       events: {
         made: { creates: ['title', 'secret'] },
-        changed: { changes: ['title', 'secret'] },
+        changed: { changes: ['title', 'secret', 'cover'] },
         rowAdded: { adds: 'rows' },
         markAdded: { adds: 'marks' },
         ...events,

@@ -4,7 +4,7 @@ import { resolve } from '../conditions/expression.ts';
 import { checkOf } from '../conditions/facts.ts';
 import { rulesOf } from '../decide/given.ts';
 import { domain } from '../declare/domain.ts';
-import { date, type Fields, instant, integer, line, ref, set, states, upload } from '../declare/fields.ts';
+import { date, type Fields, instant, integer, line, picture, ref, set, states } from '../declare/fields.ts';
 import { assemble } from './assemble.ts';
 
 const base = domain({ name: 'tried', roles: ['clerk'] });
@@ -73,7 +73,7 @@ test.each([
     date().personal({ erased: '1900-01-01' }),
   ],
   ['sort() of amount needs an instant(): remove it', date().sort()],
-  ['the upload amount is required, but no new note can have a file yet: make it optional().', upload()],
+  ['the upload amount is required, but no new note can have a file yet: make it optional().', picture()],
 ])('%s, and what to write instead', (what, amount) => {
   const note = aggregate('note', {
     fields: { amount },

@@ -222,18 +222,20 @@ export const set = (
     ...plain('set', ['text[]', `[${of.def.graphql}!]`], values.different(of.def.recorded, max, error)),
     max,
   });
-/** A picture: an uploaded file with the visibility of its aggregate or item, or an external address. */
-export const picture = (): Upload =>
-  field({
-    ...plain('upload', ['text', 'String'], values.picture, values.demandedPicture),
-    mayBeElsewhere: true,
-  });
 /**
- * An uploaded picture with the visibility of its aggregate or item. It must be optional, because its
- * aggregate or item is created before it.
+ * An uploaded picture (PNG, JPEG, WebP, GIF, AVIF) with the visibility of its aggregate or item. It must be
+ * optional, because its aggregate or item is created before it. With `external: true`, forms can give the address
+ * of a picture elsewhere instead.
  */
-export const upload = (): Upload =>
-  field(plain('upload', ['text', 'String'], z.string().regex(/^\/uploads\/[\w.-]+$/)));
+export const picture = ({ external = false }: { readonly external?: boolean } = {}): Upload =>
+  field(
+    external
+      ? {
+          ...plain('upload', ['text', 'String'], values.picture, values.demandedPicture),
+          mayBeElsewhere: true,
+        }
+      : plain('upload', ['text', 'String'], z.string().regex(/^\/uploads\/[\w.-]+$/)),
+  );
 
 const id = z.int().positive();
 /** A reference to another aggregate or a user; by name only if the aggregate is declared later. */

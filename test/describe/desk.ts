@@ -1,6 +1,6 @@
 import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
-import { flag, instant, integer, line, list, ref, states, upload } from '#kernel/declare/fields.ts';
+import { flag, instant, integer, line, list, picture, ref, states } from '#kernel/declare/fields.ts';
 
 /** Rights to parts, where everybody who may write one may read it. */
 const base = domain({ name: 'desk', roles: ['customer', 'agent', 'lead'] });
@@ -19,7 +19,7 @@ const enquiry = aggregate('enquiry', {
       {
         text: line(200),
         internal: flag().default(false),
-        scan: upload().optional(),
+        scan: picture().optional(),
         state: states('open', 'done'),
         doneBy: ref(user).optional(),
       },

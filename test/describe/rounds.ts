@@ -11,7 +11,6 @@ import {
   prose,
   ref,
   states,
-  upload,
 } from '#kernel/declare/fields.ts';
 import { count, latest, sum } from '#kernel/declare/view.ts';
 
@@ -52,7 +51,12 @@ const visit = aggregate('visit', {
     plannedOn: date().optional().filter(),
     bornOn: date().optional().personal(),
     stops: list(
-      { area: ref(area), note: line(60).optional(), map: upload().optional(), photo: picture().optional() },
+      {
+        area: ref(area),
+        note: line(60).optional(),
+        map: picture().optional(),
+        photo: picture({ external: true }).optional(),
+      },
       { max: 6, key: 'area', ordered: true },
     ),
     status: states('asked', 'done'),

@@ -26,17 +26,19 @@ const MAKERS: Readonly<Record<string, (random: Random) => FieldPlan>> = {
   flag: () => of('flag'),
   choice: (random) => of('choice', ...someOf(random, WORDS, 1).slice(0, 3)),
   set: (random) => of('set', word() as unknown as Json, random.pick([1, 2, 9])),
-  picture: () => of('picture'),
-  upload: () => of('upload'),
+  picture: (random) => (random.chance(50) ? of('picture') : of('picture', { external: true })),
 };
 
 /** A field that is neither a reference, a list, nor a state. */
 export const randomField = (random: Random): FieldPlan => {
   const type = random.pick(Object.keys(MAKERS));
   const plan = MAKERS[type]?.(random) ?? of('flag');
-  if (random.chance(30) || type === 'upload') plan.options.optional = [];
+  if (random.chance(30) || isUploadOnly(plan)) plan.options.optional = [];
   return plan;
 };
+
+/** Its aggregate or item exists before its file. */
+export const isUploadOnly = ({ type, given }: FieldPlan): boolean => type === 'picture' && given.length === 0;
 
 /** Values that the field accepts, for defaults, examples and conditions. */
 export const valuesFor = ({ type, given }: FieldPlan): readonly Json[] => {

@@ -1,7 +1,7 @@
 import type { Random } from '../../testing/random.ts';
 import { newName, someOf, WORDS } from './names.ts';
 import type { AggregatePlan, DomainPlan, FieldPlan, FieldPlans } from './plan.ts';
-import { addOption, randomField } from './random-fields.ts';
+import { addOption, isUploadOnly, randomField } from './random-fields.ts';
 
 /** One addition to a plan, in place; false if there is no place for it. */
 export type GrowStep = (plan: DomainPlan, random: Random) => boolean;
@@ -45,7 +45,7 @@ export const addField: GrowStep = (plan, random) => {
   const field = randomField(random);
   if (random.chance(40)) addOption(field, random);
   aggregate.fields[name] = field;
-  if (field.type !== 'upload' || random.chance(50)) offer(aggregate, name, random);
+  if (!isUploadOnly(field) || random.chance(50)) offer(aggregate, name, random);
   return true;
 };
 
@@ -136,7 +136,7 @@ export const addAction: GrowStep = (plan, random) => {
   const [, aggregate] = kindIn(plan, random);
   const { fields, events } = aggregate;
   const optional = Object.entries(fields).filter(
-    ([, { options, type }]) => options.optional && type !== 'upload',
+    ([, field]) => field.options.optional && !isUploadOnly(field),
   );
   const sets = Object.fromEntries(
     optional

@@ -23,7 +23,7 @@ export const visit = aggregate('visit', {
     reason: prose(200).personal({ erased: '[deleted]' }),
     place: choice('home', 'ward'),
     minutes: integer(1, 600),
-    photo: picture().optional(),
+    photo: picture({ external: true }).optional(),
     needs: list({ need: line(80).personal(), minutes: integer(1, 60) }, { max: 5 }),
     status: states('asked', 'done'),
     urgency: states('usual', 'reminded'),

@@ -1,6 +1,6 @@
 import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
-import { date, flag, integer, line, list, picture, ref, states, upload } from '#kernel/declare/fields.ts';
+import { date, flag, integer, line, list, picture, ref, states } from '#kernel/declare/fields.ts';
 
 /**
  * A domain of one aggregate with days, and with uploads: of its own, of its items, and of items that not
@@ -20,17 +20,17 @@ const claim = aggregate('claim', {
     purpose: line(200).example('Strasbourg'),
     dueOn: date().optional().filter().example('2026-01-31'),
     bornOn: date().optional().personal(),
-    overview: upload().optional(),
+    overview: picture().optional(),
     items: list(
       {
         spentOn: date().default('2026-01-01'),
         amount: integer(1, 1_000_000).example(4_200),
-        receipt: upload().optional(),
-        photo: picture().optional(),
+        receipt: picture().optional(),
+        photo: picture({ external: true }).optional(),
       },
       { max: 5 },
     ),
-    notes: list({ text: line(200), internal: flag().default(false), scan: upload().optional() }, { max: 5 }),
+    notes: list({ text: line(200), internal: flag().default(false), scan: picture().optional() }, { max: 5 }),
     status: states('draft', 'submitted'),
   },
   events: {

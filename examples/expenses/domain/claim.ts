@@ -1,4 +1,4 @@
-import { choice, date, flag, instant, line, list, money, prose, ref, states, upload } from 'annals';
+import { choice, date, flag, instant, line, list, money, picture, prose, ref, states } from 'annals';
 import { aggregate, user } from './base.ts';
 import { team } from './team.ts';
 
@@ -11,7 +11,7 @@ const item = {
   category: choice('travel', 'meals', 'lodging', 'other'),
   amount: money().says('In cents.').example(4_200),
   note: line(200).optional().personal().example('With the client'),
-  receipt: upload().optional().says('Visible to everyone who can read the claim.'),
+  receipt: picture().optional().says('Visible to everyone who can read the claim.'),
 };
 
 /** Nobody decides about their own claim, or twice about the same one. */
