@@ -1,5 +1,5 @@
 import type { List, Ref, ValueOf } from '#kernel/declare/fields.ts';
-import type { Count, Latest, Sum, View } from '#kernel/declare/view.ts';
+import type { Avg, Count, Latest, Max, Min, Sum, View } from '#kernel/declare/view.ts';
 import type { CommandNames } from './commands.ts';
 import type {
   DerivedOf,
@@ -114,9 +114,11 @@ export type ListItem<L, Domain> =
 
 type ViewValue<X, Domain> = X extends Count | Sum
   ? number
-  : X extends Latest<infer Y>
-    ? ShownValue<Y, Domain> | null
-    : never;
+  : X extends Avg
+    ? number | null
+    : X extends Latest<infer Y> | Min<infer Y> | Max<infer Y>
+      ? ShownValue<Y, Domain> | null
+      : never;
 type ViewName<K extends string, X, Domain> = X extends Latest<infer Y> ? ShownName<K, Y, Domain> : K;
 /** A row of a view: its key, and its values. */
 export type Row<V, Domain> =

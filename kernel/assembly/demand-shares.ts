@@ -2,7 +2,8 @@ import { targetOf } from '../base/names.ts';
 import { StartRefused } from '../base/start-refused.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import type { Domain, EventInfo, Kind, ShareEffect, ShareInfo, ViewInfo } from '../registry/registry.ts';
-import { readerOf } from '../rows/shares.ts';
+import { isOfOneShare } from '../registry/view-of.ts';
+import { isEventTime, readerOf } from '../rows/shares.ts';
 
 export const PERSONAL =
   'is personal, but views cannot contain personal data, because it would survive the erasure of the person: use the reference to the person instead.';
@@ -14,7 +15,9 @@ export const demandShare = ({ kinds }: Domain, view: ViewInfo, share: ShareInfo)
       `${view.name}: it is built from ${share.kind}, which is not in the domain: add it to the domain.`,
     );
   const place = `${view.name}: from ${kind.name}`;
-  for (const part of Object.keys(view.key)) demandBy(place, view, { part, kind, field: share.by[part] });
+  for (const part of Object.keys(view.key))
+    if (share.periods?.[part] === undefined) demandBy(place, view, { part, kind, field: share.by[part] });
+    else demandPeriod(place, view, { part, kind, share });
   const effects = Object.entries(share.on);
   if (!effects.some(([, effect]) => effect.kind === 'gives'))
     throw new StartRefused(
@@ -37,6 +40,10 @@ const demandBy = (
 ): void => {
   const def = field === undefined ? undefined : kind.fields[field];
   const target = key[part];
+  if (target?.period !== undefined)
+    throw new StartRefused(
+      `${place}, ${part} is a ${target.period}: use ${target.period}Of('…') of a date or an instant, or of 'now'.`,
+    );
   const isItself = field === 'id' && target?.kind === 'ref' && targetOf(target) === kind.name;
   const isLike =
     def !== undefined &&
@@ -47,7 +54,38 @@ const demandBy = (
     throw new StartRefused(
       `${place}, ${part} ${field ? `comes from ${field}, which is not a field of its type` : 'has no field in `by`'}: use a field of its type${target?.kind === 'ref' ? `, or 'id'` : ''}.`,
     );
-  if (def?.personal !== undefined) throw new StartRefused(`${place}, ${field} ${PERSONAL}`);
+  demandUsable(place, { part, kind, field });
+};
+
+const demandPeriod = (
+  place: string,
+  { key }: ViewInfo,
+  { part, kind, share }: { readonly part: string; readonly kind: Kind; readonly share: ShareInfo },
+): void => {
+  const [period, field] = [share.periods?.[part] ?? 'day', share.by[part] ?? ''];
+  const target = key[part];
+  if (period === 'day' ? target?.kind !== 'date' : target?.period !== period)
+    throw new StartRefused(
+      `${place}, ${part} comes from ${period}Of, but is not a ${period}: declare it as ${period === 'day' ? 'date' : period}().`,
+    );
+  if (isEventTime(share, part)) return;
+  const type = kind.fields[field]?.kind;
+  if (type !== 'date' && type !== 'instant')
+    throw new StartRefused(
+      `${place}, ${part} comes from ${field}, which is no date or instant of ${kind.name}: use one of them, or 'now'.`,
+    );
+  demandUsable(place, { part, kind, field });
+};
+
+const demandUsable = (
+  place: string,
+  {
+    part,
+    kind,
+    field = '',
+  }: { readonly part: string; readonly kind: Kind; readonly field: string | undefined },
+): void => {
+  if (kind.fields[field]?.personal !== undefined) throw new StartRefused(`${place}, ${field} ${PERSONAL}`);
   if (kind.derived.some(({ name }) => name === field))
     throw new StartRefused(
       `${place}, ${part} comes from ${field}, which is derived from items and not in any event: use another field.`,
@@ -76,7 +114,7 @@ const demandEffect = (
     );
   if (effect.kind === 'gives')
     for (const [part, field] of Object.entries(share.by))
-      if (!isSure(kind, event, field))
+      if (!isEventTime(share, part) && !isSure(kind, event, field))
         throw new StartRefused(
           `${place} gives a share, but does not contain ${field}, from which ${part} comes: add it with \`carries: ['${field}']\`.`,
         );
@@ -89,6 +127,10 @@ const demandEffect = (
       );
     if (value in effect.sets && value in effect.adds)
       throw new StartRefused(`${place} both changes ${value} and adds to it: declare one of them.`);
+    if (value in effect.adds && known.kind !== 'count' && known.kind !== 'sum')
+      throw new StartRefused(
+        `${place} adds to ${value}, which is no count() or sum(): use \`changes\` to set it.`,
+      );
     if (known.kind === 'count' && !Number.isSafeInteger(from))
       throw new StartRefused(
         `${place} sets ${value}, which is a count(), to a value that is not a whole number: use a whole number, or make it a sum().`,
@@ -97,13 +139,13 @@ const demandEffect = (
       typeof from === 'number' ? !Number.isSafeInteger(from) : from === 'now' && known.def.kind !== 'instant'
     )
       throw new StartRefused(
-        `${place} sets ${value} to ${String(from)}: use a whole number${known.kind === 'latest' ? ' or an instant' : ''}.`,
+        `${place} sets ${value} to ${String(from)}: use a whole number${isOfOneShare(known) ? ' or an instant' : ''}.`,
       );
     if (typeof from === 'object')
       demandField(
         `${place} takes ${value} from ${from.field}`,
         { kind, event, effect },
-        { name: from.field, known: known.def, isNumber: known.kind === 'sum' },
+        { name: from.field, known: known.def, isNumber: known.kind === 'sum' || known.kind === 'avg' },
       );
   }
 };

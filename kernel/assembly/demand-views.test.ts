@@ -1,8 +1,21 @@
 // Over 200 lines, because it is one table: each refused view with its message.
 import { expect, test } from 'vitest';
 import { domain } from '../declare/domain.ts';
-import { choice, instant, integer, line, list, ref, set, states, word } from '../declare/fields.ts';
-import { count, latest, sum } from '../declare/view.ts';
+import {
+  choice,
+  date,
+  instant,
+  integer,
+  line,
+  list,
+  month,
+  ref,
+  set,
+  states,
+  week,
+  word,
+} from '../declare/fields.ts';
+import { avg, count, dayOf, latest, min, monthOf, sum, weekOf } from '../declare/view.ts';
 import { assemble } from './assemble.ts';
 
 const base = domain({ name: 'tried', roles: ['clerk'] });
@@ -88,8 +101,10 @@ const PERSONAL =
 test.each(
   Object.entries<() => unknown>({
     'sums: its key has no parts: name the fields that identify a row.': tried({ view: { key: {} } }),
-    'sums: it has no values: give it a count(), a sum() or a latest().': tried({ view: { values: {} } }),
-    'sums: the part tags of its key has a type that keys cannot have: use a reference, a choice, a number, a flag or a short text.':
+    'sums: it has no values: give it a count(), a sum(), an avg(), a latest(), a min() or a max().': tried({
+      view: { values: {} },
+    }),
+    'sums: the part tags of its key has a type that keys cannot have: use a reference, a choice, a number, a flag, a date, a week, a month or a short text.':
       tried({ view: { key: { tags: set(line(9), 3) } } }),
     'sums: the part code of its key may be longer than 200 characters: use a `line` with a lower maximum.':
       tried({ view: { key: { code: word(/^[a-z]+$/, 'Letters.') } } }),
@@ -159,10 +174,46 @@ test.each(
       tried({
         view: { values: { clerkId: count() } },
       }),
-    'sums: titlePosition is reserved for the position of the latest title: give that value another name.':
+    'sums: the column title_position is reserved for the latest() title: give that part or value another name.':
       tried({
         view: { values: { title: latest(line(9)), titlePosition: count() } },
       }),
+    'sums: the column load_count is reserved for the avg() load: give that part or value another name.':
+      tried({ view: { values: { load: avg(), loadCount: count() } } }),
+    'sums: title is the min() of a text: use a number, a date or an instant.': tried({
+      view: { values: { title: min(line(9)) } },
+    }),
+    'sums: from note, the event finished adds to load, which is no count() or sum(): use `changes` to set it.':
+      tried({
+        view: { values: { ...RIGHT.values, load: avg() } },
+        on: { finished: { adds: { load: 1 } } },
+      }),
+    "sums: from note, made is a month: use monthOf('…') of a date or an instant, or of 'now'.": tried({
+      view: { key: { made: month() } },
+      by: { made: 'title' },
+    }),
+    'sums: from note, made comes from weekOf, but is not a week: declare it as week().': tried({
+      view: { key: { made: month() } },
+      by: { made: weekOf('doneAt') },
+    }),
+    'sums: from note, made comes from dayOf, but is not a day: declare it as date().': tried({
+      view: { key: { made: week() } },
+      by: { made: dayOf('now') },
+    }),
+    "sums: from note, made comes from title, which is no date or instant of note: use one of them, or 'now'.":
+      tried({ view: { key: { made: month() } }, by: { made: monthOf('title') } }),
+    "sums: from note, the event edited gives a share, but does not contain doneAt, from which made comes: add it with `carries: ['doneAt']`.":
+      tried({
+        view: { key: { made: date() } },
+        by: { made: dayOf('doneAt') },
+        on: { edited: { gives: { notes: 1 } } },
+      }),
+    'sums: `from` has note, which is not in `of`: add it to `of`, or remove it from `from`.': tried({
+      view: { of: [] },
+    }),
+    'sums: user is in `of`, but gives nothing: say in `from` what it contributes, or remove it.': tried({
+      view: { of: [note, user] },
+    }),
     'sums: shares is reserved for the number of aggregates with a share: give that part or value another name.':
       tried({
         view: { values: { shares: count() } },

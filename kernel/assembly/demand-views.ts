@@ -2,7 +2,9 @@ import { column, targetOf } from '../base/names.ts';
 import { StartRefused } from '../base/start-refused.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import type { Domain, ViewInfo } from '../registry/registry.ts';
-import { CHANGED, SHARES } from '../rows/view-table.ts';
+import { isOfOneShare } from '../registry/view-of.ts';
+import { positionOf } from '../rows/shares.ts';
+import { CHANGED, numberOf, SHARES, totalOf } from '../rows/view-table.ts';
 import { demandShare, PERSONAL } from './demand-shares.ts';
 import { demandViewNames } from './demand-view-names.ts';
 
@@ -10,6 +12,7 @@ import { demandViewNames } from './demand-view-names.ts';
 export const demandViews = (domain: Domain): void => {
   demandViewNames(domain);
   for (const view of domain.views) {
+    demandSources(view);
     demandKey(domain, view);
     demandValues(view);
     demandIndexes(view);
@@ -17,7 +20,24 @@ export const demandViews = (domain: Domain): void => {
   }
 };
 
-const KEYS: ReadonlySet<string> = new Set(['ref', 'choice', 'states', 'integer', 'boolean', 'text']);
+/** `of` types `from`; untyped code may contradict it. */
+const demandSources = ({ name, of, shares }: ViewInfo): void => {
+  const from = shares.map(({ kind }) => kind);
+  const unnamed = from.find((kind) => !of.includes(kind));
+  if (unnamed !== undefined)
+    throw new StartRefused(
+      `${name}: \`from\` has ${unnamed}, which is not in \`of\`: add it to \`of\`, or remove it from \`from\`.`,
+    );
+  const unused = of.find((kind) => !from.includes(kind));
+  if (unused !== undefined)
+    throw new StartRefused(
+      `${name}: ${unused} is in \`of\`, but gives nothing: say in \`from\` what it contributes, or remove it.`,
+    );
+};
+
+const KEYS: ReadonlySet<string> = new Set([
+  ...['ref', 'choice', 'states', 'integer', 'boolean', 'text', 'date'],
+]);
 const KEY_CHARACTERS_MAX = 200;
 /**
  * An index contains the sorted value and the whole key. PostgreSQL limits an entry to 2,704 bytes, at four
@@ -32,7 +52,7 @@ const demandKey = ({ kinds }: Domain, { name, key }: ViewInfo): void => {
     const place = `${name}: the part ${part} of its key`;
     if (!KEYS.has(def.kind))
       throw new StartRefused(
-        `${place} has a type that keys cannot have: use a reference, a choice, a number, a flag or a short text.`,
+        `${place} has a type that keys cannot have: use a reference, a choice, a number, a flag, a date, a week, a month or a short text.`,
       );
     if (def.kind === 'ref' && kinds[targetOf(def)] === undefined)
       throw new StartRefused(
@@ -64,9 +84,13 @@ const demandIndexes = ({ name, key, values }: ViewInfo): void => {
       );
 };
 
+const ORDERED: ReadonlySet<string> = new Set(['integer', 'date', 'instant']);
+
 const demandValues = ({ name, values, key }: ViewInfo): void => {
   if (Object.keys(values).length === 0)
-    throw new StartRefused(`${name}: it has no values: give it a count(), a sum() or a latest().`);
+    throw new StartRefused(
+      `${name}: it has no values: give it a count(), a sum(), an avg(), a latest(), a min() or a max().`,
+    );
   const columns = [
     ...Object.entries(key),
     ...Object.entries(values).map(([value, { def }]) => [value, def] as const),
@@ -76,8 +100,13 @@ const demandValues = ({ name, values, key }: ViewInfo): void => {
     throw new StartRefused(
       `${name}: the column ${twice} belongs to two of its key parts or values: give one of them another name.`,
     );
-  for (const [value, { kind, def }] of Object.entries(values)) {
-    if (kind !== 'latest') continue;
+  for (const [value, known] of Object.entries(values)) {
+    const { kind, def } = known;
+    if (!isOfOneShare(known)) continue;
+    if (kind !== 'latest' && !ORDERED.has(def.kind))
+      throw new StartRefused(
+        `${name}: ${value} is the ${kind}() of a ${def.kind}: use a number, a date or an instant.`,
+      );
     if (def.kind === 'list' || def.kind === 'set' || def.kind === 'upload' || def.kind === 'value')
       throw new StartRefused(
         `${name}: the latest value ${value} is a ${def.kind}: use a text, a word, a number, an instant or a reference.`,
@@ -85,13 +114,15 @@ const demandValues = ({ name, values, key }: ViewInfo): void => {
     if (def.personal !== undefined) throw new StartRefused(`${name}: the latest value ${value} ${PERSONAL}`);
   }
   const all = new Set(columns);
-  const clash = Object.entries(values).find(
-    ([value, { kind, def }]) => kind === 'latest' && all.has(`${column(value, def)}_position`),
-  );
-  if (clash !== undefined)
-    throw new StartRefused(
-      `${name}: ${clash[0]}Position is reserved for the position of the latest ${clash[0]}: give that value another name.`,
-    );
+  for (const [value, { kind, def }] of Object.entries(values)) {
+    const to = column(value, def);
+    const taken = { latest: [positionOf(to)], avg: [totalOf(to), numberOf(to)] }[kind as string] ?? [];
+    const clash = columns.find((each) => taken.includes(each));
+    if (clash !== undefined)
+      throw new StartRefused(
+        `${name}: the column ${clash} is reserved for the ${kind}() ${value}: give that part or value another name.`,
+      );
+  }
   if (all.has(SHARES))
     throw new StartRefused(
       `${name}: ${SHARES} is reserved for the number of aggregates with a share: give that part or value another name.`,

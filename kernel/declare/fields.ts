@@ -1,5 +1,6 @@
 // Over 200 lines, because it is one list: the types of fields and their options.
 import * as z from 'zod';
+import type { Period } from '../base/period.ts';
 import * as values from '../base/values.ts';
 
 /** One of several columns that store a value. */
@@ -52,6 +53,8 @@ export type FieldDef = {
   readonly max?: number;
   /** An upload may also be an external address. */
   readonly mayBeElsewhere?: boolean;
+  /** A part of the key of a view that holds periods of this kind. */
+  readonly period?: Period;
   readonly says?: string;
   /** Descriptions of some words of a choice. */
   readonly means?: Readonly<Record<string, string>>;
@@ -275,6 +278,17 @@ export const list = <
     ordered: ordered === true,
     ...(one && { one }),
   });
+
+const periods = (period: Period, pattern: RegExp, example: string): Field<string> =>
+  field({
+    ...plain('text', ['text', 'String'], z.string().regex(pattern).meta({ maxLength: example.length })),
+    period,
+    example,
+  });
+/** A week of ISO 8601 in the key of a view, as `2026-W05`: `weekOf` in `by` finds it. */
+export const week = (): Field<string> => periods('week', /^\d{4}-W(?:0[1-9]|[1-4]\d|5[0-3])$/, '2026-W05');
+/** A month in the key of a view, as `2026-01`: `monthOf` in `by` finds it. */
+export const month = (): Field<string> => periods('month', /^\d{4}-(?:0[1-9]|1[0-2])$/, '2026-01');
 
 /** For the kernel: a value of any type, and the columns that store it. @internal */
 export const value = <T>(

@@ -1,5 +1,6 @@
 // Over 200 lines, because it is one language: everything that the declaration of a view can contain, with
 // its types.
+import type { Period } from '../base/period.ts';
 import type { AnyDeclaration } from './aggregate.ts';
 import type { Match } from './conditions.ts';
 import type { Field, FieldDef, Fields, Instant, Ref, TargetOf, ValueOf } from './fields.ts';
@@ -22,13 +23,27 @@ export interface Count extends Said, Spoken {
 export interface Sum extends Said, Spoken {
   readonly value: 'sum';
 }
+/** The average of numbers in events. */
+export interface Avg extends Said, Spoken {
+  readonly value: 'avg';
+}
 /** The latest value. */
 export interface Latest<out X> {
   readonly value: 'latest';
   readonly field: X;
 }
+/** The lowest value. */
+export interface Min<out X> {
+  readonly value: 'min';
+  readonly field: X;
+}
+/** The highest value. */
+export interface Max<out X> {
+  readonly value: 'max';
+  readonly field: X;
+}
 
-const spoken = <X extends Count | Sum>(
+const spoken = <X extends Count | Sum | Avg>(
   value: X['value'],
   { text, isSorted }: Spoken = { text: undefined, isSorted: false },
 ): X =>
@@ -42,10 +57,29 @@ const spoken = <X extends Count | Sum>(
 export const count = (): Count => spoken<Count>('count');
 /** A sum over numbers in events. It has `says` and `sort` too. */
 export const sum = (): Sum => spoken<Sum>('sum');
+/** The average of the numbers of the shares that have one; null without any. It has `says` and `sort` too. */
+export const avg = (): Avg => spoken<Avg>('avg');
 /** The value of the latest event that gives one: a type of field, with its options. */
 export const latest = <X extends Field<unknown>>(field: X): Latest<X> => ({ value: 'latest', field });
+/** The lowest value of the shares that have one: a number, a date or an instant, with its options. */
+export const min = <X extends Field<number> | Field<string>>(field: X): Min<X> => ({ value: 'min', field });
+/** The highest value of the shares that have one. */
+export const max = <X extends Field<number> | Field<string>>(field: X): Max<X> => ({ value: 'max', field });
 
-export type Values = { readonly [name: string]: Count | Sum | Latest<Field<unknown>> };
+export type OneValue = Latest<Field<unknown>> | Min<Field<unknown>> | Max<Field<unknown>>;
+export type Values = { readonly [name: string]: Count | Sum | Avg | OneValue };
+
+/** The period, in UTC, of a date or an instant of the aggregate, or of the event. */
+export interface PeriodOf<out F extends string> {
+  readonly period: Period;
+  readonly of: F;
+}
+/** The day, in UTC, of a date or an instant, or of the event that gives the share: `dayOf('now')`. */
+export const dayOf = <const F extends string>(of: F): PeriodOf<F> => ({ period: 'day', of });
+/** The week of ISO 8601, which begins on Monday, for a part of the key that is a `week()`. */
+export const weekOf = <const F extends string>(of: F): PeriodOf<F> => ({ period: 'week', of });
+/** The month, for a part of the key that is a `month()`. */
+export const monthOf = <const F extends string>(of: F): PeriodOf<F> => ({ period: 'month', of });
 
 export type AnySource = {
   readonly kind: string;
@@ -83,9 +117,9 @@ type Amount<Name extends string> = number | Name | `-${Name}`;
 type Parts<A extends AnySource, Names, V> = {
   readonly [N in keyof V]?: V[N] extends Count
     ? number
-    : V[N] extends Sum
+    : V[N] extends Sum | Avg
       ? Amount<Extract<NumberField<A>, Names>>
-      : V[N] extends Latest<infer X>
+      : V[N] extends Latest<infer X> | Min<infer X> | Max<infer X>
         ? Extract<FieldLike<A, X>, Names> | (X extends Instant<unknown> ? 'now' : never)
         : never;
 };
@@ -133,6 +167,22 @@ type ByOf<A extends AnySource, X> =
           : never
         : never
       : never);
+/** A date or an instant is found under a day, a week or a month of it. */
+type PeriodBy<A extends AnySource, X> =
+  X extends Ref<unknown, unknown>
+    ? never
+    : X extends Field<string>
+      ? PeriodOf<
+          | {
+              [K in keyof A['fields'] & string]: A['fields'][K] extends Ref<unknown, unknown>
+                ? never
+                : A['fields'][K] extends Field<string | null>
+                  ? K
+                  : never;
+            }[keyof A['fields'] & string]
+          | 'now'
+        >
+      : never;
 type IsSame<One, Other> = One extends { readonly kind: infer N }
   ? Other extends { readonly kind: infer M }
     ? [N, M] extends [M, N]
@@ -143,9 +193,10 @@ type IsSame<One, Other> = One extends { readonly kind: infer N }
 
 type Source<A extends AnySource, K, V> = {
   /**
-   * The key of its row: fields of its own, or `'id'` for itself. If one is null, the aggregate has no share.
+   * The key of its row: fields of its own, `'id'` for itself, or a period of a time. If one is null, the
+   * aggregate has no share.
    */
-  readonly by: { readonly [N in keyof K]: ByOf<A, K[N]> };
+  readonly by: { readonly [N in keyof K]: ByOf<A, K[N]> | PeriodBy<A, K[N]> };
   /** The effect of each of its events on its share. */
   readonly on: {
     readonly [E in keyof A['events']]?: ShareSpec<
@@ -161,9 +212,9 @@ export type ViewDeclaration<Role extends string, S extends readonly AnySource[],
   readonly says?: string;
   /** The aggregates from whose events it is computed. */
   readonly of: S;
-  /** The key of a row: references, choices, numbers or short texts, none of them personal. */
+  /** The key of a row: references, choices, numbers, periods or short texts, none of them personal. */
   readonly key: K;
-  /** The values of a row: `count()`, `sum()`, `latest(field)`. */
+  /** The values of a row: `count()`, `sum()`, `avg()`, `latest(field)`, `min(field)`, `max(field)`. */
   readonly values: V;
   /** The contribution of each of these aggregates. */
   readonly from: {
@@ -196,7 +247,10 @@ export type AnyView = {
   readonly from: Readonly<
     Record<
       string,
-      { readonly by: Readonly<Record<string, string>>; readonly on: Readonly<Record<string, AnyShare>> }
+      {
+        readonly by: Readonly<Record<string, string | PeriodOf<string>>>;
+        readonly on: Readonly<Record<string, AnyShare>>;
+      }
     >
   >;
   readonly rights: Readonly<Record<string, Readonly<Record<string, unknown>>>>;

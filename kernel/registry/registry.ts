@@ -1,5 +1,6 @@
 // Over 200 lines, because it is one type: the resolved declaration for interpreters.
 import type { JsonObject } from '../base/json.ts';
+import type { Period } from '../base/period.ts';
 import type { RejectionCode } from '../base/rejection.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import type { Commanded, Run } from '../declare/run.ts';
@@ -215,13 +216,15 @@ export type ShareInfo = {
   readonly table: string;
   /** By part of the key: the name of a field, or `id`. */
   readonly by: Readonly<Record<string, string>>;
+  /** The parts of the key that are periods of this field, or of the time of the event: `now`. */
+  readonly periods?: Readonly<Record<string, Period>>;
   /** Keyed by event. */
   readonly on: Readonly<Record<string, ShareEffect>>;
   /** The view’s values to which it contributes. */
   readonly values: readonly string[];
 };
 export type ViewValue = {
-  readonly kind: 'count' | 'sum' | 'latest';
+  readonly kind: 'count' | 'sum' | 'avg' | 'latest' | 'min' | 'max';
   readonly def: FieldDef;
 };
 /** Numbers and latest values by key, computed from events of several streams. */
@@ -234,6 +237,8 @@ export type ViewInfo = {
   /** The type in GraphQL. */
   readonly type: string;
   readonly says: string | undefined;
+  /** The aggregates that the declaration names in `of`. */
+  readonly of: readonly string[];
   readonly key: Defs;
   readonly values: Readonly<Record<string, ViewValue>>;
   readonly shares: readonly ShareInfo[];

@@ -1,15 +1,17 @@
+import * as z from 'zod';
 import { byName, capital, kebab, snake } from '../base/names.ts';
 import { type FieldDef, integer } from '../declare/fields.ts';
-import type { AnyShare, AnyView, Count, Sum } from '../declare/view.ts';
+import type { AnyShare, AnyView, Avg, Count, PeriodOf, Sum } from '../declare/view.ts';
 import type { Kind, ShareEffect, ShareInfo, ShareSource, ViewInfo, ViewValue } from './registry.ts';
 
-/** Derives the view from its declaration. */
-export const viewOf = ({ view: name, says, key, values, from, rights }: AnyView): ViewInfo => ({
+/** Derives the view from its declaration. Untyped code may lack `of`. */
+export const viewOf = ({ view: name, says, of = [], key, values, from, rights }: AnyView): ViewInfo => ({
   name,
   table: snake(name),
   path: kebab(name),
   type: capital(name),
   says,
+  of: of.map(({ kind }) => kind),
   key: byName(Object.entries(key).map(([part, { def }]) => [part, def])),
   values: byName(Object.entries(values).map(([value, spec]) => [value, viewValueOf(spec)])),
   shares: Object.entries(from).map(([kind, { by, on }]) =>
@@ -19,6 +21,11 @@ export const viewOf = ({ view: name, says, key, values, from, rights }: AnyView)
 });
 
 const NUMBER = integer(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER).def;
+/** Null while no share has a value. */
+const AVERAGE: FieldDef = {
+  ...{ ...NUMBER, graphql: 'Float', optional: true },
+  ...{ recorded: z.number(), demanded: z.number() },
+};
 
 const viewValueOf = (spec: AnyView['values'][string]): ViewValue => {
   switch (spec.value) {
@@ -27,12 +34,16 @@ const viewValueOf = (spec: AnyView['values'][string]): ViewValue => {
     // Sums may exceed the integers of GraphQL.
     case 'sum':
       return { kind: 'sum', def: { ...NUMBER, graphql: 'Float', ...saidOf(spec) } };
+    case 'avg':
+      return { kind: 'avg', def: { ...AVERAGE, ...saidOf(spec) } };
     case 'latest':
-      return { kind: 'latest', def: { ...spec.field.def, optional: true } };
+    case 'min':
+    case 'max':
+      return { kind: spec.value, def: { ...spec.field.def, optional: true } };
   }
 };
 
-const saidOf = ({ text, isSorted }: Count | Sum): Partial<FieldDef> => ({
+const saidOf = ({ text, isSorted }: Count | Sum | Avg): Partial<FieldDef> => ({
   ...(text !== undefined && { says: text }),
   ...(isSorted && { sort: true }),
 });
@@ -81,12 +92,15 @@ const askedOf = (
 const shareOf = (
   view: string,
   kind: string,
-  by: ShareInfo['by'],
+  by: Readonly<Record<string, string | PeriodOf<string>>>,
   on: Readonly<Record<string, AnyShare>>,
 ): ShareInfo => ({
   kind,
   table: `${snake(view)}_of_${snake(kind)}`,
-  by,
+  by: Object.fromEntries(
+    Object.entries(by).map(([part, given]) => [part, typeof given === 'string' ? given : given.of]),
+  ),
+  ...periodsIn(by),
   on: Object.fromEntries(Object.entries(on).map(([event, spec]) => [event, effectOf(spec)])),
   values: [
     ...new Set(
@@ -96,6 +110,13 @@ const shareOf = (
     ),
   ],
 });
+
+const periodsIn = (by: Readonly<Record<string, string | PeriodOf<string>>>): Pick<ShareInfo, 'periods'> => {
+  const periods = Object.entries(by).flatMap(([part, given]) =>
+    typeof given === 'string' ? [] : [[part, given.period] as const],
+  );
+  return periods.length === 0 ? {} : { periods: Object.fromEntries(periods) };
+};
 
 const effectOf = ({ gives, changes, adds, ends }: AnyShare): ShareEffect => ({
   kind: ends ? 'ends' : gives ? 'gives' : 'changes',
@@ -111,3 +132,7 @@ const sourceOf = (part: number | string): ShareSource => {
   const isNegative = part.startsWith('-');
   return { from: { field: isNegative ? part.slice(1) : part }, isNegative };
 };
+
+/** True for a value that one share gives; false for a number that is computed from all of them. */
+export const isOfOneShare = (value: ViewValue | undefined): boolean =>
+  value?.kind === 'latest' || value?.kind === 'min' || value?.kind === 'max';

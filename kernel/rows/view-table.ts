@@ -1,6 +1,5 @@
-import { column } from '../base/names.ts';
 import type { ViewInfo } from '../registry/registry.ts';
-import { keyColumnsOf } from './shares.ts';
+import { type Chosen, chosenIn, columnsOfKind, keyColumnsOf, type ShareTable } from './shares.ts';
 
 /** The table of a view: a row for each key with at least one share. */
 export type ViewTable = {
@@ -9,9 +8,31 @@ export type ViewTable = {
   /** Views contain no personal data. */
   readonly personal: readonly never[];
   readonly keys: readonly string[];
-  readonly numbers: readonly string[];
-  readonly latest: Readonly<Record<string, string>>;
+  /** The columns that are sums over the shares. */
+  readonly summed: readonly string[];
+  /** The columns that PostgreSQL computes from two sums. */
+  readonly averages: readonly string[];
+  /** The values that one share gives. */
+  readonly chosen: readonly Chosen[];
 };
+
+export const totalOf = (average: string): string => `${average}_sum`;
+export const numberOf = (average: string): string => `${average}_count`;
+export const averageOf = (average: string, of = (sum: string) => sum): string =>
+  `${of(totalOf(average))} / nullif(${of(numberOf(average))}, 0)`;
+
+/** The expressions in SQL by which a share adds to the sums of its row. */
+export const additionsOf = ({
+  numbers,
+  averages,
+}: Pick<ShareTable, 'numbers' | 'averages'>): Readonly<Record<string, string>> =>
+  Object.fromEntries([
+    ...numbers.map((each) => [each, each] as const),
+    ...averages.flatMap((each) => [
+      [totalOf(each), `coalesce(${each}, 0)`] as const,
+      [numberOf(each), `(${each} is not null)::integer`] as const,
+    ]),
+  ]);
 
 /** The number of shares in a row: at zero, the row is deleted. */
 export const SHARES = 'shares';
@@ -20,27 +41,20 @@ export const CHANGED = 'changed_position';
 
 export const viewTableOf = (view: ViewInfo): ViewTable => {
   const keys = keyColumnsOf(view);
-  const values = Object.entries(view.values).map(([name, { kind, def }]) => ({
-    kind,
-    to: column(name, def),
-    type: def.column,
-  }));
-  const numbers = values.filter(({ kind }) => kind !== 'latest').map(({ to }) => to);
-  const latest = Object.fromEntries(
-    values.filter(({ kind }) => kind === 'latest').map(({ to, type }) => [to, type]),
-  );
+  const averages = columnsOfKind(view, ['avg']);
+  const chosen = chosenIn(view);
+  const summed = Object.keys(additionsOf({ numbers: columnsOfKind(view, ['count', 'sum']), averages }));
   return {
     name: view.table,
     columns: {
       ...keys,
-      ...Object.fromEntries(numbers.map((each) => [each, 'numeric'])),
-      ...latest,
+      ...Object.fromEntries([...summed, ...averages].map((each) => [each, 'numeric'])),
+      ...Object.fromEntries(chosen.map(({ column, type }) => [column, type])),
       [SHARES]: 'bigint',
     },
     personal: [],
     keys: Object.keys(keys),
-    numbers,
-    latest,
+    ...{ summed, averages, chosen },
   };
 };
 

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { day } from '#kernel/base/values.ts';
 import { decodeCursor, listIdentity } from '../lists/cursor.ts';
 import type { OrderColumn, ViewSource } from './source.ts';
 
@@ -29,16 +30,22 @@ export const positionInCursor = (
   return isValid ? position : undefined;
 };
 
+const isDay = (text: string): boolean => day.safeParse(text).success;
+
 /** Ensures that PostgreSQL accepts the value, whatever a client sends. */
 const isOfType = (type: string, text: string): boolean => {
   switch (type) {
     case 'bigint':
       return /^-?\d{1,18}$/.test(text);
     case 'numeric':
-      return /^-?\d{1,40}$/.test(text);
+      // An average has a fraction.
+      return /^-?\d{1,40}(?:\.\d{1,40})?$/.test(text);
+    case 'date':
+      return isDay(text);
     case 'timestamptz':
       return (
         /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?[+-]\d\d(?::\d\d)?$/.test(text) &&
+        isDay(text.slice(0, 10)) &&
         !Number.isNaN(Date.parse(text))
       );
     case 'boolean':

@@ -4,6 +4,7 @@ import type { Link } from '#kernel/base/rest/fields.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { LIMIT_DEFAULT } from '#kernel/base/rest/lists.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { isOfOneShare } from '#kernel/registry/view-of.ts';
 import { partIn, rowPath } from '#kernel/rest/views.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Caller } from '#shared/policy.ts';
@@ -111,7 +112,7 @@ export const representing = (
 ): ((row: Row, caller: Caller) => object) => {
   const shown = members.map((member) => readerOf(domain, member));
   const numbers = members.flatMap(({ name, column }) =>
-    view.values[name] === undefined || view.values[name].kind === 'latest' ? [] : [column],
+    view.values[name] === undefined || isOfOneShare(view.values[name]) ? [] : [column],
   );
   return (row, caller) => {
     const item: Record<string, unknown> = {};
@@ -123,7 +124,10 @@ export const representing = (
         ),
       },
     };
-    const exact = { ...row, ...Object.fromEntries(numbers.map((each) => [each, Number(row[each])])) };
+    const exact = {
+      ...row,
+      ...Object.fromEntries(numbers.map((each) => [each, row[each] === null ? null : Number(row[each])])),
+    };
     for (const readFor of shown) readFor(caller)(exact, item, links);
     return Object.assign(item, { _links: links });
   };

@@ -5,6 +5,7 @@ import { isReadableWithItems } from '#kernel/conditions/references.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import type { Domain, ViewInfo } from '#kernel/registry/registry.ts';
+import { isOfOneShare } from '#kernel/registry/view-of.ts';
 import { fieldsOfView, partIn, sortsOfView } from '#kernel/rest/views.ts';
 import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
 import type { Member } from '../rows/sources.ts';
@@ -42,7 +43,7 @@ const viewSourceOf = (domain: Domain, view: ViewInfo): ViewSource => {
       sortsOfView(view).flatMap((name) => {
         const def = fields[name];
         if (def === undefined) return [];
-        const isNumber = view.values[name] !== undefined && view.values[name].kind !== 'latest';
+        const isNumber = view.values[name] !== undefined && !isOfOneShare(view.values[name]);
         return [
           [
             name,

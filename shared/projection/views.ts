@@ -23,8 +23,10 @@ export const sumsOf = ({ views }: Tables): readonly string[] =>
  */
 export const keepViews = async (connection: Connection, tables: Tables): Promise<void> => {
   for (const view of tables.views) {
-    const columns = [...view.keys, ...view.numbers, ...Object.keys(view.latest), 'shares'].join(', ');
-    await connection.query(`insert into ${view.name} (${columns}) ${sumOf(view, view.shares)}`);
+    const columns = Object.keys(view.columns).filter((each) => !view.averages.includes(each));
+    await connection.query(
+      `insert into ${view.name} (${columns.join(', ')}) select ${columns.join(', ')} from (${sumOf(view, view.shares)}) summed`,
+    );
   }
   for (const statement of keptViewsOf(tables)) await connection.query(statement);
 };

@@ -70,23 +70,10 @@ const makeOperations = (domain: Domain): Operations => {
     ...(serves(domain, 'accounts') && accountOperationsOf(domain)),
     ...eventOperations(catalogueOf(domain), serves(domain, 'streams')),
   };
-  const [id, clash] = Object.entries(ofKinds).find(([each]) => Object.hasOwn(own, each)) ?? [];
-  if (clash !== undefined)
-    throw new StartRefused(
-      `${clash.use.kind.name}: the kernel has an operation ${id} of its own: ${anotherName(clash.use.kind)}.`,
-    );
+  // The declaration refuses aggregates and views with the id of another operation.
   const ofViews = viewOperations(domain);
-  const taken = ofViews.find(([each]) => Object.hasOwn(own, each) || Object.hasOwn(ofKinds, each));
-  if (taken !== undefined)
-    throw new StartRefused(
-      `${taken[1].reads.view.name}: there already is an operation ${taken[0]}: give the view another name.`,
-    );
   return { ...ofKinds, ...Object.fromEntries(ofViews), ...own };
 };
-
-/** Operations are named by the name and the plural, but GraphQL types by neither. */
-const anotherName = ({ type }: AggregateOperation['use']['kind']): string =>
-  `give the aggregate another name or plural; \`names: { graphql: '${type}' }\` keeps its name in GraphQL`;
 
 /** The operations on resources of the log; the authorization server serves its own. */
 export const resourcesOf = (domain: Domain): readonly RestOperation[] =>

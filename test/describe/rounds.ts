@@ -7,12 +7,14 @@ import {
   integer,
   line,
   list,
+  month,
   picture,
   prose,
   ref,
   states,
+  week,
 } from '#kernel/declare/fields.ts';
-import { count, latest, sum } from '#kernel/declare/view.ts';
+import { avg, count, dayOf, latest, max, min, monthOf, sum, weekOf } from '#kernel/declare/view.ts';
 
 /**
  * Two views, reactions to references of items and by code, a timer, files of items, and personal data by a
@@ -154,4 +156,45 @@ const known = view('known', {
   rights: { read: { nurse: true } },
 });
 
-export const rounds = assemble(base, [area, visit, report], [workload, known]);
+/** Its key is by time, and null while a visit has no day. */
+const planned = view('planned', {
+  of: [visit],
+  key: { week: week(), askedIn: month() },
+  values: {
+    average: avg().sort(),
+    shortest: min(integer(1, 600)),
+    longest: max(integer(1, 600).sort()),
+    firstOn: min(date().sort()),
+    askedAt: max(instant()),
+  },
+  from: {
+    visit: {
+      by: { week: weekOf('plannedOn'), askedIn: monthOf('now') },
+      on: {
+        asked: {
+          gives: {
+            ...{ average: 'minutes', shortest: 'minutes', longest: 'minutes' },
+            ...{ firstOn: 'plannedOn', askedAt: 'now' },
+          },
+        },
+        edited: {
+          changes: { average: 'minutes', shortest: 'minutes', longest: 'minutes', firstOn: 'plannedOn' },
+        },
+      },
+    },
+  },
+  rights: { read: { nurse: true } },
+});
+
+/** By the day on which an area was opened. */
+const opened = view('opened', {
+  of: [area],
+  key: { day: date() },
+  values: { areas: count().sort(), stops: avg() },
+  from: {
+    area: { by: { day: dayOf('now') }, on: { opened: { gives: { areas: 1, stops: 'stops' } } } },
+  },
+  rights: { read: { signedIn: true } },
+});
+
+export const rounds = assemble(base, [area, visit, report], [workload, known, planned, opened]);

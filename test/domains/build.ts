@@ -1,16 +1,19 @@
 import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import * as fields from '#kernel/declare/fields.ts';
-import { count, latest, sum } from '#kernel/declare/view.ts';
+import * as views from '#kernel/declare/view.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { DomainPlan } from './plan.ts';
-import { bodyOf, FIELD_TYPES } from './source.ts';
+import { bodyOf, FIELD_TYPES, VALUES } from './source.ts';
 
 /** Everything that a declaration imports. */
 const IMPORTED: Readonly<Record<string, unknown>> = {
-  ...{ assemble, domain, count, latest, sum },
+  ...{ assemble, domain },
   ...Object.fromEntries(
-    FIELD_TYPES.map((type) => [type, (fields as Readonly<Record<string, unknown>>)[type]]),
+    [...FIELD_TYPES, ...VALUES].map((name) => [
+      name,
+      ({ ...fields, ...views } as Readonly<Record<string, unknown>>)[name],
+    ]),
   ),
 };
 

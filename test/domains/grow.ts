@@ -7,12 +7,13 @@ import { clone, type DomainPlan } from './plan.ts';
 import * as content from './steps-content.ts';
 import * as rights from './steps-rights.ts';
 import * as rules from './steps-rules.ts';
+import * as views from './steps-views.ts';
 
 const isStep = (each: readonly [string, unknown]): each is [string, content.GrowStep] =>
   /^(?:add|set)/.test(each[0]);
 /** Every kind of addition, by name. */
 const STEPS: ReadonlyMap<string, content.GrowStep> = new Map(
-  [content, rights, rules].flatMap((each) => Object.entries(each).filter(isStep)),
+  [content, rights, rules, views].flatMap((each) => Object.entries(each).filter(isStep)),
 );
 const { addAggregate, addField, addReference } = content;
 /** These come more often, because the others need them. */

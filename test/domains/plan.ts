@@ -52,7 +52,7 @@ export type ViewPlan = {
   readonly rights: JsonRecord;
 };
 type ValuePlan = {
-  readonly value: 'count' | 'sum' | 'latest';
+  readonly value: 'count' | 'sum' | 'avg' | 'latest' | 'min' | 'max';
   readonly field?: FieldPlan;
   readonly isSorted?: boolean;
 };

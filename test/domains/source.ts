@@ -22,14 +22,14 @@ export const fileOf = (plan: DomainPlan): string => {
   ].join('\n');
 };
 
-const VALUES = ['count', 'latest', 'sum'];
+export const VALUES = 'avg count dayOf latest max min monthOf sum weekOf'.split(' ');
 
 /** The body of a function of everything that a declaration imports; it returns the domain. */
 export const bodyOf = (plan: DomainPlan): string =>
   [...linesOf(plan), `return ${assembled(plan)};`].join('\n');
 
 export const FIELD_TYPES =
-  'choice date email flag instant integer line list markdown money picture prose ref set states word'.split(
+  'choice date email flag instant integer line list markdown money month picture prose ref set states week word'.split(
     ' ',
   );
 

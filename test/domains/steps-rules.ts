@@ -1,9 +1,8 @@
-import type { Json } from '#kernel/base/json.ts';
 import { newName, someOf } from './names.ts';
-import { type AggregatePlan, code, type JsonRecord, type ViewPlan } from './plan.ts';
+import { type AggregatePlan, code, type JsonRecord } from './plan.ts';
 import { randomCondition } from './random-conditions.ts';
 import { randomStart } from './random-timers.ts';
-import { creationOf, type GrowStep, kindIn } from './steps-content.ts';
+import { type GrowStep, kindIn } from './steps-content.ts';
 import { partIn } from './steps-rights.ts';
 
 export const addDerived: GrowStep = (plan, random) => {
@@ -122,44 +121,5 @@ export const addDecision: GrowStep = (plan, random) => {
     emits: [`${name}Computed`],
     decide: code(`({ state }) => [['${name}Computed', { ${command}: state.id > 0 }]]`),
   };
-  return true;
-};
-
-export const addView: GrowStep = (plan, random) => {
-  const [kind, aggregate] = kindIn(plan, random);
-  const { fields, events } = aggregate;
-  const keys = Object.entries(fields).filter(([, { type }]) =>
-    ['ref', 'choice', 'integer', 'line', 'states'].includes(type),
-  );
-  const numbers = creationOf(aggregate).creates.filter((name) =>
-    ['integer', 'money'].includes(fields[name]?.type ?? ''),
-  );
-  const created = Object.keys(events).find((name) => events[name]?.creates);
-  if (keys.length === 0 || created === undefined) return false;
-  const [by, field] = random.pick(keys);
-  const part = newName(random, 'reference', {});
-  const gives: Record<string, Json> = {
-    total: 1,
-    ...(numbers.length > 0 && { summed: random.pick(numbers) }),
-  };
-  const view: ViewPlan = {
-    of: [kind],
-    key: {
-      [part]: { type: field.type === 'states' ? 'choice' : field.type, given: field.given, options: {} },
-    },
-    values: {
-      total: { value: 'count', isSorted: random.chance(50) },
-      ...(gives.summed !== undefined && { summed: { value: 'sum' } }),
-    },
-    from: { [kind]: { by: { [part]: by }, on: { [created]: { gives } } } },
-    rights: {
-      read: random.pick<JsonRecord>([
-        { anyone: true },
-        { signedIn: true },
-        { [random.pick(plan.roles)]: true },
-      ]),
-    },
-  };
-  plan.views[`by${Object.keys(plan.views).length}`] = view;
   return true;
 };

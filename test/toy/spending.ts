@@ -1,7 +1,7 @@
 import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
-import { choice, instant, integer, line, ref, states } from '#kernel/declare/fields.ts';
-import { count, latest, sum } from '#kernel/declare/view.ts';
+import { choice, date, instant, integer, line, month, ref, states, week } from '#kernel/declare/fields.ts';
+import { avg, count, dayOf, latest, max, min, monthOf, sum, weekOf } from '#kernel/declare/view.ts';
 
 /**
  * A domain with views over its aggregates: by a reference, by several fields, of one aggregate and of two.
@@ -35,10 +35,12 @@ const request = aggregate('request', {
     amount: integer(1, 1_000_000),
     status: states('draft', 'submitted', 'approved', 'rejected', 'paid'),
     paidAt: instant().optional(),
+    neededOn: date().optional(),
+    weight: integer(0, 9).optional(),
   },
   events: {
-    drafted: { creates: ['team', 'purpose', 'category', 'amount'] },
-    edited: { changes: ['team', 'purpose', 'category', 'amount'] },
+    drafted: { creates: ['team', 'purpose', 'category', 'amount', 'neededOn', 'weight'] },
+    edited: { changes: ['team', 'purpose', 'category', 'amount', 'neededOn', 'weight'] },
     submitted: { sets: { status: 'submitted' }, carries: ['team', 'category', 'amount'] },
     rejected: { sets: { status: 'rejected' } },
     approved: { sets: { status: 'approved' }, carries: ['team', 'category', 'amount'] },
@@ -111,4 +113,53 @@ const asking = view('asking', {
   rights: { read: { employee: { employee: 'caller' }, accountant: true } },
 });
 
-export const spendingDomain = assemble(base, [team, request], [spending, asking]);
+/** When was paid how much, by the month of the payment. */
+const paying = view('paying', {
+  says: 'What a team was paid in a month.',
+  of: [request],
+  key: { month: month(), team: ref(team) },
+  values: {
+    paid: sum().sort(),
+    average: avg().says('The average amount of a request.').sort(),
+    lowest: min(integer(1, 1_000_000)),
+    highest: max(integer(1, 1_000_000).sort()),
+    first: min(instant().sort()),
+    last: max(instant()),
+  },
+  from: {
+    request: {
+      by: { month: monthOf('paidAt'), team: 'team' },
+      on: {
+        paid: {
+          gives: {
+            ...{ paid: 'amount', average: 'amount', lowest: 'amount', highest: 'amount' },
+            ...{ first: 'now', last: 'now' },
+          },
+        },
+        edited: {
+          changes: { paid: 'amount', average: 'amount', lowest: 'amount', highest: 'amount' },
+        },
+      },
+    },
+  },
+  rights: { read: { approver: { team: { approver: 'caller' } }, accountant: true } },
+});
+
+/** How much is asked for in a week, and for which days it is needed. */
+const needing = view('needing', {
+  of: [request],
+  key: { askedIn: week(), neededOn: date() },
+  values: { requests: count().sort(), weight: avg(), firstNeededOn: min(date()) },
+  from: {
+    request: {
+      by: { askedIn: weekOf('now'), neededOn: dayOf('neededOn') },
+      on: {
+        drafted: { gives: { requests: 1, weight: 'weight', firstNeededOn: 'neededOn' } },
+        edited: { changes: { weight: 'weight', firstNeededOn: 'neededOn' } },
+      },
+    },
+  },
+  rights: { read: { accountant: true } },
+});
+
+export const spendingDomain = assemble(base, [team, request], [spending, asking, paying, needing]);

@@ -16,6 +16,9 @@ const ended = ({ name }: ViewInfo, kind: string): string =>
 const endOf = ({ commands }: Kind): CommandInfo | undefined =>
   Object.values(commands).find(({ kind, internal }) => kind === 'end' && !internal);
 const summed = ({ values }: ViewInfo): readonly string[] =>
+  Object.entries(values).flatMap(([name, { kind }]) => (kind === 'count' || kind === 'sum' ? [name] : []));
+/** The values that are compared; references and texts are shown in other forms. */
+const compared = ({ values }: ViewInfo): readonly string[] =>
   Object.entries(values).flatMap(([name, { kind }]) => (kind === 'latest' ? [] : [name]));
 
 const sharesOf = (domain: Domain, view: ViewInfo): readonly Kind[] =>
@@ -95,7 +98,12 @@ const openCopy = async (
 };
 
 const numbersIn = (view: ViewInfo, row: Row = {}): readonly unknown[] =>
-  summed(view).map((name) => Number(row[name]));
+  compared(view).map((name) => {
+    const value = row[name] ?? null;
+    const type = view.values[name]?.def.column;
+    if (value === null || type === 'date') return value;
+    return type === 'timestamptz' ? Date.parse(String(value)) : Number(value);
+  });
 
 /** Of the table itself. */
 const rowsOf = async ({ installation, domain }: Stage, view: ViewInfo): Promise<readonly string[]> => {
@@ -110,7 +118,7 @@ const rowsOf = async ({ installation, domain }: Stage, view: ViewInfo): Promise<
     );
   const keys = Object.keys(view.key);
   return rows
-    .map(({ row }) => JSON.stringify([read(row, keys), numbersIn(view, read(row, summed(view)))]))
+    .map(({ row }) => JSON.stringify([read(row, keys), numbersIn(view, read(row, compared(view)))]))
     .toSorted();
 };
 

@@ -78,7 +78,7 @@ const shop = ({ fields, events, more, view }: Change = {}): Domain => {
     ...more,
   } as never);
   const sums = base.view('load', {
-    of: [depot, parcel],
+    of: [parcel],
     key: { depot: ref(depot as never) },
     values: { parcels: count(), nags: sum(), thing: latest(line(100)) },
     from: {

@@ -1,5 +1,5 @@
 import type { Domain, ViewInfo } from '#kernel/registry/registry.ts';
-import { sourceOf } from '../meaning/description-views.ts';
+import { keySourceOf, sourceOf } from '../meaning/description-views.ts';
 import { byName, type Finding, warns } from './finding.ts';
 
 /**
@@ -26,12 +26,16 @@ const valuesOf = ({ values, shares }: ViewInfo): Readonly<Record<string, string>
 
 const aggregatesOf = ({ shares }: ViewInfo): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    shares.map(({ kind, by, on }) => {
+    shares.map((share) => {
+      const { kind, by, on } = share;
       const ones = (wanted: string) =>
         Object.keys(on)
           .filter((event) => on[event]?.kind === wanted)
           .toSorted();
-      const keys = Object.entries(by).map(([part, field]) => (part === field ? part : `${part} = ${field}`));
+      const keys = Object.keys(by).map((part) => {
+        const from = keySourceOf(share, part);
+        return part === from ? part : `${part} = ${from}`;
+      });
       const until = ones('ends').length === 0 ? '' : `, until ${ones('ends').join(' or ')}`;
       return [`of ${kind}`, `by ${keys.join(', ')}, from ${ones('gives').join(' or ')} on${until}`];
     }),

@@ -1,5 +1,6 @@
 import { targetOf } from '#kernel/base/names.ts';
-import type { Domain, ShareEffect, ShareSource, ViewInfo } from '#kernel/registry/registry.ts';
+import type { Domain, ShareEffect, ShareInfo, ShareSource, ViewInfo } from '#kernel/registry/registry.ts';
+import { isOfOneShare } from '#kernel/registry/view-of.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import { viewQueriesOf, viewSubscriptionOf } from '../../../query/graphql/schema/sdl-views.ts';
 import { viewSourcesOf } from '../../../query/views/source.ts';
@@ -19,12 +20,14 @@ export const describeView = (domain: Domain, view: ViewInfo) => ({
   values: Object.entries(view.values).map(([name, { kind, def }]) => ({
     name,
     kind,
-    ...(kind === 'latest' && { of: def.kind }),
+    ...(isOfOneShare(view.values[name]) && { of: def.kind }),
   })),
-  shares: view.shares.flatMap(({ kind, by, on }) =>
-    Object.entries(on).map(([event, effect]) => ({
-      event: `${kind}.${event}`,
-      by: Object.values(by).join(', '),
+  shares: view.shares.flatMap((share) =>
+    Object.entries(share.on).map(([event, effect]) => ({
+      event: `${share.kind}.${event}`,
+      by: Object.keys(share.by)
+        .map((part) => keySourceOf(share, part))
+        .join(', '),
       does: doingOf(effect),
     })),
   ),
@@ -47,3 +50,9 @@ const doingOf = ({ kind, sets, adds }: ShareEffect): string => {
 
 export const sourceOf = ({ from, isNegative }: ShareSource): string =>
   typeof from === 'object' ? `${isNegative ? '-' : ''}${from.field}` : String(from);
+
+/** The field of a part of the key, as `by` names it: `team`, or `monthOf(openedAt)`. */
+export const keySourceOf = ({ by, periods }: ShareInfo, part: string): string => {
+  const period = periods?.[part];
+  return period === undefined ? (by[part] ?? '') : `${period}Of(${by[part]})`;
+};

@@ -1,4 +1,5 @@
 import type { Domain } from '#kernel/registry/registry.ts';
+import { isOfOneShare } from '#kernel/registry/view-of.ts';
 import { cursorIdentity, formatCursor, positionInCursor } from '../../views/cursor.ts';
 import { type AskedRows, countViewRows, listViewRows, NO_JOINS, rowPositionOf } from '../../views/rows.ts';
 import { keyValue, orderOfView, type ViewSource, viewSourcesOf } from '../../views/source.ts';
@@ -17,9 +18,12 @@ type ViewArguments = Readonly<Record<string, unknown>>;
 export const viewResolversOf = (domain: Domain, { view, members }: ViewSource): Resolvers =>
   Object.fromEntries(
     members.map((member) => {
-      const kind = view.values[member.name]?.kind;
-      if (kind === 'count' || kind === 'sum')
-        return [member.name, (row: ItemRow) => Number(row[member.column])];
+      const value = view.values[member.name];
+      if (value !== undefined && !isOfOneShare(value))
+        return [
+          member.name,
+          ({ [member.column]: number }: ItemRow) => (number === null ? null : Number(number)),
+        ];
       if (member.target === undefined)
         return [member.name, (row: ItemRow) => fieldValue(member.def, row[member.column])];
       return [memberName(member), memberOf(domain, { kind: view.asked }, member)];

@@ -5,6 +5,7 @@ import { isAlwaysShown } from '#kernel/conditions/references.ts';
 import { textOf } from '#kernel/declare/texts.ts';
 import { filtersOf } from '#kernel/registry/event-references.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { fieldsOfView } from '#kernel/rest/views.ts';
 import {
   type Child,
   demandSource,
@@ -78,9 +79,7 @@ const hasDays = ({ kinds, views }: Domain): boolean =>
       fields,
       ...Object.values(lists).map((list) => list.fields),
     ]),
-    ...views.map(({ values }) =>
-      Object.fromEntries(Object.entries(values).map(([name, { def }]) => [name, def])),
-    ),
+    ...views.map(fieldsOfView),
   ].some((defs) => Object.values(defs).some(({ kind }) => kind === 'date'));
 
 /** The filters of webhooks. */

@@ -1,0 +1,38 @@
+import { StartRefused } from '../base/start-refused.ts';
+import type { Domain, Kind } from '../registry/registry.ts';
+import { aggregateOperations } from '../rest/operations.ts';
+import { viewOperations } from '../rest/views.ts';
+
+/** Refuses aggregates and views whose operations would have the id of another one. */
+export const demandOperations = (domain: Domain): void => {
+  const ofKinds = aggregateOperations(domain);
+  const [id, clash] = Object.entries(ofKinds).find(([each]) => OPERATIONS_OF_THE_KERNEL.includes(each)) ?? [];
+  if (clash !== undefined)
+    throw new StartRefused(
+      `${clash.use.kind.name}: the kernel has an operation ${id} of its own: ${anotherName(clash.use.kind)}.`,
+    );
+  const taken = new Set([...OPERATIONS_OF_THE_KERNEL, ...Object.keys(ofKinds)]);
+  for (const [each, { reads }] of viewOperations(domain))
+    if (taken.has(each))
+      throw new StartRefused(
+        `${reads.view.name}: there already is an operation ${each}: give the view another name.`,
+      );
+};
+
+/** Operations are named by the name and the plural, but GraphQL types by neither. */
+const anotherName = ({ type }: Kind): string =>
+  `give the aggregate another name or plural; \`names: { graphql: '${type}' }\` keeps its name in GraphQL`;
+
+/** With all parts. A test compares this list with the served operations. */
+export const OPERATIONS_OF_THE_KERNEL: readonly string[] = [
+  'createClient createPersonalToken createWebhook deactivateAccount deleteClient deleteWebhook disableWebhook',
+  'editClient editWebhook enableWebhook endAccess endApplication endSession endSessions endTokenOfUser exportLog',
+  'getAccount getAuditStatus getClient getDelivery getDeliveryBody getErasureOfUser getMe getOperations',
+  'getOperationsSamples getOrder getRecordedEvent getReplay getUser getWebhook getWebhookStatistics invite',
+  'listAttempts listAuditHeads listAuditKeys listClients listDeliveries listEventTypes listEvents',
+  'listFailedDeliveries listInvitations listOrders listParkedConsequences listParkedItems listPersonalTokens',
+  'listReplays listTimers listUserHistory listUsers listWebhookHistory listWebhooks reactivateAccount redeliver',
+  'redriveWebhook releaseParkedItem replaceClient replaceWebhook replayWebhook retryParkedItem revokeInvitation',
+  'revokePersonalToken rotateClientSecret rotateWebhookSecret searchDeliveries testWebhook traceRecordedEvent',
+  'verifyLog',
+].flatMap((line) => line.split(' '));
