@@ -61,7 +61,12 @@ const visibilityChanges = (type: string, was: EventContract, is: EventContract):
     : [warns(what, 'It is now published to subscribers, including events recorded before.')];
 };
 
-type Doing = { readonly sets?: JsonObject; readonly initial?: JsonObject };
+type Doing = {
+  readonly sets?: JsonObject;
+  readonly initial?: JsonObject;
+  /** Values of an item, which the event contains. */
+  readonly setsOfItem?: JsonObject;
+};
 
 /** The current declaration interprets all stored events. */
 const meaningChanges = (type: string, was: EventContract, is: EventContract): readonly Finding[] => {
@@ -69,8 +74,8 @@ const meaningChanges = (type: string, was: EventContract, is: EventContract): re
   if (!isDeepStrictEqual(was.stream, is.stream))
     found.push(breaks(`event ${type} stream`, 'It belongs to streams of another kind.', ANOTHER));
   if (was.does === undefined || is.does === undefined) return found;
-  const { sets: did = {}, initial: began = {}, ...effectBefore } = was.does as Doing;
-  const { sets: does = {}, initial: _, ...effectNow } = is.does as Doing;
+  const { sets: did = {}, initial: began = {}, setsOfItem: gave = {}, ...effectBefore } = was.does as Doing;
+  const { sets: does = {}, initial: _, setsOfItem: gives = {}, ...effectNow } = is.does as Doing;
   if (!isDeepStrictEqual(effectBefore, effectNow))
     found.push(
       breaks(
@@ -94,6 +99,14 @@ const meaningChanges = (type: string, was: EventContract, is: EventContract): re
         warns(
           `event ${type} sets ${field}`,
           `It now sets ${field} to ${show(value)}, also for events recorded before: rebuild the read model.`,
+        ),
+      );
+  for (const name of new Set([...Object.keys(gave), ...Object.keys(gives)]))
+    if (!isDeepStrictEqual(gave[name], gives[name]))
+      found.push(
+        warns(
+          `event ${type} sets ${is.does.list}.${name}`,
+          `From now on it sets ${name} of the item to ${show(gives[name]) ?? 'a value from its form'}, and before to ${show(gave[name]) ?? 'a value from its form'}. Recorded events keep theirs.`,
         ),
       );
   return found;

@@ -31,6 +31,14 @@ const callChanges = (name: string, was: OperationContract, is: OperationContract
   ...(was.id === is.id
     ? []
     : [warns(`operation ${name}`, `Generated clients call it ${is.id} instead of ${was.id}.`)]),
+  ...(was.right === undefined || was.right === is.right
+    ? []
+    : [
+        warns(
+          `operation ${name} right`,
+          `It requires ${is.right ? `the right ${is.right}` : 'no right'} instead of ${was.right ?? 'none'}.`,
+        ),
+      ]),
   ...(is.refusals ?? [])
     .filter((code) => !was.refusals?.includes(code))
     .map((code) => adds(`operation ${name} ${code}`, `It can now be refused with ${code}.`)),
@@ -56,7 +64,7 @@ const bodyChanges = (
         `body ${name}`,
         [before, after],
         named,
-        name.startsWith('PUT ') ? unheededIn(before, named[0]) : new Set(),
+        name.startsWith('PUT ') ? sentBackIn([before, after], named) : NOTHING_SENT,
       ),
     ),
     ...(isNew ? [] : came.map((type) => adds(`body ${name} ${type}`, `It takes ${type} too.`))),
@@ -84,29 +92,49 @@ const answerChanges = (
   });
 };
 
-/** Compares the input of an operation. */
+/** Compares the input of an operation. A client that sends back its whole answer sends some fields already. */
 const given = (
   what: string,
   pair: Pair<JsonObject | undefined>,
   named: Pair<Named>,
-  unheeded: ReadonlySet<string> = new Set(),
+  sent = NOTHING_SENT,
 ): readonly Finding[] =>
   changesOf(pair, named).map((change) => {
     const [each, says] = [`${what} ${change.path}`.trim(), sentenceOf(change)];
     if (['came', 'wider', 'optional', 'nullable'].includes(change.kind)) return adds(each, says);
-    // A client that sends back its whole answer already sends this field.
-    const isSent = unheeded.has(change.path) && (change.kind === 'required' || change.kind === 'other');
+    const isSent =
+      change.kind === 'cameRequired'
+        ? sent.optional.has(change.path)
+        : sent.unheeded.has(change.path) && (change.kind === 'required' || change.kind === 'other');
     return isSent ? warns(each, says) : breaks(each, says, insteadOf(change));
   });
 
-/** The fields that a client may send back with any value, although they cannot be changed. */
-const unheededIn = ({ $ref, ...own }: JsonObject, named: Named): ReadonlySet<string> => {
-  const { properties = {} } = typeof $ref === 'string' ? (named[$ref.split('/').at(-1) ?? ''] ?? {}) : own;
-  return new Set(
-    Object.entries(properties as Named).flatMap(([name, { description, ...schema }]) =>
-      Object.keys(schema).length === 0 ? [name] : [],
+type Sent = {
+  /** The fields that a client may send back with any value, although they cannot be changed. */
+  readonly unheeded: ReadonlySet<string>;
+  /** The fields that may be null: a new one is in the answer that a client sends back. */
+  readonly optional: ReadonlySet<string>;
+};
+const NOTHING_SENT: Sent = { unheeded: new Set(), optional: new Set() };
+
+const sentBackIn = ([was, is]: Pair<JsonObject>, [before, after]: Pair<Named>): Sent => {
+  const having = (of: JsonObject, named: Named, isSuch: (schema: JsonObject) => boolean) =>
+    new Set(
+      Object.entries(propertiesOf(of, named)).flatMap(([name, schema]) => (isSuch(schema) ? [name] : [])),
+    );
+  return {
+    unheeded: having(was, before, ({ description, ...schema }) => Object.keys(schema).length === 0),
+    optional: having(is, after, ({ anyOf, type }) =>
+      [anyOf, type]
+        .flat()
+        .some((each) => each === 'null' || (each as JsonObject | undefined)?.type === 'null'),
     ),
-  );
+  };
+};
+
+const propertiesOf = ({ $ref, ...own }: JsonObject, named: Named): Named => {
+  const { properties = {} } = typeof $ref === 'string' ? (named[$ref.split('/').at(-1) ?? ''] ?? {}) : own;
+  return properties as Named;
 };
 
 const OPTIONAL = 'Make it `optional()`, or give it a `default`.';

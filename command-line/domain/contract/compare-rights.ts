@@ -30,6 +30,9 @@ export const compareRights = (before: Rights, after: Rights): readonly Finding[]
     ...gone.map((right) => warns(`right ${right}`, `The right ${right} is gone.`)),
     ...both.flatMap(([right, was, is]) => rightChanges(right, [was, is], reading)),
     ...came.map((right) => adds(`right ${right}`, `The right ${right} is new.`)),
+    ...(before.signUp === undefined || before.signUp === after.signUp
+      ? []
+      : [warns('sign-up role', `New users have the role ${after.signUp} instead of ${before.signUp}.`)]),
     ...partChanges(before, after),
     ...personalChanges(before, after, reading),
   ];
@@ -96,16 +99,20 @@ const rightsByPart = (parts: Readonly<Record<string, readonly string[]>>): Reado
   );
 
 /** If another right now guards a field, compares the two. */
-const personalChanges = (before: Rights, after: Rights, reading: Reading): readonly Finding[] =>
-  byName(before.personal, after.personal).both.flatMap(([field, by, byNow]) => {
+const personalChanges = (before: Rights, after: Rights, reading: Reading): readonly Finding[] => {
+  const known = new Set(Object.values(before.rights).flatMap(({ by }) => Object.keys(by)));
+  return byName(before.personal, after.personal).both.flatMap(([field, by, byNow]) => {
     const [was, is] = [before.rights[by], after.rights[byNow]];
     if (!was || !is) return [];
     return rolesOf(was, is).flatMap((role) => {
+      // Nobody has a new role yet.
+      if (!known.has(role)) return [];
       if (covers(reading(was, role), reading(is, role))) return [];
       const says = `${field} is personal, and ${role} may now read it ${textOf(is.by[role])}.`;
       return [breaks(`personal ${field} ${role}`, says, 'Keep the right to read unchanged.')];
     });
   });
+};
 
 const rolesOf = (was: RightReport, is: RightReport): readonly string[] => [
   ...new Set([...Object.keys(was.by), ...Object.keys(is.by)]),

@@ -1,18 +1,24 @@
 import { isDeepStrictEqual } from 'node:util';
+import { commandChanges, invariantChanges } from './compare-conditions.ts';
+import type { Contract } from './contract.ts';
 import { adds, breaks, byName, type Finding, warns } from './finding.ts';
 import type { KindRules, LimitRule } from './rules.ts';
 import { valueChanges } from './views.ts';
 
 const NONE: KindRules = {};
-type Rules = Readonly<Record<string, KindRules>>;
 
 /**
  * Refusing what was accepted breaks the contract; changed reactions and timers are reported. Rules that were
  * not recorded yet are skipped.
  */
-export const compareRules = (before: Rules | undefined, after: Rules | undefined): readonly Finding[] => {
+export const compareRules = (
+  { rules: before, rights }: Contract['rights'],
+  { rules: after }: Contract['rights'],
+): readonly Finding[] => {
   if (before === undefined || after === undefined) return [];
-  const { gone, came, both } = byName(before, after);
+  const { gone, came: all, both } = byName(before, after);
+  // No rule of a new aggregate refuses what was accepted.
+  const came = all.filter((kind) => Object.keys(rights).some((right) => right.startsWith(`${kind}.`)));
   // The events already report a removed aggregate.
   return [
     ...both,
@@ -20,6 +26,13 @@ export const compareRules = (before: Rules | undefined, after: Rules | undefined
     ...gone.map((kind) => [kind, before[kind] ?? NONE, NONE] as const),
   ].flatMap(([kind, was, is]) => [
     ...limitChanges(kind, was.limits ?? {}, is.limits ?? {}),
+    // Older contracts lack commands and invariants.
+    ...(was.commands === undefined
+      ? []
+      : [
+          ...commandChanges(kind, was.commands, is.commands ?? {}),
+          ...invariantChanges(kind, was.invariants, is.invariants),
+        ]),
     ...listChanges(kind, was.lists ?? {}, is.lists ?? {}),
     ...consequenceChanges(`reaction ${kind}`, was.reactions ?? {}, is.reactions ?? {}),
     ...consequenceChanges(`timer ${kind}`, was.timers ?? {}, is.timers ?? {}),

@@ -43,6 +43,13 @@ test.each<[string, z.ZodType, z.ZodType, readonly string[]]>([
   ['a limit where there was none', z.string(), text, ['narrower']],
   ['no limit any more', text, z.string(), ['wider']],
   ['another pattern', z.string().regex(/^a$/), z.string().regex(/^b$/), ['other']],
+  [
+    'a word more in a pattern',
+    z.string().regex(/^(?:a|b)-\d$/),
+    z.string().regex(/^(?:b|c|a)-\d$/),
+    ['wider'],
+  ],
+  ['a word less in a pattern', z.string().regex(/^(?:a|b)-\d$/), z.string().regex(/^(?:a|c)-\d$/), ['other']],
   ['a format', z.string(), z.string().regex(/^a$/), ['narrower']],
   ['items', z.array(within({ a: text })), z.array(within({})), ['[].a gone']],
   [

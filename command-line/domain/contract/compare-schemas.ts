@@ -265,7 +265,18 @@ const COMPARED = new Set([
   ...Object.keys(LIMITS),
 ]);
 
-/** It is undecidable here which of two patterns accepts more. */
+const GROUP = /\(\?:((?:[\w.-]+\|)*[\w.-]+)\)/;
+
+/** Two patterns whose first group of words differs: the names of aggregates, to which one was added. */
+const acceptsMore = (was: unknown, is: unknown): boolean => {
+  const [one, other] = [GROUP.exec(String(was)), GROUP.exec(String(is))];
+  if (one === null || other === null) return false;
+  if (String(was).replace(GROUP, '') !== String(is).replace(GROUP, '')) return false;
+  const words = new Set(other[1]?.split('|'));
+  return one[1]?.split('|').every((word) => words.has(word)) === true;
+};
+
+/** Otherwise it is undecidable here which of two patterns accepts more. */
 const restChanges = (one: Object_, other: Object_, path: string): readonly SchemaChange[] =>
   [...new Set([...Object.keys(one), ...Object.keys(other)])].flatMap((key): readonly SchemaChange[] => {
     const [was, is] = [one[key], other[key]];
@@ -277,5 +288,7 @@ const restChanges = (one: Object_, other: Object_, path: string): readonly Schem
       return [];
     if (was === undefined) return [{ path, kind: 'narrower', says: `has a ${key} now` }];
     if (is === undefined) return [{ path, kind: 'wider', says: `has no ${key} any more` }];
+    if (key === 'pattern' && acceptsMore(was, is))
+      return [{ path, kind: 'wider', says: 'accepts more words' }];
     return [{ path, kind: 'other', says: `has another ${key}` }];
   });

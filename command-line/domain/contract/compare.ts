@@ -14,7 +14,7 @@ export const compareContracts = (before: Contract, after: Contract): readonly Fi
     ...compareOperations(before.operations, after.operations),
     ...compareGraphql(before.schema, after.schema),
     ...compareRights(before.rights, after.rights),
-    ...compareRules(before.rights.rules, after.rights.rules),
+    ...compareRules(before.rights, after.rights),
     ...compareViews(before.rights.views, after.rights.views),
   ];
   // A body is the same in each of its media types.

@@ -35,7 +35,8 @@ export type EventContract = {
 
 export type OperationContract = {
   readonly id: string;
-  readonly right: string | null;
+  /** Older contracts may lack it. */
+  readonly right?: string | null;
   readonly query?: JsonObject;
   readonly body?: Readonly<Record<string, JsonObject>>;
   /** Whether the body may be omitted. */
@@ -56,9 +57,11 @@ export type Contract = {
     /** The version of the format of all files. */
     readonly format: number;
     readonly domain: string;
+    /** The role of new users; older contracts lack it. */
+    readonly signUp?: string;
     readonly scopes: readonly string[];
     readonly rights: Readonly<Record<string, RightReport>>;
-    /** Limits, reactions and timers, by aggregate; older contracts lack it. */
+    /** Commands, invariants, limits, reactions and timers, by aggregate; older contracts lack it. */
     readonly rules?: Readonly<Record<string, KindRules>>;
     /** The parts of composite conditions, by their words; older contracts lack it. */
     readonly conditions?: Readonly<Record<string, Alternatives>>;
@@ -94,6 +97,7 @@ export const contractOf = (domain: Domain): Contract => {
     rights: {
       format: FORMAT,
       domain: domain.name,
+      signUp: domain.signUp,
       scopes: policyOf(domain).scopes,
       rights: rightsReportOf(domain),
       personal: personalReadsOf(domain),
@@ -124,7 +128,7 @@ const eventContract = (
 };
 
 const doingOf = (kind: Kind, event: EventInfo): JsonObject => {
-  const { effect, list, sets, computes } = event;
+  const { effect, list, item, sets, computes } = event;
   const initial = initialOf(kind, event);
   const code = (_: string, value: unknown) =>
     typeof value === 'function' ? String(value).replaceAll(/\s+/g, ' ') : value;
@@ -135,6 +139,7 @@ const doingOf = (kind: Kind, event: EventInfo): JsonObject => {
         list: list?.name,
         sets,
         ...(computes.length > 0 && { computes }),
+        ...(Object.keys(item?.sets ?? {}).length > 0 && { setsOfItem: item?.sets }),
         ...(Object.keys(initial).length > 0 && { initial }),
       },
       code,

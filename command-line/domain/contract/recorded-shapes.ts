@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { FORMAT } from './contract.ts';
 
+const alternatives = z.array(z.array(z.string()));
 const schema = z.record(z.string(), z.unknown());
 const some = <T extends z.ZodType>(each: T) =>
   z.record(z.string(), each).refine((all) => Object.keys(all).length > 0, 'nothing is recorded in it');
@@ -37,11 +38,12 @@ export const PART_SHAPES = {
   rights: z.looseObject({
     format: z.int().max(FORMAT, 'a later release recorded it: check with that one').default(1),
     domain: z.string(),
+    signUp: z.string().optional(),
     scopes: z.array(z.string()),
     rights: some(z.looseObject({ scope: z.string(), by: z.record(z.string(), z.array(z.string())) })),
     parts: z.record(z.string(), z.array(z.string())).optional(),
     personal: z.record(z.string(), z.string()),
-    conditions: z.record(z.string(), z.array(z.array(z.string()))).optional(),
+    conditions: z.record(z.string(), alternatives).optional(),
     views: z.record(z.string(), z.record(z.string(), z.string())).optional(),
     rules: z
       .record(
@@ -55,6 +57,18 @@ export const PART_SHAPES = {
                 per: z.array(z.string()),
                 while: z.string().optional(),
                 refusal: z.string(),
+              }),
+            )
+            .optional(),
+          invariants: z.record(z.string(), alternatives).optional(),
+          commands: z
+            .record(
+              z.string(),
+              z.looseObject({
+                emits: z.array(z.string()),
+                when: alternatives.optional(),
+                whenItem: alternatives.optional(),
+                internal: z.literal(true).optional(),
               }),
             )
             .optional(),

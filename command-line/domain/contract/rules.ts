@@ -1,10 +1,15 @@
-import type { Domain, Kind } from '#kernel/registry/registry.ts';
+import { conditionOnItem, resolve } from '#kernel/conditions/expression.ts';
+import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
+import { type Alternatives, alternativesOf } from '../meaning/alternatives.ts';
 import { describeLimits, describeReactions, describeTimers } from '../meaning/description.ts';
 
 /** Refusals and effects beyond those of forms, rights and events. */
 export type KindRules = {
   /** Without those of the kernel. */
   readonly limits?: Readonly<Record<string, LimitRule>>;
+  /** Conditions that hold after every command, in alternatives. */
+  readonly invariants?: Readonly<Record<string, Alternatives>>;
+  readonly commands?: Readonly<Record<string, CommandRule>>;
   /** The maximum of items in each list. */
   readonly lists?: Readonly<Record<string, number>>;
   /** Reactions by the event that triggers them: one of a referenced aggregate, or an own one by code. */
@@ -20,6 +25,16 @@ export type LimitRule = {
   readonly refusal: string;
 };
 
+export type CommandRule = {
+  readonly emits: readonly string[];
+  /** A condition on the aggregate, with facts resolved; without one it is always possible. */
+  readonly when?: Alternatives;
+  /** A condition on the item that it changes. */
+  readonly whenItem?: Alternatives;
+  /** No client sends it. */
+  readonly internal?: true;
+};
+
 /** Of aggregates that have any. */
 export const rulesOf = (domain: Domain): Readonly<Record<string, KindRules>> =>
   named(Object.values(domain.kinds), (kind) => [kind.name, rulesOfKind(domain, kind)]);
@@ -28,6 +43,17 @@ const rulesOfKind = (domain: Domain, kind: Kind): KindRules => ({
   ...unlessEmpty(
     'limits',
     named(describeLimits(domain, ownLimits(kind)), ({ name, ...limit }) => [name, limit]),
+  ),
+  ...unlessEmpty(
+    'invariants',
+    named(Object.entries(kind.invariants), ([name, condition]) => [
+      name,
+      alternativesOf(resolve(domain, kind, condition)),
+    ]),
+  ),
+  ...unlessEmpty(
+    'commands',
+    named(ownCommands(kind), (command) => [command.name, commandRule(domain, kind, command)]),
   ),
   ...unlessEmpty(
     'lists',
@@ -51,6 +77,19 @@ const rulesOfKind = (domain: Domain, kind: Kind): KindRules => ({
       field === undefined ? `count of ${list.name}` : `sum of ${list.name}.${field}`,
     ]),
   ),
+});
+
+/** Those of users are the kernel’s own. */
+const ownCommands = (kind: Kind): readonly CommandInfo[] =>
+  kind.name === 'user' ? [] : Object.values(kind.commands);
+
+const commandRule = (domain: Domain, kind: Kind, command: CommandInfo): CommandRule => ({
+  emits: command.events.map(({ name }) => name),
+  ...(command.when !== undefined && { when: alternativesOf(resolve(domain, kind, command.when)) }),
+  ...(command.whenItem !== undefined && {
+    whenItem: alternativesOf(conditionOnItem(domain, kind, command)),
+  }),
+  ...(command.internal && { internal: true }),
 });
 
 /** The unique address of users is the kernel’s own limit. */
