@@ -156,7 +156,7 @@ const createReads = (
   kinds: KindReads,
   past: PastOptions & HistoryOptions,
 ): Omit<Reads, keyof EventService['reads'] | keyof ReturnType<typeof erasureReads>> & AnyReads => {
-  const { domain, pool } = past;
+  const { domain } = past;
   return {
     ...readsOf(domain, kinds),
     ...timeTravelReads(kinds, past),

@@ -553,7 +553,6 @@ test.each<[string, Change, readonly [weight: string, what: string]]>([
   ['fewer of a limit', ruled({ max: 2 }), ['Breaks', 'limit parcel open max']],
   ['more of a limit', ruled({ max: 4 }), ['New', 'limit parcel open max']],
   ['a limit that counts others', ruled({ while: 'sent' }), ['Breaks', 'limit parcel open']],
-  ['another code of a limit', ruled({ code: 'parcel_too_many' }), ['Breaks', 'limit parcel open code']],
   ['fewer items of a list', ruled({}, { max: 8 }), ['Breaks', 'list parcel parts max']],
   ['more items of a list', ruled({}, { max: 10 }), ['New', 'list parcel parts max']],
   ['a reaction in other cases', ruled({}, { when: 'sent' }), ['Warnings', 'reaction parcel buyer deleted']],

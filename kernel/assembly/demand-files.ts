@@ -46,7 +46,7 @@ const isFilled = (kind: Kind, uploads: readonly UploadField[], { name, def, list
   uploads.some((upload) => upload.name === name && upload.list === list) ||
   (def.mayBeElsewhere === true &&
     (list === undefined
-      ? Object.values(kind.events).some((event) => event.values.includes(name) || name in event.projects)
+      ? Object.values(kind.events).some((event) => event.values.includes(name))
       : Object.values(kind.commands).some(
           (command) => command.list === list && command.itemForm.includes(name),
         )));

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { formShape } from '../decide/forms.ts';
 import { domain } from '../declare/domain.ts';
-import { line, picture, upload } from '../declare/fields.ts';
+import { line, picture } from '../declare/fields.ts';
 import type { Kind } from '../registry/registry.ts';
 import { assemble } from './assemble.ts';
 
@@ -55,8 +55,8 @@ test.each(['make', 'rate'] as const)(
 );
 
 test.each([
-  ['upload', upload, 'page: the command make requires file, but no new page can have a file yet'],
-  ['picture', picture, undefined],
+  ['picture', picture, 'page: the command make requires file, but no new page can have a file yet'],
+  ['picture or link', () => picture({ external: true }), undefined],
 ] as const)('a creation cannot require an %s that has no address elsewhere', (_, type, sentence) => {
   const made = () => {
     const base = domain({ name: 'tried', roles: ['clerk'] });

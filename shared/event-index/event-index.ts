@@ -4,7 +4,7 @@ import { sendPipelined } from '#shared/database/pipeline.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { migrateFollowers } from '#shared/follower/checkpoint.ts';
-import { type IndexSpan, noteMoment } from './moments.ts';
+import { type IndexSpan, notingMoment } from './moments.ts';
 
 /** The position of an event. */
 export type IndexedEvent = {
@@ -55,8 +55,8 @@ export const indexEvents = async (
       values: [events[0]?.position],
     },
     { name: 'event-index-insert', text: INSERT, values: columnsOf(events) },
+    ...notingMoment(events),
   ]);
-  await noteMoment(connection, events);
 };
 
 const INSERT = `insert into event_index.event (position, id, stream, version, type, actor, client, correlation)

@@ -1,5 +1,6 @@
 import type { Position } from '#kernel/base/brands.ts';
-import type { Connection, Pool } from '#shared/database/pool.ts';
+import type { Statement } from '#shared/database/pipeline.ts';
+import type { Pool } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { timeOf } from '#shared/event-log/time-of.ts';
 
@@ -7,29 +8,28 @@ import { timeOf } from '#shared/event-log/time-of.ts';
 export type IndexSpan = { readonly after: Position; readonly upTo: Position };
 
 /**
- * Records the greatest time of a change up to the last of these events. If another release has indexed events
+ * Statements that record the greatest time of a change up to the last of these events. If another release has indexed events
  * since the moment before, their times are unknown, but not in the future.
  */
-export const noteMoment = async (
-  connection: Pick<Connection, 'query'>,
-  events: readonly RecordedEvent[],
-): Promise<void> => {
+export const notingMoment = (events: readonly RecordedEvent[]): readonly Statement[] => {
   const times = events.map((event) => timeOf(event)?.getTime() ?? Number.NEGATIVE_INFINITY);
   const latest = times.reduce((one, other) => Math.max(one, other));
-  await connection.query({
-    name: 'event-index-forget-moments',
-    text: 'delete from event_index.moment where position >= $1',
-    values: [events[0]?.position],
-  });
-  await connection.query({
-    name: 'event-index-moment',
-    text: MOMENT,
-    values: [
-      events[0]?.position,
-      events.at(-1)?.position,
-      latest > Number.NEGATIVE_INFINITY ? new Date(latest) : null,
-    ],
-  });
+  return [
+    {
+      name: 'event-index-forget-moments',
+      text: 'delete from event_index.moment where position >= $1',
+      values: [events[0]?.position],
+    },
+    {
+      name: 'event-index-moment',
+      text: MOMENT,
+      values: [
+        events[0]?.position,
+        events.at(-1)?.position,
+        latest > Number.NEGATIVE_INFINITY ? new Date(latest) : null,
+      ],
+    },
+  ];
 };
 
 const MOMENT = `with before as (select position, latest_at from event_index.moment order by position desc limit 1)

@@ -1,3 +1,4 @@
+import { inTransaction } from '#shared/database/transaction.ts';
 import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import type { EventId, Position } from '#kernel/base/brands.ts';
@@ -78,10 +79,12 @@ describe.each(tests)('the position at a time, on %s', (_name, test) => {
   test('and if another release has indexed some of them', async ({ eventLog, expected, pool, recorded }) => {
     await pool.query('truncate event_index.event, event_index.moment');
     const [first, others, last] = [recorded.slice(0, 2), recorded.slice(2, 6), recorded.slice(6)];
-    await indexEvents(pool, first);
-    await indexEvents(pool, others);
+    const index = (events: typeof recorded) =>
+      inTransaction(pool, (connection) => indexEvents(connection, events));
+    await index(first);
+    await index(others);
     await pool.query('delete from event_index.moment where position > $1', [first.at(-1)?.position]);
-    await indexEvents(pool, last);
+    await index(last);
     for (const n of TIMES)
       expect(await positionAt({ pool, eventLog }, second(n)), `second ${n}`).toBe(expected(n));
   });

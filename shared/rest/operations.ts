@@ -4,7 +4,6 @@ import { atOfList, ItemAt } from '#kernel/base/rest/at.ts';
 import { HISTORY_OPERATIONS, WEBHOOK_HISTORY_OPERATIONS } from '#kernel/base/rest/history.ts';
 import { PAGE, searchOfUsers, sortBy } from '#kernel/base/rest/lists.ts';
 import { isOfLog, type RestOperation } from '#kernel/base/rest/operation.ts';
-import { StartRefused } from '#kernel/base/start-refused.ts';
 import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { AggregateOperation } from '#kernel/rest/operation.ts';

@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { choice, flag, instant, integer, line, list, month, ref, states } from '#kernel/declare/fields.ts';
-import { route } from '#kernel/declare/route.ts';
 import { count, latest, monthOf, sum } from '#kernel/declare/view.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { readDeclarations, referenceOf } from '../../../scripts/write-reference.ts';
@@ -54,20 +53,18 @@ const BASE: Parts = {
       tasks: list(TASKS, { max: 9 }),
     },
     derived: { points: { sum: 'tasks.points' } },
-    projects: { tag: { by: { placed: ({ thing }: { thing: string }) => thing } } },
     events: {
       placed: { creates: ['depot', 'thing', 'note', 'wrapping', 'weight'] },
       changed: { changes: ['thing', 'wrapping'], carries: ['weight'] },
       sent: { sets: { status: 'sent', sentAt: 'now' }, subscribe: true },
       lost: { sets: { status: 'lost' } },
       weighed: { computes: ['weight'] },
-      noted: { notes: true, internal: true },
+      noted: { hidden: true },
       taskAdded: { adds: 'tasks', sets: { by: 'caller' }, also: { status: 'open' } },
       taskDone: { updates: 'tasks', sets: { state: 'done' } },
       removed: { ends: true },
     },
     facts: { heavy: { weight: { min: 9 } }, ready: { tasks: { some: { state: 'done' } } } },
-    refusals: { ready: 'Do a task first.' },
     invariants: { light: { heavy: false } },
     limits: { open: { max: 3, per: 'buyer', while: 'open', says: 'Enough.' } },
     commands: {
@@ -95,22 +92,6 @@ const BASE: Parts = {
     reactions: { depot: { closed: { run: 'remove', when: 'open' } } },
     react: { sent: () => [] },
     timers: { late: { after: 'placed', wait: '3 days', run: 'lose', while: 'open', pause: 'lost' } },
-    expressions: {
-      long: {
-        type: 'Boolean',
-        says: 'Long.',
-        sql: ({ thing }: Parts) => `length(${thing}) > 9`,
-        value: () => false,
-      },
-    },
-    filters: {
-      begins: {
-        takes: 'String',
-        says: 'Begins so.',
-        sql: ({ thing }: Parts, given: string) => `${thing} = ${given}`,
-        holds: () => true,
-      },
-    },
   },
   load: {
     says: 'The load.',
@@ -127,14 +108,6 @@ const BASE: Parts = {
       },
     },
     rights: { read: { clerk: true } },
-  },
-  route: {
-    path: '/heaviest',
-    says: 'The heaviest parcel',
-    right: 'depot.read',
-    takes: { above: integer(1, 9).optional() },
-    gives: { weight: integer(1, 99) },
-    sql: () => 'select max(weight) as weight from parcels',
   },
 };
 
@@ -159,13 +132,12 @@ const merged = (base: unknown, change: unknown): unknown => {
 
 const declared = (change: Parts = {}): Domain => {
   const parts = merged(BASE, change) as Readonly<Record<string, never>>;
-  const { domain: spec, load, route: read, ...kinds } = parts;
+  const { domain: spec, load, ...kinds } = parts;
   const base = domain(spec as never);
   const aggregates = Object.entries(kinds).map(([name, each]) => base.aggregate(name, each));
   const of = aggregates.filter(({ kind }) => kind === 'parcel');
   const views = load === undefined ? [] : [base.view('load', { of, ...(load as object) } as never)];
-  const routes = read === undefined ? [] : [route('heaviest', read)];
-  return assemble(base as never, aggregates as never, views as never, routes as never);
+  return assemble(base as never, aggregates as never, views as never);
 };
 
 const BEFORE = contractOf(declared());
@@ -197,7 +169,7 @@ const WORDS: Readonly<Record<string, Entry>> = {
     'breaks event user.registered nick',
   ],
   'Domain: user.events': [
-    { domain: { user: { events: { updated: { version: 2, upcast: { 1: (data: object) => data } } } } } },
+    { domain: { user: { events: { updated: { upcasts: [(data: object) => data] } } } } },
     'adds event user.updated version',
   ],
   'Domain: user.fieldRights': [
@@ -225,10 +197,6 @@ const WORDS: Readonly<Record<string, Entry>> = {
     parcel({ facts: { ready: { tasks: { some: { state: 'todo' } } } } }),
     'breaks command parcel.send when',
   ],
-  'Aggregate: refusals': [
-    parcel({ refusals: { ready: { code: 'do_a_task', says: 'Do a task first.' } } }),
-    'adds operation POST /parcels/{parcelId}/send do_a_task',
-  ],
   'Aggregate: invariants': [
     parcel({ invariants: { named: { thing: { not: 'x' } } } }),
     'breaks invariant parcel named',
@@ -245,12 +213,6 @@ const WORDS: Readonly<Record<string, Entry>> = {
   ],
   'Aggregate: reactions': [parcel({ reactions: { depot: undefined } }), 'warns reaction parcel depot closed'],
   'Aggregate: react': [parcel({ react: { sent: undefined, lost: () => [] } }), 'warns reaction parcel sent'],
-  'Aggregate: expressions': [parcel({ expressions: { long: undefined } }), 'breaks graphql Parcel.long'],
-  'Aggregate: filters': [parcel({ filters: { begins: undefined } }), 'breaks query GET /parcels begins'],
-  'Aggregate: projects': [
-    parcel({ projects: { tag: { by: { changed: () => 'x' } } } }),
-    'warns projection parcel tag',
-  ],
   'Aggregate: timers': [parcel({ timers: { late: undefined } }), 'warns timer parcel late'],
   'Options of fields: optional()': [
     field('thing', line(100).optional().filter()),
@@ -313,19 +275,7 @@ const WORDS: Readonly<Record<string, Entry>> = {
     'warns body PUT /parcels/{parcelId} note',
   ],
   'Effects of events: ends': [
-    event('noted', { notes: undefined, ends: true }),
-    'breaks event parcel.noted effect',
-  ],
-  'Effects of events: sets': [
-    event('lost', { sets: { status: 'sent' } }),
-    'breaks event parcel.lost sets status',
-  ],
-  'Effects of events: computes': [
-    event('weighed', { computes: ['weight', 'sentAt'] }),
-    'breaks event parcel.weighed effect',
-  ],
-  'Effects of events: notes': [
-    event('noted', { notes: undefined, sets: { status: 'sent' } }),
+    event('noted', { ends: true }),
     'breaks event parcel.noted effect',
   ],
   'Options of events: says': 'a text',
@@ -337,12 +287,11 @@ const WORDS: Readonly<Record<string, Entry>> = {
     event('sent', { subscribe: undefined }),
     'breaks graphql Subscription.parcelSent',
   ],
-  'Options of events: internal': [event('lost', { internal: true }), 'breaks event parcel.lost visibility'],
-  'Options of events: version': [
-    event('sent', { version: 2, upcast: { 1: (data: object) => data } }),
+  'Options of events: hidden': [event('lost', { hidden: true }), 'breaks event parcel.lost visibility'],
+  'Options of events: upcasts': [
+    event('sent', { upcasts: [(data: object) => data] }),
     'adds event parcel.sent version',
   ],
-  'Options of events: upcast': 'code; its version is compared',
   'Options of events: example': 'a text',
   'Options of events: sets': [
     event('changed', { sets: { status: 'open' } }),
@@ -408,32 +357,6 @@ const WORDS: Readonly<Record<string, Entry>> = {
   'Limits: per': [parcel({ limits: { open: { per: 'depot' } } }), 'breaks limit parcel open'],
   'Limits: while': [parcel({ limits: { open: { while: 'sent' } } }), 'breaks limit parcel open'],
   'Limits: says': 'a text',
-  'Limits: code': [parcel({ limits: { open: { code: 'parcel_enough' } } }), 'breaks limit parcel open code'],
-  'Expressions: type': [parcel({ expressions: { long: { type: 'Int' } } }), 'breaks graphql Parcel.long'],
-  'Expressions: says': 'a text',
-  'Expressions: sql': 'code',
-  'Expressions: value': 'code',
-  'Filters of your own: takes': [
-    parcel({ filters: { begins: { takes: 'Int' } } }),
-    'breaks query GET /parcels begins',
-  ],
-  'Filters of your own: says': 'a text',
-  'Filters of your own: sql': 'code',
-  'Filters of your own: holds': 'code',
-  'Routes: path': [{ route: { path: '/lightest' } }, 'breaks operation GET /heaviest'],
-  'Routes: says': 'a text',
-  'Routes: right': [{ route: { right: 'depot.open' } }, 'warns operation GET /heaviest right'],
-  'Routes: takes': [{ route: { takes: { above: undefined } } }, 'breaks query GET /heaviest above'],
-  'Routes: gives': [
-    { route: { gives: { weight: integer(1, 99).optional() } } },
-    'breaks answer GET /heaviest weight',
-  ],
-  'Routes: sql': 'code',
-  'Projections: by': [
-    parcel({ projects: { tag: { by: { changed: () => 'x' } } } }),
-    'warns projection parcel tag',
-  ],
-  'Projections: version': [parcel({ projects: { tag: { version: 2 } } }), 'warns projection parcel tag'],
   'Reactions: run': [
     parcel({ reactions: { depot: { closed: { run: 'lose' } } } }),
     'warns reaction parcel depot closed',
@@ -572,7 +495,6 @@ const ADDITIONS: Readonly<Record<string, Parts>> = {
   'a filter': field('weight', integer(1, 99).optional().filter()),
   'a timer': parcel({ timers: { later: { after: 'sent', wait: '9 days', run: 'lose' } } }),
   'a reaction': parcel({ reactions: { depot: { opened: { run: 'send', when: 'lost' } } } }),
-  'a route': { route: { takes: { below: integer(1, 9).optional() } } },
   'a wider condition': command('send', { when: [{ open: true, ready: true }, 'lost'] }),
 };
 
