@@ -21,10 +21,18 @@ export type Target<State, Event> = {
   decide(state: State): readonly Event[] | Promise<readonly Event[]>;
   /** The other streams that the decision read, which must be unchanged when its events are appended. */
   reads?(): readonly ReadAt[];
+  /** The other aggregates that the decision changes, in the same append. */
+  others?(): readonly Other[];
   /**
    * Runs before the append, which will expect the version of `basis`, if other streams must be written first.
    */
   prepare?(events: readonly Event[], basis: Known<State>): Promise<void>;
+};
+
+/** An aggregate that a decision changes beside its own, at the version at which the decision read it. */
+export type Other = Pick<Target<unknown, AnnalsEvent>, 'decider' | 'stream' | 'prepare'> & {
+  readonly version: Version;
+  readonly events: readonly AnnalsEvent[];
 };
 
 /** The only place where events are decided and appended. */
@@ -178,20 +186,59 @@ type Decided<State, Event> = {
 };
 
 const append = async <State, Event extends AnnalsEvent>(
-  { log, codec, states }: Dependencies,
+  dependencies: Dependencies,
   { target, basis, events, execution }: Decided<State, Event>,
 ): Promise<Appended> => {
-  const { decider, stream, prepare, reads } = target;
+  const { log, codec, states } = dependencies;
+  const { decider, stream, prepare, reads, others } = target;
   await prepare?.(events, basis);
   const unencoded = events.map((event, ordinal) => ({ id: execution.ids.event(ordinal), event }));
   const encoded = await codec.encodeAll(stream, execution.metadata, unencoded).catch(refuseForErased);
   const read = reads?.() ?? [];
-  const appended = await (read.length === 0
+  const beside = await encodeOthers(dependencies, others?.() ?? [], { execution, first: events.length });
+  const also = beside.map(({ other, encoded }) => ({
+    stream: other.stream,
+    expected: other.version,
+    events: encoded,
+  }));
+  const { also: appendedAlso = [], ...appended } = await (read.length + also.length === 0
     ? log.append(stream, basis.version, encoded)
-    : log.append(stream, basis.version, encoded, { reads: read }));
+    : log.append(stream, basis.version, encoded, { reads: read, also }));
   const happened = events.map((event) => ({ ...event, metadata: execution.metadata }));
   states.advance(decider, { stream, from: basis, events: happened, encoded, to: appended });
+  for (const [index, to] of appendedAlso.entries()) {
+    const { other, from, encoded: stored } = beside[index] as Beside;
+    const itsEvents = other.events.map((event) => ({ ...event, metadata: execution.metadata }));
+    states.advance(other.decider, { stream: other.stream, from, events: itsEvents, encoded: stored, to });
+  }
   return appended;
+};
+
+type Beside = {
+  readonly other: Other;
+  readonly from: Known<unknown>;
+  readonly encoded: Awaited<ReturnType<Codec['encodeAll']>>;
+};
+
+/** Their ids follow those of the command’s own events, by which a repeated command finds itself. */
+const encodeOthers = async (
+  { codec, states }: Dependencies,
+  others: readonly Other[],
+  { execution, first }: { readonly execution: ExecutionContext; readonly first: number },
+): Promise<readonly Beside[]> => {
+  const beside: Beside[] = [];
+  let ordinal = first;
+  for (const other of others) {
+    const { decider, stream, version, events } = other;
+    const from = await states.load(decider, stream);
+    if (from.version !== version) throw new StaleVersion(stream, version);
+    await other.prepare?.(events, from);
+    const unencoded = events.map((event, index) => ({ id: execution.ids.event(ordinal + index), event }));
+    ordinal += events.length;
+    const encoded = await codec.encodeAll(stream, execution.metadata, unencoded).catch(refuseForErased);
+    beside.push({ other, from, encoded });
+  }
+  return beside;
 };
 
 const refuseForErased = (error: unknown): never => {

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { readingIn } from '#kernel/assembly/demand-reads.ts';
+import { readingIn, severalIn } from '#kernel/assembly/demand-reads.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { membershipsOf } from '#kernel/decide/memberships.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
@@ -131,8 +131,13 @@ const startFollowers = async (
   return opening.move();
 };
 
-/** Commands that read other aggregates need an event log that can verify these reads on append. */
+/** Commands that read or change other aggregates need an event log that can verify these reads on append. */
 const demandFencing = (domain: Domain, { fencesReads }: EventLog): void => {
+  const several = fencesReads ? undefined : severalIn(domain);
+  if (several !== undefined)
+    throw new StartRefused(
+      `${several}, but EventStoreDB appends to one stream at a time: keep the event log in PostgreSQL, or send the other aggregate a command in \`react\`.`,
+    );
   const reading = fencesReads ? undefined : readingIn(domain);
   if (reading !== undefined)
     throw new StartRefused(

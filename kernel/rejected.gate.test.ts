@@ -38,6 +38,7 @@ const note = base.aggregate('note', {
     make: { emits: 'made', next: ['finish'] },
     finish: { emits: 'finished' },
     keep: { emits: 'finished', refuses: { kept: 'It is kept.' }, decide: ({ state, refuse }) => (state.title === '' ? refuse('kept') : ['finished']) },
+    also: { emits: ['finished'], also: { article: ['unpublished'] }, decide: ({ on }) => ['finished', on('article', 'unpublished')] },
     end: { emits: ['finished', 'gone'], decide: ({ state }) => (state.title === '' ? ['gone'] : ['finished']) },
     rate: { emits: ['rated', 'gone'], decide: ({ state }) => (state.id === 1 ? ['gone'] : [['rated', { title: state.title }]]) },
   },
@@ -149,6 +150,21 @@ a decision by an unknown field of what it reads | titel | TS2551 'titel' does no
 a decision by what may not be there | reads.article | TS18047 'reads.article' is possibly 'null'
   - decide: ({ state }) => (state.title
   + reads: ['article'], decide: ({ reads }) => (reads.article.title
+a command that also changes the target of an unknown reference | artcle | TS2561 Did you mean to write 'article'
+  - also: { article:
+  + also: { artcle:
+a command that also changes a target by an unknown event | unpublishd | TS2820 Did you mean '"unpublished"'?
+  - also: { article: ['unpublished'] }
+  + also: { article: ['unpublishd'] }
+a decision for an unknown event of a target | unpublishd | TS2345 '"unpublishd"' is not assignable
+  - on('article', 'unpublished')
+  + on('article', 'unpublishd')
+a decision for an event of a target that the command does not declare | decide | TS2322 'OnTarget<"article", "edited">' is not assignable
+  - on('article', 'unpublished')
+  + on('article', 'edited')
+a value of an unknown field for a target | titel | TS2561 Did you mean to write 'title'?
+  - also: { article: ['unpublished'] }, decide: ({ on }) => ['finished', on('article', 'unpublished')]
+  + also: { article: ['edited'] }, decide: ({ on }) => ['finished', on('article', 'edited', { titel: '' })]
 a decision for an unknown event | (state.title === '' | TS2322 '"went"' is not assignable
   - ['gone'] :
   + ['went'] :

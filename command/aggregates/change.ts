@@ -28,6 +28,7 @@ import { type FormByPatch, patchesOfItem } from './item-patches.ts';
 import type { Asked, Handle, Parts } from './parts.ts';
 import { partsWritten } from './parts-written.ts';
 import { readAfter } from './read-references.ts';
+import { severalOf } from './several.ts';
 
 type Changing = {
   readonly kind: Kind;
@@ -70,6 +71,7 @@ const change = (parts: Parts, { kind, command, formOn }: Changing): Handle => {
   return async (given, sent) => {
     const id = given[`${kind.name}Id`] as number;
     const fence: Fence = new Map();
+    const several = severalOf(parts, { kind, command, metadata: sent.execution.metadata });
     const target: Target = {
       decider,
       stream: streamOf(kind, id),
@@ -94,13 +96,17 @@ const change = (parts: Parts, { kind, command, formOn }: Changing): Handle => {
           await demandReferences.inForm({ kind, command, form, fields }, sent.caller);
         const moved = { kind, fields, form: command.list ? {} : form, before: look };
         const both = isThere ? await readAfter(readReferences, moved, { reads, fence }) : look;
-        const happened = decider.decide({ ...form, type }, state, contextOf(sent, both));
+        const happened = await several.decide({
+          ...{ fields, form, look: both, fence, caller: sent.caller },
+          decide: (seen) => decider.decide({ ...form, type }, state, contextOf(sent, seen)),
+        });
         await demandReferences.inEvents(happened, { form, fields });
         const events = toEvents(happened);
         own?.refuse(events, sent);
         return events;
       },
       ...fenced(reads, fence),
+      ...several.others,
       ...preparing(limits.announce(kind, id, sent.execution.metadata), own?.announce(id, sent)),
     };
     return { id, ...(await executor.change(target, sent.execution)) };

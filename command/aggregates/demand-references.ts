@@ -27,6 +27,8 @@ export type DemandReferences = {
   ofOwner(kind: Kind, ownerId: number, caller: Caller): Promise<void>;
   /** Other references, which the declaration itself sets: their targets must only have existed. */
   inEvents(events: readonly Event[], decided: Pick<SentForm, 'form' | 'fields'>): Promise<void>;
+  /** Aggregates that a command changes beside its own: callers change none that they may not read. */
+  ofOthers(others: readonly Named[], caller: Caller): Promise<void>;
 };
 
 type SentForm = {
@@ -40,7 +42,8 @@ type Event = { readonly type: string; readonly data: Row };
 
 /** A field with a reference, its key in forms and events, and its target. */
 type Reference = { readonly name: string; readonly key: string; readonly target: Kind };
-type Named = { readonly key: string; readonly target: Kind; readonly id: number };
+/** A target with the key by which a refusal names it. */
+export type Named = { readonly key: string; readonly target: Kind; readonly id: number };
 
 type Dependencies = {
   readonly domain: Domain;
@@ -83,6 +86,9 @@ export const createDemandReferences = (dependencies: Dependencies): DemandRefere
           ? (await stateOf(dependencies, each)).status === 'present'
           : isTarget(dependencies, each, caller),
       );
+    },
+    async ofOthers(others, caller) {
+      await demandEach(others, caller, (each) => isTarget(dependencies, each, caller));
     },
     async inEvents(events, { form, fields }) {
       const set = events.flatMap(({ type, data }) =>

@@ -1,4 +1,3 @@
-import { parked } from '#edge/http/parked.ts';
 import type { UserId } from '#kernel/base/brands.ts';
 import { targetOf, wire } from '#kernel/base/names.ts';
 import { deleted, notFound, Rejection } from '#kernel/base/rejection.ts';
@@ -11,7 +10,6 @@ import { readsOf } from '#kernel/decide/reads.ts';
 import type { CommandInfo, Kind } from '#kernel/registry/registry.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { admit, type Caller, may, type Resource } from '#shared/policy.ts';
-import { isDamage } from '#shared/visibility/damage.ts';
 import { type AnyHandler, demand, ownerOf } from '../handling/handler.ts';
 import {
   contextOf,
@@ -27,34 +25,29 @@ import { changing, patching } from './change.ts';
 import { createDemandReferences } from './demand-references.ts';
 import type { Asked, Handle, Parts } from './parts.ts';
 import { createReferenceReader } from './read-references.ts';
+import { refusingDamaged } from './refusing-damaged.ts';
+import { severalOf, targetReader } from './several.ts';
 
 /** The handlers of all commands to aggregates of a domain and to users. */
 export const aggregateHandlers = (
-  dependencies: Omit<Parts, 'readReferences' | 'demandReferences'>,
+  dependencies: Omit<Parts, 'readReferences' | 'readTarget' | 'demandReferences'>,
 ): Readonly<Record<string, AnyHandler>> => {
   const { domain, states } = dependencies;
   const readReferences = createReferenceReader(domain, states);
-  const { inForm, inEvents, ofOwner } = createDemandReferences({ domain, states, readReferences });
+  const { inForm, inEvents, ofOwner, ofOthers } = createDemandReferences({ domain, states, readReferences });
   const parts = {
     ...dependencies,
     readReferences: refusingDamaged(readReferences),
+    readTarget: refusingDamaged(targetReader(domain, states)),
     demandReferences: {
       inForm: refusingDamaged(inForm),
       inEvents: refusingDamaged(inEvents),
       ofOwner: refusingDamaged(ofOwner),
+      ofOthers: refusingDamaged(ofOthers),
     },
   };
   return Object.fromEntries(Object.values(domain.kinds).flatMap((kind) => handlersOf(parts, kind)));
 };
-
-/** If an event behind a reference cannot be read, no decision is possible until an operator acts. */
-const refusingDamaged =
-  <Given extends readonly unknown[], Read>(read: (...given: Given) => Promise<Read>) =>
-  (...given: Given): Promise<Read> =>
-    read(...given).catch((error: unknown) => {
-      // A `TypeError` is a defect in our code, not a damaged event.
-      throw isDamage(error) && !(error instanceof TypeError) ? parked(error) : error;
-    });
 
 /** Events that are read at first to find the addition of a decision with several events. */
 const EVENTS_AT_FIRST = 20;
@@ -121,6 +114,7 @@ const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
     const named = ownerKey === undefined ? undefined : (given[ownerKey] as UserId | undefined);
     const owner = ownerKey === undefined ? undefined : ownerOf(caller, named, `/${ownerKey}`);
     const fence: Fence = new Map();
+    const several = severalOf(parts, { kind, command, metadata: execution.metadata });
     const targetFor = (id: number): Target => ({
       decider,
       stream: streamOf(kind, id),
@@ -150,13 +144,17 @@ const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
         // A missing owner is reported before other errors in the form, but after a missing parent.
         if (kind.parent === undefined) await demandPresent();
         await demandSent();
-        const events = decider.decide(form, state, contextOf(sent, look));
+        const events = await several.decide({
+          ...{ fields, form, look, fence, caller },
+          decide: (seen) => decider.decide(form, state, contextOf(sent, seen)),
+        });
         if (kind.parent !== undefined) await demandPresent();
         demandPresentParent(parts, { kind, fields, look });
         await demandReferences.inEvents(events, { form, fields: {} });
         return toEvents(events);
       },
       ...fenced(reads, fence),
+      ...several.others,
       ...preparing(limits.announce(kind, id, execution.metadata), own?.announce(id, sent)),
     });
     return executor.create(targetFor, execution);

@@ -26,6 +26,7 @@ import { EPOCH_MS, PER_MS } from '#shared/id-time.ts';
 import { createDemandReferences, type DemandReferences } from '../aggregates/demand-references.ts';
 import type { Limits } from '../aggregates/limits.ts';
 import { createReferenceReader, type ReadReferences, readAfter } from '../aggregates/read-references.ts';
+import { type ReadTarget, severalOf, targetReader } from '../aggregates/several.ts';
 import type { Executor } from '../execute.ts';
 import { type ExecutionContext, seededIds } from '../handling/execution-context.ts';
 import { type Fence, fenced, preparing, streamOf, type Target, toEvents } from '../handling/target.ts';
@@ -46,11 +47,12 @@ export type ReactDependencies = Pick<TaskDependencies, 'tracing' | 'clock'> & {
 export const createReact = (dependencies: ReactDependencies): ((task: ReactionTask) => Promise<void>) => {
   const readReferences = createReferenceReader(dependencies.domain, dependencies.states);
   const demandReferences = createDemandReferences({ ...dependencies, readReferences });
+  const readTarget = targetReader(dependencies.domain, dependencies.states);
   return (task) =>
     following(dependencies, task.cause, async (metadata) => {
       const kind = kindOfStream(dependencies.domain, task.stream);
       if (kind === undefined) return;
-      const parts = { ...dependencies, readReferences, demandReferences };
+      const parts = { ...dependencies, readReferences, readTarget, demandReferences };
       if (isOfTimer(task)) {
         const timer = kind.timers[task.name.slice(timerTask('').length)];
         return timer && runTimer(parts, { kind, timer }, { task, mark: ONLY, metadata });
@@ -149,6 +151,7 @@ const fieldsOf = (state: AggregateState): Row => (state.status === 'absent' ? {}
 type Reacting = { readonly task: ReactionTask; readonly mark: string; readonly metadata: MetadataContext };
 type Parts = ReactDependencies & {
   readonly readReferences: ReadReferences;
+  readonly readTarget: ReadTarget;
   readonly demandReferences: DemandReferences;
 };
 
@@ -210,6 +213,7 @@ const give = async (
       isCreation: false,
       list: command.list,
       reads: readsOf(kind, command),
+      command,
     };
     await executor.change(targetOf(parts, kind, asked, given), execution);
     return;
@@ -221,9 +225,12 @@ const give = async (
     only,
     isCreation: true,
     reads: readsOf(kind, command),
+    command,
   });
   await executor.create((made) => targetOf(parts, kind, begun(made), given), execution);
 };
+
+const SYSTEM = { kind: 'system', name: 'reaction' } as const;
 
 type Asked = {
   readonly id: number;
@@ -231,15 +238,18 @@ type Asked = {
   readonly only: Expression | undefined;
   readonly isCreation: boolean;
   readonly reads: readonly string[];
+  readonly command: CommandInfo;
   readonly list?: ListInfo | undefined;
 };
 
 const targetOf = (
-  { domain, limits, readReferences, demandReferences }: Parts,
+  parts: Parts,
   kind: Kind,
-  { id, form, only, isCreation, list, reads }: Asked,
+  { id, form, only, isCreation, list, reads, command }: Asked,
   { task, metadata }: Reacting,
 ): Target => {
+  const { domain, limits, readReferences, demandReferences } = parts;
+  const several = severalOf(parts, { kind, command, metadata });
   const decider = deciderOf(domain, kind);
   const fence: Fence = new Map();
   return {
@@ -264,12 +274,20 @@ const targetOf = (
       const before = await readReferences(kind, fields, { also: only, isCreation, reads, fence });
       const look = await readAfter(readReferences, { kind, fields, form, before }, { reads, fence });
       if (only !== undefined && !holdsOf(only)(fields, null, findBy(look))) return [];
-      const context = { callerId: null, at: metadata.at, look };
-      const events = decider.decide(form as Row & { type: string }, state, context);
+      const events = await several.decide({
+        ...{ fields, form, look, fence, caller: SYSTEM },
+        decide: (seen) =>
+          decider.decide(form as Row & { type: string }, state, {
+            callerId: null,
+            at: metadata.at,
+            look: seen,
+          }),
+      });
       await demandReferences.inEvents(events, { form: {}, fields: isCreation ? {} : fields });
       return toEvents(events);
     },
     ...fenced(reads, fence),
+    ...several.others,
     ...preparing(limits.announce(kind, id, metadata)),
   };
 };

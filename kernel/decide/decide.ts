@@ -2,15 +2,14 @@
 
 import { capital, targetOf, wire } from '../base/names.ts';
 import { deleted, notFound, Rejection } from '../base/rejection.ts';
-import { constantsIn } from '../registry/constants-in.ts';
-import type { CommandInfo, Domain, EventInfo, Kind, Row } from '../registry/registry.ts';
-import { areEqual } from './are-equal.ts';
+import type { CommandInfo, Domain, EventElsewhere, Kind, Row } from '../registry/registry.ts';
+import { type Draft, draftOf, happen } from './draft.ts';
+import { demandInvariants, draftElsewhere, isEventOf, lookAfter, metadataOf, onTarget } from './elsewhere.ts';
 import type { Evolve } from './evolve.ts';
 import { type Context, guardOf, invariantOf, itemGuardOf, rejection } from './guards.ts';
-import { itemDraftOf, itemsOf } from './items.ts';
+import { itemsOf } from './items.ts';
 import { readerOf } from './reads.ts';
 import type { AggregateState, Happened, Present } from './state.ts';
-import { demandOwnUploads } from './uploads.ts';
 
 /**
  * A command: its type, its form with the fields named as in events, the id of the aggregate, and the owner.
@@ -52,6 +51,7 @@ const decisionOf = (domain: Domain, kind: Kind, { command, evolve, decisions }: 
     itemGuardOf(domain, kind, command),
   ];
   const choose = choiceOf(domain, kind, command);
+  const elsewhere = draftElsewhere(domain, kind, command);
   const invariants = Object.entries(kind.invariants).map(([name, condition]) =>
     invariantOf(domain, kind, { name, condition }),
   );
@@ -68,7 +68,8 @@ const decisionOf = (domain: Domain, kind: Kind, { command, evolve, decisions }: 
     const events: Happened[] = [];
     let after: AggregateState = before;
     const refuseFirst = () => !isCreation && guard(before.fields, context);
-    for (const [draft, computed] of afterState(refuseFirst, () => choose(form, before, context))) {
+    const chosen = afterState(refuseFirst, () => choose(form, before, context));
+    for (const [draft, computed] of chosen.own) {
       const drafted =
         after.status === 'present'
           ? afterState(refuseFirst, () => draft.dataOf(form, after as Present, { computed, context }))
@@ -76,30 +77,40 @@ const decisionOf = (domain: Domain, kind: Kind, { command, evolve, decisions }: 
       for (const data of drafted) {
         if (!isCreation) guard(before.fields, context);
         draft.demandUploads(before, data);
-        // Carried values come from the former state until the next state is known.
-        const next: AggregateState = evolve(after, {
-          type: draft.type,
-          data: { ...draft.carriedFrom(after), ...data },
-          metadata,
-        });
-        const event: Happened = {
-          type: draft.type,
-          data: { ...data, ...draft.carriedFrom(next.status === 'present' ? next : after) },
-        };
-        events.push(event);
-        after = draft.carries ? evolve(after, { ...event, metadata }) : next;
+        const happened = happen(evolve, draft, { state: after, data, metadata });
+        events.push(happened.event);
+        after = happened.after;
       }
     }
+    // A command that changes nothing of its own aggregate changes nothing elsewhere, so that a retry is harmless.
+    const others: Happened[] =
+      events.length === 0
+        ? []
+        : [...elsewhere({ form, fields: before.fields, chosen: chosen.elsewhere, context })];
+    const isOwn = isEventOf(kind, before.fields.id);
     for (const next of command.next) {
       if (form[next] !== true) continue;
-      for (const event of decisions.get(typeOfCommand(kind, next))?.(form, after, context) ?? []) {
+      const seen = { ...context, look: lookAfter(domain, context, others) };
+      for (const event of decisions.get(typeOfCommand(kind, next))?.(form, after, seen) ?? []) {
+        if (!isOwn(event)) {
+          others.push(event);
+          continue;
+        }
         events.push(event);
         after = evolve(after, { ...event, metadata });
       }
     }
-    if (events.length > 0 && after.status === 'present')
-      for (const invariant of invariants) invariant(after.fields, context);
-    return events;
+    if (events.length === 0) return [];
+    if (others.length === 0) {
+      if (after.status === 'present') for (const invariant of invariants) invariant(after.fields, context);
+      return events;
+    }
+    const all = [...events, ...others];
+    const ofOthers = lookAfter(domain, context, others);
+    const look: typeof ofOthers = (name, id) =>
+      name === kind.name && id === before.fields.id ? after : ofOthers(name, id);
+    demandInvariants(domain, all, { ...context, look });
+    return all;
   };
 };
 
@@ -107,7 +118,7 @@ const decisionOf = (domain: Domain, kind: Kind, { command, evolve, decisions }: 
  * The state refuses first: a full list matters only where items may be added, and code need not expect a state
  * that `when` excludes. An absent item stays absent.
  */
-const afterState = <T>(guard: () => void, draft: () => readonly T[]): readonly T[] => {
+const afterState = <T>(guard: () => void, draft: () => T): T => {
   try {
     return draft();
   } catch (error) {
@@ -115,11 +126,6 @@ const afterState = <T>(guard: () => void, draft: () => readonly T[]): readonly T
     throw error;
   }
 };
-
-const metadataOf = ({ at, callerId }: Context): NonNullable<Happened['metadata']> => ({
-  at,
-  actor: callerId === null ? 'anonymous' : `user:${callerId}`,
-});
 
 /**
  * The aggregate that a creation would make: its owner, its references and the form, for checks of rights and
@@ -192,29 +198,21 @@ const presenceOf = (
   };
 };
 
-type Draft = {
-  readonly type: string;
-  /** Empty if nothing would change; several only if ranks of items are rewritten. */
-  dataOf(form: Row, state: Present, given: Given): readonly Row[];
-  /** The carried values of the next state; of an ending aggregate, those of its last state. */
-  carriedFrom(state: AggregateState): Row;
-  readonly carries: boolean;
-  readonly demandUploads: ReturnType<typeof demandOwnUploads>;
-};
-
-type Given = { readonly computed: Row; readonly context: Context };
-
 /** An event with the values that the decision computed for it. */
-type Chosen = readonly [Draft, Row];
+type Own = readonly [Draft, Row];
+type Chosen = { readonly own: readonly Own[]; readonly elsewhere: readonly EventElsewhere[] };
 
 /** The events of a command: the one that it emits, or those that its own function chooses. */
 const choiceOf = (
   domain: Domain,
   kind: Kind,
   command: CommandInfo,
-): ((form: Row, before: Present, context: Context) => readonly Chosen[]) => {
+): ((form: Row, before: Present, context: Context) => Chosen) => {
   const drafts = new Map(command.events.map((event) => [event.name, draftOf(kind, event)]));
-  const all = [...drafts.values()].slice(0, 1).map((draft): Chosen => [draft, {}]);
+  const all: Chosen = {
+    own: [...drafts.values()].slice(0, 1).map((draft): Own => [draft, {}]),
+    elsewhere: [],
+  };
   const adding = new Set(command.events.flatMap(({ type, effect }) => (effect === 'adds' ? [type] : [])));
   const { decide } = command;
   if (decide === undefined) return () => all;
@@ -227,21 +225,27 @@ const choiceOf = (
     const item = itemFor(form, fields);
     // The draft of the first event says that there is no such item.
     if (list !== undefined && command.kind !== 'addItem' && item === null) return all;
-    const chosen = decide({
-      ...{ state: fields, form, refuse, callerId, now: at, reads: read(fields, form, look) },
+    const decided = decide({
+      ...{ state: fields, form, refuse, on: onTarget, callerId, now: at, reads: read(fields, form, look) },
       ...(list !== undefined && { item }),
-    } as never).map((decided): Chosen => {
-      const [name, computed] = typeof decided === 'string' ? [decided, {}] : decided;
+    } as never);
+    const own = decided.filter(isOwn).map((each): Own => {
+      const [name, computed] = typeof each === 'string' ? [each, {}] : each;
       const draft = drafts.get(name);
       if (draft === undefined)
         throw new Error(`${kind.name}: ${command.name} decided on ${name}, which is not in its \`emits\``);
       return [draft, computed];
     });
-    if (command.kind === 'addItem' && !chosen.some(([{ type }]) => adding.has(type)))
+    if (command.kind === 'addItem' && !own.some(([{ type }]) => adding.has(type)))
       throw new Error(`${kind.name}: ${command.name} adds an item, but decided on no event that does`);
-    return chosen;
+    return { own, elsewhere: decided.filter((each): each is EventElsewhere => !isOwn(each)) };
   };
 };
+
+type Decided = ReturnType<NonNullable<CommandInfo['decide']>>[number];
+type OwnDecided = Exclude<Decided, EventElsewhere>;
+const isOwn = (decided: Decided): decided is OwnDecided =>
+  typeof decided === 'string' || Array.isArray(decided);
 
 /** Throws, so that a refusal counts even if the decision does not return it. */
 const refusing =
@@ -251,47 +255,3 @@ const refusing =
     if (refusal !== undefined) throw rejection(refusal);
     throw new Error(`${kind.name}: ${name} refused ${each}, which is not in its \`refuses\``);
   };
-
-const draftOf = (kind: Kind, event: EventInfo): Draft => {
-  const identity = kind.identity.map((name) => [name, wire(name, kind.fields[name])] as const);
-  const carries = event.carries.map((name) => [name, wire(name, kind.fields[name])] as const);
-  const content = event.content.map((name) => [name, wire(name, kind.fields[name])] as const);
-  const computes = event.computes.map((name) => [name, wire(name, kind.fields[name])] as const);
-  const constants = constantsIn(event.sets);
-  const items = event.list === undefined ? undefined : itemDraftOf(kind, event);
-  const isChange =
-    event.effect === 'changes' || (event.effect === 'sets' && constants.length + computes.length > 0);
-  const dataOf: Draft['dataOf'] = (form, state, { computed, context }) => {
-    const { fields } = state;
-    const data: Record<string, unknown> = { [`${kind.name}Id`]: fields.id };
-    for (const [name, key] of identity) data[key] = fields[name];
-    if (items !== undefined)
-      return items(form, state, { ...context, computed }).map((item) => ({ ...data, ...item }));
-    let isChanged = !isChange || constants.some(([name, value]) => !areEqual(value, fields[name]));
-    for (const [name, key] of content) {
-      const value = form[key];
-      const isSame = isChange && (value === undefined || areEqual(value, fields[name]));
-      // An event of one field always contains it.
-      if (isSame && content.length > 1) continue;
-      data[key] = isSame ? fields[name] : value;
-      isChanged ||= !isSame;
-    }
-    for (const [name, key] of computes) {
-      if (computed[name] === undefined) throw new Error(`the decision on ${event.type} lacks ${name}`);
-      data[key] = computed[name];
-      isChanged ||= !areEqual(computed[name], fields[name]);
-    }
-    return isChanged ? [data] : [];
-  };
-  const carriedFrom = (state: AggregateState): Row =>
-    state.status === 'absent'
-      ? {}
-      : Object.fromEntries(carries.map(([name, key]) => [key, state.fields[name]]));
-  return {
-    type: event.type,
-    dataOf,
-    carriedFrom,
-    carries: carries.length > 0,
-    demandUploads: demandOwnUploads(kind, event),
-  };
-};

@@ -16,6 +16,8 @@ type Declared = { readonly kind: string; readonly events: unknown; readonly comm
 type GivenEvent<A extends Declared> =
   | (keyof A['events'] & string)
   | readonly [keyof A['events'] & string, Row];
+/** An event of another aggregate, by its type and with all of its data: `['team.charged', { teamId: 8, spent: 40 }]`. */
+type EventElsewhere = readonly [`${string}.${string}`, Row];
 type Others = Readonly<Record<string, AggregateState>>;
 
 /**
@@ -32,9 +34,10 @@ export const rulesOf = (domain: Domain) => ({
     const ids = Object.fromEntries(
       kind.identity.map((field) => [wire(field, kind.fields[field]), isOwner(field) ? OWNER : ID]),
     );
-    const happened = (given: GivenEvent<A>) => {
-      const [event, data] = typeof given === 'string' ? [given, {}] : given;
+    const happened = (given: GivenEvent<A> | EventElsewhere) => {
+      const [event, data]: readonly [string, Row] = typeof given === 'string' ? [given, {}] : given;
       const metadata = { at: AT, actor: `user:${OWNER}` } as const;
+      if (event.includes('.')) return { type: event, data, metadata };
       return { type: `${name}.${event}`, data: { [`${name}Id`]: ID, ...ids, ...data }, metadata };
     };
     const state = history.reduce(
@@ -54,7 +57,7 @@ export const rulesOf = (domain: Domain) => ({
               data,
             }));
         return {
-          yields: (...events: readonly GivenEvent<A>[]): void =>
+          yields: (...events: readonly (GivenEvent<A> | EventElsewhere)[]): void =>
             assert.deepEqual(
               decide(),
               events.map(happened).map(({ type, data }) => ({ type, data })),

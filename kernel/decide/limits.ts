@@ -70,7 +70,11 @@ const sameText = (text: string): string => text.normalize('NFC').toLowerCase().n
  * The refusals of a command after which one more aggregate may count. The operations of the kernel declare
  * those for e-mail addresses of users.
  */
-export const limitRefusalsOf = (domain: Domain, kind: Kind, command: CommandInfo): readonly RejectionCode[] =>
+export const limitRefusalsOf = (
+  domain: Domain,
+  kind: Kind,
+  command: Pick<CommandInfo, 'events'>,
+): readonly RejectionCode[] =>
   kind.limits
     .filter(
       (limit) =>

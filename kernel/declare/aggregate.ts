@@ -153,7 +153,7 @@ export type DataKey<E> =
   | (E extends { readonly carries: readonly (infer K)[] } ? K : never);
 
 // ── Commands ────────────────────────────────────────────────────────────────────
-type CommandSpec<EventName, Plain, Cond, FieldName, Decision, Reference, OnItem> = {
+type CommandSpec<EventName, Plain, Cond, FieldName, Decision, Reference, OnItem, Elsewhere> = {
   /** The action, in the imperative: “Publish an article”. */
   readonly says?: string;
   /** A condition on the aggregate; if it is false, the command is refused and no link offers it. */
@@ -180,6 +180,11 @@ type CommandSpec<EventName, Plain, Cond, FieldName, Decision, Reference, OnItem>
   /** The event that `decide` may choose, or several; the command has the form of the first. */
   | {
       readonly emits: EventName | readonly EventName[];
+      /**
+       * Events that `decide` may append to the targets of references, by reference: `{ mergedInto: ['absorbed'] }`.
+       * All are appended at once, or none; `decide` receives these targets as `reads`.
+       */
+      readonly also?: Elsewhere;
       /** Refusals of `decide` by name, with their sentences: `{ alreadyMerged: 'The ticket is merged.' }`. */
       readonly refuses?: { readonly [name: string]: string };
       /**
@@ -188,9 +193,33 @@ type CommandSpec<EventName, Plain, Cond, FieldName, Decision, Reference, OnItem>
        */
       readonly decide: (
         given: Decision,
-      ) => readonly (EventName | readonly [EventName, Computed])[] | Refused<string>;
+      ) =>
+        | readonly (EventName | readonly [EventName, Computed] | OnTarget<string, string>)[]
+        | Refused<string>;
     }
 );
+/** The events of the targets of references, by reference. */
+type AlsoOf<F> = { readonly [K in RefKey<F>]?: readonly EventNameOf<TargetOf<F[K & keyof F]>>[] };
+type EventNameOf<A> = A extends { readonly events: infer E } ? keyof E & string : string;
+declare const ON_TARGET: unique symbol;
+/** An event of the target of a reference, as a decision returns it. */
+interface OnTarget<out Reference extends string, out Name extends string> {
+  readonly [ON_TARGET]: readonly [Reference, Name];
+}
+/** The values of an event elsewhere: of the aggregate, or of an item, which `id` names unless the event adds it. */
+type ValuesOn<A, N> = A extends { readonly fields: infer F; readonly events: infer E }
+  ? N extends keyof E
+    ? E[N] extends InList<infer L>
+      ? ItemValuesOn<F, L>
+      : OptionalOf<F, DataKey<Omit<E[N], 'carries'>>>
+    : never
+  : Readonly<Record<string, unknown>>;
+type InList<L> = OfItem<L> | { readonly moves: L } | { readonly removes: L };
+type ItemValuesOn<F, L> = OptionalOf<ItemFields<F, L>, keyof ItemFields<F, L>> & {
+  readonly id?: number | string;
+  readonly before?: number | string | null;
+};
+type OptionalOf<F, K> = { readonly [Q in K & keyof F]?: ValueOf<F[Q]> };
 declare const REFUSED: unique symbol;
 /** The refusal of a decision. */
 interface Refused<out Name extends string> {
@@ -228,6 +257,15 @@ export type Given<F extends Fields, D> = {
   };
   /** Refuses the command by a name in its `refuses`: `return refuse('alreadyMerged')`. */
   readonly refuse: <const Name extends string>(name: Name) => Refused<Name>;
+  /**
+   * An event of the target of a reference in the command’s `also`, with the values that it needs:
+   * `on('mergedInto', 'absorbed', { … })`.
+   */
+  readonly on: <const K extends RefKey<F>, const N extends EventNameOf<TargetOf<F[K]>>>(
+    reference: K,
+    event: N,
+    values?: ValuesOn<TargetOf<F[K]>, N>,
+  ) => OnTarget<K, N>;
   /** The user who sent the command; null for anonymous callers. */
   readonly callerId: number | null;
   /** The time of the command, which its events get. */
@@ -248,13 +286,21 @@ type WiredEach<Items> = Items extends unknown ? WireOf<Items> : never;
 type Decided<C, F, E> = {
   readonly [K in keyof C]: C[K] extends { readonly emits: infer N } & Deciding
     ? {
-        readonly decide: (given: never) => readonly DecisionOn<F, E, OneOf<N>>[] | Refused<RefusalIn<C[K]>>;
+        readonly decide: (
+          given: never,
+        ) => readonly (DecisionOn<F, E, OneOf<N>> | ElsewhereIn<C[K]>)[] | Refused<RefusalIn<C[K]>>;
       }
     : unknown;
 };
 type Deciding = { readonly decide: unknown } | { readonly refuses: unknown };
 type OneOf<N> = N extends readonly (infer One)[] ? One : N;
 type RefusalIn<Spec> = Spec extends { readonly refuses: infer R } ? keyof R & string : never;
+/** The events elsewhere that a command declares. */
+type ElsewhereIn<Spec> = Spec extends { readonly also: infer A }
+  ? {
+      [K in keyof A & string]: A[K] extends readonly (infer N extends string)[] ? OnTarget<K, N> : never;
+    }[keyof A & string]
+  : never;
 /** The name of an event, with all values that it computes. */
 type DecisionOn<F, E, N> = N extends keyof E
   ? E[N] extends { readonly computes: readonly (infer P)[] }
@@ -277,7 +323,8 @@ export type CommandsOf<F extends Fields, D, E, Cond> = {
     keyof F & string,
     Given<F, D>,
     RefKey<F>,
-    OnItemOf<F>
+    OnItemOf<F>,
+    AlsoOf<F>
   >;
 };
 

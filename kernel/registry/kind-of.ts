@@ -378,6 +378,11 @@ const commandOf = (aggregate: string, events: Kind['events'], name: string, spec
     throw new StartRefused(
       `${aggregate}: the command ${name} declares refusals, but nothing decides on them: give it a \`decide\`.`,
     );
+  const also = (spec.also ?? {}) as CommandInfo['also'];
+  if (Object.keys(also).length > 0 && spec.decide === undefined)
+    throw new StartRefused(
+      `${aggregate}: the command ${name} also changes the target of ${Object.keys(also)[0]}, but nothing decides on it: give it a \`decide\`.`,
+    );
   // A change that also sets a state is an action with a form, such as rejecting with a reason.
   const isAction = first.effect === 'changes' && Object.keys(first.sets).length > 0;
   const isActionOnItem = first.effect === 'updates' && givenBySystem(first.spec).length > 0;
@@ -395,7 +400,8 @@ const commandOf = (aggregate: string, events: Kind['events'], name: string, spec
     says: spec.says as string | undefined,
     when: spec.when,
     whenItem: spec.whenItem,
-    reads: (spec.reads ?? []) as readonly string[],
+    reads: [...new Set([...((spec.reads ?? []) as readonly string[]), ...Object.keys(also)])],
+    also,
     refuses: refusalsOf((spec.refuses ?? {}) as Sentences, (each) => refusedAs(aggregate, each)),
     decide: spec.decide as CommandInfo['decide'],
   };

@@ -107,10 +107,16 @@ export type CommandInfo = {
   readonly whenItem: unknown;
   /** References whose targets must not change until the events are appended. */
   readonly reads: readonly string[];
+  /** Events that `decide` may append to the targets of references, by reference. */
+  readonly also: Readonly<Record<string, readonly string[]>>;
   /** The refusals of `decide`, by name. */
   readonly refuses: Readonly<Record<string, Refusal>>;
-  readonly decide: ((given: never) => readonly (string | readonly [string, Row])[]) | undefined;
+  readonly decide:
+    | ((given: never) => readonly (string | readonly [string, Row] | EventElsewhere)[])
+    | undefined;
 };
+/** An event that a decision returns for the target of a reference. */
+export type EventElsewhere = { readonly reference: string; readonly event: string; readonly values: Row };
 export type Row = Readonly<Record<string, unknown>>;
 export type TimerInfo = {
   readonly name: string;

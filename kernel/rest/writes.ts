@@ -1,9 +1,11 @@
 import { JsonPatch } from '../base/json-patch.ts';
 import { capital, kebab, oneOf, spaced } from '../base/names.ts';
-import type { RejectionCode } from '../base/rejection.ts';
+import { deleted, exists, isFull, notFound, type RejectionCode } from '../base/rejection.ts';
 import { Written, written } from '../base/rest/fields.ts';
 import { operationOf } from '../conditions/rights.ts';
+import { eventsElsewhereOf } from '../decide/elsewhere.ts';
 import { refusalOfInvariant, refusalsOf, refusalsOnItem } from '../decide/guards.ts';
+import { oneOfList } from '../decide/items.ts';
 import { limitRefusalsOf } from '../decide/limits.ts';
 import type { CommandInfo, Domain, Kind } from '../registry/registry.ts';
 import { type AggregateOperation, collectionPath, itemPath, type Named } from './operation.ts';
@@ -65,8 +67,30 @@ export const refusalsOfCommand = (
     ...refusalsOnItem(kind, command).map(({ code }) => code),
     ...Object.entries(kind.invariants).map((invariant) => refusalOfInvariant(kind, invariant).code),
     ...guarded.flatMap((each) => limitRefusalsOf(domain, kind, each)),
+    ...guarded.flatMap((each) => refusalsElsewhere(domain, kind, each)),
   ];
 };
+
+/** The refusals of the other aggregates that a command changes. */
+const refusalsElsewhere = (domain: Domain, kind: Kind, command: CommandInfo): readonly RejectionCode[] =>
+  eventsElsewhereOf(domain, kind, command).flatMap(([target, event]) => {
+    const { list, effect } = event;
+    const isSealed = Object.values(list?.fields ?? target.fields).some(({ personal }) => personal);
+    return [
+      ...[notFound(target.name), deleted(target.name)],
+      ...Object.entries(target.invariants).map((invariant) => refusalOfInvariant(target, invariant).code),
+      ...limitRefusalsOf(domain, target, { events: [event] }),
+      ...(list === undefined
+        ? []
+        : effect === 'adds'
+          ? [
+              isFull(target.name, list.name),
+              ...(list.key === undefined ? [] : [exists(oneOfList(target, list))]),
+            ]
+          : [notFound(oneOfList(target, list))]),
+      ...(isSealed ? (['user_deleted'] as const) : []),
+    ];
+  });
 
 const creationOf = (domain: Domain, kind: Kind, command: CommandInfo): Named => [
   `${kind.parent === undefined ? 'create' : command.name}${capital(kind.name)}`,
@@ -138,5 +162,15 @@ const ended = (kind: Kind) =>
   ({ status: 204, description: `The ${spaced(kind.name)} no longer exists.`, kind: 'nothing' }) as const;
 
 /** Names of events are participles. */
-const happened = (kind: Kind, { events: [first, ...others] }: CommandInfo): string =>
-  `The ${spaced(kind.name)} was ${first === undefined || others.length > 0 ? 'changed' : spaced(first.name)}.`;
+const happened = (kind: Kind, command: CommandInfo): string => {
+  const [first, ...others] = command.events;
+  return `The ${spaced(kind.name)} was ${first === undefined || others.length > 0 ? 'changed' : spaced(first.name)}.${elsewhereWords(command)}`;
+};
+
+/** The references whose targets change with it, if there are any. */
+const elsewhereWords = ({ also }: CommandInfo): string => {
+  const references = Object.keys(also);
+  return references.length === 0
+    ? ''
+    : ` The same command may change the target of ${references.join(' and of ')}.`;
+};

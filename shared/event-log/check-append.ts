@@ -50,6 +50,24 @@ export const checkAppend = (
   return checked;
 };
 
+type Part = readonly [stream: StreamName, expected: ExpectedVersion, events: readonly NewEvent[]];
+
+/** The parts of an append to several streams, which together have the limits of one append. */
+export const checkParts = (parts: readonly Part[]): readonly (readonly CheckedEvent[])[] => {
+  const [own] = parts;
+  const checked = parts.map((part) => checkAppend(...part));
+  if (own !== undefined && parts.length > 1) {
+    if (new Set(parts.map(([stream]) => stream)).size < parts.length)
+      throw new InvalidAppend(`an append to ${own[0]} names a stream twice`);
+    checkAppend(
+      own[0],
+      own[1],
+      parts.flatMap(([, , events]) => events),
+    );
+  }
+  return checked;
+};
+
 export const checkEvent = (event: NewEvent): CheckedEvent => {
   if (!UUID.test(event.id))
     throw new InvalidAppend(`the event id ${JSON.stringify(event.id)} is not a UUID in lower case`);

@@ -55,16 +55,17 @@ export type EventLog = AsyncDisposable & {
    * append with the same event ids and the same expectation returns the first result. Throws `LogWentBack` if
    * the log has lost `seen`; it then has stored nothing if the engine can check that in the same transaction.
    * Also stores nothing, and throws `StaleVersion`, if one of the streams of `reads` is at another version;
-   * only an engine that `fencesReads` accepts any.
+   * only an engine that `fencesReads` accepts any. The same engine accepts events of other streams in `also`:
+   * they are stored before its own, at the versions that they expect, or nothing is.
    */
   append(
     stream: StreamName,
     expected: ExpectedVersion,
     events: readonly NewEvent[],
     when?: AppendWhen,
-  ): Promise<Appended>;
+  ): Promise<AppendedToSeveral>;
 
-  /** Whether an append can depend on the versions of other streams. */
+  /** Whether an append can depend on the versions of other streams, and store events of several. */
   readonly fencesReads?: true;
 
   /**
@@ -134,7 +135,18 @@ export type Standing = {
 export type LogServer = { readonly system: string; readonly timeline: number };
 
 /** The conditions of an append beside the version of its own stream. */
-type AppendWhen = { readonly seen?: Seen | undefined; readonly reads?: readonly ReadAt[] | undefined };
+type AppendWhen = {
+  readonly seen?: Seen | undefined;
+  readonly reads?: readonly ReadAt[] | undefined;
+  readonly also?: readonly AppendedBeside[] | undefined;
+};
+
+/** Events of another stream in the same append. */
+export type AppendedBeside = {
+  readonly stream: StreamName;
+  readonly expected: Version;
+  readonly events: readonly NewEvent[];
+};
 
 /** A stream at the version at which it was read; `NO_STREAM` if it did not exist. */
 export type ReadAt = { readonly stream: StreamName; readonly version: Version };
@@ -158,6 +170,9 @@ export type RecordedEvent = NewEvent & {
 };
 
 export type Appended = { readonly version: Version; readonly position: Position };
+
+/** Beside its own version and position, those of the other streams in their order; not of a repeated append. */
+export type AppendedToSeveral = Appended & { readonly also?: readonly Appended[] };
 
 export type ExpectedVersion = Version | 'any';
 

@@ -2,6 +2,7 @@
 import type { Position } from '#kernel/base/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { type RecordedEvent, type Seen, START } from './event-log.ts';
+import { wholeAppends } from './whole-appends.ts';
 
 /** The result of reading the log after a position. */
 export type LogPage = {
@@ -188,12 +189,13 @@ export class Tail {
     const first = window.events.findLastIndex(({ position }) => position <= last) + 1;
     const at = first === 0 ? window.before : seenOf(window.events[first - 1]);
     if (seen !== undefined && seen.id !== at?.id) return undefined;
-    const events = window.events.slice(first, first + PAGE_EVENTS_MAX);
+    const page = window.events.slice(first, first + PAGE_EVENTS_MAX);
+    const next = window.events[first + page.length];
+    const events = next === undefined ? page : page.slice(0, wholeAppends(page, next));
     const rest = window.events.length - first - events.length;
     const reached = rest > 0 ? (events.at(-1)?.position ?? last) : end;
-    const page = { at, events, last: reached, isCut: rest > 0 || window.isCut, isAway: false };
     return {
-      ...page,
+      ...{ at, events, last: reached, isCut: rest > 0 || window.isCut, isAway: false },
       notified,
       lookedAtMs: this.#isVerifying ? this.#options.clock.elapsedMs() : lookedAtMs,
     };

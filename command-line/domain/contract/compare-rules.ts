@@ -35,6 +35,7 @@ export const compareRules = (
         ]),
     ...listChanges(kind, was.lists ?? {}, is.lists ?? {}),
     ...consequenceChanges(`reaction ${kind}`, was.reactions ?? {}, is.reactions ?? {}),
+    ...consequenceChanges(`change elsewhere ${kind}`, was.also ?? {}, is.also ?? {}),
     ...consequenceChanges(`timer ${kind}`, was.timers ?? {}, is.timers ?? {}),
     ...valueChanges(`derived ${kind}`, was.derived, is.derived),
   ]);

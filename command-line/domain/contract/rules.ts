@@ -1,7 +1,7 @@
 import { conditionOnItem, resolve } from '#kernel/conditions/expression.ts';
 import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
 import { type Alternatives, alternativesOf } from '../meaning/alternatives.ts';
-import { describeLimits, describeReactions, describeTimers } from '../meaning/description.ts';
+import { describeAlso, describeLimits, describeReactions, describeTimers } from '../meaning/description.ts';
 
 /** Refusals and effects beyond those of forms, rights and events. */
 export type KindRules = {
@@ -14,6 +14,8 @@ export type KindRules = {
   readonly lists?: Readonly<Record<string, number>>;
   /** Reactions by the event that triggers them: one of a referenced aggregate, or an own one by code. */
   readonly reactions?: Readonly<Record<string, string>>;
+  /** The events that commands append to targets of references, by command and reference. */
+  readonly also?: Readonly<Record<string, string>>;
   readonly timers?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Numbers derived from lists, with their sources. */
   readonly derived?: Readonly<Record<string, string>>;
@@ -64,6 +66,13 @@ const rulesOfKind = (domain: Domain, kind: Kind): KindRules => ({
     named(describeReactions(domain, kind), ({ to, runs, if: when }) => [
       to,
       when === undefined ? runs : `${runs} if ${when}`,
+    ]),
+  ),
+  ...unlessEmpty(
+    'also',
+    named(describeAlso(domain, kind), ({ command, reference, events }) => [
+      `${command} ${reference}`,
+      events.join(', '),
     ]),
   ),
   ...unlessEmpty(

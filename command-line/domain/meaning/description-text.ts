@@ -91,6 +91,12 @@ const textOfAggregate = (aggregate: AggregateDescription): string => {
           ({ to, runs, ...only }) => `to ${to}: ${runs}${'if' in only ? ` if ${only.if}` : ''}`,
         ),
       ),
+      ...part(
+        'Changes elsewhere',
+        aggregate.also.map(
+          ({ command, reference, events }) => `${command}: ${events.join(', ')} of ${reference}`,
+        ),
+      ),
       ...part('Limits', aggregate.limits.map(limitLine)),
       ...part('Timers', aggregate.timers.map(timerLine)),
       ...part('Personal', aggregate.personal.map(personalLine)),

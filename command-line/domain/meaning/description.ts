@@ -2,6 +2,7 @@ import { isObjectType } from 'graphql';
 import * as z from 'zod';
 import { column, targetOf, wire } from '#kernel/base/names.ts';
 import { conditionWords } from '#kernel/conditions/words.ts';
+import { eventsElsewhereOf } from '#kernel/decide/elsewhere.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import type { Domain, EventInfo, Kind, TimerInfo, TimerStart, ViewInfo } from '#kernel/registry/registry.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
@@ -47,9 +48,22 @@ const describeAggregate = (domain: Domain, kind: Kind) => ({
   tables: tablesFor(domain, kind),
   reactions: describeReactions(domain, kind),
   limits: describeLimits(domain, kind),
+  also: describeAlso(domain, kind),
   timers: describeTimers(domain, kind),
   personal: personalOf(domain, kind),
 });
+
+/** The events that commands append to other aggregates, in the same append. */
+export const describeAlso = (domain: Domain, kind: Kind) =>
+  Object.values(kind.commands).flatMap((command) =>
+    Object.keys(command.also).map((reference) => ({
+      command: command.name,
+      reference,
+      events: eventsElsewhereOf(domain, kind, {
+        also: { [reference]: command.also[reference] ?? [] },
+      }).map(([, { type }]) => type),
+    })),
+  );
 
 export const describeLimits = (domain: Domain, kind: Kind) =>
   kind.limits.map(({ name, max, per, while: counting, refusal }) => ({

@@ -3,13 +3,16 @@ import type { StreamName } from '#kernel/base/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { CheckedEvent } from '../check-append.ts';
 import { LogUnavailable, StaleVersion } from '../errors.ts';
-import type { Appended, ExpectedVersion, ReadAt, Seen } from '../event-log.ts';
+import type { AppendedToSeveral, ExpectedVersion, ReadAt, Seen } from '../event-log.ts';
 import { retryBudgetOf } from '../request-deadline.ts';
 
-export type ProposedAppend = {
+type Part = {
   readonly stream: StreamName;
   readonly expected: ExpectedVersion;
   readonly events: readonly CheckedEvent[];
+};
+
+export type ProposedAppend = Part & {
   /** The log must still have it. */
   readonly seen?: Seen | undefined;
   /**
@@ -17,13 +20,16 @@ export type ProposedAppend = {
    * change them.
    */
   readonly reads?: readonly ReadAt[] | undefined;
+  /** Events of other streams, in a batch of its own too. */
+  readonly also?: readonly Part[] | undefined;
 };
 
 /**
  * Stores a batch in one transaction; returns each append’s outcome, in order, or undefined if its expectation
  * was wrong.
  */
-export type StoreBatch = (batch: readonly ProposedAppend[]) => Promise<readonly (Appended | undefined)[]>;
+export type StoreBatch = (batch: readonly ProposedAppend[]) => Promise<Outcomes>;
+type Outcomes = readonly (AppendedToSeveral | undefined)[];
 
 type Waiting = ProposedAppend & {
   /**
@@ -31,7 +37,7 @@ type Waiting = ProposedAppend & {
    * of the append.
    */
   readonly isOver: () => boolean;
-  resolve(appended: Appended): void;
+  resolve(appended: AppendedToSeveral): void;
   reject(error: unknown): void;
 };
 
@@ -72,11 +78,11 @@ export class GroupCommit implements AsyncDisposable {
     this.#clock = clock;
   }
 
-  append(proposed: ProposedAppend): Promise<Appended> {
+  append(proposed: ProposedAppend): Promise<AppendedToSeveral> {
     if (this.#closed) return Promise.reject(new LogUnavailable('the event log is closed'));
     if (this.#unanswered >= WAITING_MAX)
       return Promise.reject(new LogUnavailable(`${WAITING_MAX} appends are already waiting`));
-    const { promise, resolve, reject } = Promise.withResolvers<Appended>();
+    const { promise, resolve, reject } = Promise.withResolvers<AppendedToSeveral>();
     let isOver = false;
     const end = () => {
       if (isOver) return;
@@ -205,9 +211,9 @@ export class GroupCommit implements AsyncDisposable {
   }
 }
 
-const isReading = ({ reads = [] }: ProposedAppend): boolean => reads.length > 0;
+const isReading = ({ reads = [], also = [] }: ProposedAppend): boolean => reads.length + also.length > 0;
 
-const settle = (batch: readonly Waiting[], outcomes: readonly (Appended | undefined)[]): void => {
+const settle = (batch: readonly Waiting[], outcomes: Outcomes): void => {
   for (const [index, { stream, expected, resolve, reject }] of batch.entries()) {
     const appended = outcomes[index];
     if (appended) resolve(appended);

@@ -7,13 +7,20 @@ import { isPassing, isUniqueViolation } from '#shared/database/failures.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import { type NotifierOptions, PostgresNotifier } from '#shared/database/notifier/postgres-notifier.ts';
 import { openPool } from '#shared/database/pool.ts';
-import { checkAppend } from '../check-append.ts';
+import { checkParts } from '../check-append.ts';
 import { LogHole, LogWentBack, StaleVersion } from '../errors.ts';
-import { type Appended, type EventLog, FIRST, type RecordedEvent, type Seen } from '../event-log.ts';
+import {
+  type Appended,
+  type EventLog,
+  FIRST,
+  type ReadAt,
+  type RecordedEvent,
+  type Seen,
+} from '../event-log.ts';
 import { followTail, type TailFollower } from '../follow-tail.ts';
 import { notifyLater } from '../notify-later.ts';
 import { Tail, type TailPage } from '../tail.ts';
-import { GroupCommit, type ProposedAppend } from './group-commit.ts';
+import { GroupCommit, type ProposedAppend, type StoreBatch } from './group-commit.ts';
 import {
   findEvent,
   readAfter,
@@ -81,7 +88,13 @@ export const openPostgresEventLog = async ({
     standing: createReadStanding(readers, identity),
     fencesReads: true,
     async append(stream, expected, events, when) {
-      const proposed = { stream, expected, events: checkAppend(stream, expected, events), ...when };
+      const beside = when?.also ?? [];
+      const [own = [], ...others] = checkParts([
+        [stream, expected, events],
+        ...beside.map((part) => [part.stream, part.expected, part.events] as const),
+      ]);
+      const also = beside.map((part, index) => ({ ...part, events: others[index] ?? [] }));
+      const proposed = { stream, expected, events: own, ...when, also };
       if (expected !== 'any' && expected > VERSION_MAX) throw new StaleVersion(stream, expected);
       return commits
         .append(proposed)
@@ -126,6 +139,7 @@ const answerRepeat = async (
   proposed: ProposedAppend,
   error: unknown,
 ): Promise<Appended> => {
+  // All parts of an append were stored together, so that its own part shows the others.
   if (proposed.seen && error instanceof pg.DatabaseError && error.code === LOST_HISTORY)
     throw new LogWentBack(proposed.seen, await readEventAt(readers, proposed.seen.position));
   const isTaken = isUniqueViolation(error);
@@ -156,14 +170,16 @@ type Stored = { readonly id: string; readonly version: Version; readonly positio
  * Stores a batch of appends with one statement, which is one transaction, unless the log has lost the seen
  * event. Undefined for an append whose expectation was wrong.
  */
-const appendBatch = async (
-  pool: pg.Pool,
-  batch: readonly ProposedAppend[],
-): Promise<readonly (Appended | undefined)[]> => {
+const appendBatch = async (pool: pg.Pool, batch: readonly ProposedAppend[]): ReturnType<StoreBatch> => {
   const seen = newestSeen(batch);
-  const values = [seen?.position ?? null, seen?.id ?? null, ...columnsOf(batch)];
-  // An append with reads is alone in its batch.
-  const reads = batch.flatMap((each) => each.reads ?? []);
+  const values = [
+    seen?.position ?? null,
+    seen?.id ?? null,
+    ...columnsOf(batch.flatMap((each) => [...(each.also ?? []), each])),
+  ];
+  // An append with reads, or to several streams, is alone in its batch. Each of its streams is checked before
+  // any is written, because the insert leaves out those that have moved.
+  const reads = batch.flatMap((each) => [...(each.reads ?? []), ...expectedOf(each)]);
   const read = [reads.map(({ stream }) => stream), reads.map(({ version }) => version)].map((each) =>
     each.join(SEPARATOR),
   );
@@ -171,8 +187,22 @@ const appendBatch = async (
     reads.length === 0 ? { ...APPEND, values } : { ...APPEND_READING, values: [...read, ...values] },
   );
   const stored = new Map(rows.map(({ id, version, position }) => [id, { version, position }]));
-  return batch.map(({ events }) => stored.get(events.at(-1)?.id ?? ''));
+  const lastOf = ({ events }: Pick<ProposedAppend, 'events'>) => stored.get(events.at(-1)?.id ?? '');
+  return batch.map((each) => {
+    const own = lastOf(each);
+    return (
+      own && { ...own, ...(each.also?.length && { also: each.also.flatMap((part) => lastOf(part) ?? []) }) }
+    );
+  });
 };
+
+/** The versions that an append to several streams expects. */
+const expectedOf = ({ also = [], ...own }: ProposedAppend): readonly ReadAt[] =>
+  also.length === 0
+    ? []
+    : [own, ...also].flatMap(({ stream, expected }) =>
+        expected === 'any' ? [] : [{ stream, version: expected }],
+      );
 
 /** The error that the append raises if the log has lost the seen event. */
 const LOST_HISTORY = 'AN001';
@@ -184,7 +214,7 @@ const newestSeen = (batch: readonly Pick<ProposedAppend, 'seen'>[]): Seen | unde
     undefined,
   );
 
-const columnsOf = (batch: readonly ProposedAppend[]): string[] => {
+const columnsOf = (batch: readonly Pick<ProposedAppend, 'stream' | 'expected' | 'events'>[]): string[] => {
   const columns: string[][] = Array.from({ length: 8 }, () => []);
   const ahead = new Map<StreamName, number>();
   for (const { stream, expected, events } of batch) {

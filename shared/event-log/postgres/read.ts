@@ -5,6 +5,7 @@ import { isPassing } from '#shared/database/failures.ts';
 import { type Appended, type RecordedEvent, START } from '../event-log.ts';
 import { contentOf } from '../foreign-record.ts';
 import type { LogPage } from '../tail.ts';
+import { wholeAppends } from '../whole-appends.ts';
 import { withRetries } from './retry.ts';
 
 const PAGE_EVENTS_MAX = 1_000;
@@ -63,11 +64,13 @@ export const readAfter = async (pool: pg.Pool, after: Position): Promise<LogPage
   const [first] = rows;
   const isAt = first?.[0] === after;
   const next = isAt ? rows.slice(1) : rows;
+  const all = next.map(toEvent);
+  const events = isCut(next) ? all.slice(0, wholeAppends(all)) : all;
   return {
     at: isAt ? { position: after, id: first[3] as EventId } : undefined,
-    events: next.map(toEvent),
-    sizes: next.map((row) => row[8]),
-    last: (next.at(-1)?.[0] ?? after) as Position,
+    events,
+    sizes: next.slice(0, events.length).map((row) => row[8]),
+    last: events.at(-1)?.position ?? after,
     isCut: isCut(next),
     isAway: false,
   };
