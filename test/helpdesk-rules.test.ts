@@ -38,6 +38,15 @@ test('a ticket is marked as duplicate of another of the same customer', () => {
     .when('merge', { duplicateOfId: 9 })
     .refuses('ticket_not_of_same_customer', 'A duplicate is a ticket of the same customer.');
 });
+test('its messages come along, with their authors, times and readers', () =>
+  given(ticket, opened, ['noted', said(1, true)], ['replied', said(2, false)])
+    .beside({ ticket: given(ticket, otherOf(CUSTOMER), ['replied', said(1, false)]).state })
+    .when('merge', { duplicateOfId: 9 })
+    .yields(
+      ['merged', { duplicateOfId: 9 }],
+      ['ticket.absorbed', { ticketId: 9, customerId: CUSTOMER, ...said(2, true) }],
+      ['ticket.absorbed', { ticketId: 9, customerId: CUSTOMER, ...said(3, false) }],
+    ));
 test('it is no duplicate of itself, or of a duplicate', () => {
   const marked = given(ticket, opened);
   marked

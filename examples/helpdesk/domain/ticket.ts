@@ -48,6 +48,11 @@ export const ticket = aggregate('ticket', {
       subscribe: true,
     },
     noted: { adds: 'messages', sets: { ...sent, internal: true } },
+    absorbed: {
+      says: 'A message of a duplicate was added.',
+      adds: 'messages',
+      fields: ['text', 'author', 'sentAt', 'internal'],
+    },
     corrected: { updates: 'messages' },
     solved: { sets: { status: 'solved' }, subscribe: true },
     merged: { changes: ['duplicateOf'], sets: { status: 'solved' } },
@@ -77,17 +82,24 @@ export const ticket = aggregate('ticket', {
     correctMessage: { emits: 'corrected', whenItem: { author: 'caller' } },
     solve: { emits: 'solved', when: { solved: false } },
     merge: {
-      says: 'Mark a ticket as duplicate of another',
+      says: 'Merge a ticket with its messages into another',
       emits: 'merged',
       requires: ['duplicateOf'],
-      reads: ['duplicateOf'],
+      also: { duplicateOf: ['absorbed'] },
       refuses: {
         itself: 'A ticket is not a duplicate of itself.',
         alreadyMerged: 'The other ticket is a duplicate itself.',
       },
-      decide: ({ state, reads, refuse }) => {
+      decide: ({ state, reads, refuse, on }) => {
         if (reads.duplicateOf?.id === state.id) return refuse('itself');
-        return reads.duplicateOf?.duplicateOf === null ? ['merged'] : refuse('alreadyMerged');
+        if (reads.duplicateOf?.duplicateOf !== null) return refuse('alreadyMerged');
+        const told = state.messages.map(({ text, author, sentAt, internal }) => ({
+          text,
+          author,
+          sentAt,
+          internal,
+        }));
+        return ['merged', ...told.map((message) => on('duplicateOf', 'absorbed', message))];
       },
     },
     remind: { emits: 'reminded', internal: true },
