@@ -19,9 +19,31 @@ const wrongFieldsIn = (kind: Kind): readonly string[] => [
   ...Object.values(kind.lists).flatMap(({ name, key, id, fields }) =>
     wrongDefs({ ...(key !== undefined && { [key]: id.def }), ...fields }, `${name}.`),
   ),
-  ...Object.values(kind.events).flatMap((event) => [...wrongEffect(event), ...wrongSets(kind, event)]),
+  ...Object.values(kind.events).flatMap((event) => [
+    ...wrongEffect(event),
+    ...wrongSets(kind, event),
+    ...wrongIdentity(kind, event),
+  ]),
   ...wrongCreation(kind),
 ];
+
+/**
+ * The owner and the parent are in every event, and never change: lists of the past, the end of children with
+ * their parent, and the keys of personal data rely on that.
+ */
+const wrongIdentity = (
+  { name, owner, parent }: Kind,
+  { name: event, effect, values, sets }: EventInfo,
+): readonly string[] =>
+  effect === 'creates'
+    ? []
+    : Object.entries({ owner, parent }).flatMap(([what, field]) =>
+        field !== undefined && (values.includes(field) || Object.hasOwn(sets, field))
+          ? [
+              `the event ${event} changes ${field}, which is the ${what} and never changes: use another reference, or end the ${name} and create it again.`,
+            ]
+          : [],
+      );
 
 const wrongDefs = (defs: Defs, list = ''): readonly string[] =>
   Object.entries(defs).flatMap(([name, def]) => {

@@ -542,10 +542,14 @@ export type Declaration<
   };
   /** One sentence that describes it. */
   readonly says?: string;
-  /** The user who owns it: its creator, unless the right `forOthers` lets the creator name another user. */
+  /**
+   * The user who owns it, for ever: its creator, unless the right `forOthers` lets the creator name another
+   * user.
+   */
   readonly owner?: O;
   /**
    * The reference to its parent, below which it is created and listed, as `/articles/{articleId}/comments`.
+   * It never changes.
    */
   readonly parent?: P;
   /**
