@@ -213,7 +213,7 @@ test('running timers follow the present declaration', async () => {
   const { remind } = request.timers;
   const sooner = {
     ...request,
-    timers: { remind: { ...remind, starts: { after: 'request.asked', wait: { ms: HOUR } } } },
+    timers: { remind: { ...remind, starts: { after: ['request.asked'], wait: { ms: HOUR } } } },
   };
   side = await open({ ...requests, kinds: { ...requests.kinds, request: sooner } });
   await untilTimers(id, 'remind');
@@ -247,7 +247,7 @@ test('a command that a guard refuses when due is not sent later', async () => {
   const withTimers = (timers: typeof request.timers) =>
     open({ ...requests, kinds: { ...requests.kinds, request: { ...guarded, timers } } });
   for (const timers of [
-    { remind: { ...given, starts: { after: 'request.asked', wait: { ms: 7 * DAY } } } },
+    { remind: { ...given, starts: { after: ['request.asked'], wait: { ms: 7 * DAY } } } },
     { breach },
     { remind: given },
   ] as readonly (typeof request.timers)[]) {
@@ -335,7 +335,7 @@ test('a timer whose event is recorded does not run again when its wait becomes l
     ...request,
     timers: {
       ...request.timers,
-      breach: { ...request.timers.breach, starts: { after: 'request.asked', wait: { ms: 9 * DAY } } },
+      breach: { ...request.timers.breach, starts: { after: ['request.asked'], wait: { ms: 9 * DAY } } },
     },
   };
   await side[Symbol.asyncDispose]();

@@ -122,6 +122,10 @@ test.each(
     'task has no fact opne': () => assembled({ timers: { remind: { ...remind, ...{ while: 'opne' } } } }),
     'task: the timer remind has `unless`, which has no meaning there: use after, wait, pause, run, while.':
       () => assembled({ timers: { remind: { ...remind, ...{ unless: 'open' } } } }),
+    'task: the timer remind starts after task.lost, which is not an event': () =>
+      assembled({ timers: { remind: { ...remind, after: ['made', 'lost'] } } }),
+    'task: the timer remind starts after no event: name one in `after`, or remove the timer.': () =>
+      assembled({ timers: { remind: { ...remind, after: [] } } }),
     'task: the timer remind has `pause`, which has no meaning there: use at, before, run, while.': () =>
       assembled({ timers: { remind: { at: 'title', run: 'finish', pause: 'open' } } }),
     'task: the timer remind has a condition on the caller': () =>
@@ -147,5 +151,5 @@ test('a timer named like a reaction is refused, and a timer that restarts itself
   );
   expect(
     assembled({ timers: { remind: { ...remind, after: 'done' } } }).kinds.task?.timers.remind?.starts,
-  ).toEqual({ after: 'task.done', wait: { ms: 259_200_000 } });
+  ).toEqual({ after: ['task.done'], wait: { ms: 259_200_000 } });
 });

@@ -129,12 +129,16 @@ const demandStart = (kind: Kind, starts: TimerStart, place: string): void => {
 
 const demandWait = (
   kind: Kind,
-  { after, wait }: Extract<TimerStart, { after: string }>,
+  { after, wait }: Extract<TimerStart, { after: unknown }>,
   place: string,
 ): void => {
-  if (!Object.values(kind.events).some(({ type }) => type === after))
+  const types = Object.values(kind.events).map(({ type }) => type);
+  const unknown = after.find((type) => !types.includes(type));
+  if (after.length === 0)
+    throw new StartRefused(`${place} starts after no event: name one in \`after\`, or remove the timer.`);
+  if (unknown !== undefined)
     throw new StartRefused(
-      `${place} starts after ${after}, which is not an event: ${kind.name} has ${listed(Object.keys(kind.events))}.`,
+      `${place} starts after ${unknown}, which is not an event: ${kind.name} has ${listed(Object.keys(kind.events))}.`,
     );
   if ('by' in wait) demandWords(kind, wait, place);
 };

@@ -95,7 +95,7 @@ test.each<[string, Domain]>([
   ],
   [
     'how long a timer waits',
-    planning({ timers: { late: { ...late, starts: { after: 'plan.made', wait: { ms: 7 } } } } }),
+    planning({ timers: { late: { ...late, starts: { after: ['plan.made'], wait: { ms: 7 } } } } }),
   ],
   [
     'the time of another field',

@@ -43,11 +43,13 @@ const timerFact = (domain: Domain, kind: Kind, timer: TimerInfo): Fact => {
   ];
 };
 
-/** The words of a choice have no order. */
+/** The words of a choice and the events have no order. */
 const startFact = ({ starts }: TimerInfo): Fact => {
   if ('at' in starts) return ['at', starts.at, starts.beforeMs];
   const { after, wait } = starts;
-  return [after, 'ms' in wait ? wait.ms : [wait.by, Object.entries(wait.msOf).map(textOf).toSorted()]];
+  const [only = '', ...others] = after.toSorted();
+  const events = others.length === 0 ? only : [only, ...others];
+  return [events, 'ms' in wait ? wait.ms : [wait.by, Object.entries(wait.msOf).map(textOf).toSorted()]];
 };
 
 /** The events that a command records. */

@@ -79,7 +79,7 @@ export const followingOf = (domain: Domain): Following | undefined => {
 const timedBy = ({ timers, events }: Kind): readonly string[] => {
   const all = Object.values(timers);
   const isByState = all.some((timer) => timer.pause !== undefined || followsFields(timer));
-  const starting = new Set(all.map(({ starts }) => ('after' in starts ? starts.after : undefined)));
+  const starting = new Set(all.flatMap(({ starts }) => ('after' in starts ? starts.after : [])));
   return Object.values(events).flatMap(({ type, effect }) =>
     isByState || starting.has(type) || (all.length > 0 && effect === 'ends') ? [type] : [],
   );

@@ -40,6 +40,17 @@ test('a timer runs from the latest event that starts it', () => {
   });
 });
 
+test('a timer after several events runs from the latest of them', () => {
+  const timer = { name: 'late', run: 'remind', while: undefined, pause: undefined };
+  const starts = { after: ['request.asked', 'request.reopened'], wait: { ms: DAY } };
+  const kind = { ...request, timers: { late: { ...timer, starts } } };
+  const stateOf = (...events: Hours) => timerStatesOf(requests, kind, history(...events));
+  expect(stateOf(['asked', 0])).toEqual([{ name: 'late', cause: 'asked 0', dueMs: DAY }]);
+  expect(stateOf(['asked', 0], ['reopened', 30])).toEqual([
+    { name: 'late', cause: 'reopened 1', dueMs: 54 * HOUR },
+  ]);
+});
+
 test('a paused timer resumes with the time that was left', () => {
   const paused = [
     ['asked', 0],

@@ -83,12 +83,12 @@ type Run = {
 
 const stateByEvent = (
   name: string,
-  { after, wait }: Extract<TimerStart, { after: string }>,
+  { after, wait }: Extract<TimerStart, { after: unknown }>,
   { history, paused }: { history: readonly Moment[]; paused: (state: AggregateState) => boolean },
 ): TimerState | undefined => {
   let run: Run | undefined;
   for (const { id, type, atMs, state } of history) {
-    if (type === after) run = { cause: id, waitMs: 0, spentMs: 0, sinceMs: undefined, changedMs: atMs };
+    if (after.includes(type)) run = { cause: id, waitMs: 0, spentMs: 0, sinceMs: undefined, changedMs: atMs };
     // A timer that ran out before stays due.
     if (run === undefined || dueMsOf(run) <= atMs) continue;
     const waitMs = waitMsIn(wait, state);

@@ -471,8 +471,8 @@ type Reacting<F extends Fields, D, E> = {
 export type Wait = `${number} ${'second' | 'minute' | 'hour' | 'day' | 'week'}${'' | 's'}`;
 type Timer<F, E, C, Cond> = TimerCommand<C, Cond> & (TimerByEvent<F, E, Cond> | TimerByField<F>);
 type TimerByEvent<F, E, Cond> = {
-  /** The event that starts it; the latest such event counts. */
-  readonly after: keyof E & string;
+  /** The event that starts it, or several: the latest of them counts, and starts it again. */
+  readonly after: (keyof E & string) | readonly (keyof E & string)[];
   /**
    * The delay: a number of seconds, minutes, hours, days or weeks, or one for each word of a choice, which it
    * follows: `{ priority: { urgent: '4 hours', low: '2 days' } }`. Without a delay for the word, it does not

@@ -427,7 +427,8 @@ const timerOf = (aggregate: string, name: string, spec: Row): TimerInfo => {
 const startOf = (aggregate: string, { after, wait, at, before }: Row, place: string): TimerStart => {
   if (at !== undefined)
     return { at: String(at), beforeMs: before === undefined ? 0 : waitOf(String(before), place) };
-  return { after: `${aggregate}.${String(after)}`, wait: timerWaitOf(wait, place) };
+  const events = Array.isArray(after) ? (after as readonly unknown[]) : [after];
+  return { after: events.map((event) => `${aggregate}.${String(event)}`), wait: timerWaitOf(wait, place) };
 };
 
 const timerWaitOf = (wait: unknown, place: string): TimerWait => {

@@ -125,9 +125,9 @@ export type TimerInfo = {
   readonly while: unknown;
   readonly pause: unknown;
 };
-/** By an event, given with its type, or by a field with the time. */
+/** By events, given with their types, or by a field with the time. */
 export type TimerStart =
-  | { readonly after: string; readonly wait: TimerWait }
+  | { readonly after: readonly string[]; readonly wait: TimerWait }
   | { readonly at: string; readonly beforeMs: number };
 /** A time, or one for each word of a choice. Without one, the timer never runs out. */
 export type TimerWait =

@@ -13,7 +13,9 @@ export const randomStart = ({ fields, events }: AggregatePlan, random: Random): 
   const [times, choices] = [namesOf('date', 'instant'), namesOf('choice', 'states')];
   if (times.length > 0 && random.chance(40))
     return { at: random.pick(times), ...(random.chance(50) && { before: random.pick(WAITS) }) };
-  const [by, after] = [random.pick(choices.length > 0 ? choices : ['']), random.pick(Object.keys(events))];
+  const by = random.pick(choices.length > 0 ? choices : ['']);
+  const [one, other] = [random.pick(Object.keys(events)), random.pick(Object.keys(events))];
+  const after = random.chance(70) || one === other ? one : [one, other];
   if (by === '' || random.chance(60)) return { after, wait: random.pick(WAITS) };
   const words = someOf(random, (fields[by]?.given ?? []).map(String), 1);
   return { after, wait: { [by]: Object.fromEntries(words.map((word) => [word, random.pick(WAITS)])) } };

@@ -365,7 +365,7 @@ const WORDS: Readonly<Record<string, Entry>> = {
     parcel({ reactions: { depot: { closed: { when: 'sent' } } } }),
     'warns reaction parcel depot closed',
   ],
-  'Timers: after': [parcel({ timers: { late: { after: 'sent' } } }), 'warns timer parcel late'],
+  'Timers: after': [parcel({ timers: { late: { after: ['placed', 'sent'] } } }), 'warns timer parcel late'],
   'Timers: wait': [parcel({ timers: { late: { wait: '4 days' } } }), 'warns timer parcel late'],
   'Timers: pause': [parcel({ timers: { late: { pause: undefined } } }), 'warns timer parcel late'],
   'Timers: at': [

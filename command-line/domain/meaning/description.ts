@@ -168,7 +168,8 @@ const describeTimer = (
 const describeStart = (starts: TimerStart) => {
   if ('at' in starts)
     return { at: starts.at, ...(starts.beforeMs > 0 && { before: waitOf(starts.beforeMs) }) };
-  const { after, wait } = starts;
+  const { wait } = starts;
+  const after = starts.after.join(' or ');
   if ('ms' in wait) return { after, wait: waitOf(wait.ms) };
   const waits = Object.entries(wait.msOf).map(([word, ms]) => `${waitOf(ms)} if ${word}`);
   return { after, wait: waits.join(' or ') };
