@@ -2,7 +2,8 @@ import type { Random } from '../../testing/random.ts';
 import { someOf } from './names.ts';
 import type { AggregatePlan, JsonRecord } from './plan.ts';
 
-const WAITS = ['1 second', '3 days', '52 weeks'];
+/** None runs out while a domain is checked. */
+const WAITS = ['1 hour', '3 days', '52 weeks'];
 
 /** By a time in a field, by the word of a choice, or a fixed time after an event. */
 export const randomStart = ({ fields, events }: AggregatePlan, random: Random): JsonRecord => {

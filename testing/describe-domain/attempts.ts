@@ -1,11 +1,10 @@
 import { kebab, targetOf, wire } from '#kernel/base/names.ts';
 import type { CommandInfo, Kind, ListInfo, Row } from '#kernel/registry/registry.ts';
 import { PIXEL } from '../pixel.ts';
-import { type Asking, mayAs, UnknownCondition } from './declared.ts';
 import { formOf, isToUser, referencesIn } from './forms.ts';
-import { askingAs, openSeenRows } from './seen-rows.ts';
-import type { Found, Situation } from './situations.ts';
 import { type Actor, bodyOf, type Made, operationsOf, requestOf, type Stage } from './stage.ts';
+import { nameableBy, targetFor } from './targets.ts';
+import { withoutHidden } from './written-parts.ts';
 
 /** A request that can be made for a fixture, and the representation that would show its link. */
 export type Attempt = {
@@ -69,18 +68,24 @@ const commanded = (stage: Stage, made: Made, command: CommandInfo, ids: Row): At
       path,
       on: made.path,
     },
-    body: async (by) => freshBody(stage, kind, command, { taken: await keysThere(stage, made, command), by }),
+    body: async (by) => {
+      const body = await freshBody(stage, kind, command, {
+        taken: await keysThere(stage, made, command),
+        by,
+      });
+      return body && by ? withoutHidden(stage, made, { kind, command, body, by }) : body;
+    },
   };
 };
 
 /** The keys of the present items: adding one of them again changes nothing. */
 const keysThere = async (
-  { read, admin }: Stage,
+  { readAny }: Stage,
   made: Made,
   { kind: does, list }: CommandInfo,
 ): Promise<readonly string[]> => {
   if (does !== 'addItem' || list?.key === undefined) return [];
-  const { body } = await read<readonly Item[]>(`${made.path}/${kebab(list.name)}?limit=100`, admin);
+  const { body } = await readAny<readonly Item[]>(`${made.path}/${kebab(list.name)}?limit=100`);
   return Array.isArray(body) ? body.map(keyOf) : [];
 };
 
@@ -97,15 +102,16 @@ export const freshBody = async (
   command: CommandInfo,
   { taken = [], by }: Sending,
 ): Promise<Row | undefined> => {
-  const { examples, found } = stage;
+  const { examples } = stage;
   const everybody = nameableBy(stage, by);
   const others = everybody.filter((id) => !taken.includes(String(id)));
   const people = others.length === 0 ? everybody : others;
   const ids = new Map<string, number>();
   for (const [name, def] of referencesIn(kind, command)) {
+    const isNeeded = !def.optional || command.requires.includes(name);
     const target = isToUser(def)
       ? undefined
-      : targetFor(found, { kind, command, name: wire(name, def), to: targetOf(def) });
+      : targetFor(stage, { kind, command, name: wire(name, def), to: targetOf(def), by, isNeeded });
     const id = isToUser(def)
       ? people[stage.serial() % people.length]
       : target && (await stage.target(target)).id;
@@ -118,55 +124,10 @@ export const freshBody = async (
 /** The sender names only users whom they may read; without one, everybody is named. */
 type Sending = { readonly taken?: readonly string[]; readonly by: Actor | undefined };
 
-/** The users whom somebody can name in forms. */
-const nameableBy = (stage: Stage, by: Actor | undefined): readonly number[] => {
-  const { domain, actors } = stage;
-  const { user } = domain.kinds;
-  return actors.flatMap(({ userId }) => {
-    if (userId === null) return [];
-    if (by === undefined || user === undefined || userId === by.userId) return [userId];
-    const asking = askingAs(stage, openSeenRows(stage), by);
-    const state = asking.find('user', userId);
-    return state !== undefined && mayIfKnown(asking, user, state) ? [userId] : [];
-  });
-};
-
-const mayIfKnown = (asking: Asking, user: Kind, state: Row): boolean => {
-  try {
-    return mayAs(asking, user, 'read', state);
-  } catch (error) {
-    if (error instanceof UnknownCondition) return true;
-    throw error;
-  }
-};
-
-type Referring = {
-  readonly kind: Kind;
-  readonly command: CommandInfo;
-  readonly name: string;
-  readonly to: string;
-};
-
-/** The target with which the search carried out the command, or the first one that exists. */
-const targetFor = (
-  { situations, byId }: Found,
-  { kind, command, name, to }: Referring,
-): Situation | undefined => {
-  const steps = situations.flatMap((each) => (each.kind === kind ? each.steps : []));
-  const known = steps.flatMap((step) => {
-    const id = step.command === command ? step.form[name] : undefined;
-    return (typeof id === 'number' && byId.get(id)) || [];
-  });
-  const others = situations.filter((each) => each.kind.name === to);
-  // The sender of the form must be able to read the target.
-  const [most] = (known.length > 0 ? known : others).toSorted((one, other) => other.readers - one.readers);
-  return most;
-};
-
 /** Of the first item. */
 const attemptsOnItem = async (stage: Stage, made: Made, list: ListInfo): Promise<readonly Attempt[]> => {
   const { kind } = made.situation;
-  const { body } = await stage.read<readonly Item[]>(`${made.path}/${kebab(list.name)}`, stage.admin);
+  const { body } = await stage.readAny<readonly Item[]>(`${made.path}/${kebab(list.name)}`);
   const [first] = Array.isArray(body) ? body : [];
   if (first === undefined) return [];
   const on = first._links.self.href;

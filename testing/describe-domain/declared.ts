@@ -27,6 +27,7 @@ export const mayAs = (asking: Asking, kind: Kind, name: string, state: Row): boo
     const own = ownCell(row, role);
     if (own !== undefined) return isTrue(asking, kind, own, state);
     const target = targetKind(asking.domain, kind.fields[row.as]);
+    if (target && mayAll(asking.domain, target, name === 'read' ? 'read' : 'write', role)) return true;
     const found = target && asking.find(target.name, state[row.as]);
     return (
       found !== undefined &&
@@ -35,6 +36,16 @@ export const mayAs = (asking: Asking, kind: Kind, name: string, state: Row): boo
     );
   }
   return isTrue(asking, kind, cellOf(row, role), state);
+};
+
+/** Whether a role may do it with every aggregate: then it may do it with those that refer to none, too. */
+const mayAll = (domain: Domain, kind: Kind, name: string, role: string): boolean => {
+  const row = rowOf(kind, name);
+  if (typeof row.as !== 'string') return cellOf(row, role) === true;
+  const own = ownCell(row, role);
+  if (own !== undefined) return own === true;
+  const target = targetKind(domain, kind.fields[row.as]);
+  return target !== undefined && mayAll(domain, target, name === 'read' ? 'read' : 'write', role);
 };
 
 /** Whether a role may do it with any aggregate at all. */
@@ -51,6 +62,21 @@ export const mayEver = (domain: Domain, kind: Kind, name: string, role: string):
 export const mayReadPart = (asking: Asking, kind: Kind, part: string, state: Row): boolean =>
   mayAs(asking, kind, 'read', state) &&
   isTrue(asking, kind, cellOf(kind.fieldRights[part] ?? {}, asking.role), state);
+
+/** True if the right has conditions that this evaluation does not support. */
+export const mayIfKnown = (asking: Asking, kind: Kind, state: Row): boolean =>
+  unlessUnknown(() => mayAs(asking, kind, 'read', state));
+export const mayReadIfKnown = (...asked: Parameters<typeof mayReadPart>): boolean =>
+  unlessUnknown(() => mayReadPart(...asked));
+
+const unlessUnknown = (ask: () => boolean): boolean => {
+  try {
+    return ask();
+  } catch (error) {
+    if (error instanceof UnknownCondition) return true;
+    throw error;
+  }
+};
 
 /** Whether a role may read this part of any aggregate at all. */
 export const mayEverReadPart = (kind: Kind, part: string, role: string): boolean =>

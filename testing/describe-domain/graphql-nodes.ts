@@ -25,8 +25,20 @@ export type Resolvers = ReadonlyMap<string, Resolve>;
 
 export const nodeOf = (source: Source, row: Row): Node => ({ type: source.kind.type, source, row });
 
-export const isReadable = (source: Source, row: Row, { asking, rows }: Reference): boolean =>
-  mayAs(asking, source.kind, 'read', rows.stateOf(source, row));
+export const isReadable = (source: Source, row: Row, { domain, asking, rows }: Reference): boolean =>
+  hasParent(domain, source, { row, rows }) && mayAs(asking, source.kind, 'read', rows.stateOf(source, row));
+
+/** An aggregate without its parent is not read at all. */
+const hasParent = (
+  domain: Domain,
+  { parent }: Source,
+  { row, rows }: { readonly row: Row; readonly rows: Rows },
+): boolean => {
+  const above = parent?.target && sourcesOf(domain).of(parent.target.name);
+  if (parent === undefined || above === undefined) return true;
+  const found = rows.byId(above, row[parent.column]);
+  return found !== undefined && isPresent(above, found);
+};
 
 export const memberValue = (domain: Domain, { column, def, target, showsEnded }: Member): Resolve => {
   const other = target && sourcesOf(domain).of(target.name);

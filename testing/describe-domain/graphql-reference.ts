@@ -6,7 +6,7 @@ import { oncePer } from '#kernel/base/once-per.ts';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
 import { listsOf, memberName, orderName } from '../../query/graphql/rules/names.ts';
 import { type ItemSource, type Sort, type Source, sourcesOf } from '../../query/rows/sources.ts';
-import { isHidden, mayEverReadPart, mayReadPart, partsOf } from './declared.ts';
+import { isHidden, mayEver, mayEverReadPart, mayReadPart, partsOf } from './declared.ts';
 import {
   type Args,
   compareBy,
@@ -125,6 +125,11 @@ const addFields = (domain: Domain, resolvers: Map<string, Resolve>, source: Sour
   );
   for (const member of source.members)
     resolvers.set(`${type}.${memberName(member)}`, guarded(member.name, memberValue(domain, member)));
+  for (const { name, value } of source.kind.expressions)
+    resolvers.set(
+      `${type}.${name}`,
+      ({ row }, _, { rows }) => value(rows.stateOf(source, row) as never) ?? null,
+    );
 };
 
 const addItems = (
@@ -183,15 +188,17 @@ const addLists = (resolvers: Map<string, Resolve>, type: string, { source, of }:
     const parts = partsOf(source.kind).filter(({ reads }) =>
       asked.some((name) => name !== undefined && reads.includes(name)),
     );
-    if (!parts.every(({ name }) => mayEverReadPart(source.kind, name, reference.asking.role)))
-      throw new GraphQLError('invalid_parameter');
+    const { domain, role } = reference.asking;
+    const mayEverLook = ({ name }: { readonly name: string }): boolean =>
+      mayEver(domain, source.kind, 'read', role) && mayEverReadPart(source.kind, name, role);
+    if (!parts.every(mayEverLook)) throw new GraphQLError('invalid_parameter');
     const isLookedBy = (row: Row): boolean =>
       parts.every(({ name }) => isPartOf(source, row, name, reference));
     return of(node, reference)
       .filter(
         (row) =>
           isReadable(source, row, reference) &&
-          isKept(source, row, args.filter) &&
+          isKept(source, row, { asked: args.filter, state: reference.rows.stateOf(source, row) }) &&
           isSorted(row, sort) &&
           isLookedBy(row),
       )
@@ -224,10 +231,15 @@ const sortOf = ({ sorts, isNewestFirst, kind }: Source, asked: unknown): Sorting
 const isSorted = (row: Row, { column, state, field }: Sorting): boolean =>
   row[column] !== null && (state === undefined || field === undefined || row[field] === state);
 
-const isKept = ({ filters }: Source, row: Row, asked: unknown): boolean =>
+const isKept = (
+  { filters }: Source,
+  row: Row,
+  { asked, state }: { readonly asked: unknown; readonly state: Row },
+): boolean =>
   Object.entries((asked ?? {}) as Args).every(([name, value]) => {
     const filter = filters.find((each) => each.name === name);
     if (value === null || filter === undefined) return true;
+    if (filter.custom !== undefined) return filter.custom.holds(state as never, value as never);
     const actual = row[filter.column];
     return filter.by === 'element'
       ? (actual as readonly unknown[]).includes(value)

@@ -1,5 +1,5 @@
 import { refusalsOf, refusalsOnItem } from '#kernel/decide/guards.ts';
-import type { CommandInfo, Domain, Kind, Row } from '#kernel/registry/registry.ts';
+import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
 import { refusalsOfCommand } from '#kernel/rest/writes.ts';
 import type { Reply } from '../http/rest-client.ts';
 import { isOfInterest } from './actors-of-interest.ts';
@@ -9,7 +9,9 @@ import type { Checks } from './checks.ts';
 import { mayEver } from './declared.ts';
 import { askingAs, mayBy, openSeenRows, type SeenRows } from './seen-rows.ts';
 import type { Situation } from './situations.ts';
-import { type Actor, type Made, type Stage, versionAfter } from './stage.ts';
+import type { Actor, Made, Stage } from './stage.ts';
+import { isPresent, tried } from './tried.ts';
+import { writesHidden } from './written-parts.ts';
 
 type Link = { readonly href: string; readonly method?: string };
 
@@ -141,42 +143,25 @@ const checkAttempt = async (
   const isUnlucky = (outcome.isDone && !outcome.isChanged) || String(outcome.code).endsWith('_exists');
   if (isUnlucky && does === 'command') outcome = await tried(stage, made, { actor, attempt });
   const { isDone, isChanged, status, code } = outcome;
-  // A move to the present place succeeds for everyone, and has no link.
-  const isIdle = command.kind === 'moveItem' && isDone && !isChanged;
+  if (outcome.isUnnamed) return { isLinked, isChanged };
+  const asking = askingAs(stage, seenRows, actor);
+  const state = asking.find(made.situation.kind.name, made.id);
+  const writing = { kind, command, body: outcome.sent, state: state ?? {} };
+  if (code === 'forbidden' && does === 'command' && writesHidden(asking, writing))
+    return { isLinked, isChanged };
+  // A move to the present place, or a form of the present values, succeeds for everyone.
+  const isIdle =
+    isDone && !isChanged && (command.kind === 'moveItem' || (await isPresent(stage, attempt, outcome.sent)));
   if (shown.status === 200 && !isIdle && !isApart(stage.domain, kind, command, code))
     checks.equal({ isLinked, code, status }, { isLinked: isChanged, code, status }, `the link to ${what}`);
   if (does !== 'create') {
-    const isRight = mayBy(askingAs(stage, seenRows, actor), made, command.name);
+    const isRight = mayBy(asking, made, command.name);
     const isRefused = status === 401 || status === 403 || status === 404;
     if (isRight === false) checks.equal({ isRefused, status }, { isRefused: true, status }, what);
     if (isRight === true && shown.status === 200)
       checks.equal({ isRefused, status, code }, { isRefused: false, status, code }, what);
   }
   return { isLinked, isChanged };
-};
-
-type Tried = {
-  readonly isDone: boolean;
-  readonly isChanged: boolean;
-  readonly status: number;
-  readonly code: unknown;
-};
-const tried = async (
-  stage: Stage,
-  made: Made,
-  { actor, attempt }: { readonly actor: Actor; readonly attempt: Attempt },
-): Promise<Tried> => {
-  const body = await attempt.body(actor);
-  const { token } = actor;
-  const asked = { token, ...(body !== undefined && { body }), ...(attempt.type && { type: attempt.type }) };
-  const reply = await stage.ask(attempt.method, attempt.path, asked);
-  const isDone = reply.status < 300;
-  if (!isDone)
-    return { isDone, isChanged: false, status: reply.status, code: (reply.body as Row | undefined)?.code };
-  if (attempt.does === 'create')
-    return { isDone, isChanged: reply.status === 201, status: reply.status, code: undefined };
-  const version = await versionAfter(stage, made.path, reply);
-  return { isDone, isChanged: version !== made.version, status: reply.status, code: undefined };
 };
 
 /** Links cannot foresee uniqueness, limits on other aggregates, and custom `decide` code. */

@@ -6,9 +6,9 @@ import type { Checks } from './checks.ts';
 import { edgesOf } from './edges.ts';
 import { fieldsOfForm } from './forms.ts';
 import { requestFor, typeFor } from './rest-forms.ts';
-import { giverOf, stateOf } from './seen-rows.ts';
-import type { Situation } from './situations.ts';
-import type { Actor, Made, Stage } from './stage.ts';
+import { giverOf, isWholeToAdministrators, stateOf, wholeOf } from './seen-rows.ts';
+import { type Situation, statesIn } from './situations.ts';
+import type { Made, Stage } from './stage.ts';
 
 /** The name under which its checks are counted. */
 const limitsOfField = (kind: Kind, { list }: Pick<CommandInfo, 'list'>, name: string): string =>
@@ -39,22 +39,23 @@ export const checkLimits = async (stage: Stage, checks: Checks, situation: Situa
     const creator = stage.actors.find(({ key }) => key === steps[0]?.actor) ?? stage.admin;
     const [found] =
       command.kind === 'create' ? [{ situation, by: creator }] : beforeCommand(stage, kind, command);
-    await checkCommand({
-      stage,
-      checks,
-      kind,
-      command,
-      before: found ?? (await beforeAny(stage, situation, command)),
-    });
+    const sending = { stage, checks, kind, command };
+    if (found !== undefined) await checkCommand({ ...sending, before: found });
+    else await checkSomewhere(sending, situation);
   }
 };
 
-/** The search keeps no path with a command that leads to no new state. */
-const beforeAny = async (stage: Stage, situation: Situation, command: CommandInfo): Promise<Before> => {
-  const made = await stage.make(situation);
-  const by = await giverOf(stage, made, command.name);
-  await stage.unmake(made);
-  return { situation, by };
+/** The search keeps no path with a command that leads to no new state, and only some states may allow it. */
+const checkSomewhere = async (sending: Omit<Sending, 'before'>, first: Situation): Promise<void> => {
+  const { stage, kind, command } = sending;
+  const others = stage.found.situations.filter((each) => each.kind === kind && each.later.length === 0);
+  const byState = new Map([...others, first].map((situation) => [statesIn(situation), situation]));
+  for (const situation of new Set([first, ...byState.values()])) {
+    const made = await stage.make(situation);
+    const by = await giverOf(stage, made, command.name);
+    await stage.unmake(made);
+    if (await checkCommand({ ...sending, before: { situation, by } })) return;
+  }
 };
 
 type Sending = {
@@ -65,19 +66,22 @@ type Sending = {
   readonly before: Before;
 };
 
-const checkCommand = async (sending: Sending): Promise<void> => {
+/** Returns whether any of them was carried out. */
+const checkCommand = async (sending: Sending): Promise<boolean> => {
   const { stage, kind, command, before } = sending;
+  let isDone = false;
   // One parent serves all of its children.
   let made: Made | undefined;
   for (const [name, def] of fieldsOfForm(kind, command))
     for (const value of edgesOf(def, stage.serial()).taken) {
       if (command.kind === 'create' || command.kind === 'edit') made ??= await stage.make(before.situation);
       else made = await stage.make(before.situation);
-      await checkTaken(sending, made, { name, key: wire(name, def), value });
+      if (await checkTaken(sending, made, { name, key: wire(name, def), value })) isDone = true;
       if (made !== undefined && command.kind !== 'create' && command.kind !== 'edit')
         await stage.unmake(made);
     }
   if (made !== undefined) await stage.unmake(made);
+  return isDone;
 };
 
 type Value = { readonly name: string; readonly key: string; readonly value: unknown };
@@ -86,9 +90,9 @@ const checkTaken = async (
   { stage, checks, kind, command, before: { by } }: Sending,
   made: Made,
   { name, key, value }: Value,
-): Promise<void> => {
+): Promise<boolean> => {
   const request = await requestFor(stage, made, command);
-  if (request === undefined) return;
+  if (request === undefined) return false;
   const [method, path] = request;
   const whole = (await freshBody(stage, kind, command, { by })) ?? {};
   const reply = await stage.ask(method, path, {
@@ -102,20 +106,24 @@ const checkTaken = async (
     errors.some(({ pointer = '' }) => pointer === `/${key}` || pointer.startsWith(`/${key}/`));
   const what = `${command.name} of ${kind.name} with ${key} ${JSON.stringify(value).slice(0, 40)}`;
   checks.equal({ isRefused, body: reply.body }, { isRefused: false, body: reply.body }, what);
-  if (reply.status >= 300) return;
+  if (reply.status >= 300) return false;
   const headers = { 'consistency-token': reply.headers.get('consistency-token') ?? '' };
   const self = command.kind === 'create' ? `/${kind.path}/${String((reply.body as Row).id)}` : made.path;
   const { list } = command;
-  const shown = list === undefined ? self : `${self}/${kebab(list.name)}?limit=100`;
-  const readBy = ({ token }: Actor) => stage.session.read<Row | readonly Row[]>(shown, { token, headers });
-  const own = await readBy(by);
-  // An actor who may write the aggregate may be unable to read it.
-  const { body, status } = own.status === 200 ? own : await readBy(stage.admin);
-  if (status !== 200) return;
-  const states = [body]
-    .flat()
-    .map((each) => stateOf(list === undefined ? kind : { ...kind, fields: list.fields }, each));
+  await stage.session.read(self, { token: by.token, headers });
+  // An actor who may write it may be unable to read it.
+  const shown =
+    list === undefined
+      ? [await wholeOf(stage, kind, Number(self.split('/').at(-1)))]
+      : (await stage.readAny<readonly Row[]>(`${self}/${kebab(list.name)}?limit=100`)).body;
+  const states = (Array.isArray(shown) ? shown : []).flatMap((each) =>
+    each === undefined ? [] : [stateOf(list === undefined ? kind : { ...kind, fields: list.fields }, each)],
+  );
+  const isHidden =
+    states.length === 0 || (states.every((state) => state[name] === null) && !isWholeToAdministrators(kind));
+  if (isHidden) return true;
   const isThere =
     states.some((state) => JSON.stringify(state[name]) === JSON.stringify(value)) || name === list?.key;
   checks.of(limitsOfField(kind, command, name)).equal(isThere, true, `${what} is there`);
+  return true;
 };

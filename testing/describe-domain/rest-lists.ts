@@ -75,8 +75,8 @@ const checkReaders = async (
     const asking = askingAs(stage, seenRows, actor);
     const wanted = here
       .filter(({ id }) => {
-        const state = seenRows.find(kind.name, id) as Row;
-        return mayAs(asking, kind, 'read', state) && isListSeen(asking, kind, state);
+        const state = seenRows.find(kind.name, id);
+        return state !== undefined && mayAs(asking, kind, 'read', state) && isListSeen(asking, kind, state);
       })
       .map(({ id }) => id);
     const { items, status } = await readPages(stage, actor, `${path}?limit=100`);

@@ -5,9 +5,10 @@ import type { Checks } from './checks.ts';
 import type { Caller, Callers } from './rights-callers.ts';
 import { scopeIn } from './rights-expected.ts';
 import { mutationOf, tryField } from './rights-mutations.ts';
-import { type Seen, seenByGraphql, seenByRest } from './rights-outcomes.ts';
+import { type Seen, seenByGraphql, seenByRest, UNNAMED } from './rights-outcomes.ts';
 import { type SeenRows, stateOf } from './seen-rows.ts';
 import type { Made, Stage } from './stage.ts';
+import { isUnnamed } from './written-parts.ts';
 
 export type Matrix = { readonly stage: Stage; readonly checks: Checks; readonly callers: Callers };
 
@@ -34,13 +35,19 @@ export type Cell = {
 export const scopeOf = ({ kind, command }: Attempt): string => scopeIn(kind, command.name);
 
 const TRIED: Readonly<Record<Way, (stage: Stage, cell: Cell, scope: string) => Promise<Seen>>> = {
-  async REST({ ask }, { attempt: { method, path, type }, caller, body }, scope) {
+  async REST({ ask }, { attempt, caller, body }, scope) {
+    const { method, path, type } = attempt;
     const more = { ...(body !== undefined && { body }), ...(type !== undefined && { type }) };
-    return seenByRest(await ask(method, path, { token: caller.token, ...more }), scope);
+    const reply = await ask(method, path, { token: caller.token, ...more });
+    const seen = seenByRest(reply, scope);
+    return isUnnamed(attempt, reply) ? { ...seen, outcome: UNNAMED } : seen;
   },
   async GraphQL(stage, { attempt, caller, id, body }, scope) {
     const field = mutationOf(stage.domain, attempt, { id, body: contentOf(body) });
-    return seenByGraphql(await tryField(stage, field, { token: caller.token }), scope);
+    const reply = await tryField(stage, field, { token: caller.token });
+    const seen = seenByGraphql(reply, scope);
+    const told = { status: 422, body: reply.errors?.[0]?.extensions };
+    return isUnnamed(attempt, told) ? { ...seen, outcome: UNNAMED } : seen;
   },
 };
 
@@ -52,12 +59,13 @@ export const checkCell = async (
 ): Promise<boolean> => {
   const { kind, command, method } = cell.attempt;
   const { outcome, isDone, said } = await TRIED[way](stage, cell, cell.scope ?? scopeOf(cell.attempt));
+  if (outcome === UNNAMED) return false;
   const what = `${cell.what} by ${way} (${method}): ${said}`;
   checks.of(wayOf(kind, command, way)).equal(outcome, wanted, what);
   return isDone;
 };
 
-const contentOf = (body: unknown): Row =>
+export const contentOf = (body: unknown): Row =>
   typeof body === 'object' && body !== null && !(body instanceof Uint8Array) ? (body as Row) : {};
 
 type New = {

@@ -3,6 +3,9 @@ import type { GraphqlReply } from '../graphql/graphql-client.ts';
 import type { Reply } from '../http/rest-client.ts';
 import type { Outcome } from './rights-expected.ts';
 
+/** The form names a target that the sender may not read, which is refused before the right is asked for. */
+export const UNNAMED = 'names what it may not read';
+
 /** The result of an attempt. */
 export type Seen = {
   /** Another text describes a refusal that is not as documented. */

@@ -9,6 +9,7 @@ import {
   type Cell,
   cellsOf,
   checkCell,
+  contentOf,
   type Matrix,
   newState,
   scopeOf,
@@ -20,9 +21,10 @@ import { checkHiddenTargets, labelled } from './rights-content.ts';
 import { checkCreations } from './rights-creations.ts';
 import { type Expecting, expectingOf, scopeIn } from './rights-expected.ts';
 import { checkReads } from './rights-reads.ts';
-import { openSeenRows, type SeenRows } from './seen-rows.ts';
+import { askingAs, openSeenRows, type SeenRows } from './seen-rows.ts';
 import type { Situation } from './situations.ts';
 import { isCrowded, type Made, type Stage } from './stage.ts';
+import { writesHidden } from './written-parts.ts';
 
 /** The names under which checks are counted. Nobody is refused what anyone may do. */
 export const rightsChecksOf = (domain: Domain, kind: Kind): readonly string[] =>
@@ -93,8 +95,7 @@ const begin = async (matrix: Matrix, situation: Situation): Promise<Tried> => {
 const checkRefusals = async (tried: Tried, refused: Set<string>): Promise<readonly Attempt[]> => {
   const { stage, checks, callers, made } = tried;
   const { situation } = made;
-  const version = async (): Promise<string | null> =>
-    (await stage.read(made.path, stage.admin)).headers.get('etag');
+  const version = async (): Promise<string | null> => (await stage.readAny(made.path)).headers.get('etag');
   const before = await version();
   const actors = callers.actors.filter((caller) => isOfInterest(situation, caller));
   const attempts = await attemptsOn(stage, made);
@@ -131,7 +132,13 @@ const wantedFor = async (tried: Tried, { attempt, caller, body }: Cell) => {
   const { stage, seenRows, made, state, expecting } = tried;
   const { kind, command, does } = attempt;
   const shown = { kind: made.situation.kind, state };
-  if (does !== 'create') return expecting.write(caller, { kind, name: command.name, state, shown });
+  if (does !== 'create') {
+    const wanted = expecting.write(caller, { kind, name: command.name, state, shown });
+    const writing = { kind, command, body: contentOf(body), state };
+    return wanted === 'allowed' && writesHidden(askingAs(stage, seenRows, caller), writing)
+      ? undefined
+      : wanted;
+  }
   const given = await newState(stage, seenRows, { kind, body, caller, above: made.id });
   return expecting.create(caller, { kind, name: command.name, state: given, above: shown });
 };

@@ -1,9 +1,9 @@
 import { kebab, targetOf, wire } from '#kernel/base/names.ts';
 import type { Domain, Kind, Row } from '#kernel/registry/registry.ts';
-import { type Asking, mayAs, UnknownCondition } from './declared.ts';
+import { type Asking, mayAs, mayReadIfKnown, partsOf, UnknownCondition } from './declared.ts';
 import type { Actor, Made, Stage } from './stage.ts';
 
-/** The present aggregates, as administrators read them, by kind and id. */
+/** The present aggregates, as those read them who may read most, by kind and id. */
 export type SeenRows = {
   /** Reads it again. */
   look(kind: Kind, id: number): Promise<Row | undefined>;
@@ -24,7 +24,7 @@ export const stateOf = (kind: Kind, item: Row): Row => {
   return { id: item.id, ...Object.fromEntries(fields) };
 };
 
-export const openSeenRows = (stage: Pick<Stage, 'domain' | 'read' | 'admin'>): SeenRows => {
+export const openSeenRows = (stage: Reading): SeenRows => {
   const known = new Map<string, Row | undefined>();
   const seenRows: SeenRows = {
     find: (kind, id) => known.get(`${kind} ${String(id)}`),
@@ -33,9 +33,8 @@ export const openSeenRows = (stage: Pick<Stage, 'domain' | 'read' | 'admin'>): S
       known.set(`${kind.name} ${id}`, state && { ...state, id });
     },
     async look(kind, id) {
-      const { status, body } = await stage.read(`/${kind.path}/${id}`, stage.admin);
-      const state =
-        status === 200 ? { ...stateOf(kind, body), ...(await itemsOf(stage, kind, id)) } : undefined;
+      const item = await wholeOf(stage, kind, id);
+      const state = item && { ...stateOf(kind, item), ...(await itemsOf(stage, kind, id)) };
       known.set(`${kind.name} ${id}`, state);
       if (state) await lookBehind(stage.domain, seenRows, kind, state);
       return state;
@@ -44,13 +43,32 @@ export const openSeenRows = (stage: Pick<Stage, 'domain' | 'read' | 'admin'>): S
   return seenRows;
 };
 
-const itemsOf = async (
-  { read, admin }: Pick<Stage, 'read' | 'admin'>,
+/** Administrators read all parts, unless a right names them. */
+export const isWholeToAdministrators = ({ fieldRights }: Kind): boolean =>
+  !Object.values(fieldRights).some((row) => Object.hasOwn(row, 'admin'));
+
+type Reading = Pick<Stage, 'domain' | 'read' | 'readAny' | 'actors'>;
+
+/** Parts that administrators may not read are added from what others see of it. */
+export const wholeOf = async (
+  { read, readAny, actors }: Reading,
   kind: Kind,
   id: number,
-): Promise<Row> => {
+): Promise<Row | undefined> => {
+  const path = `/${kind.path}/${id}`;
+  const { status, body } = await readAny(path);
+  if (status !== 200) return undefined;
+  if (isWholeToAdministrators(kind)) return body;
+  const others = await Promise.all(actors.map((actor) => read(path, actor)));
+  const shown = others.flatMap((other) => (other.status === 200 ? [other.body] : []));
+  return Object.fromEntries(
+    [body, ...shown].flatMap((each) => Object.entries(each).filter(([, value]) => value !== null)),
+  );
+};
+
+const itemsOf = async ({ readAny }: Pick<Stage, 'readAny'>, kind: Kind, id: number): Promise<Row> => {
   const lists = Object.values(kind.lists).map(async (list) => {
-    const { body } = await read<readonly Row[]>(`/${kind.path}/${id}/${kebab(list.name)}?limit=100`, admin);
+    const { body } = await readAny<readonly Row[]>(`/${kind.path}/${id}/${kebab(list.name)}?limit=100`);
     const one = {
       ...kind,
       fields: { ...list.fields, ...(list.key !== undefined && { [list.key]: list.id.def }) },
@@ -105,9 +123,15 @@ export const mayBy = (
 /** An actor who may do it with the fixture: an administrator if that suffices. */
 export const giverOf = async (stage: Stage, made: Made, name: string): Promise<Actor> => {
   const seenRows = openSeenRows(stage);
-  await seenRows.look(made.situation.kind, made.id);
-  const candidates = [stage.admin, ...(made.owner ? [made.owner] : []), ...stage.actors];
-  return (
-    candidates.find((actor) => mayBy(askingAs(stage, seenRows, actor), made, name) !== false) ?? stage.admin
-  );
+  const { kind } = made.situation;
+  const state = await seenRows.look(kind, made.id);
+  const all = [stage.admin, ...(made.owner ? [made.owner] : []), ...stage.actors];
+  const candidates = all.filter((actor) => mayBy(askingAs(stage, seenRows, actor), made, name) !== false);
+  // Parts are written by those who may read them.
+  const seesAll = (actor: Actor): boolean =>
+    partsOf(kind).every(
+      ({ name: part }) =>
+        state !== undefined && mayReadIfKnown(askingAs(stage, seenRows, actor), kind, part, state),
+    );
+  return candidates.find(seesAll) ?? candidates[0] ?? stage.admin;
 };

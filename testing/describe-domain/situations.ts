@@ -233,7 +233,7 @@ class Search {
         ? [undefined]
         : this.#targets(targetOf(kind.fields[kind.parent] ?? ({} as never)));
     return parents.flatMap((parent) => {
-      for (const targets of this.#combinations(kind, command)) {
+      for (const [persons, targets] of this.#attempts(kind, command)) {
         const id = this.#id();
         const forms = variantsOf(
           { kind, command, examples: this.#examples, idFor: (name) => targets.get(name) },
@@ -244,7 +244,7 @@ class Search {
           ...(kind.parent !== undefined && { [wire(kind.parent, kind.fields[kind.parent])]: parent }),
         };
         const nodes = forms.flatMap((form): readonly Node[] => {
-          const actors = [owner, ...this.persons].flatMap((person) => person ?? []);
+          const actors = [owner, ...persons].flatMap((person) => person ?? []);
           const tried = {
             kind,
             command,
@@ -273,8 +273,8 @@ class Search {
     const results = items.flatMap((item) => {
       const already =
         command.kind === 'addItem' && command.list ? itemsIn(state.fields, command.list).length : 0;
-      for (const targets of this.#combinations(kind, command, already)) {
-        const done = this.#followWith(kind, command, { state, steps }, { item, targets });
+      for (const [persons, targets] of this.#attempts(kind, command, already)) {
+        const done = this.#followWith(kind, command, { state, steps }, { item, targets, persons });
         if (done.length > 0) return done;
       }
       return [];
@@ -283,7 +283,7 @@ class Search {
   }
 
   /** An actor who may not read a target cannot refer to it. */
-  #followWith(kind: Kind, command: CommandInfo, { state, steps }: Node, { item, targets }: Aimed) {
+  #followWith(kind: Kind, command: CommandInfo, { state, steps }: Node, { item, targets, persons }: Aimed) {
     const making = { kind, command, examples: this.#examples, idFor: (name: string) => targets.get(name) };
     return variantsOf(making, ++this.#serial).flatMap((content) => {
       const of =
@@ -297,7 +297,7 @@ class Search {
       const owner = this.persons.filter(
         ({ id }) => kind.owner !== undefined && id === state.fields[kind.owner],
       );
-      return this.#firstOf({ kind, command, state, form, steps }, [...owner, ...this.persons]) ?? [];
+      return this.#firstOf({ kind, command, state, form, steps }, [...owner, ...persons]) ?? [];
     });
   }
 
@@ -409,6 +409,18 @@ class Search {
         alike: `${situation.alike} ${this.#comparedValues(parent.kind, after as Present)}`,
         later: steps,
       }));
+  }
+
+  /** Administrators may name any target, so they send only what nobody else can. */
+  #attempts(
+    kind: Kind,
+    command: CommandInfo,
+    already = 0,
+  ): readonly (readonly [readonly Planned[], ReadonlyMap<string, number>])[] {
+    const combinations = this.#combinations(kind, command, already);
+    const others = this.persons.filter(({ role }) => role !== 'admin');
+    const passes = referencesIn(kind, command).length === 0 ? [this.persons] : [others, this.persons];
+    return passes.flatMap((persons) => combinations.map((targets) => [persons, targets] as const));
   }
 
   /**
@@ -538,7 +550,11 @@ class Search {
   };
 }
 
-type Aimed = { readonly item: Row; readonly targets: ReadonlyMap<string, number> };
+type Aimed = {
+  readonly item: Row;
+  readonly targets: ReadonlyMap<string, number>;
+  readonly persons: readonly Planned[];
+};
 type Tried = {
   readonly kind: Kind;
   readonly command: CommandInfo;

@@ -39,7 +39,10 @@ export const visibleEventsIfKnown = (
 };
 
 /** The users as the search planned them. */
-const planned = ({ domain, found }: Stage, { key, role }: Actor): Asking => ({
+export const planned = (
+  { domain, found }: Pick<Stage, 'domain' | 'found'>,
+  { key, role }: Pick<Actor, 'key' | 'role'>,
+): Asking => ({
   domain,
   role,
   callerId: personIn(found, key)?.id ?? null,

@@ -77,15 +77,14 @@ const readAfter = async (
   id: unknown,
 ): Promise<Row> => {
   const path = `${made.path}/${kebab(list.name)}/${encodeURIComponent(String(id))}`;
-  const { body } = await stage.session.read<Row>(path, {
-    token: stage.admin.token,
-    headers: { 'consistency-token': headers.get('consistency-token') ?? '' },
+  const { body } = await stage.readAny<Row>(path, {
+    'consistency-token': headers.get('consistency-token') ?? '',
   });
   return body;
 };
 
 const firstIn = async ({ stage, made }: Pick<Writing, 'stage' | 'made'>, kind: Kind, list: ListInfo) => {
-  const { body } = await stage.read<readonly Row[]>(`${made.path}/${kebab(list.name)}?limit=1`, stage.admin);
+  const { body } = await stage.readAny<readonly Row[]>(`${made.path}/${kebab(list.name)}?limit=1`);
   const [item] = Array.isArray(body) ? body : [];
   return item && (list.key === undefined ? item.id : stateOf(withItems(kind, list), item)[list.key]);
 };
