@@ -1,4 +1,5 @@
 import { targetOf } from '#kernel/base/names.ts';
+import { conditionsIn } from '#kernel/conditions/declared.ts';
 import { type Expression, resolve } from '#kernel/conditions/expression.ts';
 import { questionsIn } from '#kernel/conditions/fold.ts';
 import { operationOf, rightsOf } from '#kernel/conditions/rights.ts';
@@ -94,11 +95,8 @@ const pathsOf = (domain: Domain, kind: Kind): Paths => {
   const paths: Paths = new Map();
   for (const right of rightsOf(domain).values())
     if (right.kind === kind) for (const each of right.alternatives) collect(each, paths);
-  const conditions = [
-    ...Object.values(kind.commands).map(({ when }) => when ?? true),
-    ...Object.values(kind.invariants),
-  ];
-  for (const condition of conditions) collect(resolve(domain, kind, condition), paths);
+  for (const condition of conditionsIn(kind, ['commands', 'invariants']))
+    collect(resolve(domain, kind, condition), paths);
   const def = kind.parent === undefined ? undefined : kind.fields[kind.parent];
   const parent = def && domain.kinds[targetOf(def)];
   if (parent === undefined || kind.parent === undefined) return paths;

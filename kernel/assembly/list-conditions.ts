@@ -1,3 +1,4 @@
+import { conditionsIn, WITHOUT_CALLER } from '../conditions/declared.ts';
 import { conditionOnItem, type Expression, fieldsOfItem, resolve } from '../conditions/expression.ts';
 import { childrenOf, kindAfter, type Question, questionsIn } from '../conditions/fold.ts';
 import { rightsOf } from '../conditions/rights.ts';
@@ -12,9 +13,11 @@ export const wrongConditionsOnItems = (domain: Domain): readonly string[] => [
     kind === undefined ? [] : alternatives.flatMap((each) => wrongItemsIn(domain, kind, each)),
   ),
   ...Object.values(domain.kinds).flatMap((kind) => [
-    ...resolved(domain, kind, guardsOf(kind)).flatMap((each) => wrongItemsIn(domain, kind, each)),
+    ...resolved(domain, kind, conditionsIn(kind, SEEING_ITEMS)).flatMap((each) =>
+      wrongItemsIn(domain, kind, each),
+    ),
     ...Object.values(kind.commands).flatMap((command) => wrongOnItem(domain, kind, command)),
-    ...resolved(domain, kind, waitingOf(kind)).flatMap((each) =>
+    ...resolved(domain, kind, conditionsIn(kind, WITHOUT_CALLER)).flatMap((each) =>
       listsAskedIn(each).map(
         (list) =>
           `${kind.name}: a timer or a reaction has a condition on the ${list}, but these conditions cannot use lists: use a number that is derived from the list.`,
@@ -22,6 +25,8 @@ export const wrongConditionsOnItems = (domain: Domain): readonly string[] => [
     ),
   ]),
 ];
+
+const SEEING_ITEMS = ['facts', 'limits', 'invariants', 'commands'] as const;
 
 /** A condition of a command on its item. */
 const wrongOnItem = (domain: Domain, kind: Kind, command: CommandInfo): readonly string[] => {
@@ -37,19 +42,7 @@ const wrongOnItem = (domain: Domain, kind: Kind, command: CommandInfo): readonly
 };
 
 const resolved = (domain: Domain, kind: Kind, conditions: readonly unknown[]): readonly Expression[] =>
-  conditions.flatMap((each) => (each === undefined ? [] : [resolve(domain, kind, each)]));
-
-const guardsOf = ({ facts, commands, invariants, limits }: Kind): readonly unknown[] => [
-  ...Object.values(facts),
-  ...limits.map(({ while: during }) => during),
-  ...Object.values(invariants),
-  ...Object.values(commands).map(({ when }) => when),
-];
-
-const waitingOf = ({ timers, reactions }: Kind): readonly unknown[] => [
-  ...Object.values(timers).flatMap(({ while: during, pause }) => [during, pause]),
-  ...Object.values(reactions).flatMap((byEvent) => Object.values(byEvent).map(({ when }) => when)),
-];
+  conditions.map((each) => resolve(domain, kind, each));
 
 const wrongItemsIn = (domain: Domain, kind: Kind, expression: Expression): readonly string[] =>
   questionsIn(expression).flatMap(({ asked, way }) => {

@@ -2,7 +2,8 @@ import { column, spaced, wire } from '../base/names.ts';
 import { oncePer } from '../base/once-per.ts';
 import { StartRefused } from '../base/start-refused.ts';
 import type { FieldDef } from '../declare/fields.ts';
-import type { Domain, Kind } from '../registry/registry.ts';
+import type { Domain } from '../registry/registry.ts';
+import { conditionsIn, WITHOUT_CALLER } from './declared.ts';
 import { conditionOnItem, type Expression, resolve } from './expression.ts';
 import { questionsIn } from './fold.ts';
 import { rightsOf } from './rights.ts';
@@ -29,10 +30,7 @@ const findAttributes = (domain: Domain): readonly Attribute[] => {
   const fields = domain.kinds.user?.fields ?? {};
   const rights = [...rightsOf(domain).values()].flatMap(({ alternatives }) => alternatives);
   const guards = Object.values(domain.kinds).flatMap((kind) => [
-    ...[
-      ...Object.values(kind.commands).map(({ when }) => when ?? true),
-      ...Object.values(kind.invariants),
-    ].map((each) => resolve(domain, kind, each)),
+    ...conditionsIn(kind, ['commands', 'invariants']).map((each) => resolve(domain, kind, each)),
     ...Object.values(kind.commands).map((command) => conditionOnItem(domain, kind, command)),
   ]);
   return [...new Set([...rights, ...guards].flatMap(attributesIn))].toSorted().flatMap((name) => {
@@ -57,16 +55,12 @@ export const demandAttributes = (domain: Domain): void => {
       `user: rights compare the caller’s ${free.name}, which all users can change for themselves: declare who may change it, with a right in \`fieldRights\` that \`writes\` it.`,
     );
   for (const kind of Object.values(domain.kinds)) {
-    const asked = waitingIn(kind).flatMap((condition) => attributesIn(resolve(domain, kind, condition)))[0];
+    const asked = conditionsIn(kind, WITHOUT_CALLER).flatMap((condition) =>
+      attributesIn(resolve(domain, kind, condition)),
+    )[0];
     if (asked !== undefined)
       throw new StartRefused(
         `${kind.name}: a timer or a reaction has a condition on the caller’s ${asked}, but timers and reactions have no caller: use fields of the ${spaced(kind.name)}.`,
       );
   }
 };
-
-const waitingIn = ({ timers, reactions }: Kind): readonly unknown[] =>
-  [
-    ...Object.values(timers).flatMap(({ while: during, pause }) => [during, pause]),
-    ...Object.values(reactions).flatMap((byEvent) => Object.values(byEvent).map(({ when }) => when)),
-  ].filter((condition) => condition !== undefined);

@@ -1,7 +1,8 @@
+import { decidingIn } from '#kernel/conditions/declared.ts';
 import { type Expression, resolve } from '#kernel/conditions/expression.ts';
 import { childrenOf } from '#kernel/conditions/fold.ts';
 import { rightsOf } from '#kernel/conditions/rights.ts';
-import type { Domain, Kind } from '#kernel/registry/registry.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
 
 /**
  * The fields that a condition compares with a value, as `kind.field`. The others affect neither rights nor
@@ -17,19 +18,10 @@ export const comparedFields = (domain: Domain): ReadonlySet<string> => {
     alternatives.flatMap((condition) => comparedIn(condition, kind?.name ?? '')),
   );
   const byKinds = kinds.flatMap((kind) =>
-    conditionsOf(kind).flatMap((condition) => comparedIn(resolve(domain, kind, condition), kind.name)),
+    decidingIn(kind).flatMap((condition) => comparedIn(resolve(domain, kind, condition), kind.name)),
   );
   return new Set([...byRights, ...byKinds]);
 };
-
-const conditionsOf = ({ commands, invariants, limits, reactions, timers }: Kind): readonly unknown[] =>
-  [
-    ...Object.values(commands).map(({ when }) => when),
-    ...Object.values(invariants),
-    ...limits.map((limit) => limit.while),
-    ...Object.values(reactions).flatMap((byEvent) => Object.values(byEvent).map(({ when }) => when)),
-    ...Object.values(timers).flatMap(({ while: during, pause }) => [during, pause]),
-  ].filter((condition) => condition !== undefined);
 
 const comparedIn = (expression: Expression, at: string, ...above: readonly string[]): readonly string[] =>
   childrenOf(expression).flatMap((asked) => {

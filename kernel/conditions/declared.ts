@@ -1,0 +1,25 @@
+import type { Kind } from '../registry/registry.ts';
+
+/** The parts of a declaration that have conditions on the aggregate, beside its rights. */
+type Part = 'facts' | 'commands' | 'invariants' | 'limits' | 'timers' | 'reactions';
+
+/** Parts whose conditions nobody asks: time, or the event of another aggregate, runs their commands. */
+export const WITHOUT_CALLER: readonly Part[] = ['timers', 'reactions'];
+
+/** The conditions that a kind declares on itself, in these parts, as declared. */
+export const conditionsIn = (kind: Kind, parts: readonly Part[]): readonly unknown[] =>
+  parts.flatMap((part) => IN[part](kind)).filter((condition) => condition !== undefined);
+
+/** Those of all parts that decide on something; a fact decides only where another condition names it. */
+export const decidingIn = (kind: Kind): readonly unknown[] =>
+  conditionsIn(kind, ['commands', 'invariants', 'limits', 'reactions', 'timers']);
+
+const IN: Readonly<Record<Part, (kind: Kind) => readonly unknown[]>> = {
+  facts: ({ facts }) => Object.values(facts),
+  commands: ({ commands }) => Object.values(commands).map(({ when }) => when),
+  invariants: ({ invariants }) => Object.values(invariants),
+  limits: ({ limits }) => limits.map((limit) => limit.while),
+  timers: ({ timers }) => Object.values(timers).flatMap((timer) => [timer.while, timer.pause]),
+  reactions: ({ reactions }) =>
+    Object.values(reactions).flatMap((byEvent) => Object.values(byEvent).map(({ when }) => when)),
+};
