@@ -15,7 +15,6 @@ export {
   line,
   list,
   markdown,
-  money,
   month,
   picture,
   prose,

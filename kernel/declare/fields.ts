@@ -92,9 +92,7 @@ export interface Field<out T> {
   /** The value if a form does not contain it. */
   default(value: T): this & Said<{ readonly default: true }>;
   /** Lists can be filtered by it, under its name or the given one: `?tag=engines`. */
-  filter(): this & Said<{ readonly filter: true }>;
-  /** The same, under a name of its own. */
-  filter<const Name extends string>(name: Name): this & Said<{ readonly filter: Name }>;
+  filter<const Name extends string | true = true>(name?: Name): this & Said<{ readonly filter: Name }>;
   /** Lists can be sorted by it; instants only. */
   sort(): this & Said<{ readonly sort: true }>;
   /** Makes its words searchable by `?q=`; weight `A` counts most. */
@@ -103,12 +101,13 @@ export interface Field<out T> {
   unique(): this;
   /**
    * Personal data of the owner, or of the user to whom `of` leads: another reference, or a path to one
-   * (`'claim.employee'`). It is encrypted in the log, and erased with the person. `erased` is shown
-   * afterwards.
+   * (`'claim.employee'`). It is encrypted in the log, and erased with the person. Afterwards it is `erased`,
+   * by default null.
    */
-  personal(options: { of?: string; erased: string }): this;
-  /** The same; after erasure the value is null. */
-  personal(options?: { of?: string }): this & Said<{ readonly erasable: true }>;
+  personal<const Erased extends string | null = null>(options?: {
+    of?: string;
+    erased?: Erased;
+  }): this & (Erased extends string ? unknown : Said<{ readonly erasable: true }>);
   /** A description for documentation. */
   says(text: string): this;
   /** An example value for documentation. */
@@ -201,9 +200,6 @@ export const instant = (): Instant => field(plain('instant', ['timestamptz', 'Da
 /** An integer between these limits. */
 export const integer = (min: number, max: number): Field<number> =>
   field(plain('integer', ['bigint', 'Int'], z.int().min(min).max(max)));
-/** An amount from 1, in the smallest unit of its currency. */
-export const money = (): Field<number> =>
-  field(plain('integer', ['bigint', 'Int'], z.int().min(1).max(1_000_000_000)));
 /** True or false. */
 export const flag = (): Field<boolean> => field(plain('boolean', ['boolean', 'Boolean'], z.boolean()));
 /** One of these words, given by forms. Each word is a fact for conditions. */

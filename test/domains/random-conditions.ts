@@ -83,7 +83,7 @@ export const valueMatch = (field: FieldPlan, random: Random): Json | undefined =
   if (values.length === 0) return undefined;
   const value = random.pick(values);
   if (field.options.optional && random.chance(20)) return random.pick([null, { not: null }]);
-  const isOrdered = ['integer', 'money', 'date', 'instant', 'line'].includes(field.type);
+  const isOrdered = ['integer', 'date', 'instant', 'line'].includes(field.type);
   if (isOrdered && random.chance(50))
     return random.pick<Json>([{ min: value }, { max: value }, { min: value, max: value }]);
   return random.pick<Json>([value, value, [...values], { not: value }, { not: [...values.slice(0, 1)] }]);

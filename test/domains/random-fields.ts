@@ -22,7 +22,6 @@ const MAKERS: Readonly<Record<string, (random: Random) => FieldPlan>> = {
   date: () => of('date'),
   instant: () => of('instant'),
   integer: (random) => of('integer', ...range(random)),
-  money: () => of('money'),
   flag: () => of('flag'),
   choice: (random) => of('choice', ...someOf(random, WORDS, 1).slice(0, 3)),
   set: (random) => of('set', word() as unknown as Json, random.pick([1, 2, 9])),
@@ -58,8 +57,6 @@ export const valuesFor = ({ type, given }: FieldPlan): readonly Json[] => {
       return ['2026-01-02T03:04:05.678Z'];
     case 'integer':
       return [...new Set([Number(given[0]), Number(given[1])])];
-    case 'money':
-      return [1, 500];
     case 'flag':
       return [true, false];
     case 'choice':

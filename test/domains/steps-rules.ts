@@ -10,7 +10,7 @@ export const addDerived: GrowStep = (plan, random) => {
   const lists = Object.entries(aggregate.fields).filter(([, { type }]) => type === 'list');
   if (lists.length === 0) return false;
   const [list, { item = {} }] = random.pick(lists);
-  const numbers = Object.keys(item).filter((name) => ['integer', 'money'].includes(item[name]?.type ?? ''));
+  const numbers = Object.keys(item).filter((name) => item[name]?.type === 'integer');
   const derived = partIn(aggregate, 'derived');
   const name = newName(random, 'field', { ...aggregate.fields, ...derived });
   derived[name] =

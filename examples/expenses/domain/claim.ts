@@ -1,4 +1,4 @@
-import { choice, date, flag, instant, line, list, money, picture, prose, ref, states } from 'annals';
+import { choice, date, flag, instant, integer, line, list, picture, prose, ref, states } from 'annals';
 import { aggregate, user } from './base.ts';
 import { team } from './team.ts';
 
@@ -9,7 +9,7 @@ const TOTAL_MAX = 2_000_000;
 const item = {
   spentOn: date().example('2026-03-09'),
   category: choice('travel', 'meals', 'lodging', 'other'),
-  amount: money().says('In cents.').example(4_200),
+  amount: integer(1, 1_000_000_000).says('In cents.').example(4_200),
   note: line(200).optional().personal().example('With the client'),
   receipt: picture().optional().says('Visible to everyone who can read the claim.'),
 };

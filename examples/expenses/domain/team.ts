@@ -1,4 +1,4 @@
-import { line, money, ref } from 'annals';
+import { integer, line, ref } from 'annals';
 import { aggregate, user } from './base.ts';
 
 const content = ['name', 'approver', 'budget'] as const;
@@ -9,7 +9,7 @@ export const team = aggregate('team', {
   fields: {
     name: line(100).example('Field work'),
     approver: ref(user),
-    budget: money().says('In cents, for the year.').example(500_000),
+    budget: integer(1, 1_000_000_000).says('In cents, for the year.').example(500_000),
   },
   events: {
     opened: { creates: content },
