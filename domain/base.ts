@@ -6,6 +6,6 @@ export const { aggregate, view, user, name, roles, signUp } = domain({
   roles: ['reader', 'author'],
   signUp: 'author',
   // Everybody sees who wrote something.
-  user: { rights: { read: { anyone: true } } },
+  user: { read: { anyone: true } },
   means: { reader: 'Reads, and comments.', author: 'Also writes articles.' },
 });

@@ -8,7 +8,6 @@ export { domain } from '#kernel/declare/domain.ts';
 export {
   choice,
   date,
-  email,
   flag,
   instant,
   integer,

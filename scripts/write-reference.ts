@@ -202,8 +202,6 @@ const NAMES: Readonly<Record<string, string>> = {
   '{ readonly min: NonNullable<T> | Other; readonly max?: NonNullable<T> | Other }':
     '`{ min: 3 }`, `{ min: 3, max: 5 }`',
   '{ readonly max: NonNullable<T> | Other }': '`{ max: 3 }`',
-  N: '`null`',
-  '{ readonly not: N | Other }': '`{ not: null }`',
   '(A extends Asked<infer Target> ? ConditionOn<Target, S> : ByName<A>)': 'a condition',
   '{ readonly gives: Given }': "`{ gives: { approved: 'total' } }`",
   '{ readonly changes: Changed; readonly adds?: Added }': "`{ changes: { approved: 'total' } }`",

@@ -13,7 +13,7 @@ import { test as base } from '../../test/engines/processes.ts';
 const declared = domain({
   name: 'safes',
   roles: ['member'],
-  user: { rights: { read: { signedIn: true } } },
+  user: { read: { signedIn: true } },
 });
 const { aggregate, user } = declared;
 const safe = aggregate('safe', {

@@ -70,7 +70,7 @@ test.each([
 
 test('users are read by themselves and administrators, unless the domain says who else may', () => {
   const readersIn = (read?: object) => {
-    const user = { ...(read && { rights: { read } }) } as never;
+    const user = { ...(read && { read }) } as never;
     const served = assemble(domain({ name: 'tried', roles: ['clerk', 'chief'], user }), []);
     return Object.fromEntries(
       served.roles.map((role) => [

@@ -75,8 +75,9 @@ type ListMatch<I extends Fields> = {
   /** At least one item matches: `{ members: { some: { user: 'caller' } } }`. */
   readonly some: Match<never, I, unknown, Record<never, never>>;
 };
-export type ValueMatch<T, Other = never> =
-  /** Equals this value. */
+export type ValueMatch<T, Other = never> = Equality<T, Other> | Order<T, Other>;
+type Equality<T, Other> =
+  /** Equals this value; `null` is an empty field, or no reference. */
   | T
   /** Equals one of these values. */
   | readonly T[]
@@ -85,19 +86,15 @@ export type ValueMatch<T, Other = never> =
    * null equals nothing. Likewise in `not`, `min` and `max`.
    */
   | Other
-  /** Equals none of these values. */
-  | { readonly not: T | readonly T[] | Other }
+  /** Equals none of these values; `{ not: null }` is any value. */
+  | { readonly not: T | readonly T[] | Other };
+type Order<T, Other> =
   /** At least this value, and at most `max` if that is given too; null does not match. */
   | { readonly min: NonNullable<T> | Other; readonly max?: NonNullable<T> | Other }
   /** At most this value; null does not match. */
   | { readonly max: NonNullable<T> | Other };
 type RefMatch<A, N, Other, S> =
-  /** The optional reference is empty. */
-  | N
-  /** It leads to the same aggregate as this reference of the aggregate that has the condition. */
-  | Other
-  /** The optional reference is set; or it leads elsewhere than the other one. */
-  | { readonly not: N | Other }
+  | Equality<N, Other>
   /** The target exists, and this condition holds for it; for a user also `'caller'`. */
   | (A extends Asked<infer Target> ? ConditionOn<Target, S> : ByName<A>);
 type ByName<A> = unknown extends A ? Untyped : never;

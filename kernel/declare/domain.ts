@@ -68,14 +68,11 @@ type Options<Role extends string, F extends Fields, Guards, Reading> = {
   readonly signUp?: Role;
   /** The users of the domain: who may read them, and additions to them. */
   readonly user?: {
-    /** Rights to users. */
-    readonly rights?: {
-      /**
-       * The right to list users, and to read their id, name and added fields; by default of administrators
-       * alone. All users can read themselves. Other callers see only the id of a user.
-       */
-      readonly read: UserReading<NoInfer<Role>, NoInfer<F>> & Reading;
-    };
+    /**
+     * The right to list users, and to read their id, name and added fields; by default of administrators
+     * alone. All users can read themselves. Other callers see only the id of a user.
+     */
+    readonly read?: UserReading<NoInfer<Role>, NoInfer<F>> & Reading;
     /** Added fields. Each has a default or is optional, because nobody fills it in at sign-up. */
     readonly fields?: F;
     /** Versions of the user events, for changes to an added field. */
@@ -107,7 +104,7 @@ export const domain = <
     readPrivate: { reads: privateBeside(added?.fieldRights), signedIn: 'caller' },
     changeRole: { writes: ['role'] },
   };
-  if (Object.hasOwn(added?.rights?.read ?? {}, 'as'))
+  if (Object.hasOwn(added?.read ?? {}, 'as'))
     throw new StartRefused(
       'user: the right read has `as`, but users have no parent: name the roles instead.',
     );
@@ -138,7 +135,7 @@ export const domain = <
       delete: { says: 'Delete a user, and erase the person', emits: 'deleted' },
     },
     rights: {
-      read: withOneself(added?.rights?.read),
+      read: withOneself(added?.read),
       register: {},
       write: { signedIn: 'caller' },
     } as never,

@@ -115,7 +115,7 @@ export interface Field<out T> {
 }
 /** One of some words. Each word is a fact. */
 export interface Choice<V extends string> extends Field<V> {
-  /** The name of its GraphQL enumeration. */
+  /** The name of its GraphQL enumeration. @internal */
   named(name: string): this;
   /** Descriptions of its words, for documentation. */
   means(texts: { readonly [W in V]?: string }): this;
@@ -191,7 +191,7 @@ export const markdown = (max: number): Field<string> => ofText(values.text(max))
 /** A word that matches a pattern; `error` is the message for one that does not. */
 export const word = (pattern: RegExp, error: string): Field<string> =>
   ofText(z.string().regex(pattern, { error }));
-/** An e-mail address. */
+/** An e-mail address. @internal */
 export const email = (): Field<string> => ofText(values.email);
 /** A day without a time, as `2026-01-31`. */
 export const date = (): Field<string> => field(plain('date', ['date', 'Date'], values.day));

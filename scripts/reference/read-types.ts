@@ -7,6 +7,7 @@ import type {
   SourceFile,
   TypeElement,
   TypeNode,
+  TypeReferenceNode,
 } from 'typescript/unstable/ast';
 import {
   isArrowFunction,
@@ -144,9 +145,18 @@ const branches = (
 const alternativesOf = (parsed: Parsed, name: string): readonly Entry[] => {
   const type = declared(parsed, name);
   if (!('kind' in type) || !isUnionTypeNode(type)) throw new Error(`${name} has no alternatives`);
-  return branches(type.types, parsed).map(({ node, from }) =>
-    parsed.entry(node, node.getText(parsed.source), '', from),
+  return branches(type.types, parsed).flatMap(({ node, from }) =>
+    isUnionOf(parsed, node)
+      ? alternativesOf(parsed, node.typeName.getText(parsed.source))
+      : [parsed.entry(node, node.getText(parsed.source), '', from)],
   );
+};
+
+/** Another union of this file, whose alternatives are listed in its place. */
+const isUnionOf = (parsed: Parsed, node: TypeNode): node is TypeReferenceNode => {
+  if (!isTypeReferenceNode(node) || !hasOwn(parsed, node)) return false;
+  const type = declared(parsed, node.typeName.getText(parsed.source));
+  return 'kind' in type && isUnionTypeNode(type);
 };
 
 const elements = (parsed: Parsed, members: Iterable<TypeElement>): readonly Entry[] =>
@@ -168,6 +178,7 @@ const methodsOf = (parsed: Parsed, name: string): readonly Entry[] => {
   if ('kind' in type) throw new Error(`${name} has no methods`);
   return [...type]
     .filter(isMethodSignatureDeclaration)
+    .filter((member) => !commentIn(textBefore(parsed, member, member.pos)).includes('@internal'))
     .map((member) =>
       parsed.entry(member, `${nameOf(parsed, member)}(${parametersOf(parsed, member.parameters)})`, ''),
     );

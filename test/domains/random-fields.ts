@@ -18,7 +18,6 @@ const MAKERS: Readonly<Record<string, (random: Random) => FieldPlan>> = {
   prose: (random) => of('prose', length(random)),
   markdown: (random) => of('markdown', length(random)),
   word,
-  email: () => of('email'),
   date: () => of('date'),
   instant: () => of('instant'),
   integer: (random) => of('integer', ...range(random)),
@@ -49,8 +48,6 @@ export const valuesFor = ({ type, given }: FieldPlan): readonly Json[] => {
       return Number(given[0]) > 5 ? ['', '**Ada**', "it's"] : ['', 'A'];
     case 'word':
       return ['ada', 'x'];
-    case 'email':
-      return ['ada@example.com'];
     case 'date':
       return ['2026-01-31', '1999-12-31'];
     case 'instant':
@@ -68,7 +65,7 @@ export const valuesFor = ({ type, given }: FieldPlan): readonly Json[] => {
 };
 
 const hasRoom = (type: string, [length]: readonly Json[]): boolean =>
-  type === 'email' || (['line', 'prose'].includes(type) && Number(length) >= 40);
+  ['line', 'prose'].includes(type) && Number(length) >= 40;
 
 const OPTIONS: readonly ((plan: FieldPlan, random: Random) => readonly [string, Json[]])[] = [
   () => ['optional', []],

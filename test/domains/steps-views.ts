@@ -14,7 +14,7 @@ export const addView: GrowStep = (plan, random) => {
     ['ref', 'choice', 'integer', 'line', 'states'].includes(type),
   );
   const numbers = creationOf(aggregate).creates.filter((name) =>
-    ['integer', 'money'].includes(fields[name]?.type ?? ''),
+    fields[name]?.type === 'integer',
   );
   const created = Object.keys(events).find((name) => events[name]?.creates);
   if (keys.length === 0 || created === undefined) return false;

@@ -10,7 +10,7 @@ import { latest } from '#kernel/declare/view.ts';
 const base = domain({
   name: 'bookmarks',
   roles: ['customer', 'agent'],
-  user: { rights: { read: { anyone: true } } },
+  user: { read: { anyone: true } },
 });
 const { aggregate, user, view } = base;
 

@@ -10,7 +10,7 @@ import { count, latest, sum } from '#kernel/declare/view.ts';
 const base = domain({
   name: 'care',
   roles: ['client', 'nurse'],
-  user: { rights: { read: { anyone: true } }, fields: { phone: line(40).optional().personal() } },
+  user: { read: { anyone: true }, fields: { phone: line(40).optional().personal() } },
 });
 const { aggregate, user, view } = base;
 

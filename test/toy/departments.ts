@@ -9,7 +9,7 @@ const base = domain({
   name: 'departments',
   roles: ['member'],
   user: {
-    rights: { read: { anyone: true } },
+    read: { anyone: true },
     fields: { department: department().optional() },
     fieldRights: { changeDepartment: { writes: ['department'] } },
   },

@@ -8,7 +8,7 @@ import { choice, integer, line, list, ref, states, word } from '#kernel/declare/
 const base = domain({
   name: 'expenses',
   roles: ['employee', 'approver'],
-  user: { rights: { read: { anyone: true } } },
+  user: { read: { anyone: true } },
 });
 const { aggregate, user } = base;
 

@@ -9,7 +9,7 @@ import { choice, integer, line, ref } from '#kernel/declare/fields.ts';
 const first = domain({
   name: 'desk',
   roles: ['customer'],
-  user: { rights: { read: { anyone: true } } },
+  user: { read: { anyone: true } },
 });
 const rights = { read: { anyone: true }, write: { customer: 'own' } } as const;
 
@@ -41,7 +41,7 @@ const next = domain({
   name: 'desk',
   roles: ['customer'],
   user: {
-    rights: { read: { anyone: true } },
+    read: { anyone: true },
     fields: {
       department: line(80).optional(),
       floor: integer(0, 99).default(3),

@@ -9,7 +9,7 @@ import { flag, instant, line, list, prose, ref, set, states, word } from '#kerne
 const base = domain({
   name: 'helpdesk',
   roles: ['customer', 'agent'],
-  user: { rights: { read: { anyone: true } } },
+  user: { read: { anyone: true } },
 });
 const { aggregate, user } = base;
 

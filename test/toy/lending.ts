@@ -6,7 +6,7 @@ import { line, ref, states } from '#kernel/declare/fields.ts';
 const base = domain({
   name: 'lending',
   roles: ['member'],
-  user: { rights: { read: { anyone: true } } },
+  user: { read: { anyone: true } },
 });
 const { aggregate, user } = base;
 const anyone = { read: { signedIn: true }, write: { signedIn: true } } as const;

@@ -11,7 +11,7 @@ const base = domain({
   name: 'private-helpdesk',
   roles: ['customer', 'agent'],
   user: {
-    rights: { read: { customer: 'agent', agent: true } },
+    read: { customer: 'agent', agent: true },
     fields: { phone: line(40).optional().personal() },
     fieldRights: { readContact: { reads: ['email', 'phone'], signedIn: 'caller', agent: true } },
   },

@@ -9,7 +9,7 @@ import { date, flag, integer, line, list, picture, ref, states } from '#kernel/d
 const base = domain({
   name: 'receipts',
   roles: ['employee', 'clerk'],
-  user: { rights: { read: { anyone: true } } },
+  user: { read: { anyone: true } },
 });
 const { aggregate, user } = base;
 

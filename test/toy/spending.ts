@@ -9,7 +9,7 @@ import { avg, count, dayOf, latest, max, min, monthOf, sum, weekOf } from '#kern
 const base = domain({
   name: 'spending',
   roles: ['employee', 'approver', 'accountant'],
-  user: { rights: { read: { anyone: true } } },
+  user: { read: { anyone: true } },
 });
 const { aggregate, user, view } = base;
 

@@ -9,7 +9,7 @@ import { flag, instant, integer, line, list, ref, states } from '#kernel/declare
 const base = domain({
   name: 'support',
   roles: ['customer', 'agent', 'lead'],
-  user: { rights: { read: { anyone: true } } },
+  user: { read: { anyone: true } },
 });
 const { aggregate, user } = base;
 

@@ -6,7 +6,7 @@ import { choice, line, list, ref, states } from '#kernel/declare/fields.ts';
 const base = domain({
   name: 'teams',
   roles: ['member', 'director'],
-  user: { rights: { read: { anyone: true } } },
+  user: { read: { anyone: true } },
 });
 const { aggregate, user } = base;
 

@@ -5,6 +5,6 @@ export const base = domain({
   name: 'my-app',
   roles: ['member'],
   // Members see each other’s names. Without this line, users are private.
-  user: { rights: { read: { signedIn: true } } },
+  user: { read: { signedIn: true } },
 });
 export const { aggregate, user } = base;

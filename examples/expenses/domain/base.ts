@@ -13,7 +13,7 @@ export const base = domain({
   },
   user: {
     // Colleagues see each other’s names.
-    rights: { read: { signedIn: true } },
+    read: { signedIn: true },
     fields: {
       iban: word(IBAN, 'Must be an IBAN without spaces.')
         .optional()

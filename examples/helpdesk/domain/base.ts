@@ -11,7 +11,7 @@ export const base = domain({
   },
   user: {
     // Customers see whom they talk to, and not each other.
-    rights: { read: { customer: ['agent', 'lead'], agent: true, lead: true } },
+    read: { customer: ['agent', 'lead'], agent: true, lead: true },
     fields: { phone: line(40).optional().personal() },
     fieldRights: { readContact: { reads: ['email', 'phone'], signedIn: 'caller', agent: true, lead: true } },
   },
