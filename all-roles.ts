@@ -36,7 +36,9 @@ export const startFollowers = async (context: ProcessContext, worker: WorkerLink
   const { config, log, parts, resources } = context;
   const foundation = await openFoundation(context, 'annals');
   resources.use(worker.report(foundation));
-  const blobs = resources.use(await openBlobs({ url: config.blobUrl, health: foundation.health }));
+  const blobs = resources.use(
+    await openBlobs({ url: config.blobUrl, health: foundation.health, scan: context.scan }),
+  );
   const gateway = resources.use(await startCommands(context, foundation, { blobs }));
   const notifier = resources.use(openReadModelNotifier({ ...foundation, url: foundation.databaseUrl }));
   await startProjection(context, foundation, { notifier });
@@ -115,7 +117,9 @@ type RoleOptions = {
 
 const startRoles = async (context: ProcessContext, foundation: Foundation, { follows }: RoleOptions) => {
   const { config, log, parts, resources } = context;
-  const blobs = resources.use(await openBlobs({ url: config.blobUrl, health: foundation.health }));
+  const blobs = resources.use(
+    await openBlobs({ url: config.blobUrl, health: foundation.health, scan: context.scan }),
+  );
   const gateway = resources.use(await startCommands(context, foundation, { blobs, follows }));
   const notifier = resources.use(openReadModelNotifier({ ...foundation, url: foundation.databaseUrl }));
   if (follows) await startProjection(context, foundation, { notifier });

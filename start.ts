@@ -56,10 +56,10 @@ export const operate = async (
   args: readonly string[] = process.argv.slice(2),
 ): Promise<void> => {
   const served = await withAllParts(given);
-  const { domain, parts } = await load(served);
+  const { domain, parts, scan } = await load(served);
   const { runCommandLine } = await import('./command-line/program.ts');
   const { openTerminal } = await import('./command-line/terminal.ts');
-  const serve = () => runRole(() => allRoles(served), { domain, parts, args: [] });
+  const serve = () => runRole(() => allRoles(served), { domain, parts, scan, args: [] });
   using terminal = openTerminal({ ...served, domain, serve });
   process.exitCode = await runCommandLine(args, terminal);
 };

@@ -77,9 +77,9 @@ export const collectionOf = (send: Send, under: string, name: string, etagAbove?
       target: Target,
       field: string,
       body: Blob,
-      { type, ...options }: WriteOptions & { readonly type?: string } = {},
+      { type, name, ...options }: WriteOptions & FileOptions = {},
     ) => {
-      const headers = { 'Content-Type': type ?? body.type, ...options.headers };
+      const headers = { ...headersOf(body, { type, name }), ...options.headers };
       return writtenIn(
         await onItem('PUT', target, { suffix: `/${kebab(field)}`, body, options: { ...options, headers } }),
       );
@@ -95,6 +95,22 @@ export const collectionOf = (send: Send, under: string, name: string, etagAbove?
     methods,
   );
 };
+
+type FileOptions = { readonly type?: string | undefined; readonly name?: string | undefined };
+
+const headersOf = (
+  body: Blob,
+  { type, name = nameOf(body) }: FileOptions,
+): Readonly<Record<string, string>> => ({
+  'Content-Type': type ?? body.type,
+  ...(name !== undefined && {
+    'Content-Disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name)}`,
+  }),
+});
+
+/** That of a `File`; a `Blob` has none. */
+const nameOf = (body: Blob): string | undefined =>
+  'name' in body && typeof body.name === 'string' ? body.name : undefined;
 
 /**
  * Has the members of `has`; other names call `make`. Never has `then`, so that `await` does not take it for a

@@ -28,7 +28,9 @@ import { startCommands } from './start.ts';
 export const startRole = async (context: ProcessContext): Promise<void> => {
   const { config, resources } = context;
   const foundation = await openFoundation(context, 'annals-command');
-  const blobs = resources.use(await openBlobs({ url: config.blobUrl, health: foundation.health }));
+  const blobs = resources.use(
+    await openBlobs({ url: config.blobUrl, health: foundation.health, scan: context.scan }),
+  );
   const gateway = resources.use(await startCommands(context, foundation, { blobs }));
   const { requireIfMatch } = config;
   const authentication = await openAuthentication(context, foundation);

@@ -6,24 +6,24 @@ import { contextOf } from '#edge/rest/writes/context.ts';
 import { itemOf } from '#edge/rest/writes/item.ts';
 import { itemWrites } from '#edge/rest/writes/item-writes.ts';
 import type { WriteDependencies } from '#edge/rest/writes/write-routes.ts';
-import type { ImageType } from '#kernel/base/image-type.ts';
 import { kebab } from '#kernel/base/names.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { routeOf } from '#kernel/base/rest/operation.ts';
+import type { Accepted } from '#kernel/decide/accepted-files.ts';
 import { typeOfCommand } from '#kernel/decide/decide.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { Blobs } from '#shared/blobs/blobs.ts';
 import {
-  demandPictureType,
-  PICTURE_BYTES_MAX,
-  type Picture,
-  pictureTooLarge,
-  receivePicture,
-  unsupportedPicture,
-} from '#shared/blobs/picture.ts';
-import { setUpload } from '#shared/blobs/set-upload.ts';
+  demandFileType,
+  fileTooLarge,
+  type IncomingFile,
+  nounOf,
+  receiveFile,
+  unsupportedFile,
+} from '#shared/blobs/incoming-file.ts';
+import { type ReceivingBlobs, setUpload } from '#shared/blobs/set-upload.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import { ofAggregates } from '#shared/rest/operations.ts';
+import { fileNameIn } from './uploads/file-name.ts';
 
 /** All writes over REST. */
 export const commandRoutes = (dependencies: WriteDependencies & UploadDependencies): Router =>
@@ -32,7 +32,7 @@ export const commandRoutes = (dependencies: WriteDependencies & UploadDependenci
 type UploadDependencies = {
   readonly domain: Domain;
   readonly gateway: CommandGateway;
-  readonly blobs: Pick<Blobs, 'put' | 'remove'>;
+  readonly blobs: ReceivingBlobs;
   readonly requireIfMatch: boolean;
 };
 
@@ -53,7 +53,8 @@ const uploadRoutes = (dependencies: UploadDependencies): Router => {
     const put: RequestHandler = async (request, response) => {
       const ids = idsOf(request);
       const context = contextOf(request, operation, { requireIfMatch });
-      const pictureType = demandPicture(request);
+      const fileType = demandFile(request, upload.accepts);
+      const name = upload.accepts.isPicture ? undefined : fileNameIn(request);
       const length = request.get('Content-Length');
       // A retry finds the version that the first request made: with a key, only the command itself can check
       // preconditions.
@@ -61,14 +62,16 @@ const uploadRoutes = (dependencies: UploadDependencies): Router => {
       const conditions = idempotencyKey === undefined ? { ifVersion, unlessVersion } : {};
       const result = await setUpload({
         blobs,
+        kind,
+        upload,
         id: Number(ids[`${kind.name}Id`]),
         check: () => gateway.send({ type, ...ids }, { ...first, ...conditions }),
-        receive: () => receiveBody(request, pictureType),
+        receive: async () => ({ ...(await receiveBody(request, upload.accepts, fileType)), name }),
         bytes: length === undefined ? undefined : Number(length),
         // Each attempt stores the file under a new name, so the key covers the bytes instead.
-        change: (path, digest) =>
+        change: (members, digest) =>
           gateway.send(
-            { type, ...ids, [field]: path },
+            { type, ...ids, ...members },
             { ...context, content: `${field} ${Object.values(ids).join(' ')} ${digest}` },
           ),
         // Discards the rest of the body, so that the client gets to read the response.
@@ -89,21 +92,23 @@ const uploadRoutes = (dependencies: UploadDependencies): Router => {
 };
 
 /** Checks the headers of an upload, and refuses an unsupported file before reading any of it. */
-const demandPicture = (request: Request): ImageType => {
-  const type = demandPictureType(request.get('Content-Type') ?? '');
+const demandFile = (request: Request, accepted: Accepted): string => {
+  const type = demandFileType(accepted, request.get('Content-Type') ?? '');
   if (!/^(?:identity)?$/i.test(request.get('Content-Encoding') ?? ''))
-    throw unsupportedPicture('Send the picture without a Content-Encoding.');
+    throw unsupportedFile(accepted, `Send the ${nounOf(accepted)} without a Content-Encoding.`);
   if (request.get('Content-Range') !== undefined)
-    throw new HttpProblem('malformed_request', { detail: 'Send the whole picture, without Content-Range.' });
-  if (Number(request.get('Content-Length') ?? 0) > PICTURE_BYTES_MAX) throw pictureTooLarge();
+    throw new HttpProblem('malformed_request', {
+      detail: `Send the whole ${nounOf(accepted)}, without Content-Range.`,
+    });
+  if (Number(request.get('Content-Length') ?? 0) > accepted.bytesMax) throw fileTooLarge(accepted);
   return type;
 };
 
 /** Leaving the body early does not destroy the connection, which carries the response. */
-const receiveBody = (request: Request, type: ImageType): Promise<Picture> => {
+const receiveBody = (request: Request, accepted: Accepted, type: string): Promise<IncomingFile> => {
   demandBodyRate(request, BYTES_PER_SECOND_MIN);
-  return receivePicture(request.iterator({ destroyOnReturn: false }), type);
+  return receiveFile(request.iterator({ destroyOnReturn: false }), accepted, type);
 };
 
-/** A phone on a poor line is as fast; the largest file then takes five and a half minutes. */
+/** A phone on a poor line is as fast; the largest picture then takes five and a half minutes. */
 const BYTES_PER_SECOND_MIN = 32_768;

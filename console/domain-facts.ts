@@ -3,6 +3,7 @@
 import * as z from 'zod';
 import { capital, kebab, spaced, targetOf, wire } from '#kernel/base/names.ts';
 import { FOR_OTHERS, operationOf, type Right, rightsOf } from '#kernel/conditions/rights.ts';
+import { isFileField } from '#kernel/decide/accepted-files.ts';
 import { formShape } from '#kernel/decide/forms.ts';
 import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
@@ -66,6 +67,8 @@ export type FieldFacts = {
   readonly title: string;
   readonly says?: string | undefined;
   readonly type: FieldDef['kind'];
+  /** An upload that is no picture. */
+  readonly isFile?: boolean | undefined;
   readonly hasLines?: boolean | undefined;
   /** The kind of a reference’s target, and the field of it that is shown. */
   readonly of?: string | undefined;
@@ -114,7 +117,14 @@ export type CommandFacts = {
   readonly form: readonly FormFieldFacts[];
 };
 
-export type UploadFacts = { readonly field: string; readonly title: string; readonly rel: string };
+export type UploadFacts = {
+  readonly field: string;
+  readonly title: string;
+  readonly rel: string;
+  /** The media types that the field accepts. */
+  readonly types: readonly string[];
+  readonly isPicture: boolean;
+};
 
 /** Numbers and latest values by a key. */
 export type ViewFacts = {
@@ -196,6 +206,7 @@ const fieldFacts = (name: string, def: FieldDef): FieldFacts => ({
   says: def.says,
   type: def.kind,
   hasLines: hasLines(def) || undefined,
+  isFile: isFileField(def) || undefined,
   of: def.kind === 'ref' ? targetOf(def) : undefined,
   rel: def.kind === 'ref' ? kebab(name) : undefined,
   values: def.values,
@@ -228,7 +239,13 @@ const listFacts = (domain: Domain, kind: Kind, list: ListInfo): ListFacts => ({
 const uploadsOf = (kind: Kind, list: ListInfo | undefined): readonly UploadFacts[] =>
   uploadFieldsOf(kind)
     .filter((upload) => upload.list === list)
-    .map(({ name }) => ({ field: name, title: titleOf(name), rel: kebab(name) }));
+    .map(({ name, accepts: { types, isPicture } }) => ({
+      field: name,
+      title: titleOf(name),
+      rel: kebab(name),
+      types,
+      isPicture,
+    }));
 
 const commandFacts = (domain: Domain, kind: Kind, command: CommandInfo): CommandFacts => ({
   name: command.name,

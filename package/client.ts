@@ -3,6 +3,7 @@
 // biome-ignore lint/performance/noBarrelFile: what a package exports is one.
 export { can } from '../client/can.ts';
 export { createClient } from '../client/client.ts';
+export { type FileDetails, fileDetails } from '../client/file-details.ts';
 export type { Followed } from '../client/follow.ts';
 export type { Listing, Page } from '../client/pages.ts';
 export { NoAnswer, Problem } from '../client/problem.ts';

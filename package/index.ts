@@ -4,10 +4,12 @@ import './testing/dispose.ts';
 
 // biome-ignore lint/performance/noBarrelFile: what a package exports is one.
 export { assemble } from '#kernel/assembly/assemble.ts';
+export type { Scan, ScannedFile } from '#kernel/base/scan.ts';
 export { domain } from '#kernel/declare/domain.ts';
 export {
   choice,
   date,
+  file,
   flag,
   instant,
   integer,

@@ -34,10 +34,11 @@ export const load = async ({
   domain,
   parts,
   routes,
-}: ServedParts): Promise<Pick<ProcessContext, 'domain' | 'parts' | 'routes'>> => {
+  scan,
+}: ServedParts): Promise<Pick<ProcessContext, 'domain' | 'parts' | 'routes' | 'scan'>> => {
   try {
     const names = parts.map(({ name }) => name);
-    return { domain: withParts(await domain(), names), parts, routes };
+    return { domain: withParts(await domain(), names), parts, routes, scan };
   } catch (error) {
     if (!(error instanceof StartRefused)) throw error;
     process.stderr.write(`${error.message}\n`);

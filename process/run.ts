@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { constants } from 'node:os';
+import type { Scan } from '#kernel/base/scan.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Clock } from '#shared/clock/clock.ts';
@@ -25,6 +26,8 @@ export type ProcessContext = {
   readonly parts: readonly Part[];
   /** The routes of the installation’s own. */
   readonly routes?: OwnRoutes | undefined;
+  /** Checks each new file, if the installation has a scanner. */
+  readonly scan?: Scan | undefined;
   /** The time of all roles; tests and demos move it. */
   readonly clock: Clock;
   /** Disposed in reverse order when the process receives a stop signal. */
@@ -37,7 +40,7 @@ export type ProcessContext = {
   readonly onHangUp?: (work: () => void) => void;
 };
 
-type RunOptions = Pick<ProcessContext, 'domain' | 'parts' | 'routes'> & Partial<StartArguments>;
+type RunOptions = Pick<ProcessContext, 'domain' | 'parts' | 'routes' | 'scan'> & Partial<StartArguments>;
 type Start = (context: ProcessContext) => Promise<void>;
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
@@ -49,7 +52,10 @@ const SAME_SIGNAL_MS = 300;
  * The life of a process: settings, start, work until a signal, orderly stop, exit 0. A second signal exits at
  * once, a stop that takes longer than `DRAIN_MS` is cut off, and an unexpected failure is logged and exits 1.
  */
-export const run = async (start: Start, { domain, parts, routes, ...given }: RunOptions): Promise<never> => {
+export const run = async (
+  start: Start,
+  { domain, parts, routes, scan, ...given }: RunOptions,
+): Promise<never> => {
   try {
     const answer = answerStartArguments({ program: process.argv[1] ?? '', args: [], ...given });
     if (answer !== undefined) {
@@ -61,7 +67,7 @@ export const run = async (start: Start, { domain, parts, routes, ...given }: Run
     signUpRoleOf(domain, config.signUp);
     const worker = openWorkerLink();
     const log = createLog({ level: config.logLevel, worker: worker?.name });
-    process.exit(await live(start, { config, log, domain, parts, routes, clock: REAL_TIME, worker }));
+    process.exit(await live(start, { config, log, domain, parts, routes, scan, clock: REAL_TIME, worker }));
   } catch (error) {
     if (!(error instanceof StartRefused)) throw error;
     process.stderr.write(`${error.message}\n`);
@@ -77,7 +83,7 @@ const noteRunning = async (): Promise<void> => {
 
 const live = async (
   start: Start,
-  given: Pick<ProcessContext, 'config' | 'log' | 'domain' | 'parts' | 'routes' | 'clock' | 'worker'>,
+  given: Pick<ProcessContext, 'config' | 'log' | 'domain' | 'parts' | 'routes' | 'scan' | 'clock' | 'worker'>,
 ): Promise<number> => {
   const { config, log, worker } = given;
   const stopSignal = new AbortController();

@@ -1,3 +1,4 @@
+import type { Scan } from '#kernel/base/scan.ts';
 import type { LoadDemo } from '#kernel/demo/demo.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { OwnRoutes } from './own-routes.ts';
@@ -13,5 +14,10 @@ export type Served = {
   readonly parts?: readonly Part[];
   /** Routes beside those of Annals, served with the reads. */
   readonly routes?: OwnRoutes;
+  /**
+   * Checks each uploaded file before it is accepted, for example with a virus scanner. A sentence refuses the file;
+   * so do an error, and more than a minute.
+   */
+  readonly scan?: Scan;
   readonly demo?: LoadDemo;
 };

@@ -6,7 +6,7 @@ import { awaitConsistency } from '#edge/rest/reads/consistency.ts';
 import type { Config } from '#process/config.ts';
 import { migrateOperations } from '#process/operations/migrate.ts';
 import type { OwnRoutes } from '#process/own-routes.ts';
-import type { Blobs } from '#shared/blobs/blobs.ts';
+import type { UploadStorage } from '#shared/blobs/blobs.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { ReadModelNotifier } from '#shared/read-model/read-model.ts';
@@ -24,7 +24,7 @@ import { uploadKey } from './uploads/signed-address.ts';
 /** The dependencies of the query side. The caller owns them, and they outlive the service. */
 export type QueryDependencies = {
   readonly databaseUrl: string;
-  readonly blobs: Pick<Blobs, 'find' | 'read' | 'put' | 'remove'>;
+  readonly blobs: Pick<UploadStorage, 'find' | 'read' | 'put' | 'remove' | 'scan'>;
   readonly changes: ChangeStream;
   /** Notifies when the read model has advanced. */
   readonly notifier: ReadModelNotifier;

@@ -24,7 +24,9 @@ export const startRole = async (context: ProcessContext): Promise<void> => {
   foundation.health.add('read model', () => foundation.pool.query('select from read_model.users limit 1'));
   watchParked(foundation);
   const notifier = resources.use(openReadModelNotifier({ ...foundation, url: foundation.databaseUrl }));
-  const blobs = resources.use(await openBlobs({ url: config.blobUrl, health: foundation.health }));
+  const blobs = resources.use(
+    await openBlobs({ url: config.blobUrl, health: foundation.health, scan: context.scan }),
+  );
   const gateway = createHttpGateway({
     urls: config.commandUrls,
     key: gatewayKey(foundation.masterKey),

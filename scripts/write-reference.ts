@@ -51,6 +51,11 @@ const SECTIONS: readonly Section[] = [
     parts: ['Field', 'Choice'].map((methods) => ({ file: 'fields.ts', methods })),
   },
   {
+    title: 'Options of files',
+    text: 'The argument of `file`. [Files](domain.md#files) says what follows from them.',
+    parts: [{ file: 'fields.ts', members: 'FileOptions' }],
+  },
+  {
     title: 'Options of lists',
     text: 'The second argument of `list`.',
     parts: [{ file: 'fields.ts', members: 'ListOptions' }],

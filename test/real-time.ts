@@ -16,7 +16,7 @@ const REAL_TIME_IN: Readonly<Record<string, Exception>> = {
   'auth/': { files: 8, why: 'dates of sign-ins, of tokens and of codes, which other programs compare' },
   'command/execute.ts': { files: 1, why: 'a pause of milliseconds after a conflict' },
   'query/': { files: 6, why: 'long responses and their clients, in real time on sockets' },
-  'shared/blobs/': { files: 1, why: 'times of files' },
+  'shared/blobs/': { files: 2, why: 'times of files, and the time limit of a scanner' },
   'adapters/embedded-postgres/': { files: 2, why: 'how long a server takes to start and to stop' },
   'adapters/opentelemetry/': { files: 1, why: 'spans have real times' },
   'adapters/redis/': { files: 1, why: 'engines count by their own time' },

@@ -1,6 +1,8 @@
 // Over 200 lines, because it is one type: a client of a domain.
+
 import type { List, Ref, ValueOf } from '#kernel/declare/fields.ts';
 import type { View } from '#kernel/declare/view.ts';
+import type { FileDetails } from '../file-details.ts';
 import type { Followed } from '../follow.ts';
 import type { Listing } from '../pages.ts';
 import type { Problem } from '../problem.ts';
@@ -186,6 +188,8 @@ type Writes<A> = If<
 type FileOptions = WriteOptions & {
   /** The media type, if the file does not say it. */
   readonly type?: string;
+  /** The name of the file, if it is no `File` with a name. Pictures have none. */
+  readonly name?: string;
 };
 
 /** The names of the client's own methods. */
@@ -463,7 +467,7 @@ type Kernel<D> = {
     address(
       path: string,
       options?: ReadOptions,
-    ): Promise<{ readonly href: string; readonly expiresAt: string }>;
+    ): Promise<{ readonly href: string; readonly expiresAt: string } & Partial<FileDetails>>;
   };
   /**
    * Any other path, such as `/webhooks`. A request other than `GET` is sent once; with an `idempotencyKey`,

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { largestFileOf } from '#kernel/decide/upload-fields.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { ofAggregates, resourcesOf } from '#shared/rest/operations.ts';
 import type { Command } from '../arguments/command.ts';
@@ -26,9 +27,20 @@ export const nginxFor = (domain: Domain): string => {
     ),
   );
   const conf = readFileSync(TEMPLATE, 'utf8');
+  const mib = Math.ceil(largestFileOf(domain) / MIB);
   const ofResources = withLocation(conf, 'Resources', `^(?:/api)?/${anyOf([...written])}(?:/|$)`);
-  return withLocation(ofResources, 'Uploads', files.length === 0 ? NOWHERE : `^(?:/api)?/${anyOf(files)}/?$`);
+  const all = withLocation(
+    ofResources,
+    'Uploads',
+    files.length === 0 ? NOWHERE : `^(?:/api)?/${anyOf(files)}/?$`,
+  );
+  // One upload, and a request of GraphQL with ten; the file that ships is for pictures.
+  return all
+    .replace('client_max_body_size 16m;', `client_max_body_size ${mib + 6}m;`)
+    .replace('client_max_body_size 110m;', `client_max_body_size ${10 * mib + 10}m;`);
 };
+
+const MIB = 1_048_576;
 
 /** Matches nothing. */
 const NOWHERE = '(?!)';

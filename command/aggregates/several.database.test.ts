@@ -43,10 +43,12 @@ const purse = aggregate('purse', {
     closed: { sets: { status: 'closed' } },
   },
   facts: {
-    covered: [{ balance: { min: 0 } }, { guarantor: { open: true } }],
+    covered: {
+      when: [{ balance: { min: 0 } }, { guarantor: { open: true } }],
+      says: 'The purse is not covered.',
+    },
     small: { balance: { max: 500 } },
   },
-  refusals: { covered: 'The purse is not covered.' },
   invariants: { covered: 'covered', small: 'small' },
   commands: {
     open: { emits: 'opened' },

@@ -1,3 +1,4 @@
+import { isMediaType } from '../base/file-address.ts';
 import { StartRefused } from '../base/start-refused.ts';
 import { editOf } from '../decide/forms.ts';
 import { type UploadField, uploadFieldsOf } from '../decide/upload-fields.ts';
@@ -13,6 +14,9 @@ export const demandFiles = (domain: Domain): void => {
 const wrongFilesIn = (kind: Kind): readonly string[] => {
   const uploads = uploadFieldsOf(kind);
   return [
+    ...[kind.fields, ...Object.values(kind.lists).map(({ fields }) => fields)].flatMap((defs) =>
+      [...filesIn(defs).flatMap(wrongLimits), ...takenIn(defs)].map((wrong) => `${kind.name}: ${wrong}`),
+    ),
     ...filesIn(kind.fields).flatMap(([name, def]) =>
       isFilled(kind, uploads, { name, def, list: undefined })
         ? []
@@ -34,6 +38,36 @@ const wrongFilesIn = (kind: Kind): readonly string[] => {
 
 const filesIn = (defs: Defs): readonly (readonly [string, FieldDef])[] =>
   Object.entries(defs).filter(([, { kind }]) => kind === 'upload');
+
+const FILE_BYTES_MAX = 104_857_600;
+const TYPES_MAX = 50;
+
+const wrongLimits = ([name, { file }]: readonly [string, FieldDef]): readonly string[] => {
+  if (file === undefined) return [];
+  const { types, bytesMax } = file as { readonly types: unknown; readonly bytesMax: unknown };
+  if (!Array.isArray(types) || types.length === 0 || types.length > TYPES_MAX)
+    return [`the file ${name} needs 1 to ${TYPES_MAX} media types: write \`types: ['application/pdf']\`.`];
+  const [wrong] = types.filter((type) => typeof type !== 'string' || !isMediaType(type));
+  if (wrong !== undefined)
+    return [
+      `the file ${name} accepts ${String(wrong)}, which is no media type in small letters: write one as \`application/pdf\`.`,
+    ];
+  const isSize =
+    Number.isInteger(bytesMax) && (bytesMax as number) >= 1 && (bytesMax as number) <= FILE_BYTES_MAX;
+  return isSize
+    ? []
+    : [`the file ${name} has at most ${String(bytesMax)} bytes: use a number from 1 to ${FILE_BYTES_MAX}.`];
+};
+
+/** GraphQL has fields beside that of a file. */
+const takenIn = (defs: Defs): readonly string[] =>
+  filesIn(defs).flatMap(([name, { file }]) =>
+    [`${name}Address`, ...(file === undefined ? [] : [`${name}Details`])].flatMap((taken) =>
+      taken in defs
+        ? [`the field ${taken} has the name that GraphQL gives to what belongs to ${name}: rename it.`]
+        : [],
+    ),
+  );
 
 type Asked = {
   readonly name: string;

@@ -331,7 +331,7 @@ export const TYPES_OF_THE_KERNEL = [
   ...'AuditStatus Boolean Change Cursor DateTime EventType FieldChange Float HistoryConnection HistoryEntry HistoryEntryEdge'.split(
     ' ',
   ),
-  ...'HttpHeader ID Int JSON Mutation Node PageInfo Query SignedAddress String Subscription Upload'.split(
+  ...'FileDetails HttpHeader ID Int JSON Mutation Node PageInfo Query SignedAddress String Subscription Upload'.split(
     ' ',
   ),
   ...'Delivery DeliveryAnswer DeliveryAttempt DeliveryAttemptConnection DeliveryAttemptEdge DeliveryConnection'.split(

@@ -2,6 +2,8 @@
 export const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'image/avif'] as const;
 export type ImageType = (typeof IMAGE_TYPES)[number];
 
+export const PICTURE_BYTES_MAX = 10 * 1_048_576;
+
 /** The number of bytes that identify the type of a file. */
 export const HEAD_BYTES = 256;
 

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { ADDRESS_CHARACTERS_MAX, factsOfFile } from './file-address.ts';
 import { isUploadPath, UPLOAD_NAME, UPLOADS } from './upload-name.ts';
 
 /**
@@ -100,6 +101,16 @@ export const demandedPicture = picture
     maxLength: 2_048,
     pattern: `^(https?://[A-Za-z0-9._~:/?#[\\]@!$&()*+,;=%-]+|${UPLOADS}${UPLOAD_NAME.source.slice(1, -1)})$`,
   });
+
+/** The address of an uploaded file, with its type, size, digest and name. */
+export const recordedFile = z
+  .string()
+  .max(ADDRESS_CHARACTERS_MAX)
+  .regex(/^\/uploads\/[\w.-]+\?[\w.~%&=!'()*-]+$/);
+
+export const demandedFile = recordedFile.refine((value) => factsOfFile(value) !== undefined, {
+  error: 'Must be the address of a file that was uploaded here.',
+});
 
 /** RFC 3339 in UTC with milliseconds: one spelling for each time, so that strings sort by time. */
 export const timestamp = z.iso.datetime({ precision: 3 });

@@ -76,7 +76,7 @@ const decisionOf = (domain: Domain, kind: Kind, { command, evolve, decisions }: 
           : [];
       for (const data of drafted) {
         if (!isCreation) guard(before.fields, context);
-        draft.demandUploads(before, data);
+        draft.demandUploads(before, data, form);
         const happened = happen(evolve, draft, { state: after, data, metadata });
         events.push(happened.event);
         after = happened.after;

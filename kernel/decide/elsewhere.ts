@@ -94,7 +94,7 @@ export const draftElsewhere = (
         throw new Rejection((state.status === 'ended' ? deleted : notFound)(target.name));
       const evolve = foldOf(target);
       for (const data of draft.dataOf(draft.formOf(values), state, { computed: values, context })) {
-        draft.demandUploads(state, data);
+        draft.demandUploads(state, data, values);
         const happened = happen(evolve, draft, { state, data, metadata: metadataOf(context) });
         events.push(happened.event);
         state = happened.after;

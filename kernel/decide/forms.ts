@@ -3,6 +3,7 @@ import { JsonPatch } from '../base/json-patch.ts';
 import { capital, wire } from '../base/names.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import type { CommandInfo, Defs, Domain, Kind, ListInfo } from '../registry/registry.ts';
+import { isFileField, STORED } from './accepted-files.ts';
 import { typeOfCommand } from './decide.ts';
 
 type Shape = Record<string, z.ZodType>;
@@ -96,11 +97,16 @@ export const commandSchema = (kind: Kind, command: CommandInfo): z.ZodObject => 
   const { list } = command;
   const item =
     list === undefined || command.kind === 'addItem' ? {} : { [list.id.name]: list.id.def.recorded };
+  const defs = list === undefined ? kind.fields : list.fields;
+  const stored = (list === undefined ? command.form : command.itemForm).filter((name) =>
+    isFileField(defs[name]),
+  );
   return z.strictObject({
     type: z.literal(typeOfCommand(kind, command.name)),
     ...of,
     ...item,
     ...formShape(kind, command),
+    ...(stored.length > 0 && { [STORED]: z.enum(stored).exactOptional() }),
   });
 };
 

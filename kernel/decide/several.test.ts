@@ -27,8 +27,9 @@ const team = aggregate('team', {
     closed: { sets: { status: 'closed' } },
     dissolved: { ends: true },
   },
-  facts: { solvent: { spent: { max: { field: 'budget' } } } },
-  refusals: { solvent: 'The team has no money left.' },
+  facts: {
+    solvent: { when: { spent: { max: { field: 'budget' } } }, says: 'The team has no money left.' },
+  },
   invariants: { solvent: 'solvent' },
   commands: { form: { emits: 'formed' }, join: { emits: 'joined' }, dissolve: { emits: 'dissolved' } },
   rights: anyone,

@@ -1,4 +1,7 @@
-import type { CommandInfo, Kind, ListInfo } from '../registry/registry.ts';
+import { PICTURE_BYTES_MAX } from '../base/image-type.ts';
+import type { FieldDef } from '../declare/fields.ts';
+import type { CommandInfo, Domain, Kind, ListInfo } from '../registry/registry.ts';
+import { type Accepted, acceptedBy } from './accepted-files.ts';
 import { editOf } from './forms.ts';
 
 /** A field for an upload, of an aggregate or of the items of a list, and the command that sets it. */
@@ -8,7 +11,15 @@ export type UploadField = {
   readonly command: CommandInfo;
   /** A required file can be replaced only. */
   readonly isRemovable: boolean;
+  readonly accepts: Accepted;
 };
+
+/** The size of the largest file that a domain accepts; at least that of a picture. */
+export const largestFileOf = ({ kinds }: Domain): number =>
+  Math.max(
+    PICTURE_BYTES_MAX,
+    ...Object.values(kinds).flatMap((kind) => uploadFieldsOf(kind).map(({ accepts }) => accepts.bytesMax)),
+  );
 
 export const uploadFieldsOf = (kind: Kind): readonly UploadField[] => {
   const edit = editOf(kind);
@@ -19,6 +30,7 @@ export const uploadFieldsOf = (kind: Kind): readonly UploadField[] => {
       : own.map((name) => ({
           ...{ name, list: undefined, command: edit },
           isRemovable: kind.fields[name]?.optional === true,
+          accepts: acceptedBy(kind.fields[name] as FieldDef),
         }))),
     ...Object.values(kind.lists).flatMap((list) => {
       const command = Object.values(kind.commands).find(
@@ -29,7 +41,11 @@ export const uploadFieldsOf = (kind: Kind): readonly UploadField[] => {
         ? []
         : names
             .filter((name) => command.itemForm.includes(name))
-            .map((name) => ({ name, list, command, isRemovable: list.fields[name]?.optional === true }));
+            .map((name) => ({
+              ...{ name, list, command },
+              isRemovable: list.fields[name]?.optional === true,
+              accepts: acceptedBy(list.fields[name] as FieldDef),
+            }));
     }),
   ];
 };

@@ -1,6 +1,8 @@
+import { factsOfFile } from '../base/file-address.ts';
 import { Rejection } from '../base/rejection.ts';
 import { isUploadOf, isUploadPath } from '../base/upload-name.ts';
 import type { Defs, EventInfo, Kind, Row } from '../registry/registry.ts';
+import { isFileField, STORED } from './accepted-files.ts';
 import { itemsOf } from './items.ts';
 import type { Present } from './state.ts';
 
@@ -35,21 +37,36 @@ export const lostUploadsOf = (kind: Kind, event: EventInfo): ((before: Present, 
 };
 
 /** Refuses an event that names an upload of another aggregate or field, or a lost one. */
-export const demandOwnUploads = (kind: Kind, event: EventInfo): ((before: Present, data: Row) => void) => {
+export const demandOwnUploads = (
+  kind: Kind,
+  event: EventInfo,
+): ((before: Present, data: Row, form: Row) => void) => {
   const { list } = event;
   const names =
     list === undefined
       ? uploadsIn(kind.fields, event.values)
       : uploadsIn(list.fields, Object.keys(list.fields));
   const isHeld = holderIn(kind);
+  const defs = list?.fields ?? kind.fields;
   const wanted = (name: string): string =>
-    (list?.fields ?? kind.fields)[name]?.mayBeElsewhere
+    defs[name]?.mayBeElsewhere
       ? `Must be an upload of this ${kind.name} that no other field uses, or the URL of a picture elsewhere.`
       : `Must be an upload of this ${kind.name} that no other field uses.`;
-  return (before, data) => {
+  return (before, data, form) => {
     const { fields, lostUploads } = before;
     for (const name of names) {
       const path = data[name];
+      if (isFileField(defs[name])) {
+        const isKept = list === undefined && path === fields[name];
+        if (typeof path !== 'string' || isKept) continue;
+        // Only the upload itself knows that the facts in the address are true.
+        if (form[STORED] === name && factsOfFile(path) !== undefined) continue;
+        throw new Rejection('invalid_command', {
+          errors: [
+            { pointer: `/${name}`, detail: 'Must be null or as it is: upload a file to its own path.' },
+          ],
+        });
+      }
       if (typeof path !== 'string' || !isUploadPath(path) || (list === undefined && path === fields[name]))
         continue;
       if (isUploadOf(Number(fields.id), path) && !lostUploads.includes(`${path}\n`) && !isHeld(fields, path))

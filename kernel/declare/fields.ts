@@ -55,6 +55,8 @@ export type FieldDef = {
   readonly mayBeElsewhere?: boolean;
   /** A part of the key of a view that holds periods of this kind. */
   readonly period?: Period;
+  /** The files that an upload accepts, if it is no picture. */
+  readonly file?: FileLimits;
   readonly says?: string;
   /** Descriptions of some words of a choice. */
   readonly means?: Readonly<Record<string, string>>;
@@ -70,6 +72,8 @@ type OfKernel = {
   /** Converts a secret to the form that may be stored outside the log. */
   readonly concealed?: (value: unknown) => unknown;
 };
+
+export type FileLimits = { readonly types: readonly string[]; readonly bytesMax: number };
 
 declare const VALUE: unique symbol;
 declare const TARGET: unique symbol;
@@ -235,6 +239,26 @@ export const picture = ({ external = false }: { readonly external?: boolean } = 
         }
       : plain('upload', ['text', 'String'], z.string().regex(/^\/uploads\/[\w.-]+$/)),
   );
+
+export type FileOptions = {
+  /**
+   * The media types of its files, as `application/pdf`. The content must match the type if its first bytes tell;
+   * any other file is refused with 415.
+   */
+  readonly types: readonly [string, ...string[]];
+  /** The maximum size of a file, up to 104,857,600 bytes (100 MiB); a larger one is refused with 413. */
+  readonly bytesMax: number;
+};
+/**
+ * An uploaded file of the named types, with the visibility of its aggregate or item. Its value is the address
+ * of the file, which states its type, size, SHA-256 digest and name. It must be optional, because its aggregate
+ * or item is created before it. Browsers download it, and run nothing in it.
+ */
+export const file = ({ types, bytesMax }: FileOptions): Upload =>
+  field({
+    ...plain('upload', ['text', 'String'], values.recordedFile, values.demandedFile),
+    file: { types, bytesMax },
+  });
 
 const id = z.int().positive();
 /** A reference to another aggregate or a user; by name only if the aggregate is declared later. */

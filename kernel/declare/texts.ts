@@ -17,16 +17,23 @@ export const formTextOf = (def: FieldDef): string | undefined => {
 
 const NUMBERS = new Intl.NumberFormat('en');
 
+const charactersInWords = (minLength: number, maxLength: number | undefined): string | undefined =>
+  maxLength === undefined
+    ? undefined
+    : `${minLength > 0 ? `${minLength} to` : 'At most'} ${NUMBERS.format(maxLength)} characters.`;
+
 const limitsInWords = (def: FieldDef): string | undefined => {
   const { minLength = 0, maxLength } = (def.demanded.meta() ?? {}) as {
     minLength?: number;
     maxLength?: number;
   };
   switch (def.kind) {
-    case 'text':
     case 'upload':
-      if (maxLength === undefined) return undefined;
-      return `${minLength > 0 ? `${minLength} to` : 'At most'} ${NUMBERS.format(maxLength)} characters.`;
+      if (def.file !== undefined)
+        return `The address of a file (${def.file.types.join(', ')}) of at most ${NUMBERS.format(def.file.bytesMax)} bytes.`;
+      return charactersInWords(minLength, maxLength);
+    case 'text':
+      return charactersInWords(minLength, maxLength);
     case 'integer': {
       const { minValue, maxValue } = def.demanded as z.ZodNumber;
       return `${NUMBERS.format(minValue ?? 0)} to ${NUMBERS.format(maxValue ?? 0)}.`;

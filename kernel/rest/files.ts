@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { IMAGE_TYPES } from '../base/image-type.ts';
 import { capital, kebab, oneOf, spaced } from '../base/names.ts';
 import { written } from '../base/rest/fields.ts';
 import { oneOfList } from '../decide/items.ts';
@@ -32,7 +31,11 @@ export const filesOf = (domain: Domain, kind: Kind, kinds: readonly Kind[]): rea
       ...shared,
       method: 'PUT',
       summary: `Upload the ${words} of ${whose}`,
-      body: Object.fromEntries(IMAGE_TYPES.map((type) => [type, z.file()])),
+      ...(!upload.accepts.isPicture && {
+        bodySays: `At most ${upload.accepts.bytesMax.toLocaleString('en')} bytes.`,
+        takesFileName: true,
+      }),
+      body: Object.fromEntries(upload.accepts.types.map((type) => [type, z.file()])),
       answer: written(`The ${one} has the ${words}.`),
       use: { kind, does: 'putFile', upload },
     };

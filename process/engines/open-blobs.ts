@@ -1,6 +1,7 @@
+import type { Scan } from '#kernel/base/scan.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { type BlobAddress, parseBlobUrl } from '#shared/blobs/blob-url.ts';
-import type { Blobs } from '#shared/blobs/blobs.ts';
+import type { Blobs, UploadStorage } from '#shared/blobs/blobs.ts';
 import type { HealthChecks } from '#shared/health-checks.ts';
 import { loadEngine } from '#shared/load-engine.ts';
 
@@ -8,10 +9,13 @@ import { loadEngine } from '#shared/load-engine.ts';
 export const openBlobs = async ({
   url,
   health,
+  scan,
 }: {
   readonly url: string;
   readonly health: HealthChecks;
-}): Promise<Blobs> => {
+  /** Checks each new file. */
+  readonly scan?: Scan | undefined;
+}): Promise<UploadStorage> => {
   const address = parseBlobUrl(url);
   if (address === undefined) throw new StartRefused('BLOB_URL must be a file: or an s3: URL.');
   const blobs = await openAndCheck(address).catch((cause: unknown) => {
@@ -24,7 +28,7 @@ export const openBlobs = async ({
     );
   });
   health.add('uploads', (signal) => blobs.check(signal));
-  return blobs;
+  return scan === undefined ? blobs : { ...blobs, scan };
 };
 
 const openAndCheck = async (address: BlobAddress): Promise<Blobs> => {

@@ -2,10 +2,11 @@ import { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
 import type { GraphQLSchema } from 'graphql';
 import type { Registry } from 'prom-client';
 import type { FastPath } from '#edge/http/fast-path.ts';
+import { largestFileOf } from '#kernel/decide/upload-fields.ts';
 import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { GraphqlSettings } from '#process/config.ts';
-import type { Blobs } from '#shared/blobs/blobs.ts';
+import type { ReceivingBlobs } from '#shared/blobs/set-upload.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import { observePool } from '#shared/database/observe-pool.ts';
@@ -38,8 +39,8 @@ type GraphqlDependencies = Omit<SubscriptionDependencies, 'execute' | 'planner'>
     readonly replicas: Pick<Replicas, 'spread'>;
     /** Executes mutations. */
     readonly gateway: CommandGateway;
-    /** Stores the pictures of mutations. */
-    readonly blobs: Pick<Blobs, 'put' | 'remove'>;
+    /** Stores the files of mutations. */
+    readonly blobs: ReceivingBlobs;
     readonly readPosition: Pick<ReadPosition, 'reaches'>;
     readonly settings: GraphqlSettings;
     readonly bodyBytesMax: number;
@@ -124,6 +125,7 @@ export const openGraphql = async (dependencies: GraphqlDependencies): Promise<Gr
     subscriptions,
     costMax,
     bodyBytesMax,
+    fileBytesMax: largestFileOf(domain),
     log,
     before,
   });

@@ -112,12 +112,15 @@ export const findUpload = async (
   pool: Pool,
   items: ItemSource,
   { of, columns, path }: AskedUpload,
-): Promise<{ readonly isForAll: boolean } | undefined> => {
+): Promise<{ readonly isForAll: boolean; readonly address: string } | undefined> => {
   const isForAll = items.part === undefined ? 'true' : outsideOf(items);
-  const [row] = await runShared<{ readonly isForAll: boolean }>(
+  // The address of a file states its facts behind its path.
+  const named = columns.map((column) => `i.${column}`).join(', ');
+  const [row] = await runShared<{ readonly isForAll: boolean; readonly address: string }>(
     pool,
-    `select ${isForAll} as "isForAll" from ${items.table} i
-    where i.${items.of} = $1::bigint and $2::text in (${columns.map((column) => `i.${column}`).join(', ')})`,
+    `select ${isForAll} as "isForAll", a.address from ${items.table} i
+    cross join lateral unnest(array[${named}]) a (address)
+    where i.${items.of} = $1::bigint and split_part(a.address, '?', 1) = $2::text limit 1`,
     [of, path],
   );
   return row;

@@ -166,7 +166,15 @@ export const parametersOf = (
   ...headersOf(operation).map((header) =>
     headerParameter(header, requireIfMatch && isOfLog(operation) && operation.method !== 'GET'),
   ),
+  ...(operation.takesFileName ? [FILE_NAME] : []),
 ];
+
+const FILE_NAME: JsonObject = {
+  name: 'Content-Disposition',
+  in: 'header',
+  description: 'The name of the file (RFC 6266), which readers get with it, as far as it is safe.',
+  schema: { type: 'string', examples: ['attachment; filename="receipt.pdf"'] },
+};
 
 const idInPath = (name: string, { parameters }: RestOperation, schemas: JsonSchemas): JsonObject => {
   const own = parameters?.[name];

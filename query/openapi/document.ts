@@ -96,10 +96,11 @@ const operationObject = (id: string, operation: RestOperation, context: Context)
 });
 
 const requestBody = (
-  { isBodyOptional }: RestOperation,
+  { isBodyOptional, bodySays }: RestOperation,
   body: NonNullable<RestOperation['body']>,
   schemas: JsonSchemas,
 ): JsonObject => ({
+  ...(bodySays !== undefined && { description: bodySays }),
   ...(!isBodyOptional && { required: true }),
   content: Object.fromEntries(
     Object.entries(body).map(([type, schema]) => [type, { schema: schemas.of(schema, 'input') }]),

@@ -3,15 +3,37 @@ import { IMAGE_TYPES } from '#kernel/base/image-type.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
 import { capital, spaced } from '#kernel/base/names.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
+import { isFileField } from '#kernel/decide/accepted-files.ts';
+import type { FieldDef } from '#kernel/declare/fields.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import { policyOf, scopeOf } from '#shared/policy.ts';
 import { headers, refusal } from './answers.ts';
 import { ALWAYS } from './problems.ts';
 
-const picture = {
-  content: Object.fromEntries(IMAGE_TYPES.map((type) => [type, {}])),
-  headers: headers('ETag', 'Cache-Control'),
+/** The types that domains accept. */
+const typesIn = (kinds: readonly Kind[]): readonly string[] => [
+  ...new Set(
+    defsIn(kinds).flatMap((def) => (def.kind === 'upload' ? [...(def.file?.types ?? IMAGE_TYPES)] : [])),
+  ),
+];
+
+const defsIn = (kinds: readonly Kind[]): readonly FieldDef[] =>
+  kinds.flatMap(({ fields, lists }) =>
+    [fields, ...Object.values(lists).map((list) => list.fields)].flatMap((defs) => Object.values(defs)),
+  );
+
+/** How texts call the uploads of a domain. */
+type Words = {
+  readonly one: string;
+  /** The use of an address without a token. */
+  readonly use: string;
+  readonly hasFiles: boolean;
 };
+
+const wordsOf = (kinds: readonly Kind[]): Words =>
+  defsIn(kinds).some(isFileField)
+    ? { one: 'file', use: 'gives its file without a token, for example in a link', hasFiles: true }
+    : { one: 'picture', use: 'shows its picture without a token, for example in `<img>`', hasFiles: false };
 
 const CODES: readonly ProblemCode[] = [
   ...ALWAYS.filter((code) => code !== 'not_acceptable'),
@@ -38,6 +60,14 @@ const SIGNATURE = ['until', 'signature'].map((name) => ({
 
 const IF = ['IfMatch', 'IfNoneMatch'].map((name) => ({ $ref: `#/components/parameters/${name}` }));
 
+/** Of a file that is no picture. */
+const DETAILS = {
+  type: { type: 'string', description: 'The media type of a file that is no picture.' },
+  bytes: { type: 'integer', description: 'Its size in bytes.' },
+  sha256: { type: 'string', description: 'The SHA-256 digest of its content, in hexadecimal.' },
+  name: { type: ['string', 'null'], description: 'The name that the client gave it, made safe.' },
+};
+
 /** The scopes of the kinds that have pictures. */
 const optionalToken = (domain: Domain, kinds: readonly Kind[]): readonly JsonObject[] => {
   const scopes = kinds.map((kind) => scopeOf(policyOf(domain), operationOf(kind, 'read')));
@@ -46,12 +76,15 @@ const optionalToken = (domain: Domain, kinds: readonly Kind[]): readonly JsonObj
 
 /** Pictures are read by the address that an item names, and belong to no resource of their own. */
 export const uploadPaths = (domain: Domain): JsonObject => {
-  const kinds = Object.values(domain.kinds).filter(({ fields, lists }) =>
-    [fields, ...Object.values(lists).map((list) => list.fields)].some((defs) =>
-      Object.values(defs).some(({ kind }) => kind === 'upload'),
-    ),
+  const kinds = Object.values(domain.kinds).filter((kind) =>
+    defsIn([kind]).some((def) => def.kind === 'upload'),
   );
   if (kinds.length === 0) return {};
+  const { one, use, hasFiles } = wordsOf(kinds);
+  const content = {
+    content: Object.fromEntries(typesIn(kinds).map((type) => [type, {}])),
+    headers: headers('ETag', 'Cache-Control'),
+  };
   const own = new Intl.ListFormat('en', { type: 'disjunction' }).format(
     kinds.map(({ name }) => spaced(name)),
   );
@@ -62,12 +95,12 @@ export const uploadPaths = (domain: Domain): JsonObject => {
       get: {
         operationId: 'getUpload',
         tags,
-        summary: 'A picture that was uploaded',
+        summary: `A ${one} that was uploaded`,
         description: `For callers who may read the ${own}: without a token if it is public, otherwise with a token or by a signed address. \`Range\` reads a part.`,
         parameters: [NAME, ...SIGNATURE, ...IF],
         responses: {
-          200: { description: 'The picture.', ...picture },
-          206: { description: 'The part of the picture that `Range` names.', ...picture },
+          200: { description: `The ${one}.`, ...content },
+          206: { description: `The part of the ${one} that \`Range\` names.`, ...content },
           304: {
             description: 'Not modified: If-None-Match has the current ETag.',
             headers: headers('ETag', 'Cache-Control'),
@@ -81,8 +114,8 @@ export const uploadPaths = (domain: Domain): JsonObject => {
       get: {
         operationId: 'getUploadAddress',
         tags,
-        summary: 'An address of a picture that needs no token',
-        description: `For callers who may read the ${own}: an address that shows its picture without a token, for example in \`<img>\`. It is valid for five minutes.`,
+        summary: `An address of a ${one} that needs no token`,
+        description: `For callers who may read the ${own}: an address that ${use}. It is valid for five minutes.`,
         parameters: [NAME],
         responses: {
           200: {
@@ -95,6 +128,7 @@ export const uploadPaths = (domain: Domain): JsonObject => {
                   properties: {
                     href: { type: 'string', description: 'Relative to this server.' },
                     expiresAt: { type: 'string', format: 'date-time', description: 'When it expires.' },
+                    ...(hasFiles && DETAILS),
                   },
                 },
               },

@@ -3,6 +3,9 @@ import { pipeline } from 'node:stream/promises';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { refuseOtherMethods } from '#edge/http/answer-errors.ts';
 import { demandMatch, isKnownToReader } from '#edge/http/entity-tag.ts';
+import type { FileFacts } from '#kernel/base/file-address.ts';
+import { nameToSave } from '#kernel/base/file-type.ts';
+import { IMAGE_TYPES } from '#kernel/base/image-type.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { type BlobName, parseBlobName, typeOfBlob } from '#shared/blobs/blob-name.ts';
 import type { Blobs, ByteRange } from '#shared/blobs/blobs.ts';
@@ -17,7 +20,7 @@ type UploadDependencies = {
   readonly before?: readonly RequestHandler[];
 };
 
-/** Pictures, each for callers who may read its item. */
+/** Files, each for callers who may read its item. */
 export const uploadRoutes = ({ blobs, visibilityOf, key, before = [] }: UploadDependencies): Router => {
   const find = async (request: Request) => {
     const name = parseBlobName(String(request.params.name));
@@ -33,8 +36,8 @@ export const uploadRoutes = ({ blobs, visibilityOf, key, before = [] }: UploadDe
     )
     .all('/uploads/:name', refuseOtherMethods('GET', 'HEAD'))
     .get('/uploads/:name/address', ...before, async (request, response) => {
-      const { name } = await find(request);
-      response.set('Cache-Control', 'no-store').json(signAddress(key, name));
+      const { name, visibility } = await find(request);
+      response.set('Cache-Control', 'no-store').json(signAddress(key, name, visibility.facts));
     })
     .all('/uploads/:name/address', refuseOtherMethods('GET', 'HEAD'));
 };
@@ -58,20 +61,42 @@ const answerUpload = async (
   if (body === undefined && request.method !== 'HEAD') throw new HttpProblem('not_found');
   response
     .status(range === undefined ? 200 : 206)
-    .set({ ...caching, ...headersOf(name), ...lengthOf(found.bytes, range) });
+    .set({ ...caching, ...headersOf(name, found.visibility.facts), ...lengthOf(found.bytes, range) });
   if (body === undefined) return void response.end();
   await send(body, response);
 };
 
-/** A browser shows the picture on any page, and executes nothing in it whatever its bytes are. */
-const headersOf = (name: BlobName) => ({
-  'Content-Type': typeOfBlob(name),
-  'Content-Disposition': `inline; filename="${name}"`,
+/**
+ * A browser shows a picture on any page, downloads any other file, and executes nothing in either whatever its
+ * bytes are.
+ */
+const headersOf = (name: BlobName, facts: FileFacts | undefined) => ({
+  ...(facts === undefined
+    ? { 'Content-Type': typeOfBlob(name), 'Content-Disposition': `inline; filename="${name}"` }
+    : {
+        'Content-Type': facts.type,
+        'Content-Disposition': dispositionOf(facts),
+        // RFC 9530: of the whole file, also with a part of it.
+        'Repr-Digest': `sha-256=:${Buffer.from(facts.sha256, 'hex').toString('base64')}:`,
+      }),
   'X-Content-Type-Options': 'nosniff',
   'Content-Security-Policy': "default-src 'none'; sandbox",
   'Cross-Origin-Resource-Policy': 'cross-origin',
   'Accept-Ranges': 'bytes',
 });
+
+/** Of all types, browsers only display images of pixels inline. */
+const dispositionOf = (facts: FileFacts): string => {
+  const isImage = IMAGE_TYPES.some((type) => type === facts.type);
+  const name = nameToSave(facts);
+  const plain = name.replaceAll(/[^\x20-\x7e]|[%"\\]/g, '_');
+  const extended = encodeURIComponent(name).replaceAll(/['()*!]/g, percentEncoded);
+  return `${isImage ? 'inline' : 'attachment'}; filename="${plain}"; filename*=UTF-8''${extended}`;
+};
+
+/** Characters that an extended value cannot contain (RFC 8187). */
+const percentEncoded = (character: string): string =>
+  `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 
 const lengthOf = (bytes: number, range: ByteRange | undefined): Readonly<Record<string, string>> =>
   range === undefined

@@ -1,12 +1,13 @@
 import type { Request } from 'express';
 import { callerOf } from '#edge/authenticate/authenticate.ts';
+import { type FileFacts, factsInQuery, factsOfFile, storedPathOf } from '#kernel/base/file-address.ts';
 import type { Operation } from '#kernel/base/operation.ts';
 import { notFound, Rejection } from '#kernel/base/rejection.ts';
 import { pathId } from '#kernel/base/rest/path-id.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { type BlobName, pathOfBlob } from '#shared/blobs/blob-name.ts';
+import { type BlobName, isFileName, pathOfBlob } from '#shared/blobs/blob-name.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type Caller, may, withoutToken } from '#shared/policy.ts';
 import type { FindItem } from '../kinds/find.ts';
@@ -19,13 +20,17 @@ import { secondsLeft } from './signed-address.ts';
 /**
  * How long, and by which caches, an answer may be stored; undefined if the caller may not read the picture.
  */
-export type Visibility = { readonly cacheControl: string };
+export type Visibility = {
+  readonly cacheControl: string;
+  /** Of a file that is no picture. */
+  readonly facts?: FileFacts | undefined;
+};
 
 export type VisibilityOf = (request: Request, name: BlobName) => Promise<Visibility | undefined>;
 
 /** Unpublishing removes a picture from shared caches within this time. */
 const PUBLIC_MAX_AGE_S = 300;
-export const PUBLIC: Visibility = { cacheControl: `public, max-age=${PUBLIC_MAX_AGE_S}` };
+export const PUBLIC = { cacheControl: `public, max-age=${PUBLIC_MAX_AGE_S}` };
 
 type Options = {
   readonly domain: Domain;
@@ -73,16 +78,21 @@ export const createVisibility = ({ domain, pool, find, key }: Options): Visibili
     const id = pathId(name.split('-', 1)[0] ?? '');
     const byItem =
       id === undefined ? undefined : await rightsByItem(pool, pictured, { of: id, path: pathOfBlob(name) });
+    const ownOf = (row: ItemRow): unknown =>
+      columns.map((column) => row[column]).find((value) => isAddressOf(value, name));
     const asked = (row: ItemRow): readonly (readonly Operation[])[] => {
-      if (columns.some((column) => row[column] === pathOfBlob(name))) return [[source.right]];
-      return byItem === undefined ? editing : [[source.right, ...byItem]];
+      if (ownOf(row) !== undefined) return [[source.right]];
+      if (byItem !== undefined) return [[source.right, ...byItem.rights]];
+      // The type of a file that nothing names is not known.
+      return isFileName(name) ? [] : editing;
     };
     const isAllowed = (as: Caller, row: ItemRow): boolean =>
       asked(row).some((all) => all.every((operation) => may(as, operation, resourceIn(source, row))));
     try {
       const row = await pictured.find(id, (found) => isAllowed(caller, found));
       const isPublic = asked(row) !== editing && isAllowed(withoutToken(caller), row);
-      return isPublic ? PUBLIC : { cacheControl: 'private, no-cache' };
+      const facts = factsOfFile(String(ownOf(row) ?? byItem?.address ?? ''));
+      return { ...(isPublic ? PUBLIC : { cacheControl: 'private, no-cache' }), facts };
     } catch (error) {
       if (error instanceof Rejection && error.code === notFound(source.kind.name)) return undefined;
       throw error;
@@ -90,7 +100,8 @@ export const createVisibility = ({ domain, pool, find, key }: Options): Visibili
   };
   return async (request, name) => {
     const left = secondsLeft(key, name, request.query);
-    if (left > 0) return { cacheControl: `private, max-age=${left}` };
+    if (left > 0)
+      return { cacheControl: `private, max-age=${left}`, facts: signedFacts(name, request.query) };
     for (const kind of kinds) {
       const visibility = await visibleAs(callerOf(request), name, kind);
       if (visibility) return visibility;
@@ -99,20 +110,29 @@ export const createVisibility = ({ domain, pool, find, key }: Options): Visibili
   };
 };
 
+const isAddressOf = (value: unknown, name: BlobName): boolean =>
+  typeof value === 'string' && storedPathOf(value) === pathOfBlob(name);
+
+const signedFacts = (name: BlobName, query: Request['query']): FileFacts | undefined =>
+  isFileName(name) ? factsInQuery(query) : undefined;
+
 const uploadColumns = (members: readonly Member[]): readonly string[] =>
   members.flatMap(({ def, column }) => (def.kind === 'upload' ? [column] : []));
 
 /**
- * The rights to see the picture of an item, beyond the right to its aggregate; undefined if no item has it.
+ * The rights to see the picture of an item, beyond the right to its aggregate, and its address; undefined if no
+ * item has it.
  */
 const rightsByItem = async (
   pool: Pool,
   { items }: Pictured,
   asked: { readonly of: number; readonly path: string },
-): Promise<readonly Operation[] | undefined> => {
+): Promise<{ readonly rights: readonly Operation[]; readonly address: string } | undefined> => {
   for (const each of items) {
     const found = await findUpload(pool, each, { ...asked, columns: uploadColumns(each.members) });
-    if (found !== undefined) return found.isForAll || each.part === undefined ? [] : [each.part.right];
+    if (found === undefined) continue;
+    const isForAll = found.isForAll || each.part === undefined;
+    return { rights: isForAll ? [] : [each.part.right], address: found.address };
   }
   return undefined;
 };

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { Scan } from '#kernel/base/scan.ts';
 import type { BlobName } from './blob-name.ts';
 
 /**
@@ -23,6 +24,9 @@ export type Blobs = AsyncDisposable & {
   /** Resolves if the storage is usable. */
   check(signal?: AbortSignal): Promise<void>;
 };
+
+/** The storage of an installation, with the check of its new files, if it has one. */
+export type UploadStorage = Blobs & { readonly scan?: Scan | undefined };
 
 export type ByteRange = { readonly start: number; readonly end: number };
 

@@ -5,8 +5,7 @@ import { choice, flag, integer, line, picture, ref, states } from '#kernel/decla
 /**
  * Administrators who may not read everything, two fields with states, an edit that is possible in one state
  * only, a first event that is internal, a reference named owner beside the owner, a required picture, parts
- * that a writer may not read, targets that only some senders may name, code in SQL, and a maximum of aggregates
- * that never end.
+ * that a writer may not read, targets that only some senders may name, and a maximum of aggregates that never end.
  */
 const base = domain({ name: 'parcels', roles: ['sender', 'clerk'] });
 const { aggregate, user } = base;
@@ -25,23 +24,9 @@ const parcel = aggregate('parcel', {
     status: states('packed', 'sent').filter(),
     payment: states('open', 'paid').filter(),
   },
-  expressions: {
-    heavy: {
-      type: 'Boolean',
-      sql: ({ weight }) => `${weight} > 20`,
-      value: ({ weight }) => (weight === null ? null : weight > 20),
-    },
-  },
-  filters: {
-    weightMin: {
-      takes: 'Int',
-      sql: ({ weight }, least) => `${weight} >= ${least}`,
-      holds: ({ weight }, least) => weight !== null && weight >= least,
-    },
-  },
   limits: { all: { max: 100, says: 'The store is full.' } },
   events: {
-    packed: { creates: ['label', 'photo', 'weight', 'size', 'replaces', 'owner'], internal: true },
+    packed: { creates: ['label', 'photo', 'weight', 'size', 'replaces', 'owner'], hidden: true },
     changed: { changes: ['label', 'photo', 'size', 'weight'] },
     handled: { changes: ['owner'], sets: { fragile: true } },
     sent: { sets: { status: 'sent' } },

@@ -13,6 +13,8 @@ const range = (random: Random): readonly [number, number] => {
 const word = (): FieldPlan => of('word', code('/^[a-z]{1,9}$/'), 'Must be 1 to 9 small letters.');
 const length = (random: Random): number => random.pick([1, 2, 40, 200, 1_000, 100_000]);
 
+const MEDIA_TYPES = 'application/pdf image/png text/csv application/zip application/x-unknown'.split(' ');
+
 const MAKERS: Readonly<Record<string, (random: Random) => FieldPlan>> = {
   line: (random) => of('line', length(random)),
   prose: (random) => of('prose', length(random)),
@@ -24,6 +26,11 @@ const MAKERS: Readonly<Record<string, (random: Random) => FieldPlan>> = {
   flag: () => of('flag'),
   choice: (random) => of('choice', ...someOf(random, WORDS, 1).slice(0, 3)),
   set: (random) => of('set', word() as unknown as Json, random.pick([1, 2, 9])),
+  file: (random) =>
+    of('file', {
+      types: someOf(random, MEDIA_TYPES, 1),
+      bytesMax: random.pick([1_000, 10_000_000, 104_857_600]),
+    }),
   picture: (random) => (random.chance(50) ? of('picture') : of('picture', { external: true })),
 };
 
@@ -36,7 +43,8 @@ export const randomField = (random: Random): FieldPlan => {
 };
 
 /** Its aggregate or item exists before its file. */
-export const isUploadOnly = ({ type, given }: FieldPlan): boolean => type === 'picture' && given.length === 0;
+export const isUploadOnly = ({ type, given }: FieldPlan): boolean =>
+  type === 'file' || (type === 'picture' && given.length === 0);
 
 /** Values that the field accepts, for defaults, examples and conditions. */
 export const valuesFor = ({ type, given }: FieldPlan): readonly Json[] => {

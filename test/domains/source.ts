@@ -29,7 +29,7 @@ export const bodyOf = (plan: DomainPlan): string =>
   [...linesOf(plan), `return ${assembled(plan)};`].join('\n');
 
 export const FIELD_TYPES =
-  'choice date flag instant integer line list markdown month picture prose ref set states week word'.split(
+  'choice date file flag instant integer line list markdown month picture prose ref set states week word'.split(
     ' ',
   );
 

@@ -1,3 +1,4 @@
+import type { Scan } from '#kernel/base/scan.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { loadConfig } from '#process/config.ts';
 import { createLog } from '#process/observability/log.ts';
@@ -21,7 +22,10 @@ const LINES_MAX = 20_000;
  * Starts all roles in the process of the test: their modules are loaded already, which is most of what a start
  * costs. Nothing here reads the environment of the process.
  */
-export const startInThisProcess = async (domain: Domain, settings: Settings): Promise<InThisProcess> => {
+export const startInThisProcess = async (
+  { domain, scan }: { readonly domain: Domain; readonly scan?: Scan },
+  settings: Settings,
+): Promise<InThisProcess> => {
   const config = loadConfig({
     NODE_ENV: 'test',
     METRICS_PORT: '0',
@@ -49,6 +53,7 @@ export const startInThisProcess = async (domain: Domain, settings: Settings): Pr
     config,
     domain,
     parts: ALL_PARTS,
+    scan,
     clock: REAL_TIME,
     log,
     resources,

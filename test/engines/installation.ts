@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { publishing } from '#domain/publishing.ts';
+import type { Scan } from '#kernel/base/scan.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import {
   createAdmin,
@@ -33,8 +34,11 @@ type Options = {
   readonly of?: Served;
 };
 
-/** A domain, and the file that starts all roles for it in a process of their own. */
-type Served = { readonly domain: Domain; readonly main?: string };
+/**
+ * A domain, and the file that starts all roles for it in a process of their own; the scanner is only of this
+ * process.
+ */
+type Served = { readonly domain: Domain; readonly main?: string; readonly scan?: Scan };
 const PUBLISHING: Served = { domain: publishing, main: 'main.ts' };
 
 /**
@@ -95,7 +99,7 @@ const start = async ({
   };
   // Production does not make it by itself.
   if (given.NODE_ENV === 'production') await operate(['keys', 'rotate', '--first'], given);
-  const main = isHere ? startInThisProcess.bind(undefined, of.domain) : asProcess(demandMain(of));
+  const main = isHere ? startInThisProcess.bind(undefined, of) : asProcess(demandMain(of));
   const starting = topology === 'one' ? startInOne(given, tls, main) : startInCopies(given, tls);
   // Its first client is made in parallel.
   const [running, admin] = await Promise.all([

@@ -1,6 +1,6 @@
 import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
-import { date, flag, integer, line, list, picture, ref, states } from '#kernel/declare/fields.ts';
+import { date, file, flag, integer, line, list, picture, ref, states } from '#kernel/declare/fields.ts';
 
 /**
  * A domain of one aggregate with days, and with uploads: of its own, of its items, and of items that not
@@ -21,12 +21,14 @@ const claim = aggregate('claim', {
     dueOn: date().optional().filter().example('2026-01-31'),
     bornOn: date().optional().personal(),
     overview: picture().optional(),
+    contract: file({ types: ['application/pdf', 'image/png'], bytesMax: 20_000_000 }).optional(),
     items: list(
       {
         spentOn: date().default('2026-01-01'),
         amount: integer(1, 1_000_000).example(4_200),
         receipt: picture().optional(),
         photo: picture({ external: true }).optional(),
+        invoice: file({ types: ['application/pdf', 'text/csv'], bytesMax: 200_000 }).optional(),
       },
       { max: 5 },
     ),
@@ -35,7 +37,7 @@ const claim = aggregate('claim', {
   },
   events: {
     drafted: { creates: ['purpose', 'dueOn', 'bornOn'] },
-    edited: { changes: ['purpose', 'dueOn', 'overview'] },
+    edited: { changes: ['purpose', 'dueOn', 'overview', 'contract'] },
     cleared: { sets: { overview: null } },
     itemAdded: { adds: 'items' },
     itemChanged: { updates: 'items' },

@@ -1,6 +1,6 @@
 import { kebab, targetOf, wire } from '#kernel/base/names.ts';
 import type { CommandInfo, Kind, ListInfo, Row } from '#kernel/registry/registry.ts';
-import { PIXEL } from '../pixel.ts';
+import { anyFor, type SampleFile } from '../sample-file.ts';
 import { formOf, isToUser, referencesIn } from './forms.ts';
 import { type Actor, bodyOf, type Made, operationsOf, requestOf, type Stage } from './stage.ts';
 import { nameableBy, targetFor } from './targets.ts';
@@ -17,7 +17,7 @@ export type Attempt = {
   readonly on: string;
   /** Different each time, for the one who sends it. */
   body(by?: Actor): Promise<unknown>;
-  readonly type?: string;
+  readonly type?: string | undefined;
 };
 
 /** Every write on it, on its items, and under it. */
@@ -151,11 +151,8 @@ const filesOf = ({ domain }: Stage, made: Made, { list, ids, on }: FileHolder): 
     )
       return [];
     const at = path.replaceAll(/\{(\w+)\}/g, (_, id: string) => encodeURIComponent(String(ids[id])));
-    const file =
-      use.does === 'putFile'
-        ? { body: async () => PIXEL, type: 'image/png' }
-        : { body: async () => undefined };
-    return [
-      { name, kind: use.kind, command: use.upload.command, does: use.does, method, path: at, on, ...file },
-    ];
+    const { type, body }: Partial<SampleFile> = use.does === 'putFile' ? anyFor(use.upload.accepts) : {};
+    const { kind, does, upload } = use;
+    const sent = { type, body: async () => body };
+    return [{ name, kind, command: upload.command, does, method, path: at, on, ...sent }];
   });

@@ -125,11 +125,6 @@ const addFields = (domain: Domain, resolvers: Map<string, Resolve>, source: Sour
   );
   for (const member of source.members)
     resolvers.set(`${type}.${memberName(member)}`, guarded(member.name, memberValue(domain, member)));
-  for (const { name, value } of source.kind.expressions)
-    resolvers.set(
-      `${type}.${name}`,
-      ({ row }, _, { rows }) => value(rows.stateOf(source, row) as never) ?? null,
-    );
 };
 
 const addItems = (
@@ -198,7 +193,7 @@ const addLists = (resolvers: Map<string, Resolve>, type: string, { source, of }:
       .filter(
         (row) =>
           isReadable(source, row, reference) &&
-          isKept(source, row, { asked: args.filter, state: reference.rows.stateOf(source, row) }) &&
+          isKept(source, row, args.filter) &&
           isSorted(row, sort) &&
           isLookedBy(row),
       )
@@ -231,15 +226,10 @@ const sortOf = ({ sorts, isNewestFirst, kind }: Source, asked: unknown): Sorting
 const isSorted = (row: Row, { column, state, field }: Sorting): boolean =>
   row[column] !== null && (state === undefined || field === undefined || row[field] === state);
 
-const isKept = (
-  { filters }: Source,
-  row: Row,
-  { asked, state }: { readonly asked: unknown; readonly state: Row },
-): boolean =>
+const isKept = ({ filters }: Source, row: Row, asked: unknown): boolean =>
   Object.entries((asked ?? {}) as Args).every(([name, value]) => {
     const filter = filters.find((each) => each.name === name);
     if (value === null || filter === undefined) return true;
-    if (filter.custom !== undefined) return filter.custom.holds(state as never, value as never);
     const actual = row[filter.column];
     return filter.by === 'element'
       ? (actual as readonly unknown[]).includes(value)

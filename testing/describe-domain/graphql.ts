@@ -9,7 +9,6 @@ import { executeReference } from './graphql-reference.ts';
 import { type Rows, readRows } from './graphql-rows.ts';
 import { askingAs, openSeenRows } from './seen-rows.ts';
 import { type Actor, isCrowded, type Stage } from './stage.ts';
-import { fieldValue } from './values.ts';
 
 const QUERIES = 25;
 const RETRIES_MAX = 3;
@@ -96,10 +95,8 @@ const knownOf = ({ domain }: Stage, rows: Rows): Known => {
   const words = new Map(
     all.flatMap((source) =>
       source.filters.flatMap(
-        ({ name, by, column, def }): readonly (readonly [string, readonly unknown[]])[] => {
+        ({ name, by, column }): readonly (readonly [string, readonly unknown[]])[] => {
           if (by === 'words' || by === 'id') return [];
-          if (def !== undefined && by === 'code')
-            return [[name, [1, 2, 3].map((serial) => fieldValue(def, serial))]];
           const values = rows.of(source).flatMap((row) => [row[column]].flat());
           return values.length === 0 ? [] : [[name, values] as const];
         },

@@ -1,9 +1,12 @@
 import { kebab } from '#kernel/base/names.ts';
+import { acceptedBy } from '#kernel/decide/accepted-files.ts';
 import { editOf } from '#kernel/decide/forms.ts';
+import type { FieldDef } from '#kernel/declare/fields.ts';
 import type { CommandInfo, Kind, ListInfo, Row } from '#kernel/registry/registry.ts';
-import { PIXEL } from '../pixel.ts';
+import { sampleFor } from '../sample-file.ts';
 import type { Checks } from './checks.ts';
 import { isHidden, mayAs, mayReadPart, partsOf, UnknownCondition } from './declared.ts';
+import { checkContent } from './file-content.ts';
 import { addItem, commandOn, type Filling, keysIn, makeBefore, pathOf } from './items.ts';
 import { askingAs, giverOf, openSeenRows } from './seen-rows.ts';
 import type { Situation } from './situations.ts';
@@ -57,11 +60,11 @@ const checkFile = async (
   const { kind } = situation;
   const [made, other] = [await stage.make(situation), await stage.make(situation)];
   const [by, byOther] = [await giverOf(stage, made, edit.name), await giverOf(stage, other, edit.name)];
-  const put = await stage.ask('PUT', `${made.path}/${kebab(name)}`, {
-    token: by.token,
-    body: PIXEL,
-    type: 'image/png',
-  });
+  const accepts = acceptedBy(kind.fields[name] as FieldDef);
+  const sample = sampleFor(accepts);
+  if (sample === undefined) return true;
+  const path = `${made.path}/${kebab(name)}`;
+  const put = await stage.ask('PUT', path, { token: by.token, ...sample });
   if (put.status === 409) return false;
   checks.equal(put.status, 200, `PUT of ${kind.name}.${name}: ${JSON.stringify(put.body)}`);
   const headers = { 'consistency-token': put.headers.get('consistency-token') ?? '' };
@@ -69,7 +72,10 @@ const checkFile = async (
     token: by.token,
     headers,
   });
-  await checkReaders(stage, checks.of(filesIn(kind, name)), { made, field: name, address: body[name] ?? '' });
+  const of = checks.of(filesIn(kind, name));
+  const given = { path, item: made.path, field: name, address: body[name] ?? '', token: by.token };
+  await checkContent(stage, of, { ...given, accepts, sample });
+  await checkReaders(stage, of, { made, field: name, address: body[name] ?? '' });
   const taken = await stage.ask('PATCH', other.path, {
     token: byOther.token,
     body: { [name]: body[name] },
@@ -135,17 +141,19 @@ const checkFileOfItem = async (
   const { stage, made, list, by } = filling;
   const { kind } = made.situation;
   const item = `${pathOf(made, list)}/${encodeURIComponent(key)}`;
-  const put = await stage.ask('PUT', `${item}/${kebab(field)}`, {
-    token: by.token,
-    body: PIXEL,
-    type: 'image/png',
-  });
+  const accepts = acceptedBy(list.fields[field] as FieldDef);
+  const sample = sampleFor(accepts);
+  if (sample === undefined) return;
+  const at = `${item}/${kebab(field)}`;
+  const put = await stage.ask('PUT', at, { token: by.token, ...sample });
   if (put.status >= 300) return;
   const headers = { 'consistency-token': put.headers.get('consistency-token') ?? '' };
   const { body } = await stage.session.read<Readonly<Record<string, string>>>(item, {
     token: stage.admin.token,
     headers,
   });
+  const given = { path: at, item, field, address: body[field] ?? '', token: stage.admin.token };
+  await checkContent(stage, checks, { ...given, accepts, sample });
   await checkForeignFile(filling, checks, { field, key, address: body[field] });
   const seenRows = openSeenRows(stage);
   const state = (await seenRows.look(kind, made.id)) ?? {};

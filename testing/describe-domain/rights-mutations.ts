@@ -7,7 +7,7 @@ import {
   isNonNullType,
 } from 'graphql';
 import { kebab, wire } from '#kernel/base/names.ts';
-import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
+import { type UploadField, uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
 import {
   idArgument,
@@ -19,7 +19,7 @@ import {
 import { schemaOf } from '../../query/graphql/schema/schema.ts';
 import { type Member, sourcesOf } from '../../query/rows/sources.ts';
 import type { GraphqlReply } from '../graphql/graphql-client.ts';
-import { PIXEL } from '../pixel.ts';
+import { type SampleFile, sampleFor } from '../sample-file.ts';
 import type { Attempt } from './attempts.ts';
 import type { Stage } from './stage.ts';
 
@@ -28,6 +28,8 @@ export type RootField = {
   readonly of: 'query' | 'mutation';
   readonly name: string;
   readonly values: Row;
+  /** Of an upload. */
+  readonly file?: SampleFile | undefined;
   /** Instead of the shortest selection. */
   readonly selection?: string;
 };
@@ -43,13 +45,17 @@ export const mutationOf = (
   if (source === undefined) throw new RangeError(`${kind.name} has no source`);
   const items = source.items.find(({ list }) => list === command.list);
   const isOnItem = items !== undefined && command.kind !== 'addItem';
+  const upload = does === 'putFile' || does === 'removeFile' ? uploadOf(attempt) : undefined;
   const name =
-    does === 'putFile' || does === 'removeFile' ? fileMutation(attempt) : mutationName(kind, command);
+    upload === undefined
+      ? mutationName(kind, command)
+      : (uploadMutations(kind, upload)[does === 'putFile' ? 'set' : 'remove'] ?? '');
   const form = inputOf(items?.members ?? source.members, body);
   const { parent } = source;
   return {
     of: 'mutation',
     name,
+    file: upload && sampleFor(upload.accepts),
     values: {
       ...form,
       ...(id !== undefined && { id: String(id) }),
@@ -63,13 +69,12 @@ export const mutationOf = (
   };
 };
 
-const fileMutation = ({ kind, command, does, path }: Attempt): string => {
+const uploadOf = ({ kind, command, path }: Attempt): UploadField => {
   const upload = uploadFieldsOf(kind).find(
     (each) => each.command === command && path.endsWith(`/${kebab(each.name)}`),
   );
   if (upload === undefined) throw new RangeError(`${path} is no file of ${kind.name}`);
-  const { set, remove = '' } = uploadMutations(kind, upload);
-  return does === 'putFile' ? set : remove;
+  return upload;
 };
 
 /** References are ids under the names of GraphQL. */
@@ -113,7 +118,7 @@ export const tryField = async (
       ...(isUpload ? { 'graphql-require-preflight': '1' } : { 'content-type': 'application/json' }),
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
     },
-    body: isUpload ? withFile(body) : body,
+    body: isUpload ? withFile(body, asked.file ?? NO_FILE) : body,
   });
   const { data, errors, extensions } = (await response.json()) as GraphqlReply<Row | null | undefined>;
   return { data, errors, extensions, status: response.status, headers: response.headers };
@@ -150,11 +155,13 @@ const valueFor = ({ name, type }: GraphQLArgument, values: Row): unknown => {
   );
 };
 
+const NO_FILE: SampleFile = { body: Buffer.from('x'), type: 'application/octet-stream' };
+
 /** The GraphQL multipart request specification. */
-const withFile = (operations: string): FormData => {
+const withFile = (operations: string, { body, type }: SampleFile): FormData => {
   const form = new FormData();
   form.append('operations', operations);
   form.append('map', JSON.stringify({ 0: ['variables.file'] }));
-  form.append('0', new Blob([PIXEL], { type: 'image/png' }), 'pixel.png');
+  form.append('0', new Blob([body], { type }), 'sample');
   return form;
 };

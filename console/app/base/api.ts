@@ -88,6 +88,9 @@ export const openApi = (session: Session): Api => {
       const headers = {
         ...init.headers,
         ...(file && { 'content-type': file.type }),
+        ...(file instanceof File && {
+          'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(file.name)}`,
+        }),
         ...(ifMatch && { 'if-match': ifMatch }),
       };
       const response = await ask(path, { ...init, headers, ...(file && { body: file }) });

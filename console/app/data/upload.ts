@@ -14,8 +14,9 @@ type UploadOptions = {
   readonly isSmall?: boolean;
 };
 
-/** Uploads a picture by drag and drop or by the file dialog, and removes it. */
-export const Upload = ({ upload: { title, rel }, links, etag, done, isSmall = false }: UploadOptions) => {
+/** Uploads a picture or another file by drag and drop or by the file dialog, and removes it. */
+export const Upload = ({ upload, links, etag, done, isSmall = false }: UploadOptions) => {
+  const { title, rel, types, isPicture } = upload;
   const api = useApi();
   const [isOver, setOver] = useState(false);
   const [isBusy, setBusy] = useState(false);
@@ -50,8 +51,8 @@ export const Upload = ({ upload: { title, rel }, links, etag, done, isSmall = fa
   };
   const name = title.toLowerCase();
   return html`<div class=${`drop ${isSmall ? 'small' : ''} ${isOver ? 'over' : ''}`} onDragEnter=${over(true)} onDragOver=${over(true)} onDragLeave=${over(false)} onDrop=${drop}>
-    <label class=${`button ${isSmall ? 'quiet' : ''}`} aria-disabled=${isBusy}>${removed ? 'Replace' : 'Upload'} ${name}<input type="file" class="unseen" accept="image/*" onChange=${choose} /></label>
-    ${!isSmall && html`<span class="soft">${isBusy ? 'Just a moment …' : 'or drop a picture here'}</span>`}
+    <label class=${`button ${isSmall ? 'quiet' : ''}`} aria-disabled=${isBusy}>${removed ? 'Replace' : 'Upload'} ${name}<input type="file" class="unseen" accept=${isPicture ? 'image/*' : types.join()} onChange=${choose} /></label>
+    ${!isSmall && html`<span class="soft">${isBusy ? 'Just a moment …' : `or drop a ${isPicture ? 'picture' : 'file'} here`}</span>`}
     ${removed?.method && html`<button type="button" class=${isSmall ? 'quiet' : ''} onClick=${() => send(removed.method ?? 'DELETE', removed.href)}>Remove ${name}</button>`}
     ${problem && html`<${Problem} problem=${problem} />`}
   </div>`;

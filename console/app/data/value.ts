@@ -4,7 +4,7 @@ import { html } from '../base/html.ts';
 import { BriefTime, Time } from '../base/time.ts';
 import type { Links } from './domain.ts';
 import { Reference } from './names.ts';
-import { Picture } from './picture.ts';
+import { Download, Picture } from './picture.ts';
 
 /** Colours for the words of a choice, in the order of declaration; the first is the initial one. */
 const TONES = 6;
@@ -57,6 +57,7 @@ export const Value = ({ field, value, links, isCell = false }: ValueOptions) => 
     case 'set':
       return html`<span class="tags">${(value as readonly unknown[]).map((word) => html`<span class="tag"><bdi>${String(word)}</bdi></span>`)}</span>`;
     case 'upload':
+      if (field.isFile) return html`<${Download} address=${String(value)} isSmall=${isCell} />`;
       return html`<${Picture} path=${String(value)} title=${field.title} isSmall=${isCell} />`;
     default: {
       const text = typeof value === 'string' ? value : JSON.stringify(value);

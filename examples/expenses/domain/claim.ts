@@ -1,4 +1,4 @@
-import { choice, date, flag, instant, integer, line, list, picture, prose, ref, states } from 'annals';
+import { choice, date, file, flag, instant, integer, line, list, prose, ref, states } from 'annals';
 import { aggregate, user } from './base.ts';
 import { team } from './team.ts';
 
@@ -11,7 +11,9 @@ const item = {
   category: choice('travel', 'meals', 'lodging', 'other'),
   amount: integer(1, 1_000_000_000).says('In cents.').example(4_200),
   note: line(200).optional().personal().example('With the client'),
-  receipt: picture().optional().says('Visible to everyone who can read the claim.'),
+  receipt: file({ types: ['application/pdf', 'image/png', 'image/jpeg'], bytesMax: 5_000_000 })
+    .optional()
+    .says('Visible to everyone who can read the claim.'),
 };
 
 /** Nobody decides about their own claim, or twice about the same one. */

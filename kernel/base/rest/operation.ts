@@ -28,6 +28,10 @@ export type RestOperation = {
   readonly body?: Readonly<Record<string, z.ZodType>>;
   /** Whether a missing body counts as an empty one. */
   readonly isBodyOptional?: true;
+  /** The description of the body, for documentation. */
+  readonly bodySays?: string;
+  /** Whether `Content-Disposition` may name the file in the body. */
+  readonly takesFileName?: true;
   readonly answer: Answer;
   /** Refusals that depend on the present state rather than on the form of the request. */
   readonly refusals?: readonly RejectionCode[];

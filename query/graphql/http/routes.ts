@@ -12,6 +12,8 @@ import { bodyParameters, type GraphqlParameters, queryParameters } from './param
 
 type GraphqlRoutesOptions = EndpointOptions & {
   readonly bodyBytesMax: number;
+  /** The size of the largest file that a mutation accepts. */
+  readonly fileBytesMax: number;
   /** Runs before anything is read: a request with a Consistency-Token waits here. */
   readonly before: readonly RequestHandler[];
 };
@@ -26,7 +28,7 @@ type GraphqlRoutes = {
 
 /** GraphQL over HTTP: queries by GET, everything by POST; and GraphQL over SSE. */
 export const graphqlRoutes = (options: GraphqlRoutesOptions): GraphqlRoutes => {
-  const { before, bodyBytesMax } = options;
+  const { before, bodyBytesMax, fileBytesMax } = options;
   const served = { endpoint: createEndpoint(options), subscriptions: options.subscriptions };
   const get: RequestHandler = (request, response) =>
     serve(served, { request, response, types: QUERIES }, queryParameters(request));
@@ -46,7 +48,7 @@ export const graphqlRoutes = (options: GraphqlRoutesOptions): GraphqlRoutes => {
     .use(options.subscriptions.routes)
     .use('/graphql', demandMediaType)
     .get('/graphql', ...before, get)
-    .post('/graphql', demandMultipart, ...before, readMultipart(bodyBytesMax), post)
+    .post('/graphql', demandMultipart, ...before, readMultipart(bodyBytesMax, fileBytesMax), post)
     .post('/graphql', ...fromJson)
     .all('/graphql', refuseOtherMethods(...METHODS));
   return { routes, fastPath: { takes: isPlain, handlers: [demandMediaType, ...fromJson] } };

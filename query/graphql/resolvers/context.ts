@@ -1,6 +1,6 @@
 import type { Cursor } from '#kernel/base/cursor.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { Blobs } from '#shared/blobs/blobs.ts';
+import type { ReceivingBlobs } from '#shared/blobs/set-upload.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { SeeingLog } from '#shared/event-log/own-cursor.ts';
@@ -40,8 +40,8 @@ export type Context = {
   readonly notes: Notes;
   /** The position of the read model before the first read, if the operation asks for it. */
   readonly cursor: Cursor | undefined;
-  readonly blobs: Pick<Blobs, 'put' | 'remove'>;
-  /** Signs addresses of pictures. */
+  readonly blobs: ReceivingBlobs;
+  /** Signs addresses of files. */
   readonly uploadKey: Buffer;
   readonly proof: Pick<Proof, 'readStatus'> | undefined;
 };

@@ -13,7 +13,7 @@ import type { Upload } from '../uploads/upload.ts';
 import type { Context, Resolver } from './context.ts';
 import { isWholeTo } from './items.ts';
 import { changing, idOf, readChanged, readMembers, sendMutation, type ToCommand } from './mutations.ts';
-import { sendPicture, uploadCommand } from './uploads.ts';
+import { sendFile, uploadCommand } from './uploads.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -73,14 +73,14 @@ const uploadsOf = (items: ItemSource): readonly (readonly [string, Resolver])[] 
         itemId: idOfItem(items, args[argument]),
       });
       const setting: Resolver = async (_mutation, args, context, field) => {
-        const picturing = of(args);
-        await sendPicture(context, {
-          ...picturing,
+        const uploading = of(args);
+        await sendFile(context, {
+          ...uploading,
           file: args.file as Upload,
           ifVersion: args.ifVersion,
           field,
         });
-        return readItem(items, context, { of: picturing.id, id: picturing.itemId });
+        return readItem(items, context, { of: uploading.id, id: uploading.itemId });
       };
       const removing: Resolver = async (_mutation, args, context, key) => {
         const removed = of(args);

@@ -10,7 +10,7 @@ import type { Context, Resolver } from './context.ts';
 import { boundsIn, connectionOf, pageSize } from './lists.ts';
 import { demandRow, fieldValue, findTarget } from './reads.ts';
 import type { ItemRow, Row } from './rows.ts';
-import { addressOf } from './uploads.ts';
+import { uploadFieldsIn } from './uploads.ts';
 
 type Resolvers = Readonly<Record<string, Resolver>>;
 
@@ -51,11 +51,7 @@ export const itemResolversOf = (domain: Domain, items: ItemSource): Resolvers =>
   return {
     ...(list.key === undefined && { [list.id.name]: (row: ItemRow) => String(row.id) }),
     ...Object.fromEntries(members.map((member) => [memberName(member), memberOf(domain, items, member)])),
-    ...Object.fromEntries(
-      members.flatMap(({ name, def, column }) =>
-        def.kind === 'upload' ? [[`${name}Address`, addressOf(column, of)]] : [],
-      ),
-    ),
+    ...Object.fromEntries(uploadFieldsIn(members, of)),
     createdAt: ({ created_at }: ItemRow) => isoText(created_at as Date),
     updatedAt: ({ updated_at }: ItemRow) => isoText(updated_at as Date),
     [kind.field]: (row: ItemRow, _args, context) => demandRow(context, kind.type, row[of] as number),

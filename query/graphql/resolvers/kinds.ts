@@ -16,7 +16,7 @@ import { listsIn } from './items.ts';
 import { type Listed, readConnection, readPlainList } from './lists.ts';
 import { common, dated, demandRow, fieldValue, findTarget, listed } from './reads.ts';
 import { isLong, type Row } from './rows.ts';
-import { addressOf } from './uploads.ts';
+import { uploadFieldsIn } from './uploads.ts';
 
 type Resolvers = Readonly<Record<string, Resolver>>;
 
@@ -45,10 +45,7 @@ const membersOf = (
   const read: Resolver = isLong(member)
     ? (row: Row, _args, { loaders }) => loaders.text(row, column)
     : (row: Row) => fieldValue(def, row[column]);
-  return [
-    [name, guarded(source, name, read)],
-    ...(def.kind === 'upload' ? [[`${name}Address`, addressOf(column, 'id')] as const] : []),
-  ];
+  return [[name, guarded(source, name, read)], ...uploadFieldsIn([member], 'id')];
 };
 
 const referenceTo = (domain: Domain, { kind }: Source, member: Member, target: Kind): Resolver => {

@@ -16,7 +16,7 @@ import type { Upload } from '../uploads/upload.ts';
 import type { Context, Resolver } from './context.ts';
 import { readById } from './reads.ts';
 import { listingsOf, type Row } from './rows.ts';
-import { sendPicture, uploadCommand } from './uploads.ts';
+import { sendFile, uploadCommand } from './uploads.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -130,7 +130,7 @@ const uploadsOf = ({ kind }: Source): readonly (readonly [string, Resolver])[] =
         readChanged(
           context,
           kind.type,
-          await sendPicture(context, { ...of(id), file: file as Upload, ifVersion, field }),
+          await sendFile(context, { ...of(id), file: file as Upload, ifVersion, field }),
         );
       const removing = changing(kind.type, ({ id }) => ({ ...uploadCommand(of(id)), [upload.name]: null }));
       return [[set, setting] as const, ...(remove === undefined ? [] : [[remove, removing] as const])];

@@ -2,6 +2,8 @@
 
 import { oneOf, spaced } from '#kernel/base/names.ts';
 import { isAlwaysShown } from '#kernel/conditions/references.ts';
+import { isFileField } from '#kernel/decide/accepted-files.ts';
+import type { FieldDef } from '#kernel/declare/fields.ts';
 import { textOf } from '#kernel/declare/texts.ts';
 import { filtersOf } from '#kernel/registry/event-references.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
@@ -21,14 +23,15 @@ import { enumName, listsOf, memberName, orderName } from '../rules/names.ts';
 import { anyChangeOf, changeOf, subscriptionsOf } from './sdl-changes.ts';
 import { itemLines, itemTypesOf } from './sdl-items.ts';
 import {
-  addressLine,
   block,
   describe,
   enumsOf,
+  FILE_DETAILS,
   type Line,
   PAGE,
   pagesOf,
   sentence,
+  uploadFieldLines,
   valueType,
   withAbsence,
 } from './sdl-lines.ts';
@@ -44,7 +47,8 @@ export const domainSdl = (domain: Domain): string => {
   const { all } = sources;
   const views = viewSourcesOf(domain);
   return [
-    ...(hasDays(domain)
+    ...(has(domain, isFileField) ? [FILE_DETAILS] : []),
+    ...(has(domain, ({ kind }) => kind === 'date')
       ? [describe(DAY, 'scalar Date @specifiedBy(url: "https://scalars.graphql.org/andimarek/local-date")')]
       : []),
     ...all.flatMap((source) => [
@@ -73,14 +77,14 @@ export const domainSdl = (domain: Domain): string => {
 
 const DAY = 'A day without a time: the full-date of RFC 3339.';
 
-const hasDays = ({ kinds, views }: Domain): boolean =>
+const has = ({ kinds, views }: Domain, isIt: (def: FieldDef) => boolean): boolean =>
   [
     ...Object.values(kinds).flatMap(({ fields, lists }) => [
       fields,
       ...Object.values(lists).map((list) => list.fields),
     ]),
     ...views.map(fieldsOfView),
-  ].some((defs) => Object.values(defs).some(({ kind }) => kind === 'date'));
+  ].some((defs) => Object.values(defs).some(isIt));
 
 /** The filters of webhooks. */
 export const filterSdl = (domain: Domain): string =>
@@ -132,7 +136,10 @@ const objectsOf = (domain: Domain, sources: Sources, source: Source): readonly s
       : []),
     block(kind.says ?? sentence(oneOf(kind.field)), `type ${type} implements Node @key(fields: "id")`, [
       ['Never changes.', 'id: ID!'],
-      ...source.members.flatMap((member) => [memberLine(domain, source, member), ...addressLine(member)]),
+      ...source.members.flatMap((member) => [
+        memberLine(domain, source, member),
+        ...uploadFieldLines(member),
+      ]),
       momentLine(source, 'createdAt', 'When it was created.'),
       momentLine(source, 'updatedAt', 'When it was last changed.'),
       versionLine(source),

@@ -4,7 +4,6 @@ import type { CommandInfo } from '#kernel/registry/registry.ts';
 import type { ItemSource, Member } from '../../rows/sources.ts';
 import { additionInput, itemArgument, memberName, mutatingCommands, mutationName } from '../rules/names.ts';
 import {
-  addressLine,
   block,
   enumsOf,
   inputOf,
@@ -12,6 +11,7 @@ import {
   PAGE,
   pagesOf,
   sentence,
+  uploadFieldLines,
   valueType,
   withAbsence,
 } from './sdl-lines.ts';
@@ -30,7 +30,7 @@ export const itemTypesOf = (items: ItemSource): readonly string[] => {
       ...(list.key === undefined
         ? [[`The id of the item, unique within its ${spaced(kind.field)}.`, `${list.id.name}: ID!`] as const]
         : []),
-      ...members.flatMap((member) => [memberLine(items, member), ...addressLine(member)]),
+      ...members.flatMap((member) => [memberLine(items, member), ...uploadFieldLines(member)]),
       ['When it was added.', 'createdAt: DateTime!'],
       ['When it was last changed.', 'updatedAt: DateTime!'],
       [`The ${spaced(kind.field)} that it belongs to.`, `${kind.field}: ${kind.type}!`],

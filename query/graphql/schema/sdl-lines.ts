@@ -1,5 +1,6 @@
 import { oneOf } from '#kernel/base/names.ts';
 import { ABSENT_TARGET } from '#kernel/conditions/references.ts';
+import { isFileField } from '#kernel/decide/accepted-files.ts';
 import { textOf } from '#kernel/declare/texts.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
 import type { Member } from '../../rows/sources.ts';
@@ -53,16 +54,34 @@ export const enumsOf = (
       ),
     );
 
-/** The field with the signed address of an upload. */
-export const addressLine = ({ name, def }: Pick<Member, 'name' | 'def'>): readonly Line[] =>
+/** The fields that derive from an upload: its signed address, and the details of a file. */
+export const uploadFieldLines = ({ name, def }: Pick<Member, 'name' | 'def'>): readonly Line[] =>
   def.kind === 'upload'
     ? [
         [
-          `A temporary address of \`${name}\` that needs no token, for example for \`<img>\`. Null without a picture, and for former states.`,
+          isFileField(def)
+            ? `A temporary address of the file in \`${name}\` that needs no token. Null without a file, and for former states.`
+            : `A temporary address of \`${name}\` that needs no token, for example for \`<img>\`. Null without a picture, and for former states.`,
           `${name}Address: SignedAddress`,
         ],
+        ...(isFileField(def)
+          ? [
+              [
+                `The type, size, digest and name of the file in \`${name}\`.`,
+                `${name}Details: FileDetails`,
+              ] as const,
+            ]
+          : []),
       ]
     : [];
+
+/** The details of a file, which only domains with files have. */
+export const FILE_DETAILS = block('The details of an uploaded file.', 'type FileDetails', [
+  ['The media type, which the content matches.', 'type: String!'],
+  ['The size in bytes.', 'bytes: Int!'],
+  ['The SHA-256 digest of the content, in hexadecimal.', 'sha256: String!'],
+  ['The name that the client gave, made safe.', 'name: String'],
+]);
 
 export const PAGE = 'first: Int, after: String, last: Int, before: String';
 

@@ -1,7 +1,10 @@
 import { itemType, oneOf } from '#kernel/base/names.ts';
+import type { Accepted } from '#kernel/decide/accepted-files.ts';
 import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
 import { formTextOf } from '#kernel/declare/texts.ts';
 import type { CommandInfo } from '#kernel/registry/registry.ts';
+import { nounOf } from '#shared/blobs/incoming-file.ts';
+import { bytesText } from '#shared/format.ts';
 import { demandItems, type Member, type Source } from '../../rows/sources.ts';
 import { idArgument, mutatingCommands, mutationName, uploadMutations } from '../rules/names.ts';
 import { itemMutationLine, oneArgument } from './sdl-items.ts';
@@ -97,6 +100,11 @@ const mutationLine = (source: Source, command: CommandInfo): Line => {
 const PICTURE =
   'Uploads a picture (PNG, JPEG, WebP, GIF, AVIF) of at most 10 MiB. If the file has no type, its bytes decide. You can repeat it without an idempotency key.';
 
+const uploadText = ({ isPicture, types, bytesMax }: Accepted): string =>
+  isPicture
+    ? PICTURE
+    : `Uploads a file (${types.join(', ')}) of at most ${bytesText(bytesMax)}. If the file has no type, its bytes decide. You can repeat it without an idempotency key.`;
+
 const uploadLines = (source: Source): readonly Line[] =>
   uploadFieldsOf(source.kind).flatMap((field): readonly Line[] => {
     const { kind } = source;
@@ -106,9 +114,9 @@ const uploadLines = (source: Source): readonly Line[] =>
         ? ['id: ID!', kind.type]
         : [oneArgument(demandItems(source, field.list)), itemType(kind, field.list)];
     return [
-      [PICTURE, `${set}(${of}, file: Upload!, ifVersion: Int): ${type}!`],
+      [uploadText(field.accepts), `${set}(${of}, file: Upload!, ifVersion: Int): ${type}!`],
       ...(remove === undefined
         ? []
-        : [['Removes the picture.', `${remove}(${of}, ifVersion: Int): ${type}!`] as const]),
+        : [[`Removes the ${nounOf(field.accepts)}.`, `${remove}(${of}, ifVersion: Int): ${type}!`] as const]),
     ];
   });

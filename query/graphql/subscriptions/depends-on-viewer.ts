@@ -18,6 +18,7 @@ import { oncePer } from '#kernel/base/once-per.ts';
 import { callersIn } from '#kernel/conditions/fold.ts';
 import { isReadableWith } from '#kernel/conditions/references.ts';
 import { rightsOf } from '#kernel/conditions/rights.ts';
+import { isFileField } from '#kernel/decide/accepted-files.ts';
 import { filtersOf } from '#kernel/registry/event-references.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Caller } from '#shared/policy.ts';
@@ -96,6 +97,7 @@ type SameInTypes = Readonly<Record<string, Fields>>;
 const OF_KERNEL: SameInTypes = {
   Node: { id: 'all' },
   SignedAddress: { href: 'all', expiresAt: 'all' },
+  FileDetails: { type: 'all', bytes: 'all', sha256: 'all', name: 'all' },
   PageInfo: { hasNextPage: 'all', hasPreviousPage: 'all', startCursor: 'all', endCursor: 'all' },
   ...OF_WEBHOOKS,
   ...OF_HISTORIES,
@@ -180,7 +182,10 @@ const sameInType = (domain: Domain, sources: Sources, source: Source): Fields =>
 
 const addressesIn = (members: readonly Member[]): Fields =>
   Object.fromEntries(
-    members.flatMap(({ name, def }) => (def.kind === 'upload' ? [[`${name}Address`, 'all'] as const] : [])),
+    members.flatMap(({ name, def }) => [
+      ...(def.kind === 'upload' ? [[`${name}Address`, 'all'] as const] : []),
+      ...(isFileField(def) ? [[`${name}Details`, 'all'] as const] : []),
+    ]),
   );
 
 /**

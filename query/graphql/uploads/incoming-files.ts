@@ -9,12 +9,16 @@ import { type IncomingFile, Upload } from './upload.ts';
 export type IncomingFiles = {
   /** The value that stands for the file of a part in the operations. */
   uploadOf(name: string): Upload;
-  arrive(name: string, type: string, stream: BusboyFileStream): void;
+  arrive(name: string, file: Arrived): void;
   /** Nothing more arrives; with an error, the rest is missing. */
   end(error?: Error): void;
 };
 
-type Arrived = { readonly type: string; readonly stream: BusboyFileStream };
+type Arrived = {
+  readonly type: string;
+  readonly fileName: string | undefined;
+  readonly stream: BusboyFileStream;
+};
 
 export const createIncomingFiles = (): IncomingFiles => {
   const arrived = new Map<string, Arrived>();
@@ -34,11 +38,11 @@ export const createIncomingFiles = (): IncomingFiles => {
       stream.resume();
     }
   };
-  const hand = (name: string, { type, stream }: Arrived): IncomingFile => {
+  const hand = (name: string, { type, fileName, stream }: Arrived): IncomingFile => {
     arrived.delete(name);
     gone.add(name);
     handed = stream;
-    return { type, chunks: read(stream) };
+    return { type, fileName, chunks: read(stream) };
   };
   const absent = (): Error => ended?.error ?? refuse('A file that map names is missing.');
 
@@ -53,16 +57,17 @@ export const createIncomingFiles = (): IncomingFiles => {
   };
   return {
     uploadOf: (name) => new Upload(() => open(name)),
-    arrive(name, type, stream) {
+    arrive(name, file) {
+      const { stream } = file;
       // The reader handles errors; without one, nobody needs to.
       stream.on('error', () => {});
       streams.add(stream);
       if (gone.has(name) || arrived.has(name)) return void stream.resume();
-      arrived.set(name, { type, stream });
+      arrived.set(name, file);
       if (!waiting) return;
       discardBefore(waiting.name);
       if (waiting.name !== name) return;
-      waiting.reader.resolve(hand(name, { type, stream }));
+      waiting.reader.resolve(hand(name, file));
       waiting = undefined;
     },
     end(error) {

@@ -2,7 +2,6 @@ import { Busboy, type BusboyInstance } from '@fastify/busboy';
 import type { Request, RequestHandler, Response } from 'express';
 import { parseJson } from '#edge/http/json-body.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
-import { PICTURE_BYTES_MAX } from '#shared/blobs/picture.ts';
 import { createIncomingFiles, type IncomingFiles } from './incoming-files.ts';
 import { FILES_MAX, type FileMap, placeFiles, readMap } from './place-files.ts';
 
@@ -17,18 +16,15 @@ const PREFLIGHT_HEADERS = [
  * Reads the fields of a multipart request into its body; the files keep arriving while the operation runs.
  */
 export const readMultipart =
-  (bodyBytesMax: number): RequestHandler =>
+  (bodyBytesMax: number, fileBytesMax: number): RequestHandler =>
   async (request, response, next) => {
     if (PREFLIGHT_HEADERS.every((name) => !request.get(name)))
       throw new HttpProblem('preflight_required', { detail: `Send the header ${PREFLIGHT_HEADERS[0]}.` });
-    if (
-      Number(request.get('Content-Length') ?? 0) >
-      FILES_MAX * PICTURE_BYTES_MAX + FIELDS_MAX * bodyBytesMax
-    )
+    if (Number(request.get('Content-Length') ?? 0) > FILES_MAX * fileBytesMax + FIELDS_MAX * bodyBytesMax)
       throw new HttpProblem('body_too_large', {
-        detail: `At most ${FILES_MAX} files of ${PICTURE_BYTES_MAX} bytes each are accepted.`,
+        detail: `At most ${FILES_MAX} files of ${fileBytesMax} bytes each are accepted.`,
       });
-    const parser = createParser(request, bodyBytesMax);
+    const parser = createParser(request, { bodyBytesMax, fileBytesMax });
     const files = createIncomingFiles();
     discardAfter(response, { request, parser, files });
     request.body = await readFields(parser, files, () => feed(request, parser, files));
@@ -39,11 +35,13 @@ const FIELDS_MAX = 2;
 const PART_HEADERS_MAX = 20;
 const PART_HEADER_BYTES_MAX = 4_096;
 
-const createParser = (request: Request, bodyBytesMax: number): BusboyInstance => {
+type Limits = { readonly bodyBytesMax: number; readonly fileBytesMax: number };
+
+const createParser = (request: Request, { bodyBytesMax, fileBytesMax }: Limits): BusboyInstance => {
   const limits = {
     fieldSize: bodyBytesMax,
     // One byte beyond the limit, so that the reader sees that the file is too large.
-    fileSize: PICTURE_BYTES_MAX + 1,
+    fileSize: fileBytesMax + 1,
     files: FILES_MAX,
     parts: FIELDS_MAX + FILES_MAX,
     headerPairs: PART_HEADERS_MAX,
@@ -90,9 +88,9 @@ const readFields = (parser: BusboyInstance, files: IncomingFiles, start: () => v
       takeField(name, value);
     }),
   );
-  parser.on('file', (name, stream, ...[, , type]) =>
+  parser.on('file', (name, stream, fileName, ...[, type]) =>
     orReject(() => {
-      if (map?.has(name)) files.arrive(name, type, stream);
+      if (map?.has(name)) files.arrive(name, { type, fileName, stream });
       else stream.on('error', () => {}).resume();
       if (placed === undefined) throw malformed(ORDER);
       resolve(placed);

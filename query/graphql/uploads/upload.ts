@@ -15,6 +15,7 @@ export class Upload {
 export type IncomingFile = {
   /** The media type declared by the sender. */
   readonly type: string;
+  readonly fileName: string | undefined;
   /** Stopping early does not affect later files. */
   readonly chunks: AsyncIterable<Uint8Array>;
 };
