@@ -1,12 +1,12 @@
 import type { Position, WebhookId } from '#kernel/base/brands.ts';
 import { filtersOf } from '#kernel/registry/event-references.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { positionAt } from '#shared/event-index/position-at.ts';
 import type { ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { runUnderLease } from '#shared/database/lease/lease.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { pulseOf } from '#shared/database/pulse.ts';
+import { positionAt } from '#shared/event-index/position-at.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { Log } from '#shared/log.ts';

@@ -1,7 +1,7 @@
-import { inTransaction } from '#shared/database/transaction.ts';
 import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import type { EventId, Position } from '#kernel/base/brands.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
 import { NO_STREAM, START } from '#shared/event-log/event-log.ts';
 import { blockOf, hashesOf } from '../../proof/chain/block-of.ts';
 import { EMPTY_CHAIN, headAt, insertBlock, readBlocks, readChainEnd } from '../../proof/stored/blocks.ts';

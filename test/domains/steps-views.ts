@@ -13,9 +13,7 @@ export const addView: GrowStep = (plan, random) => {
   const keys = Object.entries(fields).filter(([, { type }]) =>
     ['ref', 'choice', 'integer', 'line', 'states'].includes(type),
   );
-  const numbers = creationOf(aggregate).creates.filter((name) =>
-    fields[name]?.type === 'integer',
-  );
+  const numbers = creationOf(aggregate).creates.filter((name) => fields[name]?.type === 'integer');
   const created = Object.keys(events).find((name) => events[name]?.creates);
   if (keys.length === 0 || created === undefined) return false;
   const [by, field] = random.pick(keys);

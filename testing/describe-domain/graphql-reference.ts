@@ -7,6 +7,7 @@ import type { Domain, Row } from '#kernel/registry/registry.ts';
 import { listsOf, memberName, orderName } from '../../query/graphql/rules/names.ts';
 import { type ItemSource, type Sort, type Source, sourcesOf } from '../../query/rows/sources.ts';
 import { isHidden, mayEver, mayEverReadPart, mayReadPart, partsOf } from './declared.ts';
+import { detailsIn } from './graphql-files.ts';
 import {
   type Args,
   compareBy,
@@ -125,6 +126,7 @@ const addFields = (domain: Domain, resolvers: Map<string, Resolve>, source: Sour
   );
   for (const member of source.members)
     resolvers.set(`${type}.${memberName(member)}`, guarded(member.name, memberValue(domain, member)));
+  for (const [field, resolve] of detailsIn(type, source.members)) resolvers.set(field, resolve);
 };
 
 const addItems = (
@@ -138,6 +140,7 @@ const addItems = (
   if (list.key === undefined)
     resolvers.set(`${type}.${list.id.name}`, ({ row }) => String(row[list.id.column]));
   for (const member of members) resolvers.set(`${type}.${memberName(member)}`, memberValue(domain, member));
+  for (const [field, resolve] of detailsIn(type, members)) resolvers.set(field, resolve);
   resolvers.set(`${type}.createdAt`, ({ row }) => row.created_at);
   resolvers.set(`${type}.updatedAt`, ({ row }) => row.updated_at);
   resolvers.set(`${type}.${kind.field}`, ({ row }, _, { rows }) =>

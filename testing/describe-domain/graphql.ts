@@ -94,13 +94,11 @@ const knownOf = ({ domain }: Stage, rows: Rows): Known => {
   const ids = all.flatMap((source) => rows.of(source).map(({ id }) => String(id)));
   const words = new Map(
     all.flatMap((source) =>
-      source.filters.flatMap(
-        ({ name, by, column }): readonly (readonly [string, readonly unknown[]])[] => {
-          if (by === 'words' || by === 'id') return [];
-          const values = rows.of(source).flatMap((row) => [row[column]].flat());
-          return values.length === 0 ? [] : [[name, values] as const];
-        },
-      ),
+      source.filters.flatMap(({ name, by, column }): readonly (readonly [string, readonly unknown[]])[] => {
+        if (by === 'words' || by === 'id') return [];
+        const values = rows.of(source).flatMap((row) => [row[column]].flat());
+        return values.length === 0 ? [] : [[name, values] as const];
+      }),
     ),
   );
   return { ids, cursors: new Map(), searches: [], words, omitted: OMITTED };

@@ -152,7 +152,7 @@ const checkFileOfItem = async (
     token: stage.admin.token,
     headers,
   });
-  const given = { path: at, item, field, address: body[field] ?? '', token: stage.admin.token };
+  const given = { path: at, item, field, address: body[field] ?? '', token: by.token };
   await checkContent(stage, checks, { ...given, accepts, sample });
   await checkForeignFile(filling, checks, { field, key, address: body[field] });
   const seenRows = openSeenRows(stage);

@@ -64,7 +64,10 @@ const BASE: Parts = {
       taskDone: { updates: 'tasks', sets: { state: 'done' } },
       removed: { ends: true },
     },
-    facts: { heavy: { weight: { min: 9 } }, ready: { when: { tasks: { some: { state: 'done' } } }, says: 'Do a task first.' } },
+    facts: {
+      heavy: { weight: { min: 9 } },
+      ready: { when: { tasks: { some: { state: 'done' } } }, says: 'Do a task first.' },
+    },
     invariants: { light: { heavy: false } },
     limits: { open: { max: 3, per: 'buyer', while: 'open', says: 'Enough.' } },
     commands: {
@@ -264,10 +267,7 @@ const WORDS: Readonly<Record<string, Entry>> = {
     event('changed', { changes: ['thing', 'wrapping', 'note'] }),
     'warns body PUT /parcels/{parcelId} note',
   ],
-  'Effects of events: ends': [
-    event('noted', { ends: true }),
-    'breaks event parcel.noted effect',
-  ],
+  'Effects of events: ends': [event('noted', { ends: true }), 'breaks event parcel.noted effect'],
   'Options of events: says': 'a text',
   'Options of events: carries': [
     event('changed', { carries: undefined }),
