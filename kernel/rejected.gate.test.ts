@@ -153,12 +153,9 @@ a decision by what may not be there | reads.article | TS18047 'reads.article' is
 a command that also changes the target of an unknown reference | artcle | TS2561 Did you mean to write 'article'
   - also: { article:
   + also: { artcle:
-a command that also changes a target by an unknown event | unpublishd | TS2820 Did you mean '"unpublished"'?
+a command that also changes a target by an unknown event | 'unpublishd' | TS2820 Did you mean '"unpublished"'?
   - also: { article: ['unpublished'] }
   + also: { article: ['unpublishd'] }
-a decision for an unknown event of a target | unpublishd | TS2345 '"unpublishd"' is not assignable
-  - on('article', 'unpublished')
-  + on('article', 'unpublishd')
 a decision for an event of a target that the command does not declare | decide | TS2322 'OnTarget<"article", "edited">' is not assignable
   - on('article', 'unpublished')
   + on('article', 'edited')

@@ -47,6 +47,11 @@ test('its messages come along, with their authors, times and readers', () =>
       ['ticket.absorbed', { ticketId: 9, customerId: CUSTOMER, ...said(2, true) }],
       ['ticket.absorbed', { ticketId: 9, customerId: CUSTOMER, ...said(3, false) }],
     ));
+test('erased messages are not copied', () =>
+  given(ticket, opened, ['replied', { ...said(1, false), text: null }])
+    .beside({ ticket: given(ticket, otherOf(CUSTOMER)).state })
+    .when('merge', { duplicateOfId: 9 })
+    .refuses('user_deleted'));
 test('it is no duplicate of itself, or of a duplicate', () => {
   const marked = given(ticket, opened);
   marked

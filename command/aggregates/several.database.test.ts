@@ -1,11 +1,8 @@
 // Over 200 lines, because all cases share the command side that is set up here.
 import { afterEach, expect, vi } from 'vitest';
-import { assemble } from '#kernel/assembly/assemble.ts';
 import type { Role } from '#kernel/base/events/fields.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import type { Command } from '#kernel/decide/decide.ts';
-import { domain } from '#kernel/declare/domain.ts';
-import { integer, ref, states } from '#kernel/declare/fields.ts';
 import { policyOf } from '#shared/policy.ts';
 import {
   allEvents,
@@ -20,80 +17,10 @@ import {
 import { later } from '../../test/engines/later.ts';
 import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
 import { test as processes } from '../../test/engines/processes.ts';
+import { bank } from '../../test/toy/bank.ts';
 import { createRandom } from '../../testing/random.ts';
 import { SEED } from '../../testing/seed.ts';
 
-/** A transfer changes two purses at once, and keeps neither below zero nor above what it may hold. */
-const base = domain({ name: 'bank', roles: ['member'] });
-const { aggregate, user } = base;
-const purse = aggregate('purse', {
-  owner: 'holder',
-  fields: {
-    holder: ref(user),
-    balance: integer(-1_000, 1_000),
-    guarantor: ref('purse').optional(),
-    card: integer(0, 99).optional().unique(),
-    status: states('open', 'closed'),
-  },
-  events: {
-    opened: { creates: ['balance'] },
-    changed: { computes: ['balance'] },
-    guaranteed: { changes: ['guarantor'] },
-    carded: { computes: ['card'] },
-    closed: { sets: { status: 'closed' } },
-  },
-  facts: {
-    covered: {
-      when: [{ balance: { min: 0 } }, { guarantor: { open: true } }],
-      says: 'The purse is not covered.',
-    },
-    small: { balance: { max: 500 } },
-  },
-  invariants: { covered: 'covered', small: 'small' },
-  commands: {
-    open: { emits: 'opened' },
-    guarantee: { emits: 'guaranteed' },
-    close: { emits: 'closed' },
-  },
-  rights: {
-    read: { member: 'own', admin: true },
-    write: { member: 'own' },
-    forOthers: { admin: true },
-  },
-});
-const transfer = aggregate('transfer', {
-  fields: {
-    from: ref(purse),
-    to: ref(purse),
-    amount: integer(1, 1_000),
-    status: states('planned', 'done', 'undone'),
-  },
-  events: {
-    planned: { creates: ['from', 'to', 'amount'] },
-    done: { sets: { status: 'done' } },
-    undone: { sets: { status: 'undone' } },
-  },
-  commands: {
-    plan: { emits: 'planned', next: ['execute'] },
-    execute: {
-      emits: ['done'],
-      when: 'planned',
-      also: { from: ['changed'], to: ['changed'] },
-      decide: ({ state: { amount }, reads: { from, to }, on }) => [
-        'done',
-        on('from', 'changed', { balance: (from?.balance ?? 0) - amount }),
-        on('to', 'changed', { balance: (to?.balance ?? 0) + amount }),
-      ],
-    },
-    issue: {
-      emits: ['undone'],
-      also: { to: ['carded'] },
-      decide: ({ state, on }) => ['undone', on('to', 'carded', { card: state.amount })],
-    },
-  },
-  rights: { read: { signedIn: true }, write: { signedIn: true } },
-});
-const bank = assemble(base, [purse, transfer]);
 const [[, startLog]] = LOG_ENGINES.filter(([name]) => /postgres/i.test(name)) as [
   (typeof LOG_ENGINES)[number],
 ];

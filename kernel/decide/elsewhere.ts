@@ -143,7 +143,12 @@ const formOf = (target: Kind, { type, effect, list }: EventInfo): ((values: Row)
           Object.entries(list.fields).map(([name, def]) => [wire(name, def), def.initial ?? null]),
         )
       : {};
+  const sealed = Object.entries(list?.fields ?? target.fields)
+    .filter(([, { personal, optional }]) => personal && !optional)
+    .map(([name]) => name);
   return (values) => {
+    // An erased value cannot be sealed again.
+    if (sealed.some((name) => values[name] === null)) throw new Rejection('user_deleted');
     const given = Object.entries(values).map(([name, value]) => {
       const key = names.get(name);
       if (key === undefined) throw new Error(`the decision on ${type} has ${name}, which is no field of it`);

@@ -170,7 +170,7 @@ const declared = (command: object) =>
     team,
     aggregate('claim', {
       fields: { team: ref(team), person: ref(base.user).optional(), note: line(9) },
-      events: { drafted: { creates: ['team', 'note'] }, noted: { notes: true } },
+      events: { drafted: { creates: ['team', 'note'] }, noted: {} },
       commands: { draft: { emits: 'drafted' }, note: { emits: ['noted'], decide: () => [], ...command } },
       rights: { read: { anyone: true } },
     } as never),
