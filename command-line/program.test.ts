@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
+import { withParts } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { callAt } from '../test/engines/call-line.ts';
 import { expenses } from '../test/toy/expenses.ts';
@@ -126,4 +127,23 @@ test('settings prints the table', async () => {
   const { exit, output } = await call('settings');
   expect(exit).toBe(0);
   expect(output).toMatch(/^\| Setting \| Default \| What it is \|\n/);
+});
+
+test('the commands of parts that are not served are neither listed nor run', async () => {
+  const core = withParts(publishing, []);
+  const { output } = await callIn(core, 'help');
+  expect(output).toMatch(/^ {2}log tail +\S/m);
+  expect(output).not.toMatch(/^ {2}(?:webhooks|deliveries|client|audit|documents|graphql) /m);
+  expect(output).not.toMatch(/^(?:Webhooks|Deliveries|GraphQL):/m);
+  expect((await callIn(core, 'completion', 'bash')).output).not.toContain('webhooks');
+  for (const [part, ...words] of [
+    ['webhooks', 'webhooks', 'list'],
+    ['proof', 'audit', 'verify'],
+    ['graphql', 'graphql', 'schema'],
+    ['accounts', 'client', 'list'],
+  ] as const)
+    expect(await callIn(core, ...words)).toMatchObject({
+      exit: 1,
+      complaint: `${words.join(' ')} needs ${part}(): add it to the parts of this installation.`,
+    });
 });

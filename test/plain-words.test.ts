@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { SETTINGS } from '#process/settings.ts';
-import { COMMANDS } from '../command-line/program.ts';
+import { COMMANDS } from '../command-line/commands.ts';
 import {
   commentsIn,
   notesIn,

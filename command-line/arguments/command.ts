@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import type { PartName } from '#kernel/registry/parts.ts';
 import type { Terminal } from '../terminal.ts';
 import { nearest } from './nearest.ts';
 import { UsageError } from './usage-error.ts';
@@ -20,6 +21,8 @@ export type Command = {
   readonly positionals: readonly string[];
   readonly options: Readonly<Record<string, Option>>;
   readonly examples: readonly string[];
+  /** The part that it needs. */
+  readonly part?: PartName;
   run(given: Given, terminal: Terminal): Promise<void>;
 };
 

@@ -1,0 +1,155 @@
+import { inWordsOf } from '#kernel/registry/example-kind.ts';
+import { type PartName, serves } from '#kernel/registry/parts.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import { accountRemovePasskeys, accountResetSecondFactor, invite, passwordLink } from './accounts.ts';
+import type { Command } from './arguments/command.ts';
+import { auditVerify } from './audit-verify.ts';
+import { bench } from './bench/bench.ts';
+import {
+  clientDelete,
+  clientGrantScopes,
+  clientList,
+  clientRotateSecret,
+  clientShow,
+} from './client-commands.ts';
+import { clientCreate } from './client-create.ts';
+import { completion } from './completion.ts';
+import { demo } from './demo/demo.ts';
+import { doctor } from './doctor/doctor.ts';
+import { domainCheck } from './domain/check.ts';
+import { domainDescribe } from './domain/describe.ts';
+import { domainNginx } from './domain/nginx.ts';
+import { domainRecord } from './domain/record.ts';
+import { domainRename } from './domain/rename.ts';
+import { erasureApply, erasureList, erasureReport } from './erasure.ts';
+import { erasureLostKeys } from './erasure-lost-keys.ts';
+import { events } from './events/events.ts';
+import { eventsShow } from './events/show.ts';
+import { documentsList, documentsLoad, documentsRemove, graphqlSchema } from './graphql.ts';
+import type { Group } from './help.ts';
+import { token } from './installation/token.ts';
+import { auditRotateKey, keysRotate } from './keys-rotate.ts';
+import { logAcceptServer } from './log-accept-server.ts';
+import { logAppend } from './log-append.ts';
+import { logCopy } from './log-copy.ts';
+import { logRenew } from './log-renew.ts';
+import { logShow, logTail } from './log-tail.ts';
+import { logExport, logImport } from './log-transfer.ts';
+import { newAggregate } from './new-aggregate.ts';
+import { open } from './open.ts';
+import { processManagerParked, processManagerRetry, processManagerSkip, timers } from './process-manager.ts';
+import { projectionStatus } from './projection.ts';
+import { projectionParked, projectionRelease, projectionRetry } from './projection-parked.ts';
+import { projectionRebuild, projectionRollback } from './projection-rebuild.ts';
+import { replay } from './replay.ts';
+import { settings } from './settings.ts';
+import { status } from './status.ts';
+import { usersDeactivate } from './users/deactivate.ts';
+import {
+  usersFind,
+  usersInvite,
+  usersList,
+  usersReactivate,
+  usersRole,
+  usersSessions,
+  usersShow,
+} from './users/users.ts';
+import { deliveriesList, deliveriesShow } from './webhooks/deliveries.ts';
+import { deliveriesResend, deliveriesResendFailed } from './webhooks/resend.ts';
+import {
+  webhooksDisable,
+  webhooksEnable,
+  webhooksList,
+  webhooksShow,
+  webhooksTest,
+} from './webhooks/webhooks.ts';
+
+/** Commands of a part. Without it, they are neither listed nor run. */
+const of = (part: PartName, commands: readonly Command[]): readonly Command[] =>
+  commands.map((command) => ({ ...command, part }));
+
+/** Of an installation with all parts. */
+const GROUPS: readonly Group[] = [
+  [
+    'Begin',
+    [
+      demo,
+      open,
+      ...of('accounts', [token]),
+      settings,
+      newAggregate,
+      completion((domain) => groupsOf(domain).flatMap(([, commands]) => commands)),
+    ],
+  ],
+  ['Installation', [status, doctor, bench]],
+  ['Events', [events, eventsShow]],
+  ['Webhooks', of('webhooks', [webhooksList, webhooksShow, webhooksEnable, webhooksDisable, webhooksTest])],
+  ['Deliveries', of('webhooks', [deliveriesList, deliveriesShow, deliveriesResend, deliveriesResendFailed])],
+  ['Event log', [logTail, logShow, logExport, logImport, logCopy, logRenew, logAcceptServer, logAppend]],
+  ['Proof', [...of('proof', [auditVerify]), replay, ...of('proof', [auditRotateKey])]],
+  [
+    'Read model',
+    [
+      projectionStatus,
+      projectionRebuild,
+      projectionRollback,
+      projectionParked,
+      projectionRetry,
+      projectionRelease,
+    ],
+  ],
+  ['Reactions and timers', [processManagerParked, processManagerRetry, processManagerSkip, timers]],
+  [
+    'Users',
+    [
+      usersList,
+      usersFind,
+      usersShow,
+      ...of('accounts', [usersInvite]),
+      usersRole,
+      ...of('accounts', [usersSessions, usersDeactivate, usersReactivate]),
+    ],
+  ],
+  [
+    'Accounts, at the machine',
+    of('accounts', [invite, passwordLink, accountResetSecondFactor, accountRemovePasskeys]),
+  ],
+  [
+    'Clients and keys',
+    [
+      ...of('accounts', [
+        clientCreate,
+        clientList,
+        clientShow,
+        clientGrantScopes,
+        clientRotateSecret,
+        clientDelete,
+      ]),
+      keysRotate,
+    ],
+  ],
+  ['Erasure', [erasureList, erasureReport, erasureApply, erasureLostKeys]],
+  ['Domain', [domainDescribe, domainNginx, domainCheck, domainRecord, domainRename]],
+  ['GraphQL', of('graphql', [graphqlSchema, documentsLoad, documentsList, documentsRemove])],
+];
+export const COMMANDS: readonly Command[] = GROUPS.flatMap(([, commands]) => commands);
+
+/** The commands of an installation, in the words of its domain. */
+export const groupsOf = (domain: Domain): readonly Group[] =>
+  GROUPS.flatMap(([title, commands]): readonly Group[] => {
+    const served = commands.filter(({ part }) => part === undefined || serves(domain, part));
+    return served.length === 0 ? [] : [[title, served.map((command) => inWords(command, domain))]];
+  });
+
+/** Texts and option names refer to the aggregates of this domain. */
+export const inWords = ({ summary, options, examples, ...command }: Command, domain: Domain): Command => ({
+  ...command,
+  summary: inWordsOf(domain, summary),
+  options: Object.fromEntries(
+    Object.entries(options).map(([name, option]) => [
+      inWordsOf(domain, name),
+      { ...option, description: inWordsOf(domain, option.description) },
+    ]),
+  ),
+  examples: examples.map((example) => inWordsOf(domain, example)),
+});
