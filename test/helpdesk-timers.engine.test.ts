@@ -30,4 +30,7 @@ test('an urgent ticket is breached after four hours, in which it did not wait fo
   await customer.tickets.of(id).messages.add({ text: 'Again.' });
   expect(await customer.tickets.get(id)).toMatchObject({ status: 'open', breached: true });
   expect(await customer.tickets.of(id).messages.list().take(9)).toHaveLength(3);
+  expect(await customer.tickets.of(id).messages.list({ author: agentId }).take(9)).toMatchObject([
+    { text: 'Is it still burning?' },
+  ]);
 });

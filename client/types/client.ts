@@ -95,6 +95,7 @@ type Filters<F> = {
     ? FilterName<K, F[K]>
     : never]?: FilterValue<F[K]>;
 };
+type ItemFilters<L> = L extends List<infer I, unknown, unknown, unknown> ? Filters<I> : unknown;
 interface Taken {
   readonly Int: number;
   readonly Boolean: boolean;
@@ -256,7 +257,7 @@ type WordOf<Name extends string, L> =
 type Can<A, Name, Kind extends 'addItem' | 'changeItem' | 'moveItem' | 'removeItem', Methods> =
   Name extends ListOfCommand<A, Kind> ? Methods : unknown;
 type ItemList<A, Name extends string, L, D> = {
-  list(query?: PageOptions & At, options?: ReadOptions): Listing<ListItem<L, D>>;
+  list(query?: Flat<PageOptions & At & ItemFilters<L>>, options?: ReadOptions): Listing<ListItem<L, D>>;
   get(id: IdOf<L>, query?: At, options?: ReadOptions): Promise<ListItem<L, D>>;
 } & Can<
   A,

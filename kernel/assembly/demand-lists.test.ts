@@ -97,8 +97,12 @@ test.each(
       declared({ receipt: picture().optional().personal() }, { max: 3 }),
     'has how with unique(), which only fields of aggregates can be: make it the `key` of the list, or declare an aggregate with a parent':
       () => declared({ how: line(9).unique() }, { max: 3 }),
-    'has how with filter(), which only fields of aggregates can have: declare an aggregate with a parent instead of the list, or remove it.':
-      () => declared({ how: line(9).filter() }, { max: 3 }),
+    'has how with filter(), which lists and pictures cannot have: remove it.': () =>
+      declared({ amount: integer(1, 9), how: picture().optional().filter() }, { max: 3 }),
+    'has the filter limit, which is a parameter of every list or belongs to two fields: rename it.': () =>
+      declared({ amount: integer(1, 9).filter('limit') }, { max: 3 }),
+    'has the filter sum, which is a parameter of every list or belongs to two fields: rename it.': () =>
+      declared({ amount: integer(1, 9).filter('sum'), more: integer(1, 9).filter('sum') }, { max: 3 }),
     'has how with search(), which only fields of aggregates can have: declare an aggregate with a parent instead of the list, or remove it.':
       () => declared({ how: line(9).search('A') }, { max: 3 }),
     'the personal field rows.how must belong to a user whom every event can name': () =>

@@ -4,6 +4,7 @@ import { StartRefused } from '../base/start-refused.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import type { CommandInfo, Domain, EventInfo, Kind, ListInfo } from '../registry/registry.ts';
 import { wrongItemEventsIn } from './demand-item-events.ts';
+import { PARAMETERS } from './demand-names.ts';
 import { isErasedToAnother, isNeverGiven } from './demand-supported.ts';
 import { wrongConditionsOnItems } from './list-conditions.ts';
 
@@ -27,7 +28,7 @@ const TAKEN = new Set(
 
 const wrongListsIn = (kind: Kind): readonly string[] => [
   ...Object.values(kind.lists).flatMap((list) => [
-    ...[...wrongOf(kind, list), ...twiceIn(kind, list)].map(
+    ...[...wrongOf(kind, list), ...twiceIn(kind, list), ...wrongFiltersOf(list)].map(
       (wrong) => `${kind.name}: the list ${list.name} ${wrong}`,
     ),
     ...Object.values(kind.commands).flatMap((command) =>
@@ -99,6 +100,16 @@ const wrongOf = (kind: Kind, list: ListInfo): readonly string[] => {
   ];
 };
 
+const wrongFiltersOf = ({ key, id, fields }: ListInfo): readonly string[] => {
+  const all = [...Object.entries(fields), ...(key === undefined ? [] : [[key, id.def] as const])];
+  const names = all.flatMap(([name, { filter }]) => (filter ? [filter === true ? name : filter] : []));
+  return names.flatMap((name, index) =>
+    PARAMETERS.has(name) || names.indexOf(name) < index
+      ? [`has the filter ${name}, which is a parameter of every list or belongs to two fields: rename it.`]
+      : [],
+  );
+};
+
 const isKey = ({ kind, optional, personal }: FieldDef): boolean =>
   KEYS.has(kind) && !optional && personal === undefined;
 
@@ -115,7 +126,9 @@ const unsupportedOf = (def: FieldDef): readonly string[] => [
   ...(def.unique
     ? [`unique(), which only fields of aggregates can be: make it the \`key\` of the list, or ${CHILDREN}.`]
     : []),
-  ...(def.filter ? [`filter(), which only fields of aggregates can have: ${CHILDREN}, or remove it.`] : []),
+  ...(def.filter && (def.kind === 'list' || def.kind === 'upload')
+    ? ['filter(), which lists and pictures cannot have: remove it.']
+    : []),
   ...(def.sort
     ? [`sort(), which only fields of aggregates can have: make the list \`ordered\`, or ${CHILDREN}.`]
     : []),

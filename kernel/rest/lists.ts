@@ -13,8 +13,10 @@ import { pathId } from '../base/rest/path-id.ts';
 import { operationOf } from '../conditions/rights.ts';
 import { formShape } from '../decide/forms.ts';
 import { oneOfList } from '../decide/items.ts';
+import type { FieldDef } from '../declare/fields.ts';
 import { exampleOfPart } from '../events/definitions.ts';
 import type { CommandInfo, Domain, Kind, ListInfo } from '../registry/registry.ts';
+import { filtersByFields } from './filters.ts';
 import { type AggregateOperation, itemPath, type Named, nameOfItems } from './operation.ts';
 import { shownField } from './schemas.ts';
 import { commanded, refusalsOfCommand } from './writes.ts';
@@ -54,7 +56,11 @@ const readsOf = (domain: Domain, kind: Kind, list: ListInfo): readonly Named[] =
     ...read,
     path: itemsPath(kind, list),
     summary: `The ${spaced(list.name)} of ${oneOf(kind.name)}, in their order`,
-    query: z.strictObject({ ...PAGE, ...ItemAt.shape }),
+    query: z.strictObject({
+      ...PAGE,
+      ...Object.fromEntries(filtersByFields(fieldsOfList(list))),
+      ...ItemAt.shape,
+    }),
     answer: { status: 200, description: `A page of ${spaced(list.name)}.`, kind: 'list', schema },
     use: { kind, does: 'listItems', list },
   };
@@ -73,10 +79,16 @@ const readsOf = (domain: Domain, kind: Kind, list: ListInfo): readonly Named[] =
   ];
 };
 
+/** The key first, if it is a field. */
+const fieldsOfList = ({ key, id: { def }, fields }: ListInfo): readonly (readonly [string, FieldDef])[] => [
+  ...(key === undefined ? [] : [[key, def] as const]),
+  ...Object.entries(fields),
+];
+
 /** The schema of an item for everyone who may read its aggregate. */
 const listedSchema = (domain: Domain, kind: Kind, list: ListInfo): z.ZodObject => {
-  const { key, fields } = list;
-  const all = [...(key === undefined ? [] : [[key, list.id.def] as const]), ...Object.entries(fields)];
+  const { key } = list;
+  const all = fieldsOfList(list);
   const written = new Set(
     Object.values(kind.commands).flatMap(({ internal, list: of, itemForm }) =>
       internal || of !== list ? [] : itemForm,

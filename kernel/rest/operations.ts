@@ -5,9 +5,9 @@ import { HISTORY } from '../base/rest/history.ts';
 import { idParameter, PAGE, search, sortBy } from '../base/rest/lists.ts';
 import { StartRefused } from '../base/start-refused.ts';
 import { operationOf } from '../conditions/rights.ts';
-import type { FieldDef } from '../declare/fields.ts';
 import type { Domain, Kind } from '../registry/registry.ts';
 import { filesOf } from './files.ts';
+import { filtersByFields } from './filters.ts';
 import { listOperations } from './lists.ts';
 import { type AggregateOperation, collectionPath, itemPath, type Named, parentOf } from './operation.ts';
 import { itemSchema } from './schemas.ts';
@@ -95,9 +95,7 @@ const readsOf = (domain: Domain, kind: Kind): readonly Named[] => {
 /** The filters and orders of its lists. */
 const filtersOf = ({ fields, oldestFirst }: Kind): Readonly<Record<string, z.ZodType>> => {
   const all = Object.entries(fields);
-  const filters = all.flatMap(([name, { filter, ...def }]) =>
-    filter === undefined ? [] : [[filter === true ? name : filter, filterSchema(def).optional()] as const],
-  );
+  const filters = filtersByFields(all);
   const sorted = all
     .flatMap(([name, { sort }]) => (sort ? [name] : []))
     .flatMap((name) => [`-${name}`, name]);
@@ -108,18 +106,4 @@ const filtersOf = ({ fields, oldestFirst }: Kind): Readonly<Record<string, z.Zod
       ? sortBy('createdAt', '-createdAt', ...sorted)
       : sortBy('-createdAt', 'createdAt', ...sorted),
   };
-};
-
-/** The schema of a filter as query parameter; if repeated, any of the values matches. */
-export const filterSchema = ({ kind, recorded }: FieldDef): z.ZodType => {
-  if (kind === 'ref') return idParameter;
-  if (kind === 'integer')
-    return z
-      .string()
-      .regex(/^-?\d{1,15}$/)
-      .meta({ type: 'integer', pattern: undefined })
-      .transform(Number)
-      .pipe(recorded as z.ZodInt);
-  if (kind === 'boolean') return z.enum(['true', 'false']).transform((text) => text === 'true');
-  return kind === 'set' && recorded instanceof z.ZodArray ? (recorded.element as z.ZodType) : recorded;
 };

@@ -12,7 +12,7 @@ import { exampleOfPart } from '../events/definitions.ts';
 import { serves } from '../registry/parts.ts';
 import type { Defs, Domain, ViewInfo } from '../registry/registry.ts';
 import { shownExample } from './examples.ts';
-import { filterSchema } from './operations.ts';
+import { filterSchema } from './filters.ts';
 import { shownField, shownName } from './schemas.ts';
 
 /** An operation on a view. */

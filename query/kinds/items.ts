@@ -76,9 +76,13 @@ export const itemReadsOf = (listing: Listing): ItemReads => {
       const path = `/${kind.path}/${row.id}/${kebab(list.name)}`;
       const isWhole = mayRead(reader.caller, resourceIn(source, row));
       const read = async (stretch: Stretch) =>
-        (await listItems(pool, items, { of: [row.id], asked: { ...stretch, isWhole }, joined })).get(
-          row.id,
-        ) ?? [];
+        (
+          await listItems(pool, items, {
+            of: [row.id],
+            asked: { ...stretch, isWhole, only: onlyOf(items, asked) },
+            joined,
+          })
+        ).get(row.id) ?? [];
       const { rows, links } = await pageOf({ items, path, read }, asked);
       const { represent, create } = present(reader.caller, aboveOf(row));
       return { kind: 'list', items: rows.map(represent), links, create };
@@ -195,7 +199,14 @@ export const withReferences = async (
   return whole;
 };
 
-export type Stretch = Omit<AskedItems, 'isWhole'>;
+/** The filters of a request. */
+export const onlyOf = ({ filters }: ItemSource, asked: Asked): AskedItems['only'] =>
+  filters.flatMap(({ name, column, by }) => {
+    const value = asked[name];
+    return value === undefined ? [] : [{ column, by, value: by === 'id' ? Number(value) : value }];
+  });
+
+export type Stretch = Omit<AskedItems, 'isWhole' | 'only'>;
 type Paged = {
   readonly items: ItemSource;
   readonly path: string;
@@ -205,9 +216,12 @@ type Paged = {
 /** Keyset pages: a cursor keeps its position, whatever is added, moved and removed elsewhere. */
 export const pageOf = async (
   { items, path, read }: Paged,
-  { limit = LIMIT_DEFAULT, after, before, at }: Asked,
+  { limit = LIMIT_DEFAULT, after, before, at, ...asked }: Asked,
 ) => {
-  const identity = listIdentity({ path });
+  const filters = Object.fromEntries(
+    items.filters.flatMap(({ name }) => (asked[name] === undefined ? [] : [[name, String(asked[name])]])),
+  );
+  const identity = listIdentity({ path, ...filters });
   const [text, isBackward] = [after ?? before, after === undefined && before !== undefined];
   const gap = text === undefined ? undefined : parseItemCursor(identity, text, items);
   const places = isBackward ? { after: undefined, before: gap } : { after: gap, before: undefined };
@@ -219,6 +233,7 @@ export const pageOf = async (
   const href = (place: object): string => {
     const given = {
       ...(limit !== LIMIT_DEFAULT && { limit: String(limit) }),
+      ...filters,
       ...(at !== undefined && { at }),
       ...place,
     } as Record<string, string>;

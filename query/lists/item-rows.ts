@@ -1,6 +1,6 @@
 import type { Pool } from '#shared/database/pool.ts';
 import { outsideOf } from '../rows/rights.ts';
-import type { ItemSource, Row } from '../rows/sources.ts';
+import type { Filter, ItemSource, Row } from '../rows/sources.ts';
 import { Parameters, runShared } from '../rows/statement.ts';
 import type { ItemGap } from './item-cursor.ts';
 
@@ -17,7 +17,12 @@ export type AskedItems = {
   readonly rowsMax: number;
   /** True includes the items that need a right of their own, beyond the right to their aggregate. */
   readonly isWhole: boolean;
+  /** Only items with these values. */
+  readonly only: readonly AskedValue[];
 };
+
+/** A value of a filter, and the column with which it is compared. */
+export type AskedValue = Pick<Filter, 'column' | 'by'> & { readonly value: unknown };
 
 /** The items of many aggregates in one statement, nearest first: from the end if `isBackward`. */
 export const listItems = async (
@@ -35,6 +40,7 @@ export const listItems = async (
   const places = [
     placeCondition(order, asked.after, '>', parameters),
     placeCondition(order, asked.before, '<', parameters),
+    onlyOf(asked, parameters),
   ].join('');
   const ordered = (row: string): string =>
     order.map(({ name }) => `${row}.${name} ${asked.isBackward ? 'desc' : 'asc'}`).join(', ');
@@ -46,6 +52,15 @@ export const listItems = async (
 
 const visible = (items: ItemSource, { isWhole }: Pick<AskedItems, 'isWhole'>): string =>
   isWhole || items.part === undefined ? '' : ` and ${outsideOf(items)}`;
+
+const onlyOf = ({ only }: Pick<AskedItems, 'only'>, parameters: Parameters): string =>
+  only
+    .map(({ column, by, value }) =>
+      by === 'element'
+        ? ` and i.${column} @> array[${parameters.add(value)}]`
+        : ` and i.${column} = ${parameters.add(value)}`,
+    )
+    .join('');
 
 const placeCondition = (
   order: ItemSource['order'],
@@ -72,12 +87,18 @@ export const gapOf = ({ order }: ItemSource, row: Row): ItemGap => {
 export const countItems = async (
   pool: Pool,
   items: ItemSource,
-  { of: parents, ...asked }: { readonly of: readonly number[] } & Pick<AskedItems, 'isWhole'>,
+  { of: parents, ...asked }: { readonly of: readonly number[] } & Pick<AskedItems, 'isWhole' | 'only'>,
 ): Promise<ReadonlyMap<number, number>> => {
   const { table, of } = items;
+  const parameters = new Parameters();
+  const ids = parameters.add(parents);
   const text = `select i.${of} as "of", count(*)::integer as count from ${table} i
-    where i.${of} = any($1::bigint[])${visible(items, asked)} group by i.${of}`;
-  const rows = await runShared<{ readonly of: number; readonly count: number }>(pool, text, [parents]);
+    where i.${of} = any(${ids}::bigint[])${visible(items, asked)}${onlyOf(asked, parameters)} group by i.${of}`;
+  const rows = await runShared<{ readonly of: number; readonly count: number }>(
+    pool,
+    text,
+    parameters.values,
+  );
   return new Map(rows.map(({ of: parent, count }) => [parent, count]));
 };
 

@@ -148,6 +148,8 @@ export type ItemSource = {
   readonly of: string;
   /** The key comes first, if it is a field. */
   readonly members: readonly Member[];
+  /** By fields with `filter()`. */
+  readonly filters: readonly Filter[];
   /** The order of the items. The last column is unique within a list. */
   readonly order: readonly OrderColumn[];
   /** The error if there is no such item. */
@@ -260,12 +262,15 @@ export const rightsToField = ({ guards, traced }: Source, field: string): readon
 
 const BY = { set: 'element', ref: 'id' } as const;
 
+const filterBy = ({ name, def, guard, column: each }: Member): Filter => {
+  const by = def.kind === 'set' || def.kind === 'ref' ? BY[def.kind] : 'value';
+  return { name: typeof def.filter === 'string' ? def.filter : name, column: each, by, def, guard };
+};
+
 const filtersOf = ({ owner, parent }: Kind, members: readonly Member[]): readonly Filter[] => [
-  ...members.flatMap(({ name, def, guard, column: each }): readonly Filter[] => {
-    const isOfOwner = name === owner && parent === undefined;
-    if (!def.filter && !isOfOwner) return [];
-    const by = def.kind === 'set' || def.kind === 'ref' ? BY[def.kind] : 'value';
-    return [{ name: typeof def.filter === 'string' ? def.filter : name, column: each, by, def, guard }];
+  ...members.flatMap((member) => {
+    const isOfOwner = member.name === owner && parent === undefined;
+    return member.def.filter || isOfOwner ? [filterBy(member)] : [];
   }),
   ...(members.some(({ def }) => def.search)
     ? [{ name: 'search', column: 'search', by: 'words', def: undefined, guard: undefined } as const]
@@ -296,19 +301,21 @@ const itemSourcesOf = (domain: Domain, kind: Kind): readonly ItemSource[] =>
       ...(keyed === undefined ? [] : [[keyed, id.def] as const]),
       ...Object.entries(fields),
     ];
+    const members: readonly Member[] = all.map(([field, def]) => ({
+      name: field,
+      def,
+      column: column(field, def),
+      target: def.kind === 'ref' ? domain.kinds[targetOf(def)] : undefined,
+      guard: undefined,
+      showsEnded: isReadableWithItems(domain, kind, { def }),
+    }));
     return {
       kind,
       list,
       table: `read_model.${name}`,
       of: key[0],
-      members: all.map(([field, def]) => ({
-        name: field,
-        def,
-        column: column(field, def),
-        target: def.kind === 'ref' ? domain.kinds[targetOf(def)] : undefined,
-        guard: undefined,
-        showsEnded: isReadableWithItems(domain, kind, { def }),
-      })),
+      members,
+      filters: members.flatMap((member) => (member.def.filter ? [filterBy(member)] : [])),
       order: [
         ...(isOrdered ? [{ name: 'rank', type: 'text' } as const] : []),
         { name: id.column, type: id.def.column === 'text' ? 'text' : 'bigint' },

@@ -5,10 +5,10 @@ import { Rejection } from '#kernel/base/rejection.ts';
 import { holdsOf } from '#kernel/conditions/holds.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { itemIdIn } from '#kernel/rest/lists.ts';
-import { isWholeTo, pageOf, presentItems, type Stretch, withReferences } from '../kinds/items.ts';
+import { isWholeTo, onlyOf, pageOf, presentItems, type Stretch, withReferences } from '../kinds/items.ts';
 import type { Asked } from '../kinds/list.ts';
 import type { ItemGap } from '../lists/item-cursor.ts';
-import { type AskedItems, gapOf, valuesOf } from '../lists/item-rows.ts';
+import { type AskedItems, type AskedValue, gapOf, valuesOf } from '../lists/item-rows.ts';
 import type { Reader } from '../rest/read-routes.ts';
 import { demandSource, type ItemSource, type Row, sourcesOf } from '../rows/sources.ts';
 import { pathOf } from './aggregates.ts';
@@ -24,8 +24,8 @@ export const pastItems = async (
   source: ItemSource,
   { of, asked }: { readonly of: number; readonly asked: AskedItems },
 ): Promise<readonly Row[]> => {
-  const { after, before, isBackward, rowsMax, isWhole } = asked;
-  const within = (await allPastItems(past, source, { of, isWhole })).filter((row) => {
+  const { after, before, isBackward, rowsMax, isWhole, only } = asked;
+  const within = (await allPastItems(past, source, { of, isWhole, only })).filter((row) => {
     const gap = gapOf(source, row);
     return (
       (after === undefined || inOrder(after, gap) < 0) && (before === undefined || inOrder(gap, before) < 0)
@@ -34,18 +34,23 @@ export const pastItems = async (
   return (isBackward ? within.toReversed() : within).slice(0, rowsMax);
 };
 
-type All = { readonly of: number; readonly isWhole: boolean };
+type All = { readonly of: number } & Pick<AskedItems, 'isWhole' | 'only'>;
 
 export const allPastItems = async (
   past: Past,
   source: ItemSource,
-  { of, isWhole }: All,
+  { of, isWhole, only }: All,
 ): Promise<readonly Row[]> => {
   const { items } = await past.find(source.kind.name, of);
   const all = items.get(source.list.table) ?? [];
   return all
-    .filter((row) => isWhole || !isInPart(source, row))
+    .filter((row) => (isWhole || !isInPart(source, row)) && only.every((each) => hasValue(row, each)))
     .toSorted((one, other) => inOrder(gapOf(source, one), gapOf(source, other)));
+};
+
+const hasValue = (row: Row, { column, by, value }: AskedValue): boolean => {
+  const own = row[column] instanceof Date ? isoText(row[column]) : row[column];
+  return by === 'element' ? Array.isArray(own) && own.includes(value) : own === value;
 };
 
 /** The complement of `outsideOf` for a row in memory. */
@@ -112,7 +117,8 @@ export const pastItemReads = ({ domain, items, open, now }: Opened) => {
   return {
     async list(reader: Reader, asked: Asked & { readonly at: string }): Promise<ListAnswer> {
       const { id, past, path, show, isWhole } = await opened(reader, asked.at);
-      const read = (stretch: Stretch) => pastItems(past, items, { of: id, asked: { ...stretch, isWhole } });
+      const read = (stretch: Stretch) =>
+        pastItems(past, items, { of: id, asked: { ...stretch, isWhole, only: onlyOf(items, asked) } });
       const { rows, links } = await pageOf({ items, path, read }, { ...asked, at: past.cursor });
       return {
         kind: 'list',
@@ -124,7 +130,7 @@ export const pastItemReads = ({ domain, items, open, now }: Opened) => {
     async item(reader: Reader, { at }: { readonly at: string }): Promise<ItemAnswer> {
       const { id, past, path, show, isThereNow, isWhole, version } = await opened(reader, at);
       const known = itemIdIn(list, reader.item ?? '');
-      const row = (await allPastItems(past, items, { of: id, isWhole })).find(
+      const row = (await allPastItems(past, items, { of: id, isWhole, only: [] })).find(
         (each) => each[list.id.column] === known,
       );
       if (row === undefined) throw new Rejection(items.absent);

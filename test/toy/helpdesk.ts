@@ -28,9 +28,9 @@ const ticket = aggregate('ticket', {
     messages: list(
       {
         text: line(500).example('Is it still burning?'),
-        author: ref(user),
+        author: ref(user).filter(),
         sentAt: instant(),
-        internal: flag(),
+        internal: flag().filter(),
       },
       { max: 30 },
     ),

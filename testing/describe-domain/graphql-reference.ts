@@ -152,10 +152,10 @@ const addItems = (
     const state = Object.fromEntries(members.map(({ name, column }) => [name, item[column]]));
     return !part.reads.includes(list.name) && !isHidden(part.items[list.name] ?? {}, state);
   };
-  const all: Resolve = ({ row }, _, reference) =>
+  const all: Resolve = ({ row }, args, reference) =>
     reference.rows
       .items(items, row)
-      .filter((item) => isSeen(item, row, reference))
+      .filter((item) => isSeen(item, row, reference) && isKept(items, item, args.filter))
       .toSorted((one, other) =>
         compareBy(
           order.map(({ name }) => name),
@@ -229,7 +229,7 @@ const sortOf = ({ sorts, isNewestFirst, kind }: Source, asked: unknown): Sorting
 const isSorted = (row: Row, { column, state, field }: Sorting): boolean =>
   row[column] !== null && (state === undefined || field === undefined || row[field] === state);
 
-const isKept = ({ filters }: Source, row: Row, asked: unknown): boolean =>
+const isKept = ({ filters }: Pick<Source, 'filters'>, row: Row, asked: unknown): boolean =>
   Object.entries((asked ?? {}) as Args).every(([name, value]) => {
     const filter = filters.find((each) => each.name === name);
     if (value === null || filter === undefined) return true;

@@ -4,7 +4,7 @@ import { team } from './team.ts';
 
 const message = {
   text: prose(4_000).personal({ erased: '[deleted]' }).example('Is it still burning?'),
-  author: ref(user),
+  author: ref(user).filter(),
   sentAt: instant(),
   internal: flag().says('A note, which customers do not see.'),
 };

@@ -153,14 +153,21 @@ const childrenOf = (options: Options, { children }: Source): Mapping['rows'] =>
 /** Readers of an aggregate may read the items of its lists, except those that need a right of their own. */
 const itemsOf = ({ readable }: Options, { items }: Source): Mapping['rows'] =>
   Object.fromEntries(
-    items.flatMap(({ list, of, part }) => {
+    items.flatMap(({ list, of, part, filters }) => {
       const isOfIt = (item: Row, row: Row): Sql => sql`${item}.${Sql.identifier(of)} = ${row}.id`;
-      const which: Which = (item, row) =>
-        part === undefined
-          ? [isOfIt(item, row)]
-          : [
-              sql`${isOfIt(item, row)} and (${readable.rightTo(part.right, row)} or (${readable.holds(part.of, part.kind, item)}) is not true)`,
-            ];
+      const which: Which = (item, row, args) => [
+        allOf([
+          isOfIt(item, row),
+          ...(part === undefined
+            ? []
+            : [
+                sql`(${readable.rightTo(part.right, row)} or (${readable.holds(part.of, part.kind, item)}) is not true)`,
+              ]),
+          ...filters
+            .filter(({ name }) => args.has('filter', name))
+            .map((filter) => filterSql(filter, item, args)),
+        ]),
+      ];
       return [
         [list.name, which],
         [`${list.name}Connection`, which],

@@ -7,7 +7,7 @@ import type { ItemSource, Member, Source } from '../../rows/sources.ts';
 import { itemCursorOf, itemPositionOf } from '../planner/cursors.ts';
 import { memberName } from '../rules/names.ts';
 import type { Context, Resolver } from './context.ts';
-import { boundsIn, connectionOf, pageSize } from './lists.ts';
+import { boundsIn, connectionOf, pageSize, valuesIn } from './lists.ts';
 import { demandRow, fieldValue, findTarget } from './reads.ts';
 import type { ItemRow, Row } from './rows.ts';
 import { uploadFieldsIn } from './uploads.ts';
@@ -19,21 +19,32 @@ export const listsIn = ({ items }: Source): Resolvers =>
   Object.fromEntries(
     items.flatMap((each): readonly (readonly [string, Resolver])[] => {
       const { name } = each.list;
-      const first: Resolver = async (row: Row, { limit }, context) =>
+      const first: Resolver = async (row: Row, { limit, filter }, context) =>
         context.loaders.items(each, row.id, {
           ...{ after: undefined, before: undefined, isBackward: false, rowsMax: pageSize(limit) },
           isWhole: await isWholeTo(each, row, context),
+          only: valuesIn(each, filter),
         });
-      const pages: Resolver = (row: Row, args, context) =>
-        connectionOf<ItemRow, ItemGap>(
+      const pages: Resolver = (row: Row, args, context) => {
+        const only = valuesIn(each, args.filter);
+        return connectionOf<ItemRow, ItemGap>(
           boundsIn(args, (cursor) => itemPositionOf(each, cursor)),
           {
             read: async (asked) =>
-              context.loaders.items(each, row.id, { ...asked, isWhole: await isWholeTo(each, row, context) }),
+              context.loaders.items(each, row.id, {
+                ...asked,
+                isWhole: await isWholeTo(each, row, context),
+                only,
+              }),
             cursorAt: (item) => itemCursorOf(each, gapOf(each, item)),
-            count: async () => context.loaders.countItems(each, row.id, await isWholeTo(each, row, context)),
+            count: async () =>
+              context.loaders.countItems(each, row.id, {
+                isWhole: await isWholeTo(each, row, context),
+                only,
+              }),
           },
         );
+      };
       return [
         [name, first],
         [`${name}Connection`, pages],

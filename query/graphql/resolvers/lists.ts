@@ -1,9 +1,10 @@
 import { GraphQLError } from 'graphql';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { pathId } from '#kernel/base/rest/path-id.ts';
+import type { AskedItems } from '../../lists/item-rows.ts';
 import { demandSearchable } from '../../rows/rights.ts';
 import { UNANSWERABLE } from '../../rows/searches.ts';
-import type { Filter } from '../../rows/sources.ts';
+import type { Filter, ItemSource } from '../../rows/sources.ts';
 import { cursorOf, rowPositionOf } from '../planner/cursors.ts';
 import { OutOfPlan } from '../planner/out-of-plan.ts';
 import { searchText, storableText, storableValue } from '../planner/values.ts';
@@ -170,6 +171,16 @@ const READ: Readonly<Record<Filter['by'], (value: unknown) => string | number | 
   element: storableText,
   id: (value) => pathId(String(value)) ?? -1,
   words: searchText,
+};
+
+/** The values by which items are filtered. */
+export const valuesIn = ({ filters }: Pick<ItemSource, 'filters'>, given: unknown): AskedItems['only'] => {
+  const values = (given ?? {}) as Readonly<Record<string, unknown>>;
+  const asked = filters.filter(({ name }) => isGiven(values[name]));
+  return orRefuse(
+    () => asked.map(({ name, column, by }) => ({ column, by, value: READ[by](values[name]) })),
+    'invalid_parameter',
+  );
 };
 
 const isGiven = (value: unknown): boolean => (value ?? null) !== null;

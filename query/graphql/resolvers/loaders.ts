@@ -31,7 +31,7 @@ export type Loaders = {
   count(of: ListOf, parent: number): Promise<number | null>;
   /** Items of one list of an aggregate. */
   items(source: ItemSource, of: number, asked: AskedItems): Promise<readonly ItemRow[]>;
-  countItems(source: ItemSource, of: number, isWhole: boolean): Promise<number>;
+  countItems(source: ItemSource, of: number, asked: Pick<AskedItems, 'isWhole' | 'only'>): Promise<number>;
   /** Loads a value for a parent, together with all parents that ask for the same. */
   together<Parent extends number | string, Value>(
     asked: string,
@@ -103,9 +103,9 @@ export const createLoaders = (
       );
       return (await found) ?? [];
     },
-    countItems: async (source, of, isWhole) =>
-      (await together(`count ${source.table} ${isWhole}`, of, (all: readonly number[]) =>
-        countItems(pool, source, { of: all, isWhole }),
+    countItems: async (source, of, asked) =>
+      (await together(`count ${source.table} ${JSON.stringify(asked)}`, of, (all: readonly number[]) =>
+        countItems(pool, source, { of: all, ...asked }),
       )) ?? 0,
     together,
     resourceOf: readResource,

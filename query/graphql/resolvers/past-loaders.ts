@@ -90,7 +90,7 @@ export const createPastLoaders = ({
     },
     items: async (source, of, asked) =>
       (await pastItems(past, source, { of, asked })).map((row) => ({ ...row, asOf: asOf() })),
-    countItems: async (source, of, isWhole) => (await allPastItems(past, source, { of, isWhole })).length,
+    countItems: async (source, of, asked) => (await allPastItems(past, source, { of, ...asked })).length,
     together: () => Promise.reject(refused('Deliveries are not available with `at`.')),
     resourceOf: readResource,
     async mayRead(row, rights) {

@@ -2,7 +2,14 @@ import { capital, itemType, oneOf, spaced } from '#kernel/base/names.ts';
 import { formTextOf, textOf } from '#kernel/declare/texts.ts';
 import type { CommandInfo } from '#kernel/registry/registry.ts';
 import type { ItemSource, Member } from '../../rows/sources.ts';
-import { additionInput, itemArgument, memberName, mutatingCommands, mutationName } from '../rules/names.ts';
+import {
+  additionInput,
+  enumName,
+  itemArgument,
+  memberName,
+  mutatingCommands,
+  mutationName,
+} from '../rules/names.ts';
 import {
   block,
   enumsOf,
@@ -35,6 +42,7 @@ export const itemTypesOf = (items: ItemSource): readonly string[] => {
       ['When it was last changed.', 'updatedAt: DateTime!'],
       [`The ${spaced(kind.field)} that it belongs to.`, `${kind.field}: ${kind.type}!`],
     ]),
+    ...filterOf(items),
     ...pagesOf(type),
     ...inputsOf(items),
   ];
@@ -51,14 +59,30 @@ const memberLine = (items: ItemSource, member: Member): Line => {
   ];
 };
 
+const filterOf = (items: ItemSource): readonly string[] => {
+  const { list, members, filters } = items;
+  const { type } = typed(items);
+  if (filters.length === 0) return [];
+  const lines = filters.map(({ name, by, def }): Line => {
+    const field = members.find((member) => member.def === def)?.name ?? name;
+    const scalar = by === 'element' ? 'String' : (def?.graphql ?? 'String');
+    return [
+      `Only ${spaced(list.name)} with this ${spaced(name)}.`,
+      `${name}: ${by === 'id' ? 'ID' : def?.values ? enumName({ type }, { name: field, def }) : scalar}`,
+    ];
+  });
+  return [block('All conditions must hold.', `input ${type}Filter`, lines)];
+};
+
 /** The fields of the aggregate that lead to its items. */
-export const itemLines = ({ kind, list }: ItemSource): readonly Line[] => {
+export const itemLines = ({ kind, list, filters }: ItemSource): readonly Line[] => {
   const type = itemType(kind, list);
+  const filter = filters.length === 0 ? '' : `, filter: ${type}Filter`;
   return [
-    [`The ${spaced(list.name)}, in their order.`, `${list.name}(limit: Int = 10): [${type}!]!`],
+    [`The ${spaced(list.name)}, in their order.`, `${list.name}(limit: Int = 10${filter}): [${type}!]!`],
     [
       `The ${spaced(list.name)}, in their order, in pages.`,
-      `${list.name}Connection(${PAGE}): ${type}Connection!`,
+      `${list.name}Connection(${PAGE}${filter}): ${type}Connection!`,
     ],
   ];
 };
