@@ -1,4 +1,5 @@
 import { describeProblem, type ProblemCode } from '#edge/http/problem.ts';
+import { oncePer } from '#kernel/base/once-per.ts';
 import { deleted, notFound, REJECTIONS } from '#kernel/base/rejection.ts';
 import { HTTP_PROBLEMS } from '#kernel/base/rest/http-problem.ts';
 import { hasEntityTag, isOfLog, type RestOperation } from '#kernel/base/rest/operation.ts';
@@ -96,10 +97,17 @@ export const problemCodesOf = (domain: Domain): readonly ProblemCode[] => {
 };
 
 /** The title of a refusal, by the domain’s author or the kernel. */
-export const titleOf = ({ kinds }: Domain, code: ProblemCode): string =>
-  Object.values(kinds)
-    .flatMap(declaredRefusalsOf)
-    .find((refusal) => refusal.code === code)?.says ?? describeProblem(code).title;
+export const titleOf = (domain: Domain, code: ProblemCode): string =>
+  titlesOf(domain).get(code) ?? describeProblem(code).title;
+
+const titlesOf = oncePer(
+  ({ kinds }: Domain): ReadonlyMap<string, string> =>
+    new Map(
+      Object.values(kinds)
+        .flatMap(declaredRefusalsOf)
+        .flatMap(({ code, says }) => (says === undefined ? [] : [[code, says] as const])),
+    ),
+);
 
 /** The refusals of an operation, by status. */
 export const problemsOf = (
