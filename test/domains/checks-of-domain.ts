@@ -5,6 +5,7 @@ import { checkExamples, checkPages } from '../../testing/describe-domain/documen
 import { checkQueries } from '../../testing/describe-domain/graphql.ts';
 import { checkHistory } from '../../testing/describe-domain/history.ts';
 import { checkLinks } from '../../testing/describe-domain/links.ts';
+import { checkRebuilding } from '../../testing/describe-domain/rebuilding.ts';
 import { checkForms } from '../../testing/describe-domain/rest-forms.ts';
 import { checkLists } from '../../testing/describe-domain/rest-lists.ts';
 import { checkRights } from '../../testing/describe-domain/rights.ts';
@@ -12,6 +13,7 @@ import type { Situation } from '../../testing/describe-domain/situations.ts';
 import type { Stage } from '../../testing/describe-domain/stage.ts';
 import { checkStreams } from '../../testing/describe-domain/streams.ts';
 import { checkAnswers } from './check-answers.ts';
+import { checkRequests } from './check-requests.ts';
 
 type DomainCheck = (stage: Stage, checks: Checks) => Promise<void>;
 
@@ -63,4 +65,7 @@ export const CHECKS: Readonly<Record<string, DomainCheck>> = {
   links: inEach((stage, checks, situation) => checkLinks(stage, checks, { situation, known: new Map() })),
   history: inEach(checkHistory),
   streams: checkStreams,
+  requests: checkRequests,
+  // The last, because each verification reads the whole log.
+  rebuilding: checkRebuilding,
 };

@@ -5,6 +5,7 @@ import { type Random, randomOf } from '../../testing/random.ts';
 import { build } from './build.ts';
 import { clone, type DomainPlan } from './plan.ts';
 import * as content from './steps-content.ts';
+import * as items from './steps-items.ts';
 import * as rights from './steps-rights.ts';
 import * as rules from './steps-rules.ts';
 import * as views from './steps-views.ts';
@@ -13,11 +14,14 @@ const isStep = (each: readonly [string, unknown]): each is [string, content.Grow
   /^(?:add|set)/.test(each[0]);
 /** Every kind of addition, by name. */
 const STEPS: ReadonlyMap<string, content.GrowStep> = new Map(
-  [content, rights, rules, views].flatMap((each) => Object.entries(each).filter(isStep)),
+  [content, items, rights, rules, views].flatMap((each) => Object.entries(each).filter(isStep)),
 );
 const { addAggregate, addField, addReference } = content;
 /** These come more often, because the others need them. */
-const BASIC: readonly string[] = ['addField', 'addField', 'addReference', 'setRight'];
+const BASIC: readonly string[] = [
+  ...['addField', 'addField', 'addReference', 'setRight'],
+  ...['addList', 'addList', 'addItemAction', 'addItemAction', 'addItemStates'],
+];
 
 export type Grown = {
   readonly seed: number;

@@ -41,9 +41,17 @@ const partOf = (plan: DomainPlan, kind: string, random: Random, depth: number): 
   if (names.length === 0) return undefined;
   const name = random.pick(names);
   const field = aggregate.fields[name] as FieldPlan;
+  const [other] = names.filter((each) => each !== name && areComparable(field, aggregate.fields[each]));
+  if (other !== undefined && random.chance(20))
+    return {
+      [name]: random.pick<Json>([{ field: other }, { not: { field: other } }, { min: { field: other } }]),
+    };
   const match = matchOf(plan, kind, field, { random, depth });
   return match === undefined ? undefined : { [name]: match };
 };
+
+const areComparable = (one: FieldPlan, other: FieldPlan | undefined): boolean =>
+  one.type === other?.type && ['integer', 'date', 'instant', 'line', 'flag'].includes(one.type);
 
 type Drawing = { readonly random: Random; readonly depth: number };
 
@@ -71,7 +79,7 @@ const callerFieldsLike = ({ user }: DomainPlan, { type, given }: FieldPlan): rea
     field.type === type && (type !== 'choice' || String(field.given) === String(given)) ? [name] : [],
   );
 
-const itemMatch = (item: FieldPlans, random: Random): Json | undefined => {
+export const itemMatch = (item: FieldPlans, random: Random): Json | undefined => {
   const [name, field] = random.pick(Object.entries(item));
   if (field.type === 'ref') return field.given[0] === 'user' ? { [name]: 'caller' } : undefined;
   const match = valueMatch(field, random);

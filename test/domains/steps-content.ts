@@ -1,6 +1,6 @@
 import type { Random } from '../../testing/random.ts';
 import { newName, someOf, WORDS } from './names.ts';
-import type { AggregatePlan, DomainPlan, FieldPlan, FieldPlans } from './plan.ts';
+import type { AggregatePlan, DomainPlan, FieldPlan } from './plan.ts';
 import { addOption, isUploadOnly, randomField } from './random-fields.ts';
 
 /** One addition to a plan, in place; false if there is no place for it. */
@@ -55,7 +55,7 @@ export const addFieldOption: GrowStep = (plan, random) => {
   return addOption(random.pick(all), random);
 };
 
-const targetIn = ({ aggregates }: DomainPlan, random: Random): string =>
+export const targetIn = ({ aggregates }: DomainPlan, random: Random): string =>
   random.chance(35) ? 'user' : random.pick(Object.keys(aggregates));
 
 export const addReference: GrowStep = (plan, random) => {
@@ -109,11 +109,11 @@ export const addStates: GrowStep = (plan, random) => {
   ).slice(0, 3);
   if (words.length < 2) return false;
   aggregate.fields[name] = { type: 'states', given: words, options: random.chance(50) ? { filter: [] } : {} };
-  for (const word of words.slice(1)) addEvent(aggregate, random, { sets: { [name]: word } });
+  for (const word of words.slice(1)) withEvent(aggregate, random, { sets: { [name]: word } });
   return true;
 };
 
-const addEvent = (aggregate: AggregatePlan, random: Random, event: object): string => {
+export const withEvent = (aggregate: AggregatePlan, random: Random, event: object): string => {
   const command = newName(random, 'verb', aggregate.commands);
   const name = `${command}Done`;
   aggregate.events[name] = event as never;
@@ -127,7 +127,7 @@ export const addEdit: GrowStep = (plan, random) => {
     ['list', 'states'].includes(type) || name === aggregate.owner || name === aggregate.parent ? [] : [name],
   );
   if (editOf(aggregate) || names.length === 0) return false;
-  addEvent(aggregate, random, { changes: someOf(random, names, 1) });
+  withEvent(aggregate, random, { changes: someOf(random, names, 1) });
   return true;
 };
 
@@ -152,35 +152,13 @@ export const addAction: GrowStep = (plan, random) => {
   const editable = Object.keys(fields).filter((name) => creationOf(aggregate).creates.includes(name));
   const hasEnd = Object.values(events).some(({ ends }) => ends);
   const drawn = random.pick(['ends', 'notes', 'sets', 'form']);
-  if (drawn === 'ends') return !hasEnd && addEvent(aggregate, random, { ends: true }) !== '';
-  if (drawn === 'notes') return addEvent(aggregate, random, {}) !== '';
+  if (drawn === 'ends') return !hasEnd && withEvent(aggregate, random, { ends: true }) !== '';
+  if (drawn === 'notes') return withEvent(aggregate, random, {}) !== '';
   if (Object.keys(sets).length === 0) return false;
   const changes = someOf(random, editable, 1)
     .filter((name) => !(name in sets))
     .slice(0, 2);
   if (drawn === 'form' && changes.length === 0) return false;
-  addEvent(aggregate, random, drawn === 'form' ? { changes, sets } : { sets });
-  return true;
-};
-
-export const addList: GrowStep = (plan, random) => {
-  const [, aggregate] = kindIn(plan, random);
-  const name = newName(random, 'list', aggregate.fields);
-  const item: FieldPlans = {};
-  if (random.chance(50))
-    item[newName(random, 'reference', item)] = { type: 'ref', given: [targetIn(plan, random)], options: {} };
-  for (const field of random.some(2, () => randomField(random))) item[newName(random, 'field', item)] = field;
-  if (Object.keys(item).length === 0) item[newName(random, 'field', item)] = randomField(random);
-  const isOrdered = random.chance(40);
-  const keyed = random.chance(40) ? random.pick(Object.keys(item)) : undefined;
-  const options = {
-    max: random.pick([1, 3, 10, 1_000]),
-    ...(isOrdered && { ordered: true }),
-    ...(keyed && { key: keyed }),
-  };
-  aggregate.fields[name] = { type: 'list', given: [options], item, options: {} };
-  addEvent(aggregate, random, { adds: name });
-  for (const effect of ['updates', 'removes', ...(isOrdered ? ['moves'] : [])])
-    if (random.chance(70)) addEvent(aggregate, random, { [effect]: name });
+  withEvent(aggregate, random, drawn === 'form' ? { changes, sets } : { sets });
   return true;
 };

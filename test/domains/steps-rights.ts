@@ -1,7 +1,7 @@
 import type { Json } from '#kernel/base/json.ts';
 import type { Random } from '../../testing/random.ts';
 import { newName, someOf } from './names.ts';
-import type { AggregatePlan, DomainPlan, FieldPlan, JsonRecord } from './plan.ts';
+import { type AggregatePlan, code, type DomainPlan, type FieldPlan, type JsonRecord } from './plan.ts';
 import { factsOf, randomCondition, valueMatch } from './random-conditions.ts';
 import { addOption, randomField } from './random-fields.ts';
 import { creationOf, type GrowStep, kindIn } from './steps-content.ts';
@@ -153,5 +153,20 @@ export const addDefaultState: GrowStep = (plan, random) => {
   if (instants.length === 0) return false;
   const creation = creationOf(aggregate) as unknown as JsonRecord;
   creation.sets = { [random.pick(instants)]: 'now' };
+  return true;
+};
+
+/** A refusal of code, by the caller alone, so that it depends on no id. */
+export const addCodedRefusal: GrowStep = (plan, random) => {
+  const [, { commands }] = kindIn(plan, random);
+  const plain = Object.values(commands).filter(
+    ({ emits, decide }) => typeof emits === 'string' && decide === undefined,
+  );
+  if (plain.length === 0) return false;
+  const command = random.pick(plain);
+  command.refuses = { notNow: 'It is not possible now.' };
+  command.decide = code(
+    `({ callerId, refuse }) => callerId === null ? refuse('notNow') : ['${String(command.emits)}']`,
+  );
   return true;
 };
