@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { StartRefused } from '#kernel/base/start-refused.ts';
+import { openBlobs } from '#process/engines/open-blobs.ts';
 import { fileFailure } from '#shared/folder.ts';
 import { positionOf } from '../proof/at.ts';
 import { type AuditKey, auditKey } from '../proof/stored/signing-keys.ts';
@@ -51,10 +52,16 @@ export const auditVerify: Command = {
       type: 'boolean',
       description: 'Verifies only the log, its chain and the signed heads.',
     },
+    files: {
+      type: 'boolean',
+      description:
+        'Also reads each uploaded file that is no picture, and compares it with the digest in its event.',
+    },
     'show-personal': { type: 'boolean', description: 'Shows names, addresses and texts where they differ.' },
   },
   examples: [
     'audit verify',
+    'audit verify --files',
     'audit verify --at 2026-03-01T00:00:00Z',
     'audit verify --heads /mnt/elsewhere/heads.jsonl --report proof.json',
   ],
@@ -89,9 +96,16 @@ const verifyAndReport = async (
     keys: (await readLines(given, 'keys')).map(parseKey),
   };
   const upTo = at === undefined ? {} : { at: await positionOf(mending, at, '--at') };
+  const readsFiles = given.flags.has('files');
+  if (readsFiles && (at !== undefined || given.flags.has('no-read-model')))
+    throw new UsageError('--files compares the present files: use it without --at and --no-read-model.');
+  await using blobs = readsFiles
+    ? await openBlobs({ url: config.blobUrl, health: { add: () => {} } })
+    : undefined;
   using shown = showProgress(terminal, 'Verifying', isDense);
   const report = await verify({
     ...{ ...mending, ...upTo, given: kept, auditDir: config.audit.dir },
+    blobs,
     isOfReadModel: !given.flags.has('no-read-model'),
     showPersonal: given.flags.has('show-personal'),
     signal: terminal.signal,

@@ -18,7 +18,7 @@ export type FileFacts = {
 const TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,99}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,99}$/;
 const SHA256 = /^[0-9a-f]{64}$/;
 const BYTES = /^[1-9]\d{0,14}$/;
-export const FILE_NAME_CHARACTERS_MAX = 150;
+const FILE_NAME_CHARACTERS_MAX = 150;
 /** Of a name in which each character needs four bytes, and of the longest type. */
 export const ADDRESS_CHARACTERS_MAX = 4_096;
 

@@ -1,6 +1,7 @@
 import type { Position } from '#kernel/base/brands.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import type { Blobs } from '#shared/blobs/blobs.ts';
 import { LIVE_SCHEMA, PROJECTOR } from '#shared/database/read-model-schemas.ts';
 import { headReaching } from '#shared/event-log/ask-again.ts';
 import { START } from '#shared/event-log/event-log.ts';
@@ -21,6 +22,8 @@ export type Verification = Mending &
     /** Whether rows are rebuilt and compared, or only the log and its chain are checked. */
     readonly isOfReadModel: boolean;
     readonly showPersonal: boolean;
+    /** If the content of files is compared with their digests. */
+    readonly blobs?: Pick<Blobs, 'read'> | undefined;
     readonly snapshots: Pick<Snapshots, 'find'>;
     readonly domain: Domain;
     readonly signal: AbortSignal;

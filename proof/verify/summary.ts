@@ -12,13 +12,16 @@ export const summaryOf = (report: Report): readonly string[] => [
   ...unlisted(report),
 ];
 
-const proven = ({ outcome, log, readModel, chain, tookMs }: Report): readonly string[] => {
+const proven = ({ outcome, log, readModel, files, chain, tookMs }: Report): readonly string[] => {
   const seconds = Math.max(tookMs / 1_000, 0.001);
   const rate = number(Math.round(log.events / seconds));
   return [
     `${outcome === 'proven' ? 'Proven' : 'NOT PROVEN'}, up to position ${log.position}: ${number(log.events)} events in ${number(Math.ceil(seconds))} s, ${rate} a second.`,
     `Event log: checked positions, versions, ids and schemas. Hash chain: ${number(chain.chained)} events, ${number(chain.signed)} of them below a signed head outside the database.`,
     ...(readModel ? [readModelLine(readModel)] : ['The read model was not checked.']),
+    ...(files
+      ? [`Files: compared the content of ${number(files.compared)} with the digests in their events.`]
+      : []),
   ];
 };
 

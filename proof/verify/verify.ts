@@ -10,6 +10,7 @@ import type { Mark } from '#shared/read-model/scratch-schemas.ts';
 import type { Report } from '#shared/rest/verification-report.ts';
 import { beginChainCheck } from '../chain/verify-chain.ts';
 import { compareDerived, findRowsOfNoEvent } from '../derived/compare-derived.ts';
+import { checkFiles } from './check-files.ts';
 import { checkNewest } from './check-newest.ts';
 import { checkSnapshots } from './check-snapshots.ts';
 import { readingAroundCuts, reportCutStreams } from './cut-streams.ts';
@@ -105,6 +106,7 @@ const checkAll = async (given: Verification, since: Date): Promise<Checked> => {
   verification.onProgress({ step: 'check', what: 'versions and ids of the events' });
   await reportCutStreams(given, findings);
   await inTransaction(pool, (connection) => checkPositions(connection, schema, findings));
+  const files = await compareFiles(verification, findings);
   const { head, chained, signed, unproven, ...chainFound } = await chain.end({
     isWhole: passage.position() >= plan.end && plan.isWhole,
   });
@@ -115,9 +117,20 @@ const checkAll = async (given: Verification, since: Date): Promise<Checked> => {
   return {
     log: { identity: eventLog.identity, position: passage.position(), events: passage.events() },
     ...readModel,
+    ...files,
     chain: { head, chained, signed, unproven },
     findings: findings.summary(),
   };
+};
+
+/** The live rows, which name the files, have been compared with the log. */
+const compareFiles = async (
+  { pool, tables, blobs, signal, onProgress }: Verification,
+  findings: Findings,
+): Promise<Pick<Checked, 'files'>> => {
+  if (blobs === undefined) return {};
+  onProgress({ step: 'check', what: 'the content of files' });
+  return { files: { compared: await checkFiles({ pool, tables, blobs, findings, signal }) } };
 };
 
 /** A lagging projector that moves will reach the events that were not compared; a stalled one will not. */

@@ -4,6 +4,9 @@ const position = z.int().min(0);
 const count = z.int().min(0);
 const place = { stream: z.string(), version: z.int(), position };
 
+/** The field of an item that names a file, by the row of the item. */
+const filePlace = { table: z.string(), key: z.string(), column: z.string(), path: z.string() };
+
 /** An event behind a row: who did what, when, through which client. */
 const behind = z.strictObject({
   position,
@@ -93,6 +96,15 @@ const logFinding = z.discriminatedUnion('kind', [
   }),
   /** The snapshot of a long stream, from which commands start, differs from the sum of its events. */
   z.strictObject({ kind: z.literal('snapshot_different'), ...place }),
+  /** The storage lacks a file that an item names. */
+  z.strictObject({ kind: z.literal('file_missing'), ...filePlace }),
+  /** The content of a file differs from the digest in its event. */
+  z.strictObject({
+    kind: z.literal('file_different'),
+    ...filePlace,
+    recorded: z.string(),
+    found: z.string(),
+  }),
   /** The read model has applied more than there is in the log. */
   z.strictObject({ kind: z.literal('log_shorter_than_read_model'), head: position, readModel: position }),
   /** The projector has not moved for so long, though there is more in the log: reads lack newer events. */
@@ -166,6 +178,8 @@ export const report = z.strictObject({
       signedDigest: z.strictObject({ count, position }).nullable(),
     })
     .nullable(),
+  /** Only with `--files`: the files whose content was compared with the digests in their events. */
+  files: z.strictObject({ compared: count }).optional(),
   chain: z.strictObject({
     /** After all events that were read. */
     head: z.string(),

@@ -1,15 +1,17 @@
 // Over 200 lines, because every case asks the one system that is set up here.
 import { createHash } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { assemble } from '#kernel/assembly/assemble.ts';
+import { storedPathOf } from '#kernel/base/file-address.ts';
 import type { Scan } from '#kernel/base/scan.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { file, line, list, ref } from '#kernel/declare/fields.ts';
 import { fileDetails } from '../../client/file-details.ts';
 import { until } from '../../testing/until.ts';
 import { PREFLIGHT } from '../engines/graphql-uploads.ts';
+import { operate } from '../engines/installation.ts';
 import { test as base } from './toy-fixture.ts';
 
 /**
@@ -273,6 +275,25 @@ test('the same key stores a file once, and another file under it is refused', as
   expect((await put(LETTER, key)).body).toEqual(body);
   expect(await put(pdf('Yet another.'), key)).toMatchObject({ status: 422, code: 'idempotency_key_reused' });
   await until(stored, (names) => names.length === before);
+});
+
+test('audit verify --files compares each file with the digest in its event', async ({
+  binder: of,
+  installation,
+  letterOf,
+}) => {
+  const verified = () => operate(['audit', 'verify', '--files'], installation.settings, papers);
+  expect(await verified()).toContain('Files: compared the content of 2 with the digests in their events.');
+  const path = storedPathOf(String(await letterOf()));
+  const stored = join(installation.settings.DATA_DIR ?? '', path);
+  const content = await readFile(stored);
+  await writeFile(stored, pdf('A forged letter.'));
+  const id = of.split('/').at(-1);
+  const place = `"table":"binders","key":"${id}","column":"letter","path":"${path}"`;
+  await expect(verified()).rejects.toThrow(`file different: {${place},"recorded":"${sha256(content)}"`);
+  await rm(stored);
+  await expect(verified()).rejects.toThrow(`file missing: {${place}}`);
+  await writeFile(stored, content);
 });
 
 test('the files of a person go with what they own', async ({ clara, people, session, stored }) => {
