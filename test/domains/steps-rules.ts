@@ -123,3 +123,26 @@ export const addDecision: GrowStep = (plan, random) => {
   };
   return true;
 };
+
+/** A command that also changes the target of a reference, by an event that needs no values. */
+export const addChangeElsewhere: GrowStep = (plan, random) => {
+  const [, { fields, commands, events }] = kindIn(plan, random);
+  const changes = Object.entries(fields).flatMap(([reference, { type, given }]) => {
+    const target = type === 'ref' ? plan.aggregates[String(given[0])] : undefined;
+    return Object.entries(target?.events ?? {}).flatMap(([event, spec]) =>
+      NEEDING.some((effect) => effect in spec) ? [] : [[reference, event] as const],
+    );
+  });
+  if (changes.length === 0) return false;
+  const [[reference, event], name] = [random.pick(changes), newName(random, 'verb', commands)];
+  events[`${name}Elsewhere`] = {};
+  commands[name] = {
+    emits: [`${name}Elsewhere`],
+    also: { [reference]: [event] },
+    decide: code(
+      `({ reads, on }) => (reads.${reference} === null ? [] : ['${name}Elsewhere', on('${reference}', '${event}')])`,
+    ),
+  };
+  return true;
+};
+const NEEDING = ['creates', 'changes', 'computes', 'adds', 'updates', 'moves', 'removes'];
