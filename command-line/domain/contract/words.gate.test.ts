@@ -329,6 +329,10 @@ const WORDS: Readonly<Record<string, Entry>> = {
     'breaks operation DELETE /parcels/{parcelId}',
   ],
   'Commands: reads': 'it keeps the decision from racing; requests and answers are the same',
+  'Commands: also': [
+    command('weigh', { also: { depot: ['closed'] } }),
+    'adds change elsewhere parcel weigh depot',
+  ],
   'Commands: next': [command('place', { next: ['send'] }), 'adds operation POST /parcels parcel_not_open'],
   'Commands: emits': [
     command('remove', { emits: ['removed', 'lost'], decide: () => ['removed'] }),
