@@ -142,7 +142,7 @@ type AppendWhen = {
 };
 
 /** Events of another stream in the same append. */
-export type AppendedBeside = {
+type AppendedBeside = {
   readonly stream: StreamName;
   readonly expected: Version;
   readonly events: readonly NewEvent[];
