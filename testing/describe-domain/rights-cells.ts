@@ -8,7 +8,7 @@ import { mutationOf, tryField } from './rights-mutations.ts';
 import { type Seen, seenByGraphql, seenByRest, UNNAMED } from './rights-outcomes.ts';
 import { type SeenRows, stateOf } from './seen-rows.ts';
 import type { Made, Stage } from './stage.ts';
-import { isUnnamed } from './written-parts.ts';
+import { isUnnamed, lacksTarget } from './written-parts.ts';
 
 export type Matrix = { readonly stage: Stage; readonly checks: Checks; readonly callers: Callers };
 
@@ -58,6 +58,7 @@ export const checkCell = async (
   { wanted, way }: { readonly wanted: string; readonly way: Way },
 ): Promise<boolean> => {
   const { kind, command, method } = cell.attempt;
+  if (lacksTarget(cell.attempt, contentOf(cell.body))) return false;
   const { outcome, isDone, said } = await TRIED[way](stage, cell, cell.scope ?? scopeOf(cell.attempt));
   if (outcome === UNNAMED) return false;
   const what = `${cell.what} by ${way} (${method}): ${said}`;

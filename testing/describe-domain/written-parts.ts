@@ -47,6 +47,13 @@ export const writesHidden = (
       !mayReadIfKnown(asking, kind, name, state),
   );
 
+/** A form without a target for a required reference fits no interface, whatever the right to it is. */
+export const lacksTarget = (
+  { kind, command }: { readonly kind: Kind; readonly command: CommandInfo },
+  body: Row,
+): boolean =>
+  referencesIn(kind, command).some(([name, def]) => !def.optional && body[wire(name, def)] === null);
+
 /** A form that names a target which the sender may not read is refused, whatever the right to it is. */
 export const isUnnamed = (
   { kind, command }: { readonly kind: Kind; readonly command: CommandInfo },
