@@ -25,8 +25,8 @@ export type QueryPart = {
 
 export type PartResources = QueryResources & {
   readonly kinds: KindReads;
-  /** Of reads of former states. */
-  readonly past: PastOptions & HistoryOptions;
+  /** Of reads of former states. The feed has a `past` of its own. */
+  readonly timeTravel: PastOptions & HistoryOptions;
   /** Opens what several parts share. It closes after them. */
   once<Opened extends AsyncDisposable>(open: OpenShared<Opened>): Promise<Opened>;
 };

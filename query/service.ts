@@ -90,7 +90,7 @@ export const startQueryService = async (
   const past = { domain, pool, eventLog, clock, ...folding, readPosition, visibleWithinMs };
   const kinds = createKindReads(resources);
   if (!parts.some(({ revokes }) => revokes)) opening.use(await followChangedUsers(resources));
-  const opened = await openParts(parts, { ...resources, kinds, past }, opening);
+  const opened = await openParts(parts, { ...resources, kinds, timeTravel: past }, opening);
   const ofParts: AnyReads = Object.assign({}, ...opened.map((each) => each.reads));
   const reads = { ...createReads(spreadKindReads(kinds, resources), past), ...ofParts };
   const readWritten = createReadWritten({

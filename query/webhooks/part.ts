@@ -11,7 +11,7 @@ import { representWebhook, type WebhookRow } from './representation.ts';
 export const part: QueryPart = {
   links: [{ rel: 'webhooks', href: '/webhooks', title: 'Webhooks: endpoints that receive changes' }],
   deliveriesOf: createDeliveriesOf,
-  open({ domain, pool, eventLog, kinds, past }) {
+  open({ domain, pool, eventLog, kinds, timeTravel: past }) {
     const { getWebhook, listWebhooks } = webhookReads({ domain, pool, identity: eventLog.identity });
     const { item, list } = timeTravelOf(
       'webhook',
