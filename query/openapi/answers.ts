@@ -10,7 +10,8 @@ import type { Policy } from '#shared/policy.ts';
 import { EXPORT_TYPE } from '#shared/rest/audit.ts';
 import type { Operations } from '#shared/rest/operations.ts';
 import type { JsonSchemas } from './json-schemas.ts';
-import { problemsOf, titleOf } from './problems.ts';
+import { problemsOf } from './problems.ts';
+import { titleOf } from './titles.ts';
 
 const text = (description: string, example: string) => ({
   description,

@@ -1,9 +1,7 @@
 import { describeProblem, type ProblemCode } from '#edge/http/problem.ts';
-import { oncePer } from '#kernel/base/once-per.ts';
 import { deleted, notFound, REJECTIONS } from '#kernel/base/rejection.ts';
 import { HTTP_PROBLEMS } from '#kernel/base/rest/http-problem.ts';
 import { hasEntityTag, isOfLog, type RestOperation } from '#kernel/base/rest/operation.ts';
-import { declaredRefusalsOf } from '#kernel/decide/guards.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Policy } from '#shared/policy.ts';
 import { ofAggregates, ofViews } from '#shared/rest/operations.ts';
@@ -95,19 +93,6 @@ export const problemCodesOf = (domain: Domain): readonly ProblemCode[] => {
   );
   return [...new Set([...own, ...derived, ...ofOperations])];
 };
-
-/** The title of a refusal, by the domain’s author or the kernel. */
-export const titleOf = (domain: Domain, code: ProblemCode): string =>
-  titlesOf(domain).get(code) ?? describeProblem(code).title;
-
-const titlesOf = oncePer(
-  ({ kinds }: Domain): ReadonlyMap<string, string> =>
-    new Map(
-      Object.values(kinds)
-        .flatMap(declaredRefusalsOf)
-        .flatMap(({ code, says }) => (says === undefined ? [] : [[code, says] as const])),
-    ),
-);
 
 /** The refusals of an operation, by status. */
 export const problemsOf = (

@@ -63,21 +63,6 @@ export const mayReadPart = (asking: Asking, kind: Kind, part: string, state: Row
   mayAs(asking, kind, 'read', state) &&
   isTrue(asking, kind, cellOf(kind.fieldRights[part] ?? {}, asking.role), state);
 
-/** True if the right has conditions that this evaluation does not support. */
-export const mayIfKnown = (asking: Asking, kind: Kind, state: Row): boolean =>
-  unlessUnknown(() => mayAs(asking, kind, 'read', state));
-export const mayReadIfKnown = (...asked: Parameters<typeof mayReadPart>): boolean =>
-  unlessUnknown(() => mayReadPart(...asked));
-
-const unlessUnknown = (ask: () => boolean): boolean => {
-  try {
-    return ask();
-  } catch (error) {
-    if (error instanceof UnknownCondition) return true;
-    throw error;
-  }
-};
-
 /** Whether a role may read this part of any aggregate at all. */
 export const mayEverReadPart = (kind: Kind, part: string, role: string): boolean =>
   cellOf(kind.fieldRights[part] ?? {}, role) !== false;

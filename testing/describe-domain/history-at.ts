@@ -62,7 +62,7 @@ export const checkByGraphql = async (
     );
 };
 
-/** Who sees the whole aggregate, and so its versions: an administrator, unless rights name administrators. */
+/** An actor who sees the whole aggregate, and so its versions: an administrator, unless rights name them. */
 const readerOfVersions = async (
   { read, admin, actors }: Stage,
   { path }: Made,

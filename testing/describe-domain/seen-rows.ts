@@ -1,6 +1,7 @@
 import { kebab, targetOf, wire } from '#kernel/base/names.ts';
 import type { Domain, Kind, Row } from '#kernel/registry/registry.ts';
-import { type Asking, mayAs, mayReadIfKnown, partsOf, UnknownCondition } from './declared.ts';
+import { type Asking, mayAs, partsOf, UnknownCondition } from './declared.ts';
+import { mayReadIfKnown } from './if-known.ts';
 import type { Actor, Made, Stage } from './stage.ts';
 
 /** The present aggregates, as those read them who may read most, by kind and id. */

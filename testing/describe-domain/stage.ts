@@ -181,7 +181,7 @@ const readingAs =
     return shown;
   };
 
-/** Whoever may end it; its state may forbid that to all. */
+/** Ends it by the first actor who may; its state may forbid that to all. */
 const endBy = async (session: RestSession, actors: readonly Actor[], path: string): Promise<void> => {
   for (const { token } of actors) {
     const isEnded = await session.write('DELETE', path, { token }).then(

@@ -1,5 +1,5 @@
 import type { CommandInfo, Kind } from '#kernel/registry/registry.ts';
-import { mayIfKnown } from './declared.ts';
+import { mayIfKnown } from './if-known.ts';
 import { askingAs, openSeenRows } from './seen-rows.ts';
 import type { Situation } from './situations.ts';
 import type { Actor, Stage } from './stage.ts';

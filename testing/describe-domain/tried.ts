@@ -5,7 +5,7 @@ import { stateOf } from './seen-rows.ts';
 import { type Actor, type Made, type Stage, versionAfter } from './stage.ts';
 import { isUnnamed } from './written-parts.ts';
 
-/** What an attempt led to. */
+/** The result of an attempt. */
 type Tried = {
   readonly isDone: boolean;
   readonly isChanged: boolean;

@@ -1,7 +1,8 @@
 import { wire } from '#kernel/base/names.ts';
 import type { CommandInfo, Kind, Row } from '#kernel/registry/registry.ts';
-import { type Asking, mayReadIfKnown, partsOf } from './declared.ts';
+import { type Asking, partsOf } from './declared.ts';
 import { referencesIn } from './forms.ts';
+import { mayReadIfKnown } from './if-known.ts';
 import { askingAs, openSeenRows } from './seen-rows.ts';
 import type { Actor, Made, Stage } from './stage.ts';
 
