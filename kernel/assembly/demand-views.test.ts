@@ -208,12 +208,6 @@ test.each(
         by: { made: dayOf('doneAt') },
         on: { edited: { gives: { notes: 1 } } },
       }),
-    'sums: `from` has note, which is not in `of`: add it to `of`, or remove it from `from`.': tried({
-      view: { of: [] },
-    }),
-    'sums: user is in `of`, but gives nothing: say in `from` what it contributes, or remove it.': tried({
-      view: { of: [note, user] },
-    }),
     'sums: shares is reserved for the number of aggregates with a share: give that part or value another name.':
       tried({
         view: { values: { shares: count() } },

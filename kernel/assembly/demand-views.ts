@@ -12,27 +12,11 @@ import { demandViewNames } from './demand-view-names.ts';
 export const demandViews = (domain: Domain): void => {
   demandViewNames(domain);
   for (const view of domain.views) {
-    demandSources(view);
     demandKey(domain, view);
     demandValues(view);
     demandIndexes(view);
     for (const share of view.shares) demandShare(domain, view, share);
   }
-};
-
-/** `of` types `from`; untyped code may contradict it. */
-const demandSources = ({ name, of, shares }: ViewInfo): void => {
-  const from = shares.map(({ kind }) => kind);
-  const unnamed = from.find((kind) => !of.includes(kind));
-  if (unnamed !== undefined)
-    throw new StartRefused(
-      `${name}: \`from\` has ${unnamed}, which is not in \`of\`: add it to \`of\`, or remove it from \`from\`.`,
-    );
-  const unused = of.find((kind) => !from.includes(kind));
-  if (unused !== undefined)
-    throw new StartRefused(
-      `${name}: ${unused} is in \`of\`, but gives nothing: say in \`from\` what it contributes, or remove it.`,
-    );
 };
 
 const KEYS: ReadonlySet<string> = new Set([

@@ -228,7 +228,7 @@ const choiceOf = (
     const decided = decide({
       ...{ state: fields, form, refuse, on: onTarget, callerId, now: at, reads: read(fields, form, look) },
       ...(list !== undefined && { item }),
-    } as never);
+    });
     const own = decided.filter(isOwn).map((each): Own => {
       const [name, computed] = typeof each === 'string' ? [each, {}] : each;
       const draft = drafts.get(name);

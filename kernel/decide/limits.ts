@@ -90,15 +90,13 @@ const canReach = (domain: Domain, kind: Kind, { limit, event }: Reached): boolea
   const { effect, sets, values } = event;
   if (effect === 'ends' || effect === 'notes') return false;
   const isSet = (value: unknown): boolean => value !== 'now' && value !== 'caller';
-  const begun =
+  const begun: readonly (readonly [string, unknown])[] =
     effect === 'creates'
       ? Object.entries(kind.fields).flatMap(([name, { initial }]) =>
-          values.includes(name) || name in sets || initial === undefined ? [] : [[name, initial]],
+          values.includes(name) || name in sets || initial === undefined ? [] : [[name, initial] as const],
         )
       : [];
-  const known: readonly (readonly [string, unknown])[] = [...begun, ...Object.entries(sets)].filter(
-    ([, value]) => isSet(value),
-  ) as never;
+  const known = [...begun, ...Object.entries(sets)].filter(([, value]) => isSet(value));
   const counting = countingOf(domain, kind, limit);
   const left = known.reduce((expression, [name, value]) => knowing(expression, name, value), counting);
   if (left.op === 'const' && !left.value) return false;

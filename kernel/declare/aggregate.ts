@@ -141,9 +141,7 @@ type KnownWords<E> = string extends keyof E
 type WordOfEvents =
   | keyof Common<never, never, never>
   | keyof ItemOptions<never, never, never>
-  | KeysOfEach<Effect<never> | ItemEffect<never>>
-  // Of the kernel: events that change nothing visible.
-  | 'quiet';
+  | KeysOfEach<Effect<never> | ItemEffect<never>>;
 
 /** The names of an event’s data beyond the ids. */
 export type DataKey<E> =
@@ -647,6 +645,21 @@ const declaredBy = <A extends AnyAggregate>(declarer: object | undefined, aggreg
   if (declarer !== undefined) declarers.set(aggregate, declarer);
   return aggregate;
 };
+
+type Untyped = {
+  readonly fields: Fields;
+  readonly events: object;
+  readonly commands: object;
+  readonly rights: object;
+  readonly [part: string]: unknown;
+};
+/** For aggregates of the kernel, whose fields the compiler does not know. @internal */
+export const declareUntyped = (kind: string, declaration: Untyped, declarer?: object): AnyAggregate =>
+  declaredBy(declarer, {
+    kind,
+    fields: declaration.fields,
+    declaration: declaration as unknown as AnyDeclaration,
+  });
 
 /** The `aggregate()` of one domain, typed by its roles. @internal */
 export const declareFor =

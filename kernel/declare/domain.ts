@@ -1,5 +1,5 @@
 import { StartRefused } from '../base/start-refused.ts';
-import { type Aggregate, type Declaration, declareFor, type Versions } from './aggregate.ts';
+import { type Aggregate, type Declaration, declareFor, declareUntyped, type Versions } from './aggregate.ts';
 import type { Condition } from './conditions.ts';
 import { type Choice, choice, email, type Field, type Fields, line } from './fields.ts';
 import { viewFor } from './view.ts';
@@ -10,11 +10,7 @@ type UserFields<Role extends string> = {
   readonly role: Choice<Role | 'admin'>;
 };
 type UserEvent = { readonly changes: readonly string[] };
-type UserEvents = {
-  readonly registered: UserEvent;
-  readonly updated: UserEvent;
-  readonly deleted: UserEvent;
-};
+type UserEvents = { readonly [Name in 'registered' | 'updated' | 'deleted']: UserEvent };
 /** Clients are typed by the rights to read users; rights that authors add are typed with them. */
 type UserGuards = {
   readonly readPrivate: { readonly reads: readonly ['email', 'role', 'createdAt', 'updatedAt'] };
@@ -98,7 +94,8 @@ export const domain = <
   signUp = roles[0],
   user: added,
 }: Options<Role, F, Guards, Reading>) => {
-  const aggregate = declareFor<Role>({});
+  const declarer = {};
+  const aggregate = declareFor<Role>(declarer);
   const fields = fieldsOf(roles, means);
   const fieldRights = {
     readPrivate: { reads: privateBeside(added?.fieldRights), signedIn: 'caller' },
@@ -110,37 +107,41 @@ export const domain = <
     );
   demandAdded('field', fields, added?.fields);
   demandAdded('right', fieldRights, added?.fieldRights);
-  const content = Object.keys({ ...fields, ...added?.fields }) as readonly string[] as readonly never[];
-  const user = aggregate('user', {
-    says: 'A person who reads, writes or administers. A deleted user appears only as “Deleted user”, the author of their texts.',
-    label: 'name',
-    fields: { ...fields, ...added?.fields } as Fields,
-    events: {
-      registered: { says: 'A user was registered.', creates: content, ...added?.events?.registered },
-      updated: {
-        says: 'The profile or role of a user was changed; only the changed fields are present.',
-        changes: content,
-        example: { email: 'countess@example.com' } as never,
-        ...added?.events?.updated,
+  const content = Object.keys({ ...fields, ...added?.fields });
+  const user = declareUntyped(
+    'user',
+    {
+      says: 'A person who reads, writes or administers. A deleted user appears only as “Deleted user”, the author of their texts.',
+      label: 'name',
+      fields: { ...fields, ...added?.fields } as Fields,
+      events: {
+        registered: { says: 'A user was registered.', creates: content, ...added?.events?.registered },
+        updated: {
+          says: 'The profile or role of a user was changed; only the changed fields are present.',
+          changes: content,
+          example: { email: 'countess@example.com' },
+          ...added?.events?.updated,
+        },
+        deleted: {
+          says: 'A user was deleted. The key of the personal data is destroyed afterwards.',
+          ends: true,
+          ...added?.events?.deleted,
+        },
       },
-      deleted: {
-        says: 'A user was deleted. The key of the personal data is destroyed afterwards.',
-        ends: true,
-        ...added?.events?.deleted,
+      commands: {
+        register: { says: 'Register a user', emits: 'registered' },
+        update: { says: 'Change a user', emits: 'updated' },
+        delete: { says: 'Delete a user, and erase the person', emits: 'deleted' },
       },
+      rights: {
+        read: withOneself(added?.read),
+        register: {},
+        write: { signedIn: 'caller' },
+      },
+      fieldRights: { ...fieldRights, ...added?.fieldRights },
     },
-    commands: {
-      register: { says: 'Register a user', emits: 'registered' },
-      update: { says: 'Change a user', emits: 'updated' },
-      delete: { says: 'Delete a user, and erase the person', emits: 'deleted' },
-    },
-    rights: {
-      read: withOneself(added?.read),
-      register: {},
-      write: { signedIn: 'caller' },
-    } as never,
-    fieldRights: { ...fieldRights, ...added?.fieldRights } as never,
-  });
+    declarer,
+  );
   return {
     name,
     roles,

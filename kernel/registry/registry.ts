@@ -112,7 +112,7 @@ export type CommandInfo = {
   /** The refusals of `decide`, by name. */
   readonly refuses: Readonly<Record<string, Refusal>>;
   readonly decide:
-    | ((given: never) => readonly (string | readonly [string, Row] | EventElsewhere)[])
+    | ((given: Row) => readonly (string | readonly [string, Row] | EventElsewhere)[])
     | undefined;
 };
 /** An event that a decision returns for the target of a reference. */

@@ -1,7 +1,7 @@
 // Over 200 lines, because it is one table: the fields and events of a webhook.
 
 import * as z from 'zod';
-import type { UserId, WebhookId } from '../base/brands.ts';
+import type { LogIdentity, Position, UserId, WebhookId } from '../base/brands.ts';
 import { beginning, end } from '../base/events/fields.ts';
 import { asLogPosition } from '../base/events/log-positions.ts';
 import type { Json } from '../base/json.ts';
@@ -9,7 +9,7 @@ import { snake } from '../base/names.ts';
 import { oncePer } from '../base/once-per.ts';
 import { timestamp } from '../base/values.ts';
 import type { AggregateState } from '../decide/state.ts';
-import { declareFor, type EventsOf } from '../declare/aggregate.ts';
+import { declareUntyped, type EventsOf } from '../declare/aggregate.ts';
 import { markdown, type Part, ref, type ValueOf, value } from '../declare/fields.ts';
 import { filtersOf } from '../registry/event-references.ts';
 import { kindOf } from '../registry/kind-of.ts';
@@ -138,10 +138,16 @@ const withLogPositions = ({ missed: known, ...data }: Row): Row => {
 };
 
 const REQUEST_ID = '0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b';
-const exampleAt = (position: number) => ({ log: '6f9619ff-8b86-4011-b42d-00c04fc964ff', position }) as never;
+const exampleAt = (position: number) => ({
+  log: '6f9619ff-8b86-4011-b42d-00c04fc964ff' as LogIdentity,
+  position: position as Position,
+});
 const later = { upcasts: [withLogPositions] } as const;
 /** Requests by the owner that the dispatcher executes later; they change nothing visible. */
 const quiet = { quiet: true } as const;
+
+/** From the data of the event; only the kernel sets fields by code. */
+const SET_BY_CODE: object = { reason: ({ enabled }: Row) => (enabled ? null : 'owner') };
 
 const EVENTS = {
   registered: {
@@ -159,7 +165,7 @@ const EVENTS = {
       'secret',
       'scopes',
     ],
-    sets: { reason: (({ enabled }: Row) => (enabled ? null : 'owner')) as never },
+    sets: SET_BY_CODE,
     example: {
       url: 'https://example.com/hooks',
       description: 'The shop',
@@ -282,13 +288,13 @@ export const webhookOf = oncePer(
 );
 
 const makeKind = (filters: readonly string[], filter: z.ZodType<forms.WebhookFilter>): Kind => {
-  const webhook = declareFor<string>()('webhook', {
+  const webhook = declareUntyped('webhook', {
     owner: 'owner',
     fields: fieldsOf(filters, filter),
     events: EVENTS,
     commands: { delete: { emits: 'deleted' } },
-    rights: { manage: { scope: 'manage', signedIn: 'own' } } as never,
-    reactions: { owner: { deleted: { run: 'delete' } } } as never,
+    rights: { manage: { scope: 'manage', signedIn: 'own' } },
+    reactions: { owner: { deleted: { run: 'delete' } } },
   });
   return { ...kindOf(webhook), isManaged: true };
 };
