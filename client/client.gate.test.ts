@@ -6,6 +6,7 @@ import { startLocalServer } from '../test/engines/local-server.ts';
 import { until } from '../testing/until.ts';
 import { can } from './can.ts';
 import { createClient } from './client.ts';
+import { fileDetails } from './file-details.ts';
 import { NoAnswer, Problem } from './problem.ts';
 import type { Options } from './requests.ts';
 import { unlessAborted } from './wait.ts';
@@ -292,6 +293,29 @@ test('files keep their bytes and type, and the token is sent only to uploads of 
   expect(asked.slice(2).map((each) => each.url)).toEqual(['/uploads/a.png', '/uploads/a.png/address']);
   for (const path of ['https://elsewhere.example/a.png', '/uploads/../me'])
     expect(() => client.files.get(path)).toThrow('not the path of an upload');
+});
+
+test('a file keeps its name, and its address states its details', async () => {
+  const client = clientOf();
+  answers = [
+    written(),
+    written(),
+    (response) => void response.end('bytes'),
+    json({ href: '/x', expiresAt: '' }),
+  ];
+  await client.articles.putFile(7, 'cover', new File(['pdf'], 'größe 1.pdf', { type: 'application/pdf' }));
+  await client.articles.putFile(7, 'cover', new Blob(['pdf']), { type: 'application/pdf', name: 'a.pdf' });
+  expect(asked.map(({ headers }) => headers['content-disposition'])).toEqual([
+    "attachment; filename*=UTF-8''gr%C3%B6%C3%9Fe%201.pdf",
+    "attachment; filename*=UTF-8''a.pdf",
+  ]);
+  const sha256 = 'a'.repeat(64);
+  const address = `/uploads/7-a.file?type=application%2Fpdf&bytes=3&sha256=${sha256}&name=a%20b.pdf`;
+  expect(fileDetails(address)).toEqual({ type: 'application/pdf', bytes: 3, sha256, name: 'a b.pdf' });
+  expect(fileDetails('/uploads/7-a.png')).toBeUndefined();
+  await client.files.get(address);
+  await client.files.address(address);
+  expect(asked.slice(2).map((each) => each.url)).toEqual(['/uploads/7-a.file', '/uploads/7-a.file/address']);
 });
 
 test('a stream as a body is sent once, because it cannot be read again', async () => {

@@ -113,10 +113,10 @@ const parametersOf = ({ types, of, ...query }: EventQuery<string>): object => ({
   ...(types && { types: types.join(',') }),
 });
 
-const UPLOAD = /^(\/uploads\/[\w.-]+)(?:\?[\w.~%&=!()*-]+)?$/;
+const UPLOAD = /^\/uploads\/[\w.-]+$/;
 /** Without the details that the address of a file states. */
 const uploadAt = (address: string): string => {
-  const [, path] = UPLOAD.exec(address) ?? [];
-  if (path === undefined) throw new TypeError(`not the path of an upload: ${address}`);
+  const [path = ''] = address.split('?');
+  if (!UPLOAD.test(path)) throw new TypeError(`not the path of an upload: ${path}`);
   return path;
 };

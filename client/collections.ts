@@ -98,19 +98,11 @@ export const collectionOf = (send: Send, under: string, name: string, etagAbove?
 
 type FileOptions = { readonly type?: string | undefined; readonly name?: string | undefined };
 
-const headersOf = (
-  body: Blob,
-  { type, name = nameOf(body) }: FileOptions,
-): Readonly<Record<string, string>> => ({
-  'Content-Type': type ?? body.type,
-  ...(name !== undefined && {
-    'Content-Disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name)}`,
-  }),
+/** A `File` has a name of its own, a `Blob` has none. */
+const headersOf = (body: Blob, { type = body.type, name = (body as File).name }: FileOptions) => ({
+  'Content-Type': type,
+  ...(name && { 'Content-Disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name)}` }),
 });
-
-/** That of a `File`; a `Blob` has none. */
-const nameOf = (body: Blob): string | undefined =>
-  'name' in body && typeof body.name === 'string' ? body.name : undefined;
 
 /**
  * Has the members of `has`; other names call `make`. Never has `then`, so that `await` does not take it for a

@@ -8,6 +8,7 @@ import { publishingWithCollections } from './toy/collections.ts';
 import { expenses } from './toy/expenses.ts';
 import { helpdesk } from './toy/helpdesk.ts';
 import { lending } from './toy/lending.ts';
+import { receipts } from './toy/receipts.ts';
 
 /** The regex locations in order; the first match wins, and `query` gets all other paths. */
 const locationsIn = (conf: string) => {
@@ -23,6 +24,12 @@ const locationsIn = (conf: string) => {
 
 test('the shipped configuration has the paths of the shipped domain', () => {
   expect(nginxFor(publishing)).toBe(readFileSync('deploy/nginx.conf', 'utf8'));
+});
+
+test('the ingress accepts the largest file of a domain, and ten of them in a request of GraphQL', () => {
+  const sizes = [...nginxFor(receipts).matchAll(/client_max_body_size (\d+)m;/g)].map(([, size]) => size);
+  // A contract has at most 20,000,000 bytes.
+  expect(sizes).toEqual(['4', '26', '210']);
 });
 
 test('the router of cells sends home what the ingress of a cell sends to auth', () => {

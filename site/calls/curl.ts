@@ -1,3 +1,4 @@
+import { nameToSave } from '#kernel/base/file-type.ts';
 import { type Call, pathOf } from './filling.ts';
 
 /** The request with curl, with the reader’s token in `$TOKEN`. */
@@ -11,9 +12,12 @@ export const curlOf = (call: Call): string => {
     ...(needsToken ? ['-H "Authorization: Bearer $TOKEN"'] : []),
     ...(mediaType === undefined ? [] : [`-H 'Content-Type: ${mediaType}'`]),
     ...(body === undefined ? [] : [`-d '${quoted(JSON.stringify(body))}'`]),
-    ...(isFile ? ['--data-binary @picture.png'] : []),
+    ...(isFile ? [`--data-binary @${nameOfFile(mediaType)}`] : []),
   ].join(' \\\n  ');
 };
+
+const nameOfFile = (type: string): string =>
+  type.startsWith('image/') ? 'picture.png' : nameToSave({ type, name: null });
 
 /** Escapes text within the single quotes of a shell. */
 const quoted = (text: string): string => text.replaceAll("'", "'\\''");
