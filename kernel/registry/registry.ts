@@ -243,8 +243,6 @@ export type ViewInfo = {
   /** The type in GraphQL. */
   readonly type: string;
   readonly says: string | undefined;
-  /** The aggregates that the declaration names in `of`. */
-  readonly of: readonly string[];
   readonly key: Defs;
   readonly values: Readonly<Record<string, ViewValue>>;
   readonly shares: readonly ShareInfo[];

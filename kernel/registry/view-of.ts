@@ -4,14 +4,13 @@ import { type FieldDef, integer } from '../declare/fields.ts';
 import type { AnyShare, AnyView, Avg, Count, PeriodOf, Sum } from '../declare/view.ts';
 import type { Kind, ShareEffect, ShareInfo, ShareSource, ViewInfo, ViewValue } from './registry.ts';
 
-/** Derives the view from its declaration. Untyped code may lack `of`. */
-export const viewOf = ({ view: name, says, of = [], key, values, from, rights }: AnyView): ViewInfo => ({
+/** Derives the view from its declaration. */
+export const viewOf = ({ view: name, says, key, values, from, rights }: AnyView): ViewInfo => ({
   name,
   table: snake(name),
   path: kebab(name),
   type: capital(name),
   says,
-  of: of.map(({ kind }) => kind),
   key: byName(Object.entries(key).map(([part, { def }]) => [part, def])),
   values: byName(Object.entries(values).map(([value, spec]) => [value, viewValueOf(spec)])),
   shares: Object.entries(from).map(([kind, { by, on }]) =>
