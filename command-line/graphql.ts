@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { fileFailure } from '#shared/folder.ts';
-import { createDocuments } from '../query/graphql/documents/documents.ts';
+import type { createDocuments } from '../query/graphql/documents/documents.ts';
 import { readManifest } from '../query/graphql/documents/manifest.ts';
 import {
   listPersistedDocuments,
@@ -11,8 +11,6 @@ import {
   removePersistedDocuments,
   savePersistedDocuments,
 } from '../query/graphql/documents/persisted-documents.ts';
-import { subgraphSdlOf } from '../query/graphql/federation/sdl.ts';
-import { schemaOf } from '../query/graphql/schema/schema.ts';
 import type { Command } from './arguments/command.ts';
 import { type Installation, openInstallation } from './installation/installation.ts';
 import type { Terminal } from './terminal.ts';
@@ -28,7 +26,9 @@ export const documentsLoad: Command = {
   run: ({ positionals: [file = ''] }, terminal) =>
     withDocuments(terminal, async (pool, { config }) => {
       const found = await readDocuments(file);
-      const { prepare } = createDocuments({
+      const documents = await import('../query/graphql/documents/documents.ts');
+      const { schemaOf } = await import('../query/graphql/schema/schema.ts');
+      const { prepare } = documents.createDocuments({
         domain: terminal.domain,
         schema: schemaOf(terminal.domain),
         limits: config.graphql.limits,
@@ -126,5 +126,8 @@ export const graphqlSchema: Command = {
   positionals: [],
   options: {},
   examples: ['graphql schema > annals.graphql'],
-  run: (_given, terminal) => terminal.write(subgraphSdlOf(terminal.domain).trimEnd()),
+  async run(_given, terminal) {
+    const { subgraphSdlOf } = await import('../query/graphql/federation/sdl.ts');
+    return terminal.write(subgraphSdlOf(terminal.domain).trimEnd());
+  },
 };

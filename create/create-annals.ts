@@ -91,6 +91,10 @@ const versions = (
 ): Readonly<Record<string, string>> =>
   Object.fromEntries(names.map((name) => [name, packageJson.devDependencies[name]]));
 
+/** The packages of all parts. The repository, from whose sources tests run this, does not list them apart. */
+type Manifest = typeof packageJson & { readonly dependenciesOfParts?: Readonly<Record<string, string>> };
+const { dependenciesOfParts = {} }: Manifest = packageJson;
+
 /** A tarball becomes part of the project, so that the project can be built on other machines. */
 const VENDOR = 'vendor';
 
@@ -169,6 +173,7 @@ const create = async (): Promise<void> => {
     {
       dependencies: {
         annals: specifierOf(values.annals),
+        ...dependenciesOfParts,
         ...('argon2' in crypto ? {} : versions('@node-rs/argon2')),
       },
       devDependencies: versions('@types/node', 'fast-check', 'typescript'),

@@ -1,5 +1,6 @@
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { withParts } from '#kernel/registry/parts.ts';
+import { demandPackagesOf } from '#shared/load-engine.ts';
 import type { Part } from './part.ts';
 import { type ProcessContext, run } from './run.ts';
 import type { Served } from './served.ts';
@@ -38,6 +39,7 @@ export const load = async ({
 }: ServedParts): Promise<Pick<ProcessContext, 'domain' | 'parts' | 'routes' | 'scan'>> => {
   try {
     const names = parts.map(({ name }) => name);
+    demandPackagesOf(names);
     return { domain: withParts(await domain(), names), parts, routes, scan };
   } catch (error) {
     if (!(error instanceof StartRefused)) throw error;

@@ -35,9 +35,9 @@ export const startProjection = async (
   resources.use(await startProjector({ ...foundation, notifier, log }));
   resources.use(await startProjectionCommands({ ...foundation, log }));
   resources.use(await startParkingCutStreams({ ...foundation, log }));
-  resources.use(await startSampling({ ...foundation, log, countEvents }));
   resources.use(await startEventIndex({ ...foundation, log }));
   for (const part of added) resources.use(await part.start({ ...foundation, log, config }));
+  resources.use(await startSampling({ ...foundation, log, countEvents }));
   resources.use(
     await startConfiguredPublisher({ ...foundation, notifier, log, url: config.changeStreamUrl }),
   );

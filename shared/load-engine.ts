@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import packageJson from '../package.json' with { type: 'json' };
 
@@ -18,13 +19,59 @@ export const ENGINES = {
   Redis: ['ioredis'],
   'Node 22': ['@node-rs/argon2'],
   describeDomain: ['fast-check'],
+  'webhooks()': ['bullmq'],
+  'graphql()': [
+    '@fastify/busboy',
+    '@graphql-tools/wrap',
+    '@graphql-yoga/render-graphiql',
+    'graphql',
+    'graphql-http',
+    'graphql-sse',
+  ],
+  'accounts()': [
+    '@simplewebauthn/server',
+    '@zxcvbn-ts/core',
+    '@zxcvbn-ts/language-common',
+    'nodemailer',
+    'oidc-provider',
+    'uqr',
+  ],
+  'docs()': ['highlight.js', 'marked', 'minisearch', 'swagger-ui-dist'],
+  'console()': ['htm', 'preact', 'uplot'],
 } as const;
 
+type Engine = keyof typeof ENGINES;
+
+const { resolve } = createRequire(import.meta.url);
+
+/** Refuses to start with parts whose packages are missing. */
+export const demandPackagesOf = (parts: readonly string[]): void => {
+  const lacking = parts
+    .map((part) => `${part}()`)
+    .filter(isEngine)
+    .filter((engine) => !ENGINES[engine].every(isInstalled));
+  if (lacking.length > 0) throw missing(lacking);
+};
+
+const isEngine = (name: string): name is Engine => Object.hasOwn(ENGINES, name);
+
+/** A package that exports nothing for `require` is there too. */
+const isInstalled = (name: string): boolean => {
+  try {
+    return resolve(name) !== '';
+  } catch (error) {
+    return !NOT_FOUND.has(String((error as NodeJS.ErrnoException).code));
+  }
+};
+
+const missing = (engines: readonly Engine[], options: ErrorOptions = {}): StartRefused =>
+  new StartRefused(
+    `${new Intl.ListFormat('en-GB').format(engines)} ${engines.length === 1 ? 'needs' : 'need'} packages that are not installed: run npm install ${engines.map(namesOf).join(' ')}.`,
+    options,
+  );
+
 /** Loads the adapter of an engine. If its packages are missing, the error says how to install them. */
-export const loadEngine = async <Adapter>(
-  engine: keyof typeof ENGINES,
-  load: () => Promise<Adapter>,
-): Promise<Adapter> => {
+export const loadEngine = async <Adapter>(engine: Engine, load: () => Promise<Adapter>): Promise<Adapter> => {
   try {
     return await load();
   } catch (cause) {
@@ -32,10 +79,7 @@ export const loadEngine = async <Adapter>(
     const isMissing =
       NOT_FOUND.has(String(code)) && ENGINES[engine].some((name) => message.includes(`'${name}'`));
     if (!isMissing && !NO_BINARY.test(message)) throw cause;
-    throw new StartRefused(
-      `${engine} needs packages that are not installed: run npm install ${namesOf(engine)}.`,
-      { cause },
-    );
+    throw missing([engine], { cause });
   }
 };
 
@@ -44,7 +88,7 @@ const NO_BINARY = /native binding/;
 const NOT_FOUND = new Set(['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']);
 
 /** With the versions that Annals is tested with. */
-const namesOf = (engine: keyof typeof ENGINES): string =>
+const namesOf = (engine: Engine): string =>
   [
     ...(engine === FOR_TESTS ? ['--save-dev'] : []),
     ...ENGINES[engine].map((name) => `${name}@${VERSIONS[name]}`),

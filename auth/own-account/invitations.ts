@@ -8,7 +8,7 @@ import { invitationMessage } from '../mail/messages.ts';
 import { PATHS } from '../pages/account/account-page.ts';
 import { type InvitationsView, invitationsPage } from '../pages/account/invitations-page.ts';
 import { answerPage } from '../pages/answer-page.ts';
-import { INVITED_PATH } from '../pages/invited-pages.ts';
+import { invitationLink } from '../pages/invited-pages.ts';
 import { EMAIL_MAX } from '../pages/parts/person-fields.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
 import { type AccountPage, goTo, viewOf } from './pages.ts';
@@ -28,9 +28,6 @@ const formOf = (domain: Dependencies['domain']) =>
 
 /** Limits mail to other people. */
 export const PER_INVITER: Allowance = { name: 'invitations', burst: 100, intervalMs: 60_000 };
-
-export const invitationLink = (issuerUrl: string, link: string): string =>
-  `${issuerUrl}${INVITED_PATH}?link=${link}`;
 
 export const invitations = (dependencies: Dependencies): AccountPage => ({
   path: PATHS.invitations,

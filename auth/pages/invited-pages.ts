@@ -6,6 +6,9 @@ import { nameField, newPasswordField, PASSWORD_NOTE } from './parts/person-field
 
 export const INVITED_PATH = '/account/invited';
 
+export const invitationLink = (issuerUrl: string, link: string): string =>
+  `${issuerUrl}${INVITED_PATH}?link=${link}`;
+
 type InvitedView = {
   readonly token: string;
   readonly link: string;

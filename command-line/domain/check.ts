@@ -1,13 +1,20 @@
 import { StartRefused } from '#kernel/base/start-refused.ts';
+import { loadEngine } from '#shared/load-engine.ts';
 import type { Command, Given } from '../arguments/command.ts';
 import type { Terminal } from '../terminal.ts';
-import { compareContracts } from './contract/compare.ts';
-import { type Contract, contractOf } from './contract/contract.ts';
 import { differencesOf } from './contract/differences.ts';
 import type { Finding } from './contract/finding.ts';
-import { filesOf, type Recorded, readRecorded } from './contract/recorded.ts';
+import type { Recorded } from './contract/recorded.ts';
 
 const FOLDER = 'domain/contract';
+
+/** The contract has a schema of GraphQL, whose packages only these commands need. */
+const loadContracts = () =>
+  loadEngine('graphql()', async () => ({
+    ...(await import('./contract/compare.ts')),
+    ...(await import('./contract/contract.ts')),
+    ...(await import('./contract/recorded.ts')),
+  }));
 
 export const CONTRACT_OPTION = {
   type: 'string',
@@ -25,7 +32,7 @@ export const domainCheck: Command = {
   },
   examples: ['domain check', 'domain check --exact', 'domain check --contract examples/expenses/contract'],
   async run(given, terminal) {
-    const { folder, recorded, now } = readBoth(given, terminal);
+    const { compareContracts, filesOf, folder, recorded, now } = await readBoth(given, terminal);
     if (recorded === undefined)
       throw new StartRefused(
         `There is no contract in ${folder} yet: record it with npm run annals -- domain record.`,
@@ -34,7 +41,7 @@ export const domainCheck: Command = {
     await printFindings(terminal, findings);
     const broken = findings.filter(({ weight }) => weight === 'breaks').length;
     if (broken > 0) throw new StartRefused(refusalOf(broken, folder));
-    const others = findings.length > 0 ? [] : otherDifferences(recorded, now);
+    const others = findings.length > 0 ? [] : otherDifferences(recorded, filesOf(now));
     for (const line of others.slice(0, SHOWN_MAX)) await terminal.write(line);
     if (findings.length + others.length === 0)
       return terminal.write(`The domain matches the contract in ${folder}.`);
@@ -47,15 +54,16 @@ export const domainCheck: Command = {
 const SHOWN_MAX = 40;
 
 /** The recorded contract and the current one. */
-export const readBoth = ({ values }: Given, { domain }: Terminal) => {
+export const readBoth = async ({ values }: Given, { domain }: Terminal) => {
+  const contracts = await loadContracts();
   const [folder = FOLDER] = values.get('contract') ?? [];
-  const recorded = readRecorded(folder);
+  const recorded = contracts.readRecorded(folder);
   const name = recorded?.contract.rights.domain;
   if (name !== undefined && name !== domain.name)
     throw new StartRefused(
       `${folder} contains the contract of ${name}, but this domain is ${domain.name}: give another folder with --contract.`,
     );
-  return { folder, recorded, now: contractOf(domain) };
+  return { ...contracts, folder, recorded, now: contracts.contractOf(domain) };
 };
 
 export const refusalOf = (broken: number, folder: string): string =>
@@ -63,8 +71,8 @@ export const refusalOf = (broken: number, folder: string): string =>
   `npm run annals -- domain record --accept '<what>' --reason '<why>'`;
 
 /** Texts, examples and the order of things, on which no client depends. */
-const otherDifferences = ({ files }: Recorded, now: Contract): readonly string[] =>
-  Object.entries(filesOf(now)).flatMap(([file, text]) =>
+const otherDifferences = ({ files }: Recorded, now: Recorded['files']): readonly string[] =>
+  Object.entries(now).flatMap(([file, text]) =>
     files[file] === text
       ? []
       : differencesOf(file, files[file] ?? '', text).map((line) => `${file}: ${line}`),

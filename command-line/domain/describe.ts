@@ -1,7 +1,7 @@
+import { loadEngine } from '#shared/load-engine.ts';
 import type { Command } from '../arguments/command.ts';
 import { nearest } from '../arguments/nearest.ts';
 import { UsageError } from '../arguments/usage-error.ts';
-import { describeDomain } from './meaning/description.ts';
 import { textOf } from './meaning/description-text.ts';
 
 export const domainDescribe: Command = {
@@ -10,7 +10,7 @@ export const domainDescribe: Command = {
   positionals: ['[aggregate]'],
   options: { json: { type: 'boolean', description: 'Prints it as JSON, for tools.' } },
   examples: ['domain describe', 'domain describe {kind}', 'domain describe --json'],
-  run: ({ positionals: [name], flags }, terminal) => {
+  async run({ positionals: [name], flags }, terminal) {
     const { kinds, views } = terminal.domain;
     const only = name === undefined ? undefined : (kinds[name] ?? views.find((view) => view.name === name));
     if (name !== undefined && only === undefined)
@@ -19,6 +19,7 @@ export const domainDescribe: Command = {
         Object.keys(kinds),
         views.map((view) => view.name),
       );
+    const { describeDomain } = await loadEngine('graphql()', () => import('./meaning/description.ts'));
     const description = describeDomain(terminal.domain, only);
     return terminal.write(flags.has('json') ? JSON.stringify(description, null, 2) : textOf(description));
   },

@@ -2,9 +2,8 @@ import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Command, Given } from '../arguments/command.ts';
 import { UsageError } from '../arguments/usage-error.ts';
 import { CONTRACT_OPTION, printFindings, readBoth, refusalOf } from './check.ts';
-import { compareContracts } from './contract/compare.ts';
 import type { Finding } from './contract/finding.ts';
-import { type Accepted, writeRecorded } from './contract/recorded.ts';
+import type { Accepted } from './contract/recorded.ts';
 
 export const domainRecord: Command = {
   name: 'domain record',
@@ -28,7 +27,7 @@ export const domainRecord: Command = {
   },
   examples: ['domain record', `domain record --accept 'event {change}' --reason 'Nobody but us reads it'`],
   async run(given, terminal) {
-    const { folder, recorded, now } = readBoth(given, terminal);
+    const { compareContracts, writeRecorded, folder, recorded, now } = await readBoth(given, terminal);
     const findings = recorded ? compareContracts(recorded.contract, now) : [];
     const ofWeight = (wanted: Finding['weight']) => findings.filter(({ weight }) => weight === wanted);
     const { accepted, left } = acceptance(given, ofWeight('breaks'));

@@ -8,7 +8,6 @@ import { withConsole } from '../../auth/clients/built-in.ts';
 import type { By } from '../../auth/clients/by.ts';
 import { migrateClients } from '../../auth/clients/client-table.ts';
 import { type Clients, createClients } from '../../auth/clients/clients.ts';
-import { recordEndedGrant } from '../../auth/provider/ended-grants.ts';
 import { migrateAuthStorage } from '../../auth/storage/statements.ts';
 import type { Terminal } from '../terminal.ts';
 import { type CommandSide, withCommandSide } from './command-side.ts';
@@ -47,6 +46,7 @@ export const openClients = async ({
   rowProofs,
 }: CommandSide): Promise<Clients> => {
   for (const migrate of [migrateRevocations, migrateAuthStorage, migrateClients]) await migrate(pool);
+  const { recordEndedGrant } = await import('../../auth/provider/ended-grants.ts');
   const registered = createClients({
     ...{ domain, pool, gateway, eventLog, record, rowProofs, clock },
     // Not needed here: the server's directory of persons follows the log.

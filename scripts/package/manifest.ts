@@ -29,10 +29,19 @@ const TYPES = ['@types/node'];
  */
 const RUNNER = { vitest: '>=3' };
 
+/** Of the parts that an installation opts into. */
+const OF_PARTS = new Set<string>(
+  Object.entries(ENGINES).flatMap(([engine, packages]) => (engine.endsWith('()') ? packages : [])),
+);
+
+const pickOf = (from: Versions, isWanted: (dependency: string) => boolean): Versions =>
+  Object.fromEntries(Object.entries(from).filter(([dependency]) => isWanted(dependency)));
+
 /** The package.json of `create-annals`: projects get the versions that the repository develops with. */
 export const manifestOfCreate = ({
   version,
   license,
+  dependencies,
   devDependencies,
   allowScripts,
   scarfSettings,
@@ -49,6 +58,8 @@ export const manifestOfCreate = ({
     Object.entries(allowScripts).filter(([name]) => !OF_THE_REPOSITORY.has(name)),
   ),
   scarfSettings,
+  // New projects opt into all parts.
+  dependenciesOfParts: pickOf(dependencies, (dependency) => OF_PARTS.has(dependency)),
   devDependencies: Object.fromEntries(
     ['@node-rs/argon2', '@types/node', 'fast-check', 'typescript'].map((name) => [
       name,
@@ -71,10 +82,8 @@ export const manifestOf = ({
   exports,
 }: Repository) => {
   const engines = new Set<string>(Object.values(ENGINES).flat());
-  const pick = (isWanted: (dependency: string) => boolean, from = dependencies): Versions =>
-    Object.fromEntries(Object.entries(from).filter(([dependency]) => isWanted(dependency)));
   const peers = {
-    ...pick((dependency) => engines.has(dependency), { ...dependencies, ...devDependencies }),
+    ...pickOf({ ...dependencies, ...devDependencies }, (dependency) => engines.has(dependency)),
     ...RUNNER,
   };
   return {
@@ -95,7 +104,7 @@ export const manifestOf = ({
       './package.json': './package.json',
     },
     dependencies: {
-      ...pick((dependency) => !engines.has(dependency) && !OF_THE_REPOSITORY.has(dependency)),
+      ...pickOf(dependencies, (dependency) => !engines.has(dependency) && !OF_THE_REPOSITORY.has(dependency)),
       ...Object.fromEntries(TYPES.map((types) => [types, devDependencies[types]])),
     },
     peerDependencies: peers,
