@@ -26,7 +26,10 @@ const REAL_TIME_IN: Readonly<Record<string, Exception>> = {
   'shared/database/': { files: 8, why: 'leases that PostgreSQL measures, and how long servers are silent' },
   'adapters/eventstoredb/': { files: 6, why: 'how long a cluster is silent' },
   'shared/events/report-lost-keys.ts': { files: 1, why: 'log lines gather for a moment' },
-  'shared/follower/': { files: 2, why: 'compared with dates of the log, and the timeout of a scraper' },
+  'shared/follower/': {
+    files: 3,
+    why: 'compared with dates of the log, the timeout of a scraper, and how long a transaction takes',
+  },
   'edge/authenticate/': { files: 4, why: 'dates of tokens and proofs of other servers' },
   'edge/http/': { files: 8, why: 'sockets, and the lag of the event loop' },
   'process/foundation.ts': { files: 1, why: 'how long an event log is silent' },

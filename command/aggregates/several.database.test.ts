@@ -1,4 +1,3 @@
-// Over 200 lines, because all cases share the command side that is set up here.
 import { afterEach, expect, vi } from 'vitest';
 import type { Role } from '#kernel/base/events/fields.ts';
 import { Rejection } from '#kernel/base/rejection.ts';

@@ -1,9 +1,9 @@
-import pg from 'pg';
 import { Gauge, type Registry } from 'prom-client';
 import type { Following } from '#kernel/decide/reactions.ts';
 import { countConsequences } from '#process/operations/consequences.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { runUnderLease } from '#shared/database/lease/lease.ts';
+import { literal } from '#shared/database/literal.ts';
 import { pulseOf } from '#shared/database/pulse.ts';
 import { orUnknown } from '#shared/follower/observe-follower.ts';
 import { allDone, carryOutOrPark, doOrPark, type TaskDependencies } from './carry-out.ts';
@@ -82,7 +82,7 @@ const hasWork = (clock: Clock, fence: Fence | undefined): string => {
           waits('task', 'skipped_at is null and next_at is null'),
           waits('timer_mark', 'true'),
           waits('timer', `due_at <= ${now}`),
-          `not ${isFenced(pg.escapeLiteral(fence.fingerprint), String(fence.epoch))}`,
+          `not ${isFenced(literal(fence.fingerprint), String(fence.epoch))}`,
         ]),
   ].join(' or ');
 };

@@ -191,11 +191,10 @@ export const demandInvariants = (domain: Domain, events: readonly Happened[], co
 };
 
 const invariantsOf = oncePer((domain: Domain) =>
-  oncePer((kind: Kind) =>
-    Object.entries(kind.invariants).map(([name, condition]) =>
-      invariantOf(domain, kind, { name, condition }),
-    ),
-  ),
+  oncePer((kind: Kind) => {
+    const all = Object.entries(kind.invariants);
+    return all.map(([name, condition]) => invariantOf(domain, kind, { name, condition }));
+  }),
 );
 
 const foldOf = oncePer(evolveOf);

@@ -1,12 +1,12 @@
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
+import { literal } from '#shared/database/literal.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { pulseOf } from '#shared/database/pulse.ts';
 import type { Log } from '#shared/log.ts';
 import { migrateOperations } from './migrate.ts';
 import {
-  areAsked,
   dropOldOperatorCommands,
   finishOperatorCommand,
   LostOperatorCommand,
@@ -56,6 +56,10 @@ export const startExecuting = async (executor: OperatorCommandExecutor): Promise
     },
   };
 };
+
+/** SQL that is true if there is an unfinished command of these kinds. */
+const areAsked = (kinds: readonly OperatorCommandKind[]): string =>
+  `exists (select from operations.asked where kind in (${kinds.map(literal).join()}) and state in ('waiting', 'running'))`;
 
 const executeOne = async (
   { pool, log, execute }: OperatorCommandExecutor,

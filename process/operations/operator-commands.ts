@@ -1,4 +1,3 @@
-import pg from 'pg';
 import { v7 } from 'uuid';
 import type { StreamName, Version } from '#kernel/base/brands.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
@@ -66,10 +65,6 @@ export const findOperatorCommand = async (
 
 /** After this number of attempts the processes are not at fault. */
 const ATTEMPTS_MAX = 5;
-
-/** SQL that is true if there is an unfinished command of these kinds. */
-export const areAsked = (kinds: readonly OperatorCommandKind[]): string =>
-  `exists (select from operations.asked where kind in (${kinds.map((kind) => pg.escapeLiteral(kind)).join()}) and state in ('waiting', 'running'))`;
 
 /**
  * Takes the oldest unfinished command of these kinds. Under the lease no other process holds one, so a

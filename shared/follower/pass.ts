@@ -5,18 +5,10 @@ import { isSilence } from '#shared/database/failures.ts';
 import type { Answer, Statement } from '#shared/database/pipeline.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransactionAfter } from '#shared/database/transaction.ts';
-import {
-  demandMoved,
-  type Move,
-  type MoveOf,
-  moveCheckpointAlone,
-  moveCheckpointsAlone,
-  movedOf,
-  movingCheckpoint,
-  movingCheckpoints,
-} from './checkpoint.ts';
+import { demandMoved, type Move, moveCheckpointAlone, movingCheckpoint } from './checkpoint.ts';
+import { type MoveOf, moveCheckpointsAlone, movedOf, movingCheckpoints } from './move-together.ts';
 
-/** What one follower writes for a page, in the transaction that moves its checkpoint. */
+/** The writes of one follower for a page, in the transaction that moves its checkpoint. */
 export type Turn = {
   readonly follower: string;
   /** Asked when the transaction begins. */

@@ -1,7 +1,8 @@
 import { conditionOnItem, resolve } from '#kernel/conditions/expression.ts';
 import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
 import { type Alternatives, alternativesOf } from '../meaning/alternatives.ts';
-import { describeAlso, describeLimits, describeReactions, describeTimers } from '../meaning/description.ts';
+import { describeAlso, describeLimits, describeReactions } from '../meaning/description.ts';
+import { describeTimers } from '../meaning/timers.ts';
 
 /** Refusals and effects beyond those of forms, rights and events. */
 export type KindRules = {

@@ -4,7 +4,7 @@ import { column, targetOf, wire } from '#kernel/base/names.ts';
 import { conditionWords } from '#kernel/conditions/words.ts';
 import { eventsElsewhereOf } from '#kernel/decide/elsewhere.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
-import type { Domain, EventInfo, Kind, TimerInfo, TimerStart, ViewInfo } from '#kernel/registry/registry.ts';
+import type { Domain, EventInfo, Kind, ViewInfo } from '#kernel/registry/registry.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { policyOf } from '#shared/policy.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
@@ -16,6 +16,7 @@ import { demandSource, sourcesOf } from '../../../query/rows/sources.ts';
 import { operationsTo, tableLines } from './description-parts.ts';
 import { describeView } from './description-views.ts';
 import { personalFieldsOf, rightSentencesOf } from './rights.ts';
+import { describeTimers } from './timers.ts';
 
 export type DomainDescription = ReturnType<typeof describeDomain>;
 export type AggregateDescription = ReturnType<typeof describeAggregate>;
@@ -148,44 +149,6 @@ export const describeReactions = (
   ),
   ...Object.keys(kind.react).map((event) => ({ to: event, runs: 'code' })),
 ];
-
-export const describeTimers = (domain: Domain, kind: Kind) =>
-  Object.values(kind.timers).map((timer) => describeTimer(domain, kind, timer));
-
-const describeTimer = (
-  domain: Domain,
-  kind: Kind,
-  { name, starts, run, while: during, pause }: TimerInfo,
-) => ({
-  name,
-  ...describeStart(starts),
-  runs: run,
-  ...(during !== undefined && { while: conditionWords(domain, kind, during) }),
-  ...(pause !== undefined && { pause: conditionWords(domain, kind, pause) }),
-});
-
-/** Each word is a fact, so it needs no name of its field: `4 hours if urgent or 2 days if low`. */
-const describeStart = (starts: TimerStart) => {
-  if ('at' in starts)
-    return { at: starts.at, ...(starts.beforeMs > 0 && { before: waitOf(starts.beforeMs) }) };
-  const { wait } = starts;
-  const after = starts.after.join(' or ');
-  if ('ms' in wait) return { after, wait: waitOf(wait.ms) };
-  const waits = Object.entries(wait.msOf).map(([word, ms]) => `${waitOf(ms)} if ${word}`);
-  return { after, wait: waits.join(' or ') };
-};
-
-const UNITS_MS = { day: 86_400_000, hour: 3_600_000, minute: 60_000, second: 1_000 };
-
-/** In the largest unit that gives a whole number. */
-const waitOf = (waitMs: number): string => {
-  const [unit, unitMs] = Object.entries(UNITS_MS).find(([, each]) => waitMs % each === 0) ?? [
-    'millisecond',
-    1,
-  ];
-  const count = waitMs / unitMs;
-  return `${count} ${unit}${count === 1 ? '' : 's'}`;
-};
 
 /** Each personal field, with all places that store it. */
 const personalOf = (domain: Domain, kind: Kind) => {

@@ -1,22 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { oncePer } from '#kernel/base/once-per.ts';
 import type { Clock } from '#shared/clock/clock.ts';
-import { coalesce } from '../coalesce.ts';
-import { isPassing } from '../failures.ts';
 import { migrate } from '../migrate.ts';
 import { UNANSWERED_MS } from '../unanswered.ts';
+import { type Lease, renewOrNot } from './renew.ts';
 
 /** Work under a lease: until the signal says that the lease is lost, and with writes fenced by the epoch. */
 type LeasedWork = (lease: { readonly epoch: number; readonly signal: AbortSignal }) => Promise<void>;
-
-type Lease = {
-  readonly pool: pg.Pool;
-  readonly name: string;
-  readonly owner: string;
-  readonly ttlMs: number;
-};
 
 /** If a statement of the leader gets no response for this long, its connection ends, and so does its lease. */
 const TTL_MS = UNANSWERED_MS;
@@ -147,23 +138,6 @@ const renewUntil = async (lease: Lease, epoch: number, signal: AbortSignal): Pro
 /** The leases of a process are due at the same times, so that one statement renews them all. */
 const untilBeat = (everyMs: number): number => everyMs - (performance.now() % everyMs);
 
-const renewOrNot = async (lease: Lease, epoch: number): Promise<Renewal> => {
-  try {
-    return (await renewalsOf(lease.pool)({ ...lease, epoch })) ?? 'unknown';
-  } catch (error) {
-    return isPassing(error) ? 'unknown' : 'lost';
-  }
-};
-
-/** Unknown if something else holds the row of the lease. */
-type Renewal = 'renewed' | 'lost' | 'unknown';
-type Renewed = Lease & { readonly epoch: number };
-
-/** A process renews all leases in one statement that are due in the same turn. */
-const renewalsOf = oncePer((pool: pg.Pool) =>
-  coalesce((leases: readonly Renewed[]) => renewAll(pool, leases)),
-);
-
 const acquire = async ({ pool, name, owner, ttlMs }: Lease): Promise<number | undefined> => {
   const { rows } = await pool.query<{ epoch: number }>({
     query_timeout: ttlMs,
@@ -189,47 +163,6 @@ const seize = async ({ pool, name, owner, ttlMs }: Lease): Promise<number> => {
   const [row] = rows;
   if (row === undefined) throw new Error(`the lease ${name} was not taken`);
   return row.epoch;
-};
-
-const RENEW = `with asked as (
-    select * from unnest($1::text[], $2::uuid[], $3::bigint[], $4::float8[]) with ordinality
-      as a (name, owner, epoch, ttl_ms, number)
-  ), ours as (
-    select a.number, a.ttl_ms, l.name from public.lease l
-    join asked a on l.name = a.name and l.owner = a.owner and l.epoch = a.epoch
-  ), free as materialized (
-    select l.name from public.lease l
-    join asked a on l.name = a.name and l.owner = a.owner and l.epoch = a.epoch
-    for update of l skip locked
-  ), renewed as (
-    update public.lease l set expires_at = clock_timestamp() + o.ttl_ms * interval '1 millisecond'
-    from ours o join free f on f.name = o.name where l.name = f.name returning l.name
-  )
-  select o.number, exists (select from renewed r where r.name = o.name) as "isRenewed" from ours o`;
-
-const renewAll = async (
-  pool: pg.Pool,
-  leases: readonly Renewed[],
-): Promise<ReadonlyMap<Renewed, Renewal>> => {
-  const { rows } = await pool.query<{ number: number; isRenewed: boolean }>({
-    // Leaves time for another attempt, on another connection.
-    query_timeout: Math.min(...leases.map(({ ttlMs }) => ttlMs / 2)),
-    name: 'lease-renew',
-    text: RENEW,
-    values: [
-      leases.map(({ name }) => name),
-      leases.map(({ owner }) => owner),
-      leases.map(({ epoch }) => epoch),
-      leases.map(({ ttlMs }) => ttlMs),
-    ],
-  } as pg.QueryConfig);
-  const ours = new Map(rows.map(({ number, isRenewed }) => [number, isRenewed]));
-  return new Map(
-    leases.map((lease, index) => {
-      const isRenewed = ours.get(index + 1);
-      return [lease, isRenewed === undefined ? 'lost' : isRenewed ? 'renewed' : 'unknown'];
-    }),
-  );
 };
 
 /** Lets the next owner begin at once; the epoch stays, so that it only ever rises. */

@@ -1,0 +1,51 @@
+import type { Answer, Statement } from '#shared/database/pipeline.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { type Move, valuesOf } from './checkpoint.ts';
+
+/** Of several followers, in one statement. It waits for no checkpoint that another transaction holds. */
+const TOGETHER = `with step as (
+    select * from unnest($1::text[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::uuid[])
+      as s (follower, log, was, position, epoch, event)
+  ), free as materialized (
+    select c.follower from public.follower_checkpoint c join step s on c.follower = s.follower collate "C"
+    where c.log = s.log and c.position = s.was and c.epoch <= s.epoch for update of c skip locked
+  )
+  update public.follower_checkpoint held set position = s.position, epoch = s.epoch, event = s.event,
+    event_position = s.position, moved_at = clock_timestamp(), moved_position = s.position
+  from step s join free f on f.follower = s.follower collate "C" where held.follower = f.follower`;
+const MOVE_TOGETHER = {
+  name: 'follower-move-checkpoints',
+  text: `${TOGETHER} returning held.follower, held.epoch`,
+};
+const MOVE_TOGETHER_ALONE = {
+  name: 'follower-move-checkpoints-alone',
+  text: `${TOGETHER} and set_config('synchronous_commit', 'off', true) is not null returning held.follower, held.epoch`,
+};
+
+export type MoveOf = Move & { readonly follower: string };
+
+/** The statement that moves several checkpoints; `movedOf` says of its answer which it has moved. */
+export const movingCheckpoints = (moves: readonly MoveOf[]): Statement => ({
+  ...MOVE_TOGETHER,
+  values: columnsOf(moves),
+});
+
+export const movedOf = (
+  moves: readonly MoveOf[],
+  answer: Pick<Answer, 'rows'> | undefined,
+): readonly MoveOf[] =>
+  moves.filter((move) =>
+    answer?.rows.some(({ follower, epoch }) => follower === move.follower && epoch === move.epoch),
+  );
+
+/** The same outside of a transaction, without waiting for the disk. Returns the moves that were made. */
+export const moveCheckpointsAlone = async (
+  pool: Pool,
+  moves: readonly MoveOf[],
+): Promise<readonly MoveOf[]> =>
+  movedOf(moves, await pool.query({ ...MOVE_TOGETHER_ALONE, values: columnsOf(moves) }));
+
+const columnsOf = (moves: readonly MoveOf[]): unknown[][] => {
+  const rows = moves.map(({ follower, ...move }) => valuesOf(follower, move));
+  return Array.from({ length: 6 }, (_, column) => rows.map((row) => row[column]));
+};
