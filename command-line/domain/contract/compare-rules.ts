@@ -34,6 +34,7 @@ export const compareRules = (
           ...invariantChanges(kind, was.invariants, is.invariants),
         ]),
     ...listChanges(kind, was.lists ?? {}, is.lists ?? {}),
+    ...fileChanges(kind, was.files ?? {}, is.files ?? {}),
     ...consequenceChanges(`reaction ${kind}`, was.reactions ?? {}, is.reactions ?? {}),
     ...consequenceChanges(`change elsewhere ${kind}`, was.also ?? {}, is.also ?? {}),
     ...consequenceChanges(`timer ${kind}`, was.timers ?? {}, is.timers ?? {}),
@@ -114,6 +115,39 @@ const listChanges = (kind: string, before: Lists, after: Lists): readonly Findin
         ),
       ];
     return max > had ? [adds(what, `At most ${max} items instead of ${had}.`)] : [];
+  });
+
+type Files = NonNullable<KindRules['files']>;
+
+const fileChanges = (kind: string, before: Files, after: Files): readonly Finding[] =>
+  byName(before, after).both.flatMap(([name, was, is]) => {
+    const what = `file ${kind} ${name}`;
+    const [lost] = was.types.filter((type) => !is.types.includes(type));
+    const [come] = is.types.filter((type) => !was.types.includes(type));
+    return [
+      ...(lost === undefined
+        ? []
+        : [
+            breaks(
+              `${what} types`,
+              `Files accepted before are refused: those of the type ${lost}.`,
+              `Keep ${lost}.`,
+            ),
+          ]),
+      ...(come === undefined ? [] : [adds(`${what} types`, `Also files of the type ${come}.`)]),
+      ...(is.bytesMax < was.bytesMax
+        ? [
+            breaks(
+              `${what} bytesMax`,
+              `Files accepted before are refused: at most ${is.bytesMax} bytes instead of ${was.bytesMax}.`,
+              `Keep it at ${was.bytesMax}.`,
+            ),
+          ]
+        : []),
+      ...(is.bytesMax > was.bytesMax
+        ? [adds(`${what} bytesMax`, `At most ${is.bytesMax} bytes instead of ${was.bytesMax}.`)]
+        : []),
+    ];
   });
 
 const consequenceChanges = (

@@ -73,6 +73,9 @@ export const PART_SHAPES = {
             )
             .optional(),
           lists: z.record(z.string(), z.int()).optional(),
+          files: z
+            .record(z.string(), z.looseObject({ types: z.array(z.string()), bytesMax: z.int() }))
+            .optional(),
           reactions: z.record(z.string(), z.string()).optional(),
           timers: z.record(z.string(), z.record(z.string(), z.string())).optional(),
           derived: z.record(z.string(), z.string()).optional(),

@@ -1,4 +1,5 @@
 import { conditionOnItem, resolve } from '#kernel/conditions/expression.ts';
+import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
 import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
 import { type Alternatives, alternativesOf } from '../meaning/alternatives.ts';
 import { describeAlso, describeLimits, describeReactions } from '../meaning/description.ts';
@@ -13,6 +14,8 @@ export type KindRules = {
   readonly commands?: Readonly<Record<string, CommandRule>>;
   /** The maximum of items in each list. */
   readonly lists?: Readonly<Record<string, number>>;
+  /** The files that fields accept, by their names: `letter`, or `items.receipt`. */
+  readonly files?: Readonly<Record<string, FileRule>>;
   /** Reactions by the event that triggers them: one of a referenced aggregate, or an own one by code. */
   readonly reactions?: Readonly<Record<string, string>>;
   /** The events that commands append to targets of references, by command and reference. */
@@ -21,6 +24,7 @@ export type KindRules = {
   /** Numbers derived from lists, with their sources. */
   readonly derived?: Readonly<Record<string, string>>;
 };
+export type FileRule = { readonly types: readonly string[]; readonly bytesMax: number };
 export type LimitRule = {
   readonly max: number;
   readonly per: readonly string[];
@@ -61,6 +65,16 @@ const rulesOfKind = (domain: Domain, kind: Kind): KindRules => ({
   ...unlessEmpty(
     'lists',
     named(Object.values(kind.lists), ({ name, max }) => [name, max]),
+  ),
+  ...unlessEmpty(
+    'files',
+    named(
+      uploadFieldsOf(kind).filter(({ accepts }) => !accepts.isPicture),
+      ({ name, list, accepts: { types, bytesMax } }) => [
+        list === undefined ? name : `${list.name}.${name}`,
+        { types, bytesMax },
+      ],
+    ),
   ),
   ...unlessEmpty(
     'reactions',

@@ -2,7 +2,18 @@
 import { expect, test } from 'vitest';
 import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
-import { choice, flag, instant, integer, line, list, month, ref, states } from '#kernel/declare/fields.ts';
+import {
+  choice,
+  file,
+  flag,
+  instant,
+  integer,
+  line,
+  list,
+  month,
+  ref,
+  states,
+} from '#kernel/declare/fields.ts';
 import { count, latest, monthOf, sum } from '#kernel/declare/view.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { readDeclarations, referenceOf } from '../../../scripts/write-reference.ts';
@@ -18,6 +29,8 @@ const TASKS = {
   by: ref('user').optional(),
   points: integer(1, 9),
 };
+
+const PROOF = { types: ['application/pdf', 'text/csv'], bytesMax: 9_000 } as const;
 
 const BASE: Parts = {
   domain: {
@@ -48,6 +61,7 @@ const BASE: Parts = {
       wrapping: choice('plain', 'gift').default('plain').filter(),
       weight: integer(1, 99).optional(),
       tag: line(100).optional(),
+      proof: file(PROOF).optional(),
       sentAt: instant().optional().sort(),
       status: states('open', 'sent', 'lost'),
       tasks: list(TASKS, { max: 9 }),
@@ -55,7 +69,7 @@ const BASE: Parts = {
     derived: { points: { sum: 'tasks.points' } },
     events: {
       placed: { creates: ['depot', 'thing', 'note', 'wrapping', 'weight'] },
-      changed: { changes: ['thing', 'wrapping'], carries: ['weight'] },
+      changed: { changes: ['thing', 'wrapping', 'proof'], carries: ['weight'] },
       sent: { sets: { status: 'sent', sentAt: 'now' }, subscribe: true },
       lost: { sets: { status: 'lost' } },
       weighed: { computes: ['weight'] },
@@ -241,6 +255,14 @@ const WORDS: Readonly<Record<string, Entry>> = {
   'Options of fields: says(text)': 'a text',
   'Options of fields: example(value)': 'a text',
   'Options of fields: means(texts)': 'a text',
+  'Options of files: types': [
+    field('proof', file({ ...PROOF, types: ['application/pdf'] }).optional()),
+    'breaks file parcel proof types',
+  ],
+  'Options of files: bytesMax': [
+    field('proof', file({ ...PROOF, bytesMax: 8_000 }).optional()),
+    'breaks file parcel proof bytesMax',
+  ],
   'Options of lists: max': [field('tasks', list(TASKS, { max: 8 })), 'breaks list parcel tasks max'],
   'Options of lists: key': [
     field('tasks', list(TASKS, { max: 9, key: 'title' })),
@@ -264,7 +286,7 @@ const WORDS: Readonly<Record<string, Entry>> = {
     'breaks event parcel.placed weight',
   ],
   'Effects of events: changes': [
-    event('changed', { changes: ['thing', 'wrapping', 'note'] }),
+    event('changed', { changes: ['thing', 'wrapping', 'note', 'proof'] }),
     'warns body PUT /parcels/{parcelId} note',
   ],
   'Effects of events: ends': [event('noted', { ends: true }), 'breaks event parcel.noted effect'],
@@ -284,7 +306,11 @@ const WORDS: Readonly<Record<string, Entry>> = {
   ],
   'Options of events: example': 'a text',
   'Options of events: sets': [
-    event('changed', { sets: { status: 'open' } }),
+    // Only an edit can give files.
+    parcel({
+      fields: { proof: undefined },
+      events: { changed: { changes: ['thing', 'wrapping'], sets: { status: 'open' } } },
+    }),
     'breaks operation PUT /parcels/{parcelId}',
   ],
   'Options of events: computes': [
@@ -469,7 +495,7 @@ const ADDITIONS: Readonly<Record<string, Parts>> = {
     fields: size,
     events: {
       placed: { creates: ['depot', 'thing', 'note', 'wrapping', 'weight', 'size'] },
-      changed: { changes: ['thing', 'wrapping', 'size'] },
+      changed: { changes: ['thing', 'wrapping', 'size', 'proof'] },
     },
   }),
   'an optional field of users': { domain: { user: { fields: size } } },
