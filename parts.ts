@@ -1,3 +1,4 @@
+import type { PartName } from '#kernel/registry/parts.ts';
 import type { Part } from '#process/part.ts';
 
 // Each part is a value without its code: a process loads what it serves.
@@ -55,13 +56,16 @@ export const console = (): Part => ({
   adds: { query: async () => (await import('./console/part.ts')).part },
 });
 
+/** One for each name of the kernel: the compiler refuses a missing one, and another. */
+const EACH = {
+  webhooks,
+  streams,
+  proof,
+  graphql,
+  accounts,
+  docs,
+  console,
+} satisfies Readonly<Record<PartName, () => Part>>;
+
 /** Everything, as `npm start` serves it. */
-export const ALL_PARTS: readonly Part[] = [
-  webhooks(),
-  streams(),
-  proof(),
-  graphql(),
-  accounts(),
-  docs(),
-  console(),
-];
+export const ALL_PARTS: readonly Part[] = Object.values(EACH).map((make) => make());
