@@ -9,9 +9,9 @@ const base = domain({ name: 'shop', roles: ['seller'] });
 const ware = base.aggregate('ware', {
   fields: {
     title: line(9),
-    front: picture(),
+    front: picture({ external: true }),
     back: picture().optional(),
-    views: list({ angle: picture(), detail: picture().optional() }, { max: 3 }),
+    views: list({ angle: picture({ external: true }), detail: picture().optional() }, { max: 3 }),
   },
   events: {
     offered: { creates: ['title', 'front', 'back'] },
