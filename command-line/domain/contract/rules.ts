@@ -24,7 +24,7 @@ export type KindRules = {
   /** Numbers derived from lists, with their sources. */
   readonly derived?: Readonly<Record<string, string>>;
 };
-export type FileRule = { readonly types: readonly string[]; readonly bytesMax: number };
+type FileRule = { readonly types: readonly string[]; readonly bytesMax: number };
 export type LimitRule = {
   readonly max: number;
   readonly per: readonly string[];
