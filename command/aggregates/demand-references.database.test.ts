@@ -22,13 +22,11 @@ const safe = aggregate('safe', {
   events: {
     built: { creates: [] },
     locked: { sets: { status: 'locked' } },
-    handedOver: { changes: ['keeper'] },
     scrapped: { ends: true },
   },
   commands: {
     build: { emits: 'built' },
     lock: { emits: 'locked' },
-    handOver: { emits: 'handedOver' },
     scrap: { emits: 'scrapped' },
   },
   rights: { read: { signedIn: 'own' }, write: { signedIn: 'own' } },
@@ -107,14 +105,4 @@ test('a reference that the declaration sets needs no right to read its target, w
     code: 'invalid_command',
     details: { errors: [{ pointer: '/otherId' }] },
   });
-});
-
-test('a new owner must exist', async ({ ada, bob, send }) => {
-  const safeId = await send({ type: 'BuildSafe' }, ada);
-  await expect(send({ type: 'HandOverSafe', safeId, keeperId: 999_999 }, ada)).rejects.toMatchObject({
-    code: 'invalid_command',
-    details: { errors: [{ pointer: '/keeperId', detail: 'There is no such user.' }] },
-  });
-  await send({ type: 'HandOverSafe', safeId, keeperId: bob }, ada);
-  await expect(send({ type: 'LockSafe', safeId }, ada)).rejects.toThrow();
 });
