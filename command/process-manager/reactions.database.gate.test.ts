@@ -495,7 +495,10 @@ test('references in events of an earlier version are read after the upcast', asy
   if (!event) throw new Error('Claims are made');
   const upcasted = {
     ...event,
-    upcasts: [({ groupId, ...data }: object & { groupId?: number }) => ({ ...data, teamId: groupId })],
+    version: 2,
+    upcast: {
+      1: ({ groupId, ...data }: object & { groupId?: number }) => ({ ...data, teamId: groupId }),
+    },
   };
   const later = {
     ...budgets,

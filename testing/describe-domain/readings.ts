@@ -467,7 +467,7 @@ const checkKnowledge = async (domain: Domain): Promise<void> => {
               const isKnown = maySee(domain, planned, asker, findIn(before));
               demandEqual(
                 { isKnown, name, id, asker },
-                { isKnown: spec.internal !== true && isReadable, name, id, asker },
+                { isKnown: spec.hidden !== true && isReadable, name, id, asker },
               );
             }
             const unknown = { kind: kind.name, event: 'unheard_of', data: {}, before: was, after: is };
