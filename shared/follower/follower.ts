@@ -176,18 +176,15 @@ const follow = async <Page>(
   if (taken) await demandEvent(eventLog, taken);
   let saved: Position = taken?.position ?? START;
   let checkpoint: Reached = { position: saved, event: taken?.event ?? undefined };
-  const turn: Turn = {
+  const turnTo = ({ position: to, event }: Reached): Turn => ({
     follower: name,
     isLasting,
-    move: () => ({
-      log: eventLog.identity,
-      ...{ from: saved, to: checkpoint.position, epoch, event: checkpoint.event },
-    }),
-    committed({ to }) {
+    move: () => ({ log: eventLog.identity, from: saved, to, epoch, event }),
+    committed() {
       saved = to;
       options.committed?.(to);
     },
-  };
+  });
   const pass = passOf(pool);
   const [key, leaving] = [{}, new AbortController()];
   const writeWithinMs = isLasting ? 0 : Math.min(restMs, SHARE_WITHIN_MS);
@@ -211,10 +208,10 @@ const follow = async <Page>(
           write: (connection: Connection, answers: readonly Answer[]) =>
             write(page, connection, { after, answers }),
         };
-        await pass.write(key, { ...turn, ...written, isLarge: isFull }, writeWithinMs);
+        await pass.write(key, { ...turnTo(checkpoint), ...written, isLarge: isFull }, writeWithinMs);
       } else {
         checkpoint = { position: upTo, event };
-        pass.write(key, turn, MOVE_WITHIN_MS).catch(fail);
+        pass.write(key, turnTo(checkpoint), MOVE_WITHIN_MS).catch(fail);
       }
       if (restMs > 0 && !isFull) await clock.sleep(restMs, following);
     }

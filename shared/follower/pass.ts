@@ -11,7 +11,7 @@ import { type MoveOf, moveCheckpointsAlone, movedOf, movingCheckpoints } from '.
 /** The writes of one follower for a page, in the transaction that moves its checkpoint. */
 export type Turn = {
   readonly follower: string;
-  /** Asked when the transaction begins. */
+  /** Asked at the beginning of each attempt: from the checkpoint as it is then, to a position that stays. */
   move(): Move;
   /** Readers must never see a write that a crash then undoes, so the commit waits for the disk. */
   readonly isLasting?: boolean;
@@ -22,7 +22,7 @@ export type Turn = {
   /** Called again in a transaction of its own if the shared one fails. */
   write?(connection: Connection, answers: readonly Answer[]): Promise<void>;
   /** Called at once after the commit. */
-  committed(move: Move): void;
+  committed(): void;
 };
 
 type Waiting = {
@@ -159,7 +159,7 @@ export class Pass {
       all.map((each) => [{ follower: each.turn.follower, ...each.turn.move() } as MoveOf, each]),
     );
     const made = await this.#write(moves);
-    for (const move of made) moves.get(move)?.turn.committed(move);
+    for (const move of made) moves.get(move)?.turn.committed();
     return made.flatMap((move) => moves.get(move) ?? []);
   }
 
@@ -221,7 +221,7 @@ const writeAlone = async (pool: Pool, turn: Turn): Promise<void> => {
       await write?.(connection, answers);
     });
   } else await moveCheckpointAlone(pool, follower, move);
-  turn.committed(move);
+  turn.committed();
 };
 
 /** At the earliest at the end of this turn of the event loop, so that those who come in it share. */
