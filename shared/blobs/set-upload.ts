@@ -104,5 +104,8 @@ const membersOf = ({ upload }: NewUpload, blob: BlobName, facts: FileFacts) => {
     : { [upload.name]: `${path}?${queryOfFile(facts)}`, [STORED]: upload.name };
 };
 
+/** Of a file also its facts, whose text may be longer than the content that a request can state. */
 const digestOf = ({ upload }: NewUpload, facts: FileFacts): string =>
-  upload.accepts.isPicture ? Buffer.from(facts.sha256, 'hex').toString('base64url') : queryOfFile(facts);
+  upload.accepts.isPicture
+    ? Buffer.from(facts.sha256, 'hex').toString('base64url')
+    : createHash('sha256').update(queryOfFile(facts)).digest('base64url');

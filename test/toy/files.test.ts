@@ -277,6 +277,18 @@ test('the same key stores a file once, and another file under it is refused', as
   await until(stored, (names) => names.length === before);
 });
 
+test('a name of any length is shortened, also with a key', async ({ put, letterOf }) => {
+  const named = (name: string) => ({
+    'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name)}.pdf`,
+  });
+  const key = { 'idempotency-key': 'long-name' };
+  const long = { ...named('ü'.repeat(1_000)), ...key };
+  expect((await put(LETTER, long)).status).toBe(200);
+  expect(fileDetails(String(await letterOf()))?.name).toBe(`${'ü'.repeat(146)}.pdf`);
+  expect((await put(LETTER, long)).status).toBe(200);
+  expect(await put(LETTER, { ...named('v'), ...key })).toMatchObject({ code: 'idempotency_key_reused' });
+});
+
 test('audit verify --files compares each file with the digest in its event', async ({
   binder: of,
   installation,
