@@ -3,6 +3,7 @@ import { callerOf } from '#edge/authenticate/authenticate.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import type { OwnRoutes } from '#process/own-routes.ts';
+import { isInvalidValue, isRefusedWrite } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 
@@ -22,10 +23,18 @@ export const ownRoutes = (routes: OwnRoutes, { pool, before }: Resources): Reque
         const { userId, role, scopes } = caller;
         return { id: userId, role, scopes };
       },
-      query(statement, values = []) {
+      async query(statement, values = []) {
         // The extended protocol takes one statement alone, so none can end the transaction first.
         const asked = { text: statement, values: [...values], queryMode: 'extended' };
-        return inTransaction(pool, async (connection) => (await connection.query(asked)).rows, READS_ONLY);
+        try {
+          return await inTransaction(
+            pool,
+            async (connection) => (await connection.query(asked)).rows,
+            READS_ONLY,
+          );
+        } catch (error) {
+          throw meaningOf(error);
+        }
       },
       refusal: (code, detail) =>
         code === 'unauthenticated' || code === 'forbidden'
@@ -33,3 +42,12 @@ export const ownRoutes = (routes: OwnRoutes, { pool, before }: Resources): Reque
           : new HttpProblem(code, detail === undefined ? {} : { detail }),
     }),
   );
+
+/** A retry of such a statement fails again, so neither is temporary; any other failure stays as it is. */
+const meaningOf = (cause: unknown): unknown => {
+  if (isRefusedWrite(cause)) return new Rejection('forbidden', {}, { says: ONLY_READS, cause });
+  if (isInvalidValue(cause)) return new HttpProblem('invalid_parameter', { cause });
+  return cause;
+};
+
+const ONLY_READS = 'Routes of an installation’s own can only read, but this one tried to write.';

@@ -67,6 +67,14 @@ export const setupFailure = (error: unknown): string | undefined => {
   );
 };
 
+/** Whether a statement tried to write in a transaction that only reads. */
+export const isRefusedWrite = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.code === READ_ONLY;
+
+/** Whether a value has no meaning for the type that its statement demands, such as a text for a number. */
+export const isInvalidValue = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && INVALID_VALUES.has(error.code ?? '');
+
 /** Whether a statement names a table that does not exist yet. */
 export const isUndefinedTable = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && error.code === UNDEFINED_TABLE;
@@ -87,6 +95,9 @@ const REMEDIES: Readonly<Record<string, string>> = {
   '42P07': 'another application uses a name that Annals needs, so create a database for Annals alone',
 };
 
+const READ_ONLY = '25006';
+/** Out of range, a malformed date, a date out of range, a zero in a text, and a malformed text. */
+const INVALID_VALUES: ReadonlySet<string> = new Set(['22003', '22007', '22008', '22021', '22P02', '22P05']);
 const DISK_FULL = '53100';
 const LIMIT_EXCEEDED = '53400';
 const UNDEFINED_TABLE = '42P01';

@@ -84,9 +84,23 @@ test('its errors are problems, and an unexpected one is not shown', async ({ ann
   });
 });
 
+test('a value that the database cannot read is a fault of the request', async ({ annals }) => {
+  const { send, ofAgent } = annals;
+  const paths = ['/ticket-counts?status=%00', '/subjects/first', `/subjects/${'9'.repeat(30)}`];
+  for (const path of paths)
+    expect((await send('GET', path, { token: ofAgent })).body, path).toMatchObject({
+      status: 400,
+      code: 'invalid_parameter',
+    });
+});
+
 test('it cannot write, and replaces no route of Annals', async ({ annals: { send, ofAgent } }) => {
-  for (const path of ['/write', '/escape'])
-    expect((await send('POST', path)).status, path).toBeGreaterThanOrEqual(500);
+  expect((await send('POST', '/write')).body).toMatchObject({
+    status: 403,
+    code: 'forbidden',
+    title: 'Routes of an installation’s own can only read, but this one tried to write.',
+  });
+  expect((await send('POST', '/escape')).status).toBe(500);
   const { body } = await send('GET', '/tickets', { token: ofAgent });
   expect(body).toHaveLength(1);
 });

@@ -21,6 +21,10 @@ await start({
       .get('/missing', () => {
         throw tools.refusal('not_found', 'There is no such shelf.');
       })
+      .get('/subjects/:id', async (request, response) => {
+        const asked = [request.params.id];
+        response.json(await tools.query('select subject from read_model.tickets where id = $1', asked));
+      })
       .post('/write', async (_request, response) => {
         await tools.query('delete from read_model.tickets');
         response.json('written');
