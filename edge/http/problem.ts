@@ -10,7 +10,13 @@ import { HTTP_PROBLEMS, HttpProblem, type HttpProblemCode } from '#kernel/base/r
 import { BlobsUnavailable } from '#shared/blobs/blobs.ts';
 import { CommandUnavailable } from '#shared/command-gateway/command-gateway.ts';
 import { isPassing } from '#shared/database/failures.ts';
-import { AppendTooLarge, LogUnavailable, LogWentBack, StreamCut } from '#shared/event-log/errors.ts';
+import {
+  AppendTooLarge,
+  LogUnavailable,
+  LogWentBack,
+  StreamCut,
+  TooManyEvents,
+} from '#shared/event-log/errors.ts';
 import { MalformedEvent, UnknownEventType } from '#shared/events/errors.ts';
 import { parked } from './parked.ts';
 
@@ -103,11 +109,18 @@ export const problemOf = (error: unknown): Problem => {
     return ofHttpProblem(
       new HttpProblem('body_too_large', { detail: 'The event log does not accept an event of this size.' }),
     );
+  if (error instanceof TooManyEvents) return ofHttpProblem(tooManyEvents(error));
   if (isUnreadable(error)) return ofHttpProblem(parked(error));
   if (isUnavailable(error))
     return ofHttpProblem(new HttpProblem('unavailable', { headers: { 'Retry-After': RETRY_AFTER_SECONDS } }));
   return ofHttpProblem(new HttpProblem(expressCode(error) ?? 'internal'));
 };
+
+/** A small body may ask for a large change, such as a merge of two long lists. */
+const tooManyEvents = ({ events, eventsMax }: TooManyEvents): HttpProblem =>
+  new HttpProblem('body_too_large', {
+    detail: `The request would record ${events} events, but at most ${eventsMax} can be recorded at once.`,
+  });
 
 /** A recorded event that nobody can read until an operator acts; one that is being written is a defect. */
 const isUnreadable = (error: unknown): boolean =>

@@ -1,5 +1,5 @@
 import type { EventId, StreamName } from '#kernel/base/brands.ts';
-import { AppendTooLarge, InvalidAppend } from './errors.ts';
+import { AppendTooLarge, InvalidAppend, TooManyEvents } from './errors.ts';
 import {
   APPEND_BYTES_MAX,
   APPEND_EVENTS_MAX,
@@ -40,7 +40,7 @@ export const checkAppend = (
     throw new InvalidAppend(`the stream name ${JSON.stringify(stream)} is not of the form kind-id`);
   if (events.length === 0) throw new InvalidAppend(`an append to ${stream} has no events`);
   if (events.length > APPEND_EVENTS_MAX)
-    throw new InvalidAppend(`an append has ${events.length} events, but the limit is ${APPEND_EVENTS_MAX}`);
+    throw new TooManyEvents(`an append to ${stream}`, events.length, APPEND_EVENTS_MAX);
   const checked = events.map(checkEvent);
   if (checked.length > 1 && new Set(checked.map(({ id }) => id)).size !== checked.length)
     throw new InvalidAppend(`an append to ${stream} has the same event id twice`);

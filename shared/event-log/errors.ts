@@ -26,6 +26,19 @@ export class InvalidAppend extends Error {
   }
 }
 
+/** An append has more events than one may have. */
+export class TooManyEvents extends InvalidAppend {
+  readonly events: number;
+  readonly eventsMax: number;
+
+  constructor(what: string, events: number, eventsMax: number) {
+    super(`${what} has ${events} events, but the limit is ${eventsMax}`);
+    this.name = 'TooManyEvents';
+    this.events = events;
+    this.eventsMax = eventsMax;
+  }
+}
+
 /** The data or metadata of an append exceeds the limit. */
 export class AppendTooLarge extends Error {
   readonly code = 'append_too_large';
