@@ -31,6 +31,13 @@ test.each(['titel', 'rows', 'toString'])('an event that carries %s is refused', 
   );
 });
 
+test.each(['set', 'notes', 'toString'])('an event with the unknown word %s is refused', (word) => {
+  const events = { made: { creates: ['title'] }, sent: { [word]: { status: 'sent' } } };
+  expect(declared({ events })).toThrow(
+    `page: the event sent has \`${word}\`, which is no word of events: use one of creates, changes, adds,`,
+  );
+});
+
 test.each(['ends', 'subscribe', 'hidden'])('an event with `%s: false` is refused', (flag) => {
   const made = { creates: ['title'], ...(flag !== 'ends' && { [flag]: false }) };
   const events = { made, gone: { [flag]: false, ...(flag === 'subscribe' && { ends: true }) } };

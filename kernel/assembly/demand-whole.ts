@@ -1,5 +1,5 @@
 import { StartRefused } from '../base/start-refused.ts';
-import type { AnyAggregate } from '../declare/aggregate.ts';
+import { type AnyAggregate, WORDS_OF_EVENTS } from '../declare/aggregate.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import type { AnyView } from '../declare/view.ts';
 
@@ -58,6 +58,12 @@ const unknownIn = ({ kind, declaration }: AnyAggregate): readonly string[] => {
   const derived = declaration.derived ?? {};
   const events = (declaration.events ?? {}) as Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   return Object.entries(events).flatMap(([event, spec]) => [
+    ...Object.keys(spec)
+      .filter((word) => !WORDS_OF_EVENTS.includes(word))
+      .map(
+        (word) =>
+          `${kind}: the event ${event} has \`${word}\`, which is no word of events: use one of ${WORDS_OF_EVENTS.join(', ')}.`,
+      ),
     ...FLAGS.filter((flag) => spec[flag] !== undefined && spec[flag] !== true).map(
       (flag) => `${kind}: the event ${event} has \`${flag}\` with another value than true: remove it.`,
     ),

@@ -142,6 +142,12 @@ type WordOfEvents =
   | keyof Common<never, never, never>
   | keyof ItemOptions<never, never, never>
   | KeysOfEach<Effect<never> | ItemEffect<never>>;
+/** The compiler checks that this list is complete. */
+export const WORDS_OF_EVENTS: readonly string[] = Object.keys({
+  ...{ creates: true, changes: true, adds: true, updates: true, moves: true, removes: true, ends: true },
+  ...{ fields: true, sets: true, computes: true, also: true, carries: true },
+  ...{ says: true, example: true, subscribe: true, hidden: true, upcasts: true },
+} satisfies Record<WordOfEvents, true>);
 
 /** The names of an event’s data beyond the ids. */
 export type DataKey<E> =
