@@ -4,15 +4,19 @@ import { capital, column, itemType, SQL_NAME_CHARACTERS_MAX, targetOf, wire } fr
 import { isAbsence, REJECTIONS } from '../base/rejection.ts';
 import { StartRefused } from '../base/start-refused.ts';
 import { declaredRefusalsOf } from '../decide/guards.ts';
+import { uploadFieldsOf } from '../decide/upload-fields.ts';
 import type { FieldDef } from '../declare/fields.ts';
-import type { Kind, ListInfo, Refusal } from '../registry/registry.ts';
+import { mutatingCommands, mutationName, uploadMutations } from '../registry/mutations.ts';
+import type { CommandKind, Kind, ListInfo, Refusal } from '../registry/registry.ts';
 
 /** Refuses names that some interface cannot represent, each with a message that names the place. */
 export const demandNames = (kinds: readonly Kind[]): void => {
   const [wrong] = [...kinds.flatMap(wrongNamesIn), ...twiceAmong(kinds), ...ownersLikeOthers(kinds)];
   if (wrong !== undefined) throw new StartRefused(`${wrong}: give it another name.`);
+  for (const kind of kinds) demandOneEdit(kind);
+  const [twice] = mutationsTwiceIn(kinds);
+  if (twice !== undefined) throw new StartRefused(`${twice}: give it another name.`);
   for (const kind of kinds) {
-    demandOneEdit(kind);
     for (const fact of Object.keys(kind.facts)) demandNoCircle(kind, [fact]);
   }
 };
@@ -125,7 +129,6 @@ const wrongInDeclarations = (kind: Kind): readonly string[] => {
       Object.keys(kind.commands),
       taken(new Set(['patch', 'read', 'write', 'replace']), 'a command of every aggregate'),
     ),
-    ...updatesIn(kind),
     ...of(
       'the fact',
       facts,
@@ -198,21 +201,6 @@ const ambiguous = (kind: Kind): readonly string[] => {
 };
 
 /** The words of choices and states; of users, the roles. */
-/** The edit of an aggregate, and that of an item, have this verb in GraphQL, whatever the command is called. */
-const updatesIn = ({ commands }: Kind): readonly string[] => {
-  const all = Object.values(commands).filter(({ internal }) => !internal);
-  return all.flatMap(({ name, kind, list, verb }) => {
-    const isOfItem = list !== undefined && kind !== 'addItem';
-    if ((isOfItem ? verb : name) !== 'update') return [];
-    const edit = all.find((each) =>
-      isOfItem ? each.list === list && each.kind === 'changeItem' : each.kind === 'edit',
-    );
-    return edit === undefined || edit.name === name
-      ? []
-      : [`the command ${name} has the same mutation in GraphQL as ${edit.name}`];
-  });
-};
-
 const choiceWords = ({ fields }: Kind): readonly string[] =>
   Object.values(fields).flatMap(({ values }) => values ?? []);
 
@@ -252,6 +240,42 @@ const twiceAmong = (kinds: readonly Kind[]): readonly string[] => {
     ),
     ...among('the type of GraphQL', typesOf, TYPES_OF_THE_KERNEL),
   ];
+};
+
+const mutationsOf = (kind: Kind): readonly Mutation[] => [
+  ...mutatingCommands(kind).map((command) => ({
+    kind,
+    mutation: mutationName(kind, command),
+    from: `the command ${command.name}`,
+    isFixed: command.list === undefined ? FIXED.has(command.kind) : command.verb === undefined,
+  })),
+  ...uploadFieldsOf(kind).flatMap((upload) =>
+    Object.values(uploadMutations(kind, upload)).map((mutation) => ({
+      ...{ kind, mutation, from: `the file ${upload.name}`, isFixed: true },
+    })),
+  ),
+];
+
+type Mutation = {
+  readonly kind: Kind;
+  readonly mutation: string;
+  readonly from: string;
+  /** Another name of the command would not change it. */
+  readonly isFixed: boolean;
+};
+const FIXED: ReadonlySet<CommandKind> = new Set(['create', 'edit']);
+
+const mutationsTwiceIn = (kinds: readonly Kind[]): readonly string[] => {
+  const all = kinds.flatMap(mutationsOf);
+  return all.flatMap((each, index) => {
+    const first = all.slice(0, index).find(({ mutation }) => mutation === each.mutation);
+    if (first === undefined) return [];
+    const [renamed, other] = each.isFixed && !first.isFixed ? [first, each] : [each, first];
+    const of = other.kind === renamed.kind ? '' : ` of ${other.kind.name}`;
+    return [
+      `${renamed.kind.name}: ${renamed.from} has the mutation ${each.mutation} in GraphQL, as ${other.from}${of} has`,
+    ];
+  });
 };
 
 /** Events and webhooks are filtered by parents, users and owners, each by its name. */

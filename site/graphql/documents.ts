@@ -2,8 +2,9 @@ import { type GraphQLInputType, isObjectType, parse, print, valueToLiteral } fro
 import type { JsonObject } from '#kernel/base/json.ts';
 import { targetOf, wire } from '#kernel/base/names.ts';
 import { shownFields } from '#kernel/registry/example-kind.ts';
+import { mutationName } from '#kernel/registry/mutations.ts';
 import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
-import { listsOf, memberName, mutationName } from '../../query/graphql/rules/names.ts';
+import { listsOf, memberName } from '../../query/graphql/rules/names.ts';
 import { schemaOf } from '../../query/graphql/schema/schema.ts';
 import { demandSource, sourcesOf } from '../../query/rows/sources.ts';
 import type { Call } from '../calls/filling.ts';

@@ -1,6 +1,7 @@
 import { isFull } from '#kernel/base/rejection.ts';
+import { mutationName } from '#kernel/registry/mutations.ts';
 import type { CommandInfo, Kind, ListInfo } from '#kernel/registry/registry.ts';
-import { itemArgument, mutationName } from '../../query/graphql/rules/names.ts';
+import { itemArgument } from '../../query/graphql/rules/names.ts';
 import { graphqlClientOf } from '../graphql/graphql-client.ts';
 import type { Checks } from './checks.ts';
 import { isToUser } from './forms.ts';

@@ -1,9 +1,10 @@
 import { getNamedType } from 'graphql';
 import { isOfLog } from '#kernel/base/rest/operation.ts';
 import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
+import { mutatingCommands, mutationName, uploadMutations } from '#kernel/registry/mutations.ts';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
 import { operationsOf } from '#shared/rest/operations.ts';
-import { listsOf, mutatingCommands, mutationName, uploadMutations } from '../../query/graphql/rules/names.ts';
+import { listsOf } from '../../query/graphql/rules/names.ts';
 import { schemaOf } from '../../query/graphql/schema/schema.ts';
 import { until } from '../until.ts';
 import { isOfInterest } from './actors-of-interest.ts';

@@ -8,14 +8,9 @@ import {
 } from 'graphql';
 import { kebab, wire } from '#kernel/base/names.ts';
 import { type UploadField, uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
+import { mutationName, uploadMutations } from '#kernel/registry/mutations.ts';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
-import {
-  idArgument,
-  itemArgument,
-  memberName,
-  mutationName,
-  uploadMutations,
-} from '../../query/graphql/rules/names.ts';
+import { idArgument, itemArgument, memberName } from '../../query/graphql/rules/names.ts';
 import { schemaOf } from '../../query/graphql/schema/schema.ts';
 import { type Member, sourcesOf } from '../../query/rows/sources.ts';
 import type { GraphqlReply } from '../graphql/graphql-client.ts';

@@ -1,6 +1,5 @@
-import { capital, itemType, targetOf } from '#kernel/base/names.ts';
-import type { UploadField } from '#kernel/decide/upload-fields.ts';
-import type { CommandInfo, CommandKind, EventInfo, Kind, ViewInfo } from '#kernel/registry/registry.ts';
+import { capital, targetOf } from '#kernel/base/names.ts';
+import type { CommandInfo, EventInfo, Kind, ViewInfo } from '#kernel/registry/registry.ts';
 import type { ItemSource, Member, Sort } from '../../rows/sources.ts';
 
 /** GraphQL names of what the domain declares. */
@@ -24,49 +23,13 @@ export const enumName = ({ type }: Pick<Kind, 'type'>, { name, def }: Pick<Membe
 export const orderName = ({ name }: Pick<Sort, 'name'>, descending: boolean): string =>
   `${name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}_${descending ? 'DESC' : 'ASC'}`;
 
-/** The commands that are mutations. */
-export const mutatingCommands = ({ commands }: Kind): readonly CommandInfo[] =>
-  Object.values(commands).filter(({ internal }) => !internal);
-
 /** The argument for the key of an item: `itemId`, `approverId`, `word`. */
 export const itemArgument = ({ list: { key, id }, members: [first] }: ItemSource): string =>
   key === undefined || !first ? id.name : first.target ? idArgument(first) : key;
 
-/** The verbs of the first command of each kind to the items of a list. */
-const ITEM_VERBS: Readonly<Partial<Record<CommandKind, string>>> = {
-  addItem: 'add',
-  changeItem: 'update',
-  moveItem: 'move',
-  removeItem: 'remove',
-};
-
-/** The mutation of a command: `createPost`, `addComment`, `publishPost`, `addClaimItem`. */
-export const mutationName = (aggregate: Kind, { kind, name, list, verb }: CommandInfo): string => {
-  const { type, parent } = aggregate;
-  if (list !== undefined && (kind !== 'addItem' || verb === undefined))
-    return `${verb ?? ITEM_VERBS[kind]}${itemType(aggregate, list)}`;
-  switch (kind) {
-    case 'create':
-      return `${parent === undefined ? 'create' : 'add'}${type}`;
-    case 'edit':
-      return `update${type}`;
-    default:
-      return `${name}${type}`;
-  }
-};
-
 /** The input of a command that adds an item: `ClaimItemInput`, `ReplyTicketMessageInput`. */
 export const additionInput = (type: string, { verb }: CommandInfo): string =>
   `${verb === undefined ? '' : capital(verb)}${type}Input`;
-
-/** The mutations of uploads: `setPostCover` and `removePostCover`, `setClaimItemReceipt`. */
-export const uploadMutations = (
-  kind: Kind,
-  { name, list, isRemovable }: Omit<UploadField, 'command'>,
-): { readonly set: string; readonly remove?: string } => {
-  const of = `${list === undefined ? kind.type : itemType(kind, list)}${capital(name)}`;
-  return { set: `set${of}`, ...(isRemovable && { remove: `remove${of}` }) };
-};
 
 /** The type of a subscription’s payload: `ArticleChange`. */
 export const changeType = ({ name }: Kind): string => `${capital(name)}Change`;

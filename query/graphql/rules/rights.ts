@@ -16,11 +16,12 @@ import type { Operation } from '#kernel/base/operation.ts';
 import type { Rejection } from '#kernel/base/rejection.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
+import { mutatingCommands, mutationName, uploadMutations } from '#kernel/registry/mutations.ts';
 import type { CommandInfo, Domain } from '#kernel/registry/registry.ts';
 import { admit, admitByScope, type Caller, policyOf, scopeOf } from '#shared/policy.ts';
 import { sourcesOf } from '../../rows/sources.ts';
 import { viewSourcesOf } from '../../views/source.ts';
-import { changeType, mutatingCommands, mutationName, uploadMutations } from './names.ts';
+import { changeType } from './names.ts';
 
 /** The right to read each type, whichever field leads there. */
 type Reading = Readonly<Record<string, Operation>>;

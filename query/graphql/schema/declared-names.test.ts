@@ -41,3 +41,48 @@ test.each<readonly [command: string, commands: object]>([
     new RegExp(`^ticket: the command ${name} .*: give it another name.$`),
   );
 });
+
+const LINES = list({ text: line(50), state: states('new', 'old') }, { max: 3 });
+const withItem = (commands: object, lines: object) =>
+  [
+    base.aggregate('invoice', {
+      fields: { title: line(9), lineItems: LINES },
+      events: {
+        made: { creates: ['title'] },
+        lineItemAdded: { adds: 'lineItems' },
+        lineItemAged: { updates: 'lineItems', sets: { state: 'old' } },
+      },
+      commands: { make: { emits: 'made' }, addLineItem: { emits: 'lineItemAdded' }, ...lines },
+      rights: { read: { anyone: true } },
+    } as never),
+    base.aggregate('item', {
+      fields: { name: line(9), status: states('open', 'shut') },
+      events: { made: { creates: ['name'] }, shut: { sets: { status: 'shut' } } },
+      commands: { make: { emits: 'made' }, ...commands },
+      rights: { read: { anyone: true } },
+    } as never),
+  ] as const;
+
+test.each<readonly [commands: object, lines: object, message: string]>([
+  [
+    { addInvoiceLine: { emits: 'shut' } },
+    {},
+    'item: the command addInvoiceLine has the mutation addInvoiceLineItem in GraphQL, as the command addLineItem of invoice has: give it another name.',
+  ],
+  [
+    { ageInvoiceLine: { emits: 'shut' } },
+    { age: { emits: 'lineItemAged' } },
+    'item: the command ageInvoiceLine has the mutation ageInvoiceLineItem in GraphQL, as the command age of invoice has: give it another name.',
+  ],
+])('%o, whose mutation a command of another aggregate has, is refused', (commands, lines, message) => {
+  const assembled = (kinds: readonly unknown[]) => () => schemaOf(assemble(base, kinds as never));
+  expect(assembled(withItem({}, lines))).not.toThrow();
+  expect(assembled(withItem(commands, lines))).toThrow(message);
+});
+
+test('the command that another name helps is refused, whichever is declared first', () => {
+  const kinds = withItem({ addInvoiceLine: { emits: 'shut' } }, {}).toReversed();
+  expect(() => assemble(base, kinds as never)).toThrow(
+    'item: the command addInvoiceLine has the mutation addInvoiceLineItem in GraphQL, as the command addLineItem of invoice has: give it another name.',
+  );
+});

@@ -2,11 +2,12 @@ import { itemType, oneOf } from '#kernel/base/names.ts';
 import type { Accepted } from '#kernel/decide/accepted-files.ts';
 import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
 import { formTextOf } from '#kernel/declare/texts.ts';
+import { mutatingCommands, mutationName, uploadMutations } from '#kernel/registry/mutations.ts';
 import type { CommandInfo } from '#kernel/registry/registry.ts';
 import { nounOf } from '#shared/blobs/incoming-file.ts';
 import { bytesText } from '#shared/format.ts';
 import { demandItems, type Member, type Source } from '../../rows/sources.ts';
-import { idArgument, mutatingCommands, mutationName, uploadMutations } from '../rules/names.ts';
+import { idArgument } from '../rules/names.ts';
 import { itemMutationLine, oneArgument } from './sdl-items.ts';
 import { block, inputOf, type Line, sentence } from './sdl-lines.ts';
 
