@@ -27,6 +27,7 @@ import { demandCells, demandForOthers, demandRoles } from './demand-roles.ts';
 import { demandSupported } from './demand-supported.ts';
 import { demandViews } from './demand-views.ts';
 import { demandWhole } from './demand-whole.ts';
+import { refuse } from './refusals.ts';
 
 type Base = {
   readonly name: string;
@@ -69,20 +70,11 @@ export const assemble = <
   readonly aggregates: A[number];
   readonly views: V[number];
 }> => {
-  demandWhole([base.user, ...aggregates], views ?? []);
-  demandOwnNames({
-    roles: base.roles,
-    aggregates: [base.user, ...aggregates],
-    views: views ?? [],
-  });
+  const all = [base.user, ...aggregates];
+  demandWhole(all, views ?? []);
+  demandOwnNames({ roles: base.roles, aggregates: all, views: views ?? [] });
   demandRoles(base);
-  const kinds = [base.user, ...aggregates].map(kindOf);
-  demandSupported(kinds);
-  demandReferences(kinds, { user: base.user, aggregates, domain: base.name });
-  demandNames(kinds);
-  demandCreatable(kinds);
-  demandLabels(kinds);
-  demandRequires(kinds);
+  const kinds = all.map(kindOf);
   const domain = {
     name: base.name,
     roles: ['anonymous', ...base.roles, 'admin'],
@@ -90,6 +82,12 @@ export const assemble = <
     kinds: byName(kinds.map((kind) => [kind.name, kind])),
     views: (views ?? []).map(viewOf),
   };
+  refuse(demandSupported(domain));
+  demandReferences(kinds, { user: base.user, aggregates, domain: base.name });
+  demandNames(kinds);
+  demandCreatable(kinds);
+  demandLabels(kinds);
+  demandRequires(kinds);
   demandCells(domain);
   demandForOthers(domain);
   demandLists(domain);
@@ -97,11 +95,11 @@ export const assemble = <
   demandParts(domain);
   demandAttributes(domain);
   demandReads(domain);
-  demandLimits(domain);
+  refuse(demandLimits(domain));
   demandReactions(domain);
   demandViews(domain);
   demandCompiles(domain);
-  demandFields(kinds);
+  refuse(demandFields(domain));
   return domain;
 };
 

@@ -1,62 +1,37 @@
 import type { ZodNumber } from 'zod';
 import { oneOf, targetOf } from '../base/names.ts';
-import { StartRefused } from '../base/start-refused.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { EFFECTS } from '../registry/kind-of.ts';
-import type { Defs, EventInfo, Kind } from '../registry/registry.ts';
+import type { EventInfo, Kind } from '../registry/registry.ts';
+import { eachEvent, eachField, eachKind, type Sentences } from './refusals.ts';
 
 /**
  * Refuses fields without a value at creation, and values that their fields do not accept: such aggregates
  * would be parked.
  */
-export const demandFields = (kinds: readonly Kind[]): void => {
-  const [wrong] = kinds.flatMap((kind) => wrongFieldsIn(kind).map((each) => `${kind.name}: ${each}`));
-  if (wrong !== undefined) throw new StartRefused(wrong);
-};
-
-const wrongFieldsIn = (kind: Kind): readonly string[] => [
-  ...wrongDefs(kind.fields),
-  ...Object.values(kind.lists).flatMap(({ name, key, id, fields }) =>
-    wrongDefs({ ...(key !== undefined && { [key]: id.def }), ...fields }, `${name}.`),
-  ),
-  ...Object.values(kind.events).flatMap((event) => [
-    ...wrongEffect(event),
-    ...wrongSets(kind, event),
-    ...wrongIdentity(kind, event),
-  ]),
-  ...wrongCreation(kind),
-];
+export const demandFields = eachKind(
+  eachField(wrongField),
+  eachEvent(wrongEffect, wrongSets, wrongIdentity),
+  wrongCreation,
+);
 
 /**
  * The owner and the parent are in every event, and never change: lists of the past, the end of children with
  * their parent, and the keys of personal data rely on that.
  */
-const wrongIdentity = (
-  { name, owner, parent }: Kind,
-  { name: event, effect, values, sets }: EventInfo,
-): readonly string[] =>
-  effect === 'creates'
-    ? []
-    : Object.entries({ owner, parent }).flatMap(([what, field]) =>
-        field !== undefined && (values.includes(field) || Object.hasOwn(sets, field))
-          ? [
-              `the event ${event} changes ${field}, which is the ${what} and never changes: use another reference, or end the ${name} and create it again.`,
-            ]
-          : [],
-      );
+function* wrongIdentity({ effect, values, sets }: EventInfo, { name, owner, parent }: Kind): Sentences {
+  if (effect === 'creates') return;
+  for (const [what, field] of Object.entries({ owner, parent }))
+    if (field !== undefined && (values.includes(field) || Object.hasOwn(sets, field)))
+      yield `changes ${field}, which is the ${what} and never changes: use another reference, or end the ${name} and create it again.`;
+}
 
-const wrongDefs = (defs: Defs, list = ''): readonly string[] =>
-  Object.entries(defs).flatMap(([name, def]) => {
-    const { initial } = def;
-    const place = `the field ${list}${name}`;
-    const wrong = limitsWrongIn(def);
-    if (wrong !== undefined) return [`${place} ${wrong}`];
-    return initial === undefined || takes(def, initial)
-      ? []
-      : [
-          `${place} has the default ${shown(initial)}, which it does not accept: use a value within its limits.`,
-        ];
-  });
+function* wrongField(field: string, def: FieldDef): Sentences {
+  const wrong = limitsWrongIn(def);
+  if (wrong !== undefined) yield `the field ${field} ${wrong}`;
+  if (def.initial !== undefined && !takes(def, def.initial))
+    yield `the field ${field} has the default ${shown(def.initial)}, which it does not accept: use a value within its limits.`;
+}
 
 /** Limits that admit no value. */
 const limitsWrongIn = ({ kind, recorded, values, max }: FieldDef): string | undefined => {
@@ -94,62 +69,44 @@ const takes = (def: FieldDef, value: unknown): boolean =>
 const shown = (value: unknown): string => JSON.stringify(value);
 
 /** Parts of an event that would be silently ignored. */
-const wrongEffect = ({ name, spec }: EventInfo): readonly string[] => {
+function* wrongEffect({ spec }: EventInfo): Sentences {
   const [first, second] = EFFECTS.filter((effect) => effect !== 'sets' && Object.hasOwn(spec, effect));
-  const place = `the event ${name}`;
   if (second !== undefined)
-    return [
-      `${place} has \`${first}\` and \`${second}\`, but an event can have only one of them: declare another event for the other.`,
-    ];
-  if (!Object.hasOwn(spec, 'sets')) return [];
-  return first === 'ends'
-    ? [
-        `${place} ends the aggregate and sets fields, which nobody can read afterwards: remove \`sets\` or \`ends\`.`,
-      ]
-    : [];
-};
+    yield `has \`${first}\` and \`${second}\`, but an event can have only one of them: declare another event for the other.`;
+  if (first === 'ends' && Object.hasOwn(spec, 'sets'))
+    yield 'ends the aggregate and sets fields, which nobody can read afterwards: remove `sets` or `ends`.';
+}
 
-const wrongSets = (kind: Kind, { name, sets }: EventInfo): readonly string[] =>
-  Object.entries(sets).flatMap(([field, value]) => {
-    const def = kind.fields[field];
-    const place = `the event ${name} sets ${field}`;
-    if (def === undefined || kind.derived.some((each) => each.name === field))
-      return [`${place}, which is not a field that events can set: use another field.`];
-    return wrongValue(def, value).map((wrong) => `${place}${wrong}`);
-  });
+function* wrongSets({ sets }: EventInfo, { fields, derived }: Kind): Sentences {
+  for (const [field, value] of Object.entries(sets)) {
+    const def = fields[field];
+    if (def === undefined || derived.some(({ name }) => name === field))
+      return yield `sets ${field}, which is not a field that events can set: use another field.`;
+    yield* wrongValue(field, def, value);
+  }
+}
 
 /** How a value that an event sets contradicts its field. */
-export const wrongValue = (def: FieldDef, value: unknown): readonly string[] => {
+export function* wrongValue(field: string, def: FieldDef, value: unknown): Sentences {
   if (value === 'now' && def.kind !== 'instant')
-    return [' to `now`, but the field is not an instant(): use one of its values.'];
+    yield `sets ${field} to \`now\`, but the field is not an instant(): use one of its values.`;
   if (value === 'caller' && !(def.kind === 'ref' && targetOf(def) === 'user'))
-    return [' to `caller`, but the field does not refer to a user: use one of its values.'];
-  if (value === 'now' || value === 'caller' || takes(def, value)) return [];
-  return value === null
-    ? [' to null, but the field is required: make it optional(), or set a value.']
-    : [` to ${shown(value)}, which the field does not accept: use a value within its limits.`];
-};
+    yield `sets ${field} to \`caller\`, but the field does not refer to a user: use one of its values.`;
+  if (value === 'now' || value === 'caller' || takes(def, value)) return;
+  if (value === null)
+    yield `sets ${field} to null, but the field is required: make it optional(), or set a value.`;
+  yield `sets ${field} to ${shown(value)}, which the field does not accept: use a value within its limits.`;
+}
 
 /** Includes events that are no longer emitted: the log may contain them. */
-const wrongCreation = (kind: Kind): readonly string[] => {
-  const creating = Object.values(kind.events).filter(({ effect }) => effect === 'creates');
-  if (creating.length === 0)
-    return ['no event creates it: declare one with its initial fields in `creates`.'];
-  const { owner, parent, persons } = kind;
-  return Object.entries(kind.fields).flatMap(([field, def]) => {
-    if (
-      def.optional ||
-      def.initial !== undefined ||
-      field === owner ||
-      field === parent ||
-      Object.hasOwn(persons, field)
-    )
-      return [];
-    return creating
-      .filter(({ values, sets }) => !values.includes(field) && !Object.hasOwn(sets, field))
-      .map(
-        ({ name }) =>
-          `the field ${field} is required, but the event ${name}, which creates ${oneOf(kind.name)}, does not set it: add it to that event, give it a default, or make it optional().`,
-      );
-  });
-};
+function* wrongCreation({ name, owner, parent, persons, fields, events }: Kind): Sentences {
+  const creating = Object.values(events).filter(({ effect }) => effect === 'creates');
+  if (creating.length === 0) yield 'no event creates it: declare one with its initial fields in `creates`.';
+  for (const [field, { optional, initial }] of Object.entries(fields)) {
+    const isGiven = [owner, parent].includes(field) || Object.hasOwn(persons, field);
+    if (optional || initial !== undefined || isGiven) continue;
+    for (const event of creating)
+      if (!event.values.includes(field) && !Object.hasOwn(event.sets, field))
+        yield `the field ${field} is required, but the event ${event.name}, which creates ${oneOf(name)}, does not set it: add it to that event, give it a default, or make it optional().`;
+  }
+}

@@ -70,7 +70,7 @@ const wrongSets = (list: ListInfo, { effect, item }: EventInfo): readonly string
       return [
         `sets ${field}, which decides who may read the item and never changes: let the addition set it.`,
       ];
-    return wrongValue(def, value).map((wrong) => `sets ${field}${wrong}`);
+    return [...wrongValue(field, def, value)];
   });
 
 /** An added item has a value for each of its fields. */

@@ -1,69 +1,32 @@
 import { oneOf, targetOf } from '../base/names.ts';
-import { StartRefused } from '../base/start-refused.ts';
 import { isOfParts } from '../conditions/parts-of.ts';
 import type { FieldDef } from '../declare/fields.ts';
-import type { Kind } from '../registry/registry.ts';
+import type { Domain, Kind } from '../registry/registry.ts';
+import { eachKind, type Sentences } from './refusals.ts';
 
 /** Refuses declarations that no interface implements, each with what to write instead. */
-export const demandSupported = (kinds: readonly Kind[]): void => {
-  const names = kinds.map(({ name }) => name);
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined)
-    throw new StartRefused(`There are two aggregates named ${twice}: give one of them another name.`);
-  for (const kind of kinds) {
-    const [missing] = unsupportedIn(kind);
-    if (missing !== undefined) throw new StartRefused(`${kind.name}: ${missing}`);
-    const [unowned] = kind.name === 'user' ? [] : [...lostPaths(kinds, kind), ...unownedIn(kind)];
-    if (unowned !== undefined) throw new StartRefused(`${kind.name}: ${unowned}`);
-    const [unfilled] = kind.name === 'user' ? unfilledIn(kind) : [];
-    if (unfilled !== undefined)
-      throw new StartRefused(
-        `user: ${unfilled} is not set when users sign up: give it a default, or make it optional().`,
-      );
-  }
-};
+export const demandSupported = eachKind(unsupportedIn, lostPaths, unownedIn, unfilledIn);
 
-/** Account and policy implement those of users. */
-const unsupportedIn = (kind: Kind): readonly string[] => {
+function* unsupportedIn(kind: Kind): Sentences {
   const { name, fields, fieldRights } = kind;
-  return [
-    ...Object.keys(fieldRights).flatMap((right) =>
-      name === 'user' || isOfParts(kind, right)
-        ? []
-        : [
-            `the field right ${right} has neither \`reads\` nor \`items\`: name the parts that it covers, or give a command of its own a right.`,
-          ],
-    ),
+  // Account and policy implement those of users.
+  for (const right of Object.keys(fieldRights))
+    if (name !== 'user' && !isOfParts(kind, right))
+      yield `the field right ${right} has neither \`reads\` nor \`items\`: name the parts that it covers, or give a command of its own a right.`;
+  for (const [field, def] of Object.entries(fields)) {
     // Erasure would remove the address and keep the file.
-    ...Object.keys(fields).flatMap((field) =>
-      fields[field]?.kind === 'upload' && fields[field].personal
-        ? [`the upload ${field} cannot be personal(): remove it; the file goes with the ${name}.`]
-        : [],
-    ),
-    ...Object.keys(fields).flatMap((field) =>
-      isNeverGiven(fields[field])
-        ? [`the upload ${field} is required, but no new ${name} can have a file yet: make it optional().`]
-        : [],
-    ),
-    ...Object.keys(fields).flatMap((field) =>
-      isErasedToAnother(fields[field])
-        ? [
-            `the date ${field} cannot show the text in \`erased\`: remove this option, so that it becomes null.`,
-          ]
-        : [],
-    ),
-    ...Object.keys(fields).flatMap((field) =>
-      fields[field]?.search && fields[field].kind !== 'text'
-        ? [`search() of ${field} needs a text: remove it, or declare \`filter()\`.`]
-        : [],
-    ),
-    ...Object.keys(fields).flatMap((field) =>
-      fields[field]?.sort && fields[field].kind !== 'instant'
-        ? [`sort() of ${field} needs an instant(): remove it, or sort by the time of an event that sets it.`]
-        : [],
-    ),
-  ];
-};
+    if (def.kind === 'upload' && def.personal)
+      yield `the upload ${field} cannot be personal(): remove it; the file goes with the ${name}.`;
+    if (isNeverGiven(def))
+      yield `the upload ${field} is required, but no new ${name} can have a file yet: make it optional().`;
+    if (isErasedToAnother(def))
+      yield `the date ${field} cannot show the text in \`erased\`: remove this option, so that it becomes null.`;
+    if (def.search && def.kind !== 'text')
+      yield `search() of ${field} needs a text: remove it, or declare \`filter()\`.`;
+    if (def.sort && def.kind !== 'instant')
+      yield `sort() of ${field} needs an instant(): remove it, or sort by the time of an event that sets it.`;
+  }
+}
 
 /** A column of dates cannot hold a replacement text. */
 export const isErasedToAnother = (def: FieldDef | undefined): boolean =>
@@ -76,19 +39,16 @@ export const isNeverGiven = (def: FieldDef | undefined): boolean =>
 /**
  * Every event names the owner of its personal data, so that it can be sealed even if nothing else is known.
  */
-const unownedIn = (kind: Kind): readonly string[] => {
+function* unownedIn(kind: Kind): Sentences {
   const { fields, identity, owner } = kind;
-  return personalIn(kind).flatMap(([name, def]) => {
+  if (kind.name === 'user') return;
+  for (const [name, def] of personalIn(kind)) {
     const person = def.personal?.of ?? owner ?? '';
     const to = fields[person];
-    const isOwned = to !== undefined && targetOf(to) === 'user' && !to.optional && identity.includes(person);
-    return isOwned
-      ? []
-      : [
-          `the personal field ${name} must belong to a user whom every event can name: its owner, its parent, or a reference that only its creation sets; name this reference, or the path to it, in \`of\`.`,
-        ];
-  });
-};
+    if (to === undefined || targetOf(to) !== 'user' || to.optional || !identity.includes(person))
+      yield `the personal field ${name} must belong to a user whom every event can name: its owner, its parent, or a reference that only its creation sets; name this reference, or the path to it, in \`of\`.`;
+  }
+}
 
 const personalIn = ({ fields, lists }: Kind): readonly (readonly [name: string, def: FieldDef])[] => [
   ...Object.entries(fields).filter(([, { personal }]) => personal),
@@ -106,31 +66,27 @@ const HOPS_MAX = 5;
  * A path must lead to the same person for ever: its references are constant and remain after their aggregates
  * end.
  */
-const lostPaths = (kinds: readonly Kind[], kind: Kind): readonly string[] =>
-  Object.values(kind.persons).flatMap((path) => {
+function* lostPaths(kind: Kind, { kinds }: Domain): Sentences {
+  for (const path of kind.name === 'user' ? [] : Object.values(kind.persons)) {
     const place = `personal fields belong to ${path.join('.')}`;
     if (path.length > HOPS_MAX)
-      return [
-        `${place}, which is ${path.length} references away: give it its own reference to the person, or use a path of at most ${HOPS_MAX}.`,
-      ];
+      yield `${place}, which is ${path.length} references away: give it its own reference to the person, or use a path of at most ${HOPS_MAX}.`;
     let from = kind;
     for (const [index, name] of path.entries()) {
       const lost = lostAt(from, name, index === 0);
-      if (lost !== undefined) return [`${place}, but ${lost}`];
-      const target = kinds.find((each) => each.name === targetOf(from.fields[name] as FieldDef));
+      if (lost !== undefined) yield `${place}, but ${lost}`;
+      const target = kinds[targetOf(from.fields[name] as FieldDef)];
       if (target === undefined)
-        return [`${place}, but ${name} leads out of the domain: add its target to the domain.`];
+        return yield `${place}, but ${name} leads out of the domain: add its target to the domain.`;
       const isLast = index === path.length - 1;
-      if (isLast !== (target.name === 'user'))
-        return [
-          isLast
-            ? `${place}, which is ${oneOf(target.name)} and not a user: end the path at a user.`
-            : `${place}, but ${name} is already a user: end the path there.`,
-        ];
+      if (isLast && target.name !== 'user')
+        yield `${place}, which is ${oneOf(target.name)} and not a user: end the path at a user.`;
+      if (!isLast && target.name === 'user')
+        yield `${place}, but ${name} is already a user: end the path there.`;
       from = target;
     }
-    return [];
-  });
+  }
+}
 
 const lostAt = (kind: Kind, name: string, isFirst: boolean): string | undefined => {
   const { fields, lists, identity, events } = kind;
@@ -151,7 +107,8 @@ const lostAt = (kind: Kind, name: string, isFirst: boolean): string | undefined 
   return `${name} of ${kind.name} is not in all of its events: use its owner or its parent instead.`;
 };
 
-const unfilledIn = ({ fields }: Kind): readonly string[] =>
-  Object.entries(fields).flatMap(([name, { optional, initial }]) =>
-    name === 'name' || optional || initial !== undefined ? [] : [name],
-  );
+function* unfilledIn({ name: kind, fields }: Kind): Sentences {
+  for (const [name, { optional, initial }] of Object.entries(fields))
+    if (kind === 'user' && name !== 'name' && !optional && initial === undefined)
+      yield `${name} is not set when users sign up: give it a default, or make it optional().`;
+}

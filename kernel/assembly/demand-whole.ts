@@ -15,6 +15,7 @@ const OF_ITEMS = ['adds', 'updates', 'moves', 'removes'] as const;
  */
 export const demandWhole = (aggregates: readonly AnyAggregate[], views: readonly AnyView[]): void => {
   const [wrong] = [
+    ...twiceIn(aggregates),
     ...aggregates.flatMap((each) => [
       ...missingIn(each),
       ...misorderedIn(each),
@@ -24,6 +25,13 @@ export const demandWhole = (aggregates: readonly AnyAggregate[], views: readonly
     ...views.flatMap(unsourcedIn),
   ];
   if (wrong !== undefined) throw new StartRefused(wrong);
+};
+
+const twiceIn = (aggregates: readonly AnyAggregate[]): readonly string[] => {
+  const names = aggregates.map(({ kind }) => kind);
+  return names
+    .filter((name, index) => names.indexOf(name) < index)
+    .map((name) => `There are two aggregates named ${name}: give one of them another name.`);
 };
 
 const missingIn = ({ kind, declaration }: AnyAggregate): readonly string[] =>
