@@ -27,6 +27,7 @@ import { demandCells, demandForOthers, demandRoles } from './demand-roles.ts';
 import { demandSupported } from './demand-supported.ts';
 import { demandViews } from './demand-views.ts';
 import { demandWhole } from './demand-whole.ts';
+import { demandItemConditions } from './list-conditions.ts';
 import { refuse } from './refusals.ts';
 
 type Base = {
@@ -90,9 +91,7 @@ export const assemble = <
   demandRequires(kinds);
   demandCells(domain);
   demandForOthers(domain);
-  demandLists(domain);
-  demandFiles(domain);
-  demandParts(domain);
+  refuse(demandLists(domain), demandItemConditions(domain), demandFiles(domain), demandParts(domain));
   demandAttributes(domain);
   demandReads(domain);
   refuse(demandLimits(domain));
