@@ -9,6 +9,7 @@ import { Pass, type Turn } from './pass.ts';
 
 const LOG = '00000000-0000-4000-8000-000000000001' as LogIdentity;
 const HOUR_MS = 3_600_000;
+const LOCK_NOT_AVAILABLE = '55P03';
 
 const test = base
   .extend('connectionsMax', { scope: 'file' }, 6)
@@ -115,11 +116,34 @@ test('a checkpoint that another transaction holds delays no other follower', asy
   await holder.query(`begin; select from public.follower_checkpoint where follower = 'held' for update`);
   const [one, held, two] = all.map(({ go }) => go());
   await Promise.all([one, two]);
-  expect(await transactions()).toEqual([['one 2', 'two 2']]);
+  await all[0]?.go();
+  expect(await transactions()).toEqual([['one 2', 'two 2'], ['one 3']]);
   await holder.query('rollback');
   holder.release();
   await held;
-  expect(await transactions()).toEqual([['one 2', 'two 2'], ['held 2']]);
+  expect(await transactions()).toEqual([['one 2', 'two 2'], ['one 3'], ['held 2']]);
+});
+
+test('a follower that fails and then waits delays no other', async ({
+  followers: { follower, transactions },
+}) => {
+  const [one, two, failing] = [await follower('one'), await follower('two'), await follower('failing')];
+  const { promise: goOn, resolve: letGo } = Promise.withResolvers<void>();
+  const write: Turn['write'] = (connection, answers) => {
+    const again = async () => {
+      await goOn;
+      await failing.turn.write?.(connection, answers);
+    };
+    return (tries += 1) === 1 ? refuse() : again();
+  };
+  let tries = 0;
+  const late = failing.go(0, { write });
+  await Promise.all([one.go(), two.go()]);
+  await Promise.all([one.go(), two.go()]);
+  expect((await transactions()).at(-1)).toEqual(['one 3', 'two 3']);
+  letGo();
+  await late;
+  expect((await transactions()).flat()).toContain('failing 2');
 });
 
 test('a superseded follower writes nothing, and the others do', async ({
@@ -154,6 +178,33 @@ test.describe('with little patience', () => {
     letGo();
     await shared;
     expect((await transactions()).toSorted()).toEqual([['one 2'], ['slow 2', 'two 2']]);
+  });
+});
+
+test.describe('with little patience for locks', () => {
+  test.override('limits', { patienceMs: 20 });
+  test('nobody waits for a lock that another follower needs', async ({
+    pool,
+    followers: { follower, transactions },
+  }) => {
+    const [one, locked, two] = [await follower('one'), await follower('locked'), await follower('two')];
+    const holder = await pool.connect();
+    await holder.query('begin; select pg_advisory_xact_lock(9)');
+    const refusals: unknown[] = [];
+    const write: Turn['write'] = async (connection, answers) => {
+      await connection.query('select pg_advisory_xact_lock(9)').catch((error: Error & { code?: string }) => {
+        refusals.push(error.code);
+        throw error;
+      });
+      await locked.turn.write?.(connection, answers);
+    };
+    const late = locked.go(0, { write });
+    await Promise.all([one.go(), two.go()]);
+    expect(refusals).toEqual([LOCK_NOT_AVAILABLE]);
+    await holder.query('rollback');
+    holder.release();
+    await late;
+    expect((await transactions()).flat().toSorted()).toEqual(['locked 2', 'one 2', 'two 2']);
   });
 });
 
@@ -222,5 +273,5 @@ test('if the connection is lost in between, nothing is written by any follower, 
     await connection.query('select 1');
   };
   await Promise.all(all.map(({ go }, index) => go(0, index === 1 ? { write: cut } : {})));
-  expect(await transactions()).toEqual([['one 2'], ['two 2']]);
+  expect((await transactions()).toSorted()).toEqual([['one 2'], ['two 2']]);
 });

@@ -47,7 +47,7 @@ export class Pass {
   readonly #pool: Pool;
   readonly #limits: { readonly patienceMs: number; readonly slowMs: number };
   readonly #waiting = new Map<object, Waiting>();
-  readonly #running = new Map<object, Promise<unknown>>();
+  readonly #running = new Map<object, Waiting>();
   readonly #slow = new WeakSet<object>();
   #sharedSinceMs: number | undefined;
   #wake: { readonly atMs: number; readonly timer: Disposable } | undefined;
@@ -74,7 +74,7 @@ export class Pass {
   async leave(key: object): Promise<void> {
     this.#waiting.get(key)?.done.resolve();
     this.#waiting.delete(key);
-    await this.#running.get(key);
+    await this.#running.get(key)?.done.promise.catch(() => {});
   }
 
   #schedule(): void {
@@ -101,56 +101,54 @@ export class Pass {
     const free = this.#free();
     const isLate = this.#sharedSinceMs !== undefined;
     const alone = free.filter((each) => each.dueAtMs <= nowMs && (isLate || mustBeAlone(each)));
-    for (const each of alone) this.#run([each], this.#alone(each));
     const together = isLate ? [] : free.filter((each) => !mustBeAlone(each));
+    for (const each of alone) void this.#alone(this.#begin(each));
     if (together.some(({ dueAtMs }) => dueAtMs <= nowMs)) {
       this.#sharedSinceMs = nowMs;
-      this.#run(
-        together,
-        this.#together(together).finally(() => {
-          this.#sharedSinceMs = undefined;
-        }),
-      );
+      void this.#together(together.map((each) => this.#begin(each)));
     }
     this.#schedule();
   }
 
-  #run(all: readonly Waiting[], running: Promise<void>): void {
-    const ended = running.finally(() => {
-      for (const { key } of all) this.#running.delete(key);
-      this.#schedule();
-    });
-    for (const { key } of all) {
-      this.#waiting.delete(key);
-      this.#running.set(key, ended);
-    }
+  #begin(each: Waiting): Waiting {
+    this.#waiting.delete(each.key);
+    this.#running.set(each.key, each);
+    return each;
   }
 
-  async #alone({ key, turn, done }: Waiting): Promise<void> {
+  #end({ key, done }: Waiting, failure?: { readonly error: unknown }): void {
+    this.#running.delete(key);
+    if (failure) done.reject(failure.error);
+    else done.resolve();
+    this.#schedule();
+  }
+
+  async #alone(each: Waiting): Promise<void> {
     const startMs = REAL_TIME.elapsedMs();
+    let failure: { readonly error: unknown } | undefined;
     try {
-      await writeAlone(this.#pool, turn);
-      done.resolve();
+      await writeAlone(this.#pool, each.turn);
     } catch (error) {
-      done.reject(error);
+      failure = { error };
     }
-    this.#judge(key, REAL_TIME.elapsedMs() - startMs);
+    this.#judge(each.key, REAL_TIME.elapsedMs() - startMs);
+    this.#end(each, failure);
   }
 
   async #together(all: readonly Waiting[]): Promise<void> {
     const [first] = all;
-    if (first && all.length === 1) return this.#alone(first);
-    let left = all;
-    try {
-      const written = await this.#share(all);
-      for (const { done } of written) done.resolve();
-      left = all.filter((each) => !written.includes(each));
-    } catch (error) {
-      // A second attempt would wait for a silent server as long again.
-      if (isSilence(error)) for (const { done } of all) done.reject(error);
-      if (isSilence(error)) return;
-    }
-    await Promise.all(left.map((each) => this.#alone(each)));
+    if (first && all.length === 1) await this.#alone(first);
+    else
+      try {
+        for (const each of await this.#share(all)) this.#end(each);
+      } catch (error) {
+        // A second attempt would wait for a silent server as long again.
+        if (isSilence(error)) for (const each of all) this.#end(each, { error });
+      }
+    this.#sharedSinceMs = undefined;
+    // Nobody waits for these: each may take long by itself.
+    for (const each of all) if (this.#running.get(each.key) === each) void this.#alone(each);
+    this.#schedule();
   }
 
   /** Returns those whose checkpoints could be moved; the others are held, or no longer where they were. */
@@ -168,7 +166,10 @@ export class Pass {
     const all = [...turns.values()];
     if (all.every(({ turn }) => turn.write === undefined && !turn.isLasting))
       return moveCheckpointsAlone(this.#pool, moves);
-    const settings = all.some(({ turn }) => turn.isLasting) ? LASTING_SETTINGS : PASSING_SETTINGS;
+    const settings = sharedSettings(
+      all.some(({ turn }) => turn.isLasting),
+      this.#limits.patienceMs,
+    );
     const ahead = all.flatMap(({ turn }) => turn.ahead ?? []);
     // The checkpoints come first, so that a superseded leader notices before it writes anything.
     const first = [settings, movingCheckpoints(moves), ...ahead];
@@ -208,6 +209,16 @@ const LASTING_SETTINGS: Statement = { name: 'follower-lasting', text: `select ${
 const PASSING_SETTINGS: Statement = {
   name: 'follower-passing',
   text: `select ${LIMIT_PAUSE}, set_config('synchronous_commit', 'off', true)`,
+};
+
+/** A shared transaction that waits for a lock fails soon, and only the follower that needs the lock waits. */
+const sharedSettings = (isLasting: boolean, lockWithinMs: number): Statement => {
+  const { name, text } = isLasting ? LASTING_SETTINGS : PASSING_SETTINGS;
+  return {
+    name: `${name}-shared`,
+    text: `${text}, set_config('lock_timeout', $1, true)`,
+    values: [String(lockWithinMs)],
+  };
 };
 
 const writeAlone = async (pool: Pool, turn: Turn): Promise<void> => {
