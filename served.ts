@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { isDomain } from '#process/demand-served.ts';
 import type { ServedParts } from '#process/run-role.ts';
 import { ALL_PARTS } from './parts.ts';
 
@@ -33,7 +34,3 @@ const domainIn = async (file: string): Promise<Domain> => {
     throw new StartRefused(`${file} exports ${others.length + 1} domains: name a file that exports one.`);
   return domain;
 };
-
-/** Recognises the result of `assemble`; that of `domain` has no aggregates. */
-const isDomain = (value: unknown): value is Domain =>
-  typeof value === 'object' && value !== null && 'kinds' in value && 'signUp' in value;

@@ -1,5 +1,6 @@
+import { demandServed } from '#process/demand-served.ts';
 import { loadAdditions, type Part } from '#process/part.ts';
-import { load, type Role, runRole, type ServedParts } from '#process/run-role.ts';
+import { load, orExit, type Role, runRole, type ServedParts } from '#process/run-role.ts';
 import type { Served } from '#process/served.ts';
 
 /** Each is loaded only in its own process, to save memory. */
@@ -34,10 +35,11 @@ export const start = async (
 };
 
 /** Unless it names its parts. */
-const withAllParts = async ({ parts, ...served }: Served): Promise<ServedParts> => ({
-  ...served,
-  parts: parts ?? (await import('./parts.ts')).ALL_PARTS,
-});
+const withAllParts = (given: Served): Promise<ServedParts> =>
+  orExit(async () => {
+    demandServed(given);
+    return { ...given, parts: given.parts ?? (await import('./parts.ts')).ALL_PARTS };
+  });
 
 /** In this process, or in several. */
 const oneOrMany = async ({ demo }: Served): Promise<Role> => {

@@ -1,6 +1,7 @@
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { withParts } from '#kernel/registry/parts.ts';
 import { demandPackagesOf } from '#shared/load-engine.ts';
+import { demandDomain } from './demand-served.ts';
 import type { Part } from './part.ts';
 import { type ProcessContext, run } from './run.ts';
 import type { Served } from './served.ts';
@@ -31,16 +32,22 @@ export const runRoleAlone = async (
 ): Promise<never> => runRole(role, { ...(await load(served)), role: name, args: process.argv.slice(2) });
 
 /** Loads the domain, as the installation serves it. */
-export const load = async ({
+export const load = ({
   domain,
   parts,
   routes,
   scan,
-}: ServedParts): Promise<Pick<ProcessContext, 'domain' | 'parts' | 'routes' | 'scan'>> => {
-  try {
+}: ServedParts): Promise<Pick<ProcessContext, 'domain' | 'parts' | 'routes' | 'scan'>> =>
+  orExit(async () => {
     const names = parts.map(({ name }) => name);
     demandPackagesOf(names);
-    return { domain: withParts(await domain(), names), parts, routes, scan };
+    return { domain: withParts(demandDomain(await domain()), names), parts, routes, scan };
+  });
+
+/** A refusal of the start is one sentence, without a stack. */
+export const orExit = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+  try {
+    return await work();
   } catch (error) {
     if (!(error instanceof StartRefused)) throw error;
     process.stderr.write(`${error.message}\n`);

@@ -2,6 +2,7 @@ import { type RequestHandler, Router } from 'express';
 import { callerOf } from '#edge/authenticate/authenticate.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { OwnRoutes } from '#process/own-routes.ts';
 import { isInvalidValue, isRefusedWrite } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
@@ -13,35 +14,38 @@ const READS_ONLY = `set transaction read only; set local statement_timeout = ${S
 type Resources = { readonly pool: Pool; readonly before: readonly RequestHandler[] };
 
 /** They come after all routes of Annals, so they can replace none, and before the last error handler. */
-export const ownRoutes = (routes: OwnRoutes, { pool, before }: Resources): RequestHandler =>
-  Router().use(
-    ...before,
-    routes({
-      callerOf(request) {
-        const caller = callerOf(request);
-        if (caller.kind !== 'user') return undefined;
-        const { userId, role, scopes } = caller;
-        return { id: userId, role, scopes };
-      },
-      async query(statement, values = []) {
-        // The extended protocol takes one statement alone, so none can end the transaction first.
-        const asked = { text: statement, values: [...values], queryMode: 'extended' };
-        try {
-          return await inTransaction(
-            pool,
-            async (connection) => (await connection.query(asked)).rows,
-            READS_ONLY,
-          );
-        } catch (error) {
-          throw meaningOf(error);
-        }
-      },
-      refusal: (code, detail) =>
-        code === 'unauthenticated' || code === 'forbidden'
-          ? new Rejection(code)
-          : new HttpProblem(code, detail === undefined ? {} : { detail }),
-    }),
-  );
+export const ownRoutes = (routes: OwnRoutes, { pool, before }: Resources): RequestHandler => {
+  const handle: unknown = routes({
+    callerOf(request) {
+      const caller = callerOf(request);
+      if (caller.kind !== 'user') return undefined;
+      const { userId, role, scopes } = caller;
+      return { id: userId, role, scopes };
+    },
+    async query(statement, values = []) {
+      // The extended protocol takes one statement alone, so none can end the transaction first.
+      const asked = { text: statement, values: [...values], queryMode: 'extended' };
+      try {
+        return await inTransaction(
+          pool,
+          async (connection) => (await connection.query(asked)).rows,
+          READS_ONLY,
+        );
+      } catch (error) {
+        throw meaningOf(error);
+      }
+    },
+    refusal: (code, detail) =>
+      code === 'unauthenticated' || code === 'forbidden'
+        ? new Rejection(code)
+        : new HttpProblem(code, detail === undefined ? {} : { detail }),
+  });
+  if (typeof handle !== 'function')
+    throw new StartRefused(
+      '`routes` of start returns no router: it is no async function, and returns Router().get(…).',
+    );
+  return Router().use(...before, handle as RequestHandler);
+};
 
 /** A retry of such a statement fails again, so neither is temporary; any other failure stays as it is. */
 const meaningOf = (cause: unknown): unknown => {

@@ -7,6 +7,9 @@ import { StartRefused } from '../base/start-refused.ts';
 const PART_NAMES = ['webhooks', 'streams', 'proof', 'graphql', 'accounts', 'docs', 'console'] as const;
 export type PartName = (typeof PART_NAMES)[number];
 
+export const isPartName = (name: string): name is PartName =>
+  (PART_NAMES as readonly string[]).includes(name);
+
 /** The parts without which another is of no use. */
 const NEEDS: Readonly<Partial<Record<PartName, readonly PartName[]>>> = {
   console: ['accounts', 'streams', 'proof'],
