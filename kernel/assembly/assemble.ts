@@ -21,7 +21,7 @@ import { demandOwnNames } from './demand-own-names.ts';
 import { demandParts } from './demand-parts.ts';
 import { demandReactions } from './demand-reactions.ts';
 import { demandReads } from './demand-reads.ts';
-import { demandReferences } from './demand-references.ts';
+import { demandParents, demandReferences } from './demand-references.ts';
 import { demandRequires } from './demand-requires.ts';
 import { demandCells, demandForOthers, demandRoles } from './demand-roles.ts';
 import { demandSupported } from './demand-supported.ts';
@@ -72,9 +72,11 @@ export const assemble = <
   readonly views: V[number];
 }> => {
   const all = [base.user, ...aggregates];
-  demandWhole(all, views ?? []);
-  demandOwnNames({ roles: base.roles, aggregates: all, views: views ?? [] });
-  demandRoles(base);
+  refuse(
+    demandWhole(all, views ?? []),
+    demandOwnNames({ roles: base.roles, aggregates: all, views: views ?? [] }),
+    demandRoles(base),
+  );
   const kinds = all.map(kindOf);
   const domain = {
     name: base.name,
@@ -83,30 +85,32 @@ export const assemble = <
     kinds: byName(kinds.map((kind) => [kind.name, kind])),
     views: (views ?? []).map(viewOf),
   };
-  refuse(demandSupported(domain));
-  demandReferences(kinds, { user: base.user, aggregates, domain: base.name });
+  refuse(demandSupported(domain), demandReferences(base.name, all), demandParents(domain));
   demandNames(kinds);
-  demandCreatable(kinds);
-  demandLabels(kinds);
-  demandRequires(kinds);
-  demandCells(domain);
-  demandForOthers(domain);
-  refuse(demandLists(domain), demandItemConditions(domain), demandFiles(domain), demandParts(domain));
+  refuse(
+    demandCreatable(domain),
+    demandLabels(domain),
+    demandRequires(domain),
+    demandCells(domain),
+    demandForOthers(domain),
+    demandLists(domain),
+    demandItemConditions(domain),
+    demandFiles(domain),
+    demandParts(domain),
+  );
   demandAttributes(domain);
-  demandReads(domain);
-  refuse(demandLimits(domain));
+  refuse(demandReads(domain), demandLimits(domain));
   demandReactions(domain);
   demandViews(domain);
-  demandCompiles(domain);
-  refuse(demandFields(domain));
+  compile(domain);
+  refuse(demandOperations(domain), demandFields(domain));
   return domain;
 };
 
 /** Compiles everything once, so that authors see mistakes here, and not when a process starts. */
-const demandCompiles = (domain: Domain): void => {
+const compile = (domain: Domain): void => {
   visibilityOf(domain);
   membershipsOf(domain);
   for (const kind of Object.values(domain.kinds)) tableOf(kind);
   definitionsOf(domain);
-  demandOperations(domain);
 };

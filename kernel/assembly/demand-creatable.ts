@@ -1,9 +1,10 @@
 import { oneOf, targetOf } from '../base/names.ts';
-import { StartRefused } from '../base/start-refused.ts';
-import type { Kind } from '../registry/registry.ts';
+import type { Domain, Kind } from '../registry/registry.ts';
+import type { Sentences } from './refusals.ts';
 
 /** Refuses aggregates that nothing could ever create, because each requires another of a circle first. */
-export const demandCreatable = (kinds: readonly Kind[]): void => {
+export function* demandCreatable(domain: Domain): Sentences {
+  const kinds = Object.values(domain.kinds);
   const creatable = new Set<string>();
   for (let before = -1; before < creatable.size; ) {
     before = creatable.size;
@@ -15,10 +16,8 @@ export const demandCreatable = (kinds: readonly Kind[]): void => {
   const circle = circleFrom(kinds, creatable, stuck);
   const [first] = circle;
   const names = circle.map(({ kind, reference }) => `${kind.name}.${reference}`);
-  throw new StartRefused(
-    `${first?.kind.name}: its creation requires ${names.join(', ')}, which leads back to ${oneOf(first?.kind.name ?? '')}, so none can be created first: ${adviceOn(circle)}.`,
-  );
-};
+  yield `${first?.kind.name}: its creation requires ${names.join(', ')}, which leads back to ${oneOf(first?.kind.name ?? '')}, so none can be created first: ${adviceOn(circle)}.`;
+}
 
 const adviceOn = (circle: readonly Step[]): string => {
   const demanded = circle.find(({ kind, reference }) => kind.fields[reference]?.optional);

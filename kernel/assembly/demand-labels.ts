@@ -1,16 +1,12 @@
-import { StartRefused } from '../base/start-refused.ts';
 import type { Kind } from '../registry/registry.ts';
+import { eachKind, type Sentences } from './refusals.ts';
 
 /** Refuses labels that are no value of the aggregate itself, which a reference could show beside the id. */
-export const demandLabels = (kinds: readonly Kind[]): void => {
-  for (const { name, label, fields, lists } of kinds) {
-    const what = label === undefined ? undefined : otherThanValue(label, { fields, lists });
-    if (what !== undefined)
-      throw new StartRefused(
-        `${name}: the label ${label} is ${what}, which a reference cannot show: use a field with a value of its own.`,
-      );
-  }
-};
+export const demandLabels = eachKind(function* ({ label, ...kind }: Kind): Sentences {
+  const what = label === undefined ? undefined : otherThanValue(label, kind);
+  if (what !== undefined)
+    yield `the label ${label} is ${what}, which a reference cannot show: use a field with a value of its own.`;
+});
 
 const otherThanValue = (label: string, { fields, lists }: Pick<Kind, 'fields' | 'lists'>) => {
   if (Object.hasOwn(lists, label)) return 'a list';

@@ -1,23 +1,18 @@
-import { StartRefused } from '../base/start-refused.ts';
 import type { Domain, Kind } from '../registry/registry.ts';
 import { aggregateOperations } from '../rest/operations.ts';
 import { viewOperations } from '../rest/views.ts';
+import type { Sentences } from './refusals.ts';
 
 /** Refuses aggregates and views whose operations would have the id of another one. */
-export const demandOperations = (domain: Domain): void => {
+export function* demandOperations(domain: Domain): Sentences {
   const ofKinds = aggregateOperations(domain);
-  const [id, clash] = Object.entries(ofKinds).find(([each]) => OPERATIONS_OF_THE_KERNEL.includes(each)) ?? [];
-  if (clash !== undefined)
-    throw new StartRefused(
-      `${clash.use.kind.name}: the kernel has an operation ${id} of its own: ${anotherName(clash.use.kind)}.`,
-    );
-  const taken = new Set([...OPERATIONS_OF_THE_KERNEL, ...Object.keys(ofKinds)]);
-  for (const [each, { reads }] of viewOperations(domain))
-    if (taken.has(each))
-      throw new StartRefused(
-        `${reads.view.name}: there already is an operation ${each}: give the view another name.`,
-      );
-};
+  for (const [id, { use }] of Object.entries(ofKinds))
+    if (OPERATIONS_OF_THE_KERNEL.includes(id))
+      yield `${use.kind.name}: the kernel has an operation ${id} of its own: ${anotherName(use.kind)}.`;
+  for (const [id, { reads }] of viewOperations(domain))
+    if (OPERATIONS_OF_THE_KERNEL.includes(id) || Object.hasOwn(ofKinds, id))
+      yield `${reads.view.name}: there already is an operation ${id}: give the view another name.`;
+}
 
 /** Operations are named by the name and the plural, but GraphQL types by neither. */
 const anotherName = ({ type }: Kind): string =>

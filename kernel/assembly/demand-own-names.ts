@@ -1,34 +1,30 @@
-import { StartRefused } from '../base/start-refused.ts';
 import type { AnyAggregate } from '../declare/aggregate.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import type { AnyView } from '../declare/view.ts';
+import type { Sentences } from './refusals.ts';
 
 /** Names that every object has: a lookup by one of them would find something undeclared. */
 const INHERITED: ReadonlySet<string> = new Set(Object.getOwnPropertyNames(Object.prototype));
 
-type Declared = {
-  readonly roles: readonly string[];
-  readonly aggregates: readonly AnyAggregate[];
-  readonly views: readonly AnyView[];
-};
-
 /** Refuses names that every object has. Runs on the raw declaration, before any lookup. */
-export const demandOwnNames = ({ roles, aggregates, views }: Declared): void => {
-  const names = [
+export function* demandOwnNames({ roles, aggregates, views }: Declared): Sentences {
+  for (const [place, name] of [
     ...roles.map((role) => ['the role', role] as const),
     ...aggregates.flatMap(namesIn),
     ...views.flatMap(({ view, key, values }) => [
       ['the view', view] as const,
       ...keysIn(view, { key, values }),
     ]),
-  ];
-  const wrong = names.find(([, name]) => INHERITED.has(name));
-  if (wrong !== undefined)
-    throw new StartRefused(
-      `${wrong[0]} ${wrong[1]} has the name of a property that every JavaScript object has: give it another name.`,
-    );
-};
+  ])
+    if (INHERITED.has(name))
+      yield `${place} ${name} has the name of a property that every JavaScript object has: give it another name.`;
+}
 
+type Declared = {
+  readonly roles: readonly string[];
+  readonly aggregates: readonly AnyAggregate[];
+  readonly views: readonly AnyView[];
+};
 type Named = readonly [place: string, name: string];
 
 const namesIn = ({ kind, declaration, fields }: AnyAggregate): readonly Named[] => [

@@ -1,75 +1,53 @@
 import { targetOf } from '../base/names.ts';
-import { StartRefused } from '../base/start-refused.ts';
 import { type Expression, resolve } from '../conditions/expression.ts';
 import { factsIn } from '../conditions/fold.ts';
 import { operationOf, rightsOf } from '../conditions/rights.ts';
 import type { CommandInfo, Domain, Kind } from '../registry/registry.ts';
+import { eachCommand, eachKind, type Sentences } from './refusals.ts';
 
 /** Refuses references that commands cannot read or change, and reads without effect. */
-export const demandReads = (domain: Domain): void => {
-  for (const kind of Object.values(domain.kinds))
-    for (const command of Object.values(kind.commands)) {
-      for (const name of command.reads) demandRead(domain, kind, { command, name });
-      for (const name of Object.keys(command.also)) demandAlso(domain, kind, { command, name });
+export const demandReads = eachKind(eachCommand(wrongReads));
+
+function* wrongReads(command: CommandInfo, kind: Kind, domain: Domain): Sentences {
+  for (const name of command.reads) {
+    if (kind.fields[name]?.kind !== 'ref') {
+      const references = Object.keys(kind.fields).filter((each) => kind.fields[each]?.kind === 'ref');
+      yield `reads ${name}, which is not one of its references: use one of ${references.join(', ') || 'none'}.`;
     }
-};
-
-type Reading = { readonly command: CommandInfo; readonly name: string };
-
-const demandRead = (domain: Domain, kind: Kind, { command, name }: Reading): void => {
-  const place = `${kind.name}: the command ${command.name} reads ${name}`;
-  const def = kind.fields[name];
-  if (def?.kind !== 'ref') {
-    const references = Object.keys(kind.fields).filter((each) => kind.fields[each]?.kind === 'ref');
-    throw new StartRefused(
-      `${place}, which is not one of its references: use one of ${references.join(', ') || 'none'}.`,
-    );
+    const asked = command.decide === undefined ? askedOf(domain, kind, command).flatMap(factsIn) : [];
+    if (command.decide === undefined && !asked.some(({ path }) => path[0] === name))
+      yield `reads ${name}, but no condition uses it: remove it from \`reads\`, or give the command a \`decide\`.`;
   }
-  const asked = askedOf(domain, kind, command);
-  if (
-    command.decide === undefined &&
-    !asked.some((each) => factsIn(each).some(({ path }) => path[0] === name))
-  )
-    throw new StartRefused(
-      `${place}, but no condition uses it: remove it from \`reads\`, or give the command a \`decide\`.`,
-    );
-};
+  for (const name of Object.keys(command.also)) yield* wrongAlso(command, name, { kind, domain });
+}
+
+type In = { readonly kind: Kind; readonly domain: Domain };
 
 /** A command changes aggregates of the domain that exist, by events whose values a decision can give. */
-const demandAlso = (domain: Domain, kind: Kind, { command, name }: Reading): void => {
-  const place = `${kind.name}: the command ${command.name} also changes the target of ${name}`;
+function* wrongAlso({ also, internal }: CommandInfo, name: string, { kind, domain }: In): Sentences {
   const def = kind.fields[name];
   const target = def && domain.kinds[targetOf(def)];
   if (target === undefined || target.name === 'user' || target.isManaged)
-    throw new StartRefused(
-      `${place}, which is not an aggregate of the domain: send it a command in \`react\`, or remove it from \`also\`.`,
-    );
-  for (const each of command.also[name] ?? []) {
+    return yield `also changes the target of ${name}, which is not an aggregate of the domain: send it a command in \`react\`, or remove it from \`also\`.`;
+  for (const each of also[name] ?? []) {
+    const place = `also changes the target of ${name} by ${each}, which`;
     const event = target.events[each];
     if (event === undefined)
-      throw new StartRefused(
-        `${place} by ${each}, which is no event of ${target.name}: use one of ${Object.keys(target.events).join(', ')}.`,
-      );
+      return yield `${place} is no event of ${target.name}: use one of ${Object.keys(target.events).join(', ')}.`;
     if (event.effect === 'creates' || event.spec.claim === true)
-      throw new StartRefused(
-        `${place} by ${each}, which ${event.effect === 'creates' ? 'creates one' : 'releases a claim'}: use an event of an existing ${target.name}.`,
-      );
+      yield `${place} ${event.effect === 'creates' ? 'creates one' : 'releases a claim'}: use an event of an existing ${target.name}.`;
     const byCaller = Object.entries(event.item?.sets ?? {}).find(
       ([field, value]) => value === 'caller' && !event.list?.fields[field]?.optional,
     );
-    if (command.internal && byCaller !== undefined)
-      throw new StartRefused(
-        `${place} by ${each}, which sets ${byCaller[0]} to \`caller\`, but an internal command has no caller: use another event, or make the field optional().`,
-      );
+    if (internal && byCaller !== undefined)
+      yield `${place} sets ${byCaller[0]} to \`caller\`, but an internal command has no caller: use another event, or make the field optional().`;
     const defs = event.list?.fields ?? target.fields;
     const given = event.item ? [...event.item.content, ...event.item.computes] : event.values;
     const upload = given.find((field) => defs[field]?.kind === 'upload');
     if (upload !== undefined)
-      throw new StartRefused(
-        `${place} by ${each}, which sets the file ${upload}, but files belong to one ${target.name}: use an event without it.`,
-      );
+      yield `${place} sets the file ${upload}, but files belong to one ${target.name}: use an event without it.`;
   }
-};
+}
 
 /**
  * The conditions of a command beside its `decide`, including those of commands that its form can run next,
