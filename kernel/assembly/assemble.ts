@@ -85,9 +85,11 @@ export const assemble = <
     kinds: byName(kinds.map((kind) => [kind.name, kind])),
     views: (views ?? []).map(viewOf),
   };
-  refuse(demandSupported(domain), demandReferences(base.name, all), demandParents(domain));
-  demandNames(kinds);
   refuse(
+    demandSupported(domain),
+    demandReferences(base.name, all),
+    demandParents(domain),
+    demandNames(domain),
     demandCreatable(domain),
     demandLabels(domain),
     demandRequires(domain),
@@ -99,9 +101,7 @@ export const assemble = <
     demandParts(domain),
   );
   demandAttributes(domain);
-  refuse(demandReads(domain), demandLimits(domain));
-  demandReactions(domain);
-  demandViews(domain);
+  refuse(demandReads(domain), demandLimits(domain), demandReactions(domain), demandViews(domain));
   compile(domain);
   refuse(demandOperations(domain), demandFields(domain));
   return domain;

@@ -2,24 +2,28 @@
 
 import { capital, column, itemType, SQL_NAME_CHARACTERS_MAX, targetOf, wire } from '../base/names.ts';
 import { isAbsence, REJECTIONS } from '../base/rejection.ts';
-import { StartRefused } from '../base/start-refused.ts';
 import { declaredRefusalsOf } from '../decide/guards.ts';
 import { uploadFieldsOf } from '../decide/upload-fields.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { mutatingCommands, mutationName, uploadMutations } from '../registry/mutations.ts';
-import type { CommandKind, Kind, ListInfo, Refusal } from '../registry/registry.ts';
+import type { CommandKind, Domain, Kind, ListInfo, Refusal } from '../registry/registry.ts';
+import { eachKind, type Sentences } from './refusals.ts';
 
 /** Refuses names that some interface cannot represent, each with a message that names the place. */
-export const demandNames = (kinds: readonly Kind[]): void => {
-  const [wrong] = [...kinds.flatMap(wrongNamesIn), ...twiceAmong(kinds), ...ownersLikeOthers(kinds)];
-  if (wrong !== undefined) throw new StartRefused(`${wrong}: give it another name.`);
-  for (const kind of kinds) demandOneEdit(kind);
-  const [twice] = mutationsTwiceIn(kinds);
-  if (twice !== undefined) throw new StartRefused(`${twice}: give it another name.`);
-  for (const kind of kinds) {
-    for (const fact of Object.keys(kind.facts)) demandNoCircle(kind, [fact]);
-  }
-};
+export function* demandNames(domain: Domain): Sentences {
+  const kinds = Object.values(domain.kinds);
+  yield* another([...kinds.flatMap(wrongNamesIn), ...twiceAmong(kinds), ...ownersLikeOthers(kinds)]);
+  yield* OF_KINDS(domain);
+  yield* another(mutationsTwiceIn(kinds));
+}
+
+function* another(wrong: readonly string[]): Sentences {
+  for (const each of wrong) yield `${each}: give it another name.`;
+}
+
+const OF_KINDS = eachKind(wrongEdits, function* (kind) {
+  for (const fact of Object.keys(kind.facts)) yield* wrongCircle(kind, [fact]);
+});
 
 export const FORM = /^[a-z][a-zA-Z0-9]{0,39}$/;
 const EVENT = /^[a-z][a-zA-Z0-9_]{0,39}$/;
@@ -156,24 +160,20 @@ const long = (name: string): string | undefined =>
     : undefined;
 
 /** Only one command may edit fields by a form: `PATCH`, and `updateArticle` in GraphQL. */
-const demandOneEdit = ({ name, commands }: Kind): void => {
+function* wrongEdits({ commands }: Kind): Sentences {
   const [first, second] = Object.values(commands).filter(
     ({ kind, internal }) => kind === 'edit' && !internal,
   );
   if (first !== undefined && second !== undefined)
-    throw new StartRefused(
-      `${name}: the commands ${first.name} and ${second.name} both edit fields with a form, but an aggregate can have only one such command: let one event change the fields of both, or let ${second.events[0]?.name} also set a field (\`sets: { doneAt: 'now' }\`), which makes ${second.name} an action with its own form.`,
-    );
-};
+    yield `the commands ${first.name} and ${second.name} both edit fields with a form, but an aggregate can have only one such command: let one event change the fields of both, or let ${second.events[0]?.name} also set a field (\`sets: { doneAt: 'now' }\`), which makes ${second.name} an action with its own form.`;
+}
 
 /** Facts may refer to other facts, but not in a circle. */
-const demandNoCircle = (kind: Kind, [fact, ...before]: readonly [string, ...string[]]): void => {
+function* wrongCircle(kind: Kind, [fact, ...before]: readonly [string, ...string[]]): Sentences {
   if (before.includes(fact))
-    throw new StartRefused(
-      `${kind.name}: the fact ${fact} depends on itself, through ${[fact, ...before].toReversed().join(', ')}: define it by fields.`,
-    );
-  for (const next of factsNamedIn(kind, kind.facts[fact])) demandNoCircle(kind, [next, fact, ...before]);
-};
+    return yield `the fact ${fact} depends on itself, through ${[fact, ...before].toReversed().join(', ')}: define it by fields.`;
+  for (const next of factsNamedIn(kind, kind.facts[fact])) yield* wrongCircle(kind, [next, fact, ...before]);
+}
 
 const factsNamedIn = (kind: Kind, condition: unknown): readonly string[] => {
   const all = [condition].flat();

@@ -1,5 +1,4 @@
 import { capital, column, SQL_NAME_CHARACTERS_MAX } from '../base/names.ts';
-import { StartRefused } from '../base/start-refused.ts';
 import type { Domain, ViewInfo } from '../registry/registry.ts';
 import { keyColumnsOf, positionOf } from '../rows/shares.ts';
 import {
@@ -11,12 +10,13 @@ import {
   TYPES_OF_THE_KERNEL,
   typesOf,
 } from './demand-names.ts';
+import type { Sentences } from './refusals.ts';
 
 /** Names of trigger functions contain that of the table, and PostgreSQL limits names to 63 characters. */
 const TABLE_CHARACTERS_MAX = 38;
 
 /** Refuses names of views that some interface cannot represent. */
-export const demandViewNames = (domain: Domain): void => {
+export function* demandViewNames(domain: Domain): Sentences {
   const kinds = Object.values(domain.kinds);
   const taken = {
     table: new Map(
@@ -33,15 +33,15 @@ export const demandViewNames = (domain: Domain): void => {
     name: new Map(kinds.map(({ name }) => [name, name])),
   };
   for (const view of domain.views) {
-    const wrong = [...wrongNamesInView(view), ...clashesOf(view, taken)][0];
-    if (wrong !== undefined) throw new StartRefused(`${view.name}: ${wrong}: give it another name.`);
+    for (const wrong of [...wrongNamesInView(view), ...clashesOf(view, taken)])
+      yield `${view.name}: ${wrong}: give it another name.`;
     for (const table of [view.table, ...view.shares.map((share) => share.table)])
       taken.table.set(table, view.name);
     taken.path.set(view.path, view.name);
     taken.name.set(view.name, view.name);
     for (const type of typesOfView(view)) taken.type.set(type, view.name);
   }
-};
+}
 
 /** The GraphQL types of a view. */
 const typesOfView = ({ type, key, values }: ViewInfo): readonly string[] => [
@@ -56,46 +56,39 @@ const typesOfView = ({ type, key, values }: ViewInfo): readonly string[] => [
 
 type Taken = Readonly<Record<'table' | 'path' | 'type' | 'name', ReadonlyMap<string, string>>>;
 
-const clashesOf = (view: ViewInfo, taken: Taken): readonly string[] => {
-  const among = (what: keyof Taken, names: readonly string[]): readonly string[] =>
-    names.flatMap((name) => {
-      const first = taken[what].get(name);
-      return first === undefined ? [] : [`the ${what} ${name} already belongs to ${first}`];
-    });
-  return [
-    ...among('name', [view.name]),
-    ...among('table', [view.table, ...view.shares.map(({ table }) => table)]),
-    ...among('path', [view.path]),
-    ...among('type', typesOfView(view)),
-  ];
-};
+function* clashesOf(view: ViewInfo, taken: Taken): Sentences {
+  const names = {
+    name: [view.name],
+    table: [view.table, ...view.shares.map(({ table }) => table)],
+    path: [view.path],
+    type: typesOfView(view),
+  };
+  for (const [what, among] of Object.entries(names))
+    for (const name of among) {
+      const first = taken[what as keyof Taken].get(name);
+      if (first !== undefined) yield `the ${what} ${name} already belongs to ${first}`;
+    }
+}
 
-const wrongNamesInView = (view: ViewInfo): readonly string[] => {
+function* wrongNamesInView(view: ViewInfo): Sentences {
   const { name, table, path, key, values } = view;
   const named = [...Object.keys(key), ...Object.keys(values)];
   const columns = [
     ...Object.keys(keyColumnsOf(view)),
     ...Object.entries(values).map(([value, { def }]) => column(value, def)),
   ];
-  return [
-    ...[name, ...named]
-      .filter((each) => !FORM.test(each))
-      .map((each) => `${each} does not match ${FORM.source}`),
-    ...named
-      .filter((each) => FIELDS_OF_THE_KERNEL.has(each))
-      .map((each) => `${each} is a field of every aggregate`),
-    ...named.filter((each) => PARAMETERS.has(each)).map((each) => `${each} is a parameter of every list`),
-    ...[table, ...columns].filter((each) => RESERVED.has(each)).map((each) => `${each} is reserved in SQL`),
-    ...(isOfTheKernel({ table, path, name }) ? [`${name} is reserved`] : []),
-    ...[table, ...view.shares.map((share) => share.table)]
-      .filter(({ length }) => length > TABLE_CHARACTERS_MAX)
-      .map((each) => `the table ${each} has more than ${TABLE_CHARACTERS_MAX} characters`),
-    // A value may have a second column for the position of its event.
-    ...columns
-      .filter((each) => positionOf(each).length > SQL_NAME_CHARACTERS_MAX)
-      .map(
-        (each) =>
-          `the column ${each} has more than ${SQL_NAME_CHARACTERS_MAX - positionOf('').length} characters`,
-      ),
-  ];
-};
+  for (const each of [name, ...named]) if (!FORM.test(each)) yield `${each} does not match ${FORM.source}`;
+  for (const each of named) {
+    if (FIELDS_OF_THE_KERNEL.has(each)) yield `${each} is a field of every aggregate`;
+    if (PARAMETERS.has(each)) yield `${each} is a parameter of every list`;
+  }
+  for (const each of [table, ...columns]) if (RESERVED.has(each)) yield `${each} is reserved in SQL`;
+  if (isOfTheKernel({ table, path, name })) yield `${name} is reserved`;
+  for (const each of [table, ...view.shares.map((share) => share.table)])
+    if (each.length > TABLE_CHARACTERS_MAX)
+      yield `the table ${each} has more than ${TABLE_CHARACTERS_MAX} characters`;
+  // A value may have a second column for the position of its event.
+  for (const each of columns)
+    if (positionOf(each).length > SQL_NAME_CHARACTERS_MAX)
+      yield `the column ${each} has more than ${SQL_NAME_CHARACTERS_MAX - positionOf('').length} characters`;
+}
