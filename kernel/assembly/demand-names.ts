@@ -34,127 +34,124 @@ const SCOPE = /^[a-z][a-z0-9-]{0,39}$/;
 const CODE = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)+$/;
 
 const wrongNamesIn = (kind: Kind): readonly string[] =>
-  [
-    ...wrongInKind(kind),
-    ...wrongInFields(kind),
-    ...wrongInColumns(kind),
-    ...wrongInWords(kind),
-    ...wrongInDeclarations(kind),
-  ].map((reason) => `${kind.name}: ${reason}`);
+  [...wrongInKind(kind), ...wrongInFields(kind), ...wrongInWords(kind), ...wrongInDeclarations(kind)].map(
+    (reason) => `${kind.name}: ${reason}`,
+  );
 
-const of = (
-  what: string,
-  names: readonly string[],
-  why: (each: string) => string | undefined,
-): readonly string[] => names.flatMap((each) => why(each) ?? []).map((reason) => `${what} ${reason}`);
-const form = (pattern: RegExp) => (each: string) =>
-  pattern.test(each) ? undefined : `${each} does not match ${pattern.source}`;
-const taken = (words: ReadonlySet<string>, by: string) => (each: string) =>
-  words.has(each) ? `${each} is ${by}` : undefined;
+/** Why a name is none. */
+type Why = (name: string, index: number, names: readonly string[]) => string | undefined;
+const of = (what: string, names: readonly string[], ...whys: readonly Why[]): readonly string[] =>
+  whys.flatMap((why) => names.flatMap((...each) => why(...each) ?? [])).map((reason) => `${what} ${reason}`);
+const form =
+  (pattern: RegExp): Why =>
+  (each) =>
+    pattern.test(each) ? undefined : `${each} does not match ${pattern.source}`;
+const taken =
+  (words: ReadonlySet<string> | readonly string[], by: string): Why =>
+  (each) =>
+    new Set(words).has(each) ? `${each} is ${by}` : undefined;
+const twice =
+  (by: string): Why =>
+  (each, index, names) =>
+    names.indexOf(each) < index ? `${each} ${by}` : undefined;
+
+const RESERVED_IN_SQL: Why = (each) => (RESERVED.has(each) ? `${each} is reserved in SQL` : undefined);
+const OF_EVENTS: Why = (each) =>
+  PARAMETERS_OF_EVENTS.has(each) ? `${each} is a parameter of events` : undefined;
+const OF_AGGREGATES: Why = (each) =>
+  FIELDS_OF_THE_KERNEL.has(each) ? `${each} is a field of every aggregate` : undefined;
 
 const wrongInKind = ({ name, type, table, path, plural, owner, field }: Kind): readonly string[] => [
-  ...of('the name', [name], form(FORM)),
-  ...(name === 'user'
-    ? []
-    : of('the name', [name], taken(KINDS_OF_THE_KERNEL, 'reserved for a stream of the kernel'))),
-  ...of('the name', [name], taken(PARAMETERS_OF_EVENTS, 'a parameter of events')),
+  ...of('the name', [name], form(FORM), OF_EVENTS),
   ...of(
-    'the owner',
-    owner === undefined ? [] : [owner],
-    taken(PARAMETERS_OF_EVENTS, 'a parameter of events'),
+    'the name',
+    name === 'user' ? [] : [name],
+    taken(KINDS_OF_THE_KERNEL, 'reserved for a stream of the kernel'),
   ),
+  ...of('the owner', owner === undefined ? [] : [owner], OF_EVENTS),
   ...of('the plural', [plural], form(PLURAL)),
-  ...of('the table', [table], taken(RESERVED, 'reserved in SQL')),
-  ...of('the table', [table], taken(TABLES_OF_THE_KERNEL, 'a table of the kernel')),
-  ...of('the table', [table], long),
-  ...of('the path', [path], taken(PATHS_OF_THE_KERNEL, 'a path of the kernel')),
-  // The ingress routes all of them to the sign-in pages.
+  ...of('the table', [table], RESERVED_IN_SQL, taken(TABLES_OF_THE_KERNEL, 'a table of the kernel'), long),
+  // The ingress routes all paths that begin so to the sign-in pages.
   ...of('the path', [path], (each) =>
-    each.startsWith('sign-') ? `${each} is a path of the kernel` : undefined,
+    PATHS_OF_THE_KERNEL.has(each) || each.startsWith('sign-') ? `${each} is a path of the kernel` : undefined,
   ),
   ...of('the type of GraphQL', [type], form(/^[A-Z][a-zA-Z0-9]{0,39}$/)),
   ...of('the field of GraphQL', [field], taken(QUERIES_OF_THE_KERNEL, 'a query of the kernel')),
 ];
 
-const wrongInFields = (kind: Kind): readonly string[] => {
-  const fields = Object.keys(kind.fields);
-  const wired = fields.map((field) => wire(field, kind.fields[field]));
-  const isSearched = Object.values(kind.fields).some(({ search }) => search !== undefined);
-  return [
-    ...of('the field', fields, form(FORM)),
-    ...of('the field', [...fields, ...wired], taken(FIELDS_OF_THE_KERNEL, 'a field of every aggregate')),
-    ...of('the field', [...fields, ...wired], taken(new Set([`${kind.name}Id`]), 'the id of the aggregate')),
-    ...(isSearched
-      ? of('the field', fields, taken(new Set(['search']), 'the column of the full-text search'))
-      : []),
-    ...of('the list', Object.keys(kind.lists), form(FORM)),
-    ...of('the list', Object.keys(kind.lists), taken(FIELDS_OF_THE_KERNEL, 'a field of every aggregate')),
-  ];
-};
-
-const wrongInColumns = ({ fields, lists }: Kind): readonly string[] => {
-  const columns = Object.entries(fields).map(([field, def]) => column(field, def));
+const wrongInFields = ({ name, fields, lists }: Kind): readonly string[] => {
+  const all = Object.entries(fields);
+  const names = Object.keys(fields);
+  const wired = all.map(([field, def]) => wire(field, def));
+  const searched = all.some(([, { search }]) => search !== undefined) ? ['search'] : [];
+  const columns = all.map(([field, def]) => column(field, def));
   const ofItems = Object.values(lists).flatMap((list) => [
     ...Object.entries(list.fields).map(([field, def]) => column(field, def)),
     list.id.column,
   ]);
   return [
-    ...of('the column', [...columns, ...ofItems], taken(RESERVED, 'reserved in SQL')),
-    ...of('the column', [...columns, ...ofItems], long),
-    ...of('the column', repeated(columns), (each) => `${each} belongs to two fields`),
+    ...of('the field', names, form(FORM), taken(searched, 'the column of the full-text search')),
+    ...of('the field', [...names, ...wired], OF_AGGREGATES, taken([`${name}Id`], 'the id of the aggregate')),
+    ...of('the list', Object.keys(lists), form(FORM), OF_AGGREGATES),
+    ...of('the column', [...columns, ...ofItems], RESERVED_IN_SQL, long),
+    ...of('the column', columns, twice('belongs to two fields')),
   ];
 };
 
 const wrongInWords = (kind: Kind): readonly string[] => [
-  ...of('the word', choiceWords(kind), form(WORD)),
-  ...of('the word', choiceWords(kind), taken(WORDS_OF_THE_KERNEL, 'reserved')),
+  ...of('the word', choiceWords(kind), form(WORD), taken(WORDS_OF_THE_KERNEL, 'reserved')),
   ...of('the scope', scopesOf(kind), form(SCOPE)),
-  ...of('the filter', filtersOf(kind), taken(PARAMETERS, 'a parameter of every list')),
-  ...of('the filter', repeated(filtersOf(kind)), (each) => `${each} belongs to two fields`),
+  ...of(
+    'the filter',
+    filtersOf(kind),
+    taken(PARAMETERS, 'a parameter of every list'),
+    twice('belongs to two fields'),
+  ),
 ];
 
+const COMMANDS_OF_THE_KERNEL = ['patch', 'read', 'write', 'replace'];
+const isFreeCode = (code: string): boolean =>
+  CODE.test(code) && !isAbsence(code) && !Object.hasOwn(REJECTIONS, code);
+
 const wrongInDeclarations = (kind: Kind): readonly string[] => {
-  const limits = kind.limits.map(({ name }) => name);
-  const facts = Object.keys(kind.facts);
+  const { events, parent, limits, commands, facts, fields } = kind;
+  const reserved = events.changed?.spec.subscribe && parent === undefined ? ['changed'] : [];
   return [
-    ...of('the event', Object.keys(kind.events), form(EVENT)),
-    ...(kind.events.changed?.spec.subscribe && kind.parent === undefined
-      ? of(
-          'the event',
-          ['changed'],
-          taken(new Set(['changed']), 'reserved for the subscription to all changes of an aggregate'),
-        )
-      : []),
-    ...of('the limit', limits, form(FORM)),
-    ...of('the limit', repeated(limits), (each) => `${each} has the name of a unique field`),
-    ...of('the command', Object.keys(kind.commands), form(FORM)),
+    ...of(
+      'the event',
+      Object.keys(events),
+      form(EVENT),
+      taken(reserved, 'reserved for the subscription to all changes of an aggregate'),
+    ),
+    ...of(
+      'the limit',
+      limits.map(({ name }) => name),
+      form(FORM),
+      twice('has the name of a unique field'),
+    ),
     ...of(
       'the command',
-      Object.keys(kind.commands),
-      taken(new Set(['patch', 'read', 'write', 'replace']), 'a command of every aggregate'),
+      Object.keys(commands),
+      form(FORM),
+      taken(COMMANDS_OF_THE_KERNEL, 'a command of every aggregate'),
     ),
     ...of(
       'the fact',
-      facts,
-      taken(
-        new Set([...Object.keys(kind.fields), 'own', 'caller']),
-        'already a field or a word of conditions',
-      ),
+      Object.keys(facts),
+      taken([...Object.keys(fields), 'own', 'caller'], 'already a field or a word of conditions'),
+      taken(['found'], 'reserved for the refusal of a missing aggregate'),
     ),
-    ...of('the fact', facts, taken(new Set(['found']), 'reserved for the refusal of a missing aggregate')),
     ...of(
       'the refusal',
       refusalsIn(kind).map(({ code }) => code),
       (code) =>
-        !CODE.test(code) || isAbsence(code) || Object.hasOwn(REJECTIONS, code)
-          ? `${code} is not a valid code or is already used by the kernel`
-          : undefined,
+        isFreeCode(code) ? undefined : `${code} is not a valid code or is already used by the kernel`,
     ),
     ...of('the refusal', ambiguous(kind), (code) => `${code} has two sentences`),
   ];
 };
 
-const long = (name: string): string | undefined =>
+const long: Why = (name) =>
   name.length > SQL_NAME_CHARACTERS_MAX
     ? `${name} has more than ${SQL_NAME_CHARACTERS_MAX} characters`
     : undefined;
@@ -207,14 +204,10 @@ const choiceWords = ({ fields }: Kind): readonly string[] =>
 const scopesOf = ({ rights }: Kind): readonly string[] =>
   Object.values(rights).flatMap(({ scope }) => (typeof scope === 'string' ? [scope] : []));
 
-const filtersOf = ({ fields }: Kind): readonly string[] => [
-  ...Object.entries(fields).flatMap(([name, { filter }]) =>
+const filtersOf = ({ fields }: Kind): readonly string[] =>
+  Object.entries(fields).flatMap(([name, { filter }]) =>
     filter === undefined ? [] : [filter === true ? name : filter],
-  ),
-];
-
-const repeated = (names: readonly string[]): readonly string[] =>
-  names.filter((name, index) => names.indexOf(name) < index);
+  );
 
 /** Names that several kinds share although they must be unique. */
 const twiceAmong = (kinds: readonly Kind[]): readonly string[] => {
@@ -352,26 +345,14 @@ export const isOfTheKernel = ({
 
 /** A test compares this list with the recorded schema. */
 export const TYPES_OF_THE_KERNEL = [
-  ...'AuditStatus Boolean Change Cursor DateTime EventType FieldChange Float HistoryConnection HistoryEntry HistoryEntryEdge'.split(
-    ' ',
-  ),
-  ...'FileDetails HttpHeader ID Int JSON Mutation Node PageInfo Query SignedAddress String Subscription Upload'.split(
-    ' ',
-  ),
-  ...'Delivery DeliveryAnswer DeliveryAttempt DeliveryAttemptConnection DeliveryAttemptEdge DeliveryConnection'.split(
-    ' ',
-  ),
-  ...'DeliveryEdge DeliveryFilter DeliverySearch DeliverySearchState DeliveryState Replay ReplayConnection ReplayEdge ReplayState'.split(
-    ' ',
-  ),
-  ...'Webhook WebhookBacklog WebhookChanges WebhookConnection WebhookDisabledReason WebhookEdge WebhookFailure'.split(
-    ' ',
-  ),
-  ...'WebhookHeader WebhookHealth WebhookInput WebhookListFilter WebhookPayload WebhookRequest WebhookSort'.split(
-    ' ',
-  ),
-  ...'WebhookWithSecret WebhookWithheld'.split(' '),
-];
+  'AuditStatus Boolean Change Cursor DateTime EventType FieldChange Float HistoryConnection HistoryEntry HistoryEntryEdge',
+  'FileDetails HttpHeader ID Int JSON Mutation Node PageInfo Query SignedAddress String Subscription Upload',
+  'Delivery DeliveryAnswer DeliveryAttempt DeliveryAttemptConnection DeliveryAttemptEdge DeliveryConnection',
+  'DeliveryEdge DeliveryFilter DeliverySearch DeliverySearchState DeliveryState Replay ReplayConnection ReplayEdge ReplayState',
+  'Webhook WebhookBacklog WebhookChanges WebhookConnection WebhookDisabledReason WebhookEdge WebhookFailure',
+  'WebhookHeader WebhookHealth WebhookInput WebhookListFilter WebhookPayload WebhookRequest WebhookSort',
+  'WebhookWithSecret WebhookWithheld',
+].flatMap((line) => line.split(' '));
 
 /**
  * Words that PostgreSQL does not accept as names of tables or columns without quotes. A test compares them
