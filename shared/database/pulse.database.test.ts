@@ -12,9 +12,9 @@ const test = base
   .extend('counted', ({ pool }) => {
     const texts: string[] = [];
     const counted = {
-      query: (query: { readonly text: string }) => {
-        texts.push(query.text);
-        return pool.query(query.text);
+      query: (text: string) => {
+        texts.push(text);
+        return pool.query(text);
       },
     } as unknown as Pool;
     return { texts, pulse: pulseOf(counted) };
@@ -47,8 +47,27 @@ test('wakes who waits for a condition that holds, and no other, with one stateme
   await other;
 });
 
-test('wakes everybody if the statement fails', async ({ waiter }) => {
-  await Promise.all([waiter('exists (select from public.no_such_table)'), waiter(isThere('this'))]);
+test('a condition that fails wakes who waits for it, and no other', async ({ pool, waiter }) => {
+  const leaving = new AbortController();
+  let isWoken = false;
+  const other = waiter(isThere('other'), { signal: leaving.signal }).then(() => {
+    isWoken = true;
+  });
+  const waiting = Promise.all([waiter('exists (select from public.no_such_table)'), waiter(isThere('this'))]);
+  await pool.query(`insert into public.work values ('this')`);
+  await waiting;
+  expect(isWoken).toBe(false);
+  leaving.abort();
+  await other;
+});
+
+test('connections keep no statement for conditions that change', async ({ pool }) => {
+  await pulseOf(pool).wait({
+    ...{ until: 'true', clock: REAL_TIME, timeoutMs: HOUR_MS },
+    signal: new AbortController().signal,
+  });
+  const { rows } = await pool.query(`select statement from pg_prepared_statements where statement ~ 'true'`);
+  expect(rows).toEqual([]);
 });
 
 test('wakes after the timeout, whatever the condition', async ({ waiter }) => {

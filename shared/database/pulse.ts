@@ -1,7 +1,6 @@
-import type pg from 'pg';
 import { oncePer } from '#kernel/base/once-per.ts';
 import type { Clock } from '#shared/clock/clock.ts';
-import { prepared } from './pipeline.ts';
+import { isPassing } from './failures.ts';
 import type { Pool } from './pool.ts';
 
 /** How often the conditions are asked for. */
@@ -20,8 +19,8 @@ type Waiting = { readonly until: string; wake(): void };
 
 /**
  * Work that waits in tables. Instead of a statement of its own for each kind of work, one statement a second
- * asks whether there is any, for everything in a process that waits. If the statement fails, each looks for
- * itself.
+ * asks whether there is any, for everything in a process that waits. If a condition fails, its waiters look for
+ * themselves.
  */
 class Pulse {
   readonly #pool: Pool;
@@ -50,16 +49,29 @@ class Pulse {
       if (this.#waiting.size === 0) break;
       const asked = [...this.#waiting];
       const conditions = [...new Set(asked.map(({ until }) => until))];
-      const holding = await this.#ask(conditions).catch(() => conditions);
+      const holding = await this.#holding(conditions);
       for (const { until, wake } of asked) if (holding.includes(until)) wake();
     }
     this.#isBeating = false;
   }
 
+  /** Those that hold or fail. */
+  async #holding(conditions: readonly string[]): Promise<readonly string[]> {
+    try {
+      return await this.#ask(conditions);
+    } catch (error) {
+      if (conditions.length === 1 || isPassing(error)) return conditions;
+    }
+    // One of them is at fault, for example because its table is missing.
+    const holding: string[] = [];
+    for (const condition of conditions) holding.push(...(await this.#holding([condition])));
+    return holding;
+  }
+
+  /** Not a prepared statement, because the conditions name times and epochs, and change with who waits. */
   async #ask(conditions: readonly string[]): Promise<readonly string[]> {
     const columns = conditions.map((condition, index) => `(${condition}) as "${index}"`);
-    const { name, text } = prepared(`select ${columns.join(', ')}`, []);
-    const { rows } = await this.#pool.query<Record<string, boolean>>({ name, text } as pg.QueryConfig);
+    const { rows } = await this.#pool.query<Record<string, boolean>>(`select ${columns.join(', ')}`);
     return conditions.filter((_, index) => rows[0]?.[index]);
   }
 }
