@@ -1,6 +1,8 @@
+// Over 200 lines, because every case works under leases with the worker that is set up here.
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
+import { openCuttable } from '../../../test/engines/cuttable.ts';
 import { test as base } from '../../../test/engines/pool.ts';
 import { until } from '../../../testing/until.ts';
 import { openPool, type Pool } from '../pool.ts';
@@ -8,7 +10,11 @@ import { holdLeases, isHeld, migrateLeases, runUnderLease } from './lease.ts';
 
 const TTL_MS = 400;
 const idle = (signal: AbortSignal) => delay(60_000, undefined, { signal }).catch(() => {});
-type Work = { readonly on?: Pool; readonly work?: (signal: AbortSignal) => Promise<unknown> };
+type Work = {
+  readonly on?: Pool;
+  readonly work?: (signal: AbortSignal) => Promise<unknown>;
+  readonly ttlMs?: number;
+};
 
 const test = base
   .extend('connectionsMax', { scope: 'file' }, 8)
@@ -17,13 +23,13 @@ const test = base
     'startWorker',
     { scope: 'file' },
     ({ pool }) =>
-      (name: string, { on = pool, work = idle }: Work = {}) => {
+      (name: string, { on = pool, work = idle, ttlMs = TTL_MS }: Work = {}) => {
         const epochs: number[] = [];
         const failures: unknown[] = [];
         let working = false;
         const stopping = new AbortController();
         const running = runUnderLease(
-          { pool: on, name, clock: REAL_TIME, ttlMs: TTL_MS, onFailure: (error) => failures.push(error) },
+          { pool: on, name, clock: REAL_TIME, ttlMs, onFailure: (error) => failures.push(error) },
           async ({ epoch, signal }) => {
             epochs.push(epoch);
             working = true;
@@ -89,6 +95,44 @@ test('an owner that cannot renew stops by its own clock', async ({ database, poo
   stalled.release();
   await owner[Symbol.asyncDispose]();
   await own[Symbol.asyncDispose]();
+});
+
+test('an owner keeps a lease whose row other transactions hold again and again', async ({
+  pool,
+  startWorker,
+}) => {
+  await using owner = startWorker('shared');
+  await until(owner.isWorking, Boolean);
+  const holders = await Promise.all([pool.connect(), pool.connect()]);
+  const endsAtMs = performance.now() + 3 * TTL_MS;
+  const hold = async (holder: (typeof holders)[number]) => {
+    await holder.query(`begin; select from public.lease where name = 'shared' for share`);
+    await delay(TTL_MS / 8);
+    await holder.query('commit');
+  };
+  // One of them holds the row nearly always.
+  while (performance.now() < endsAtMs) for (const holder of holders) await hold(holder);
+  for (const holder of holders) holder.release();
+  expect(owner.epochs).toEqual([1]);
+});
+
+test('an owner whose connection is lost without a word renews on another one', async ({
+  database,
+  startWorker,
+}) => {
+  await using way = await openCuttable(database.url.replace(/^postgres(?:ql)?:/, 'http:'));
+  const url = Object.assign(new URL(database.url), { host: `127.0.0.1:${way.port}` }).href;
+  await using own = openPool({ url, applicationName: 'test', connectionsMax: 2 });
+  // Long enough to connect again on a busy machine.
+  const ttlMs = 4 * TTL_MS;
+  await using owner = startWorker('stranded', { on: own, ttlMs });
+  await until(owner.isWorking, Boolean);
+  way.strand();
+  way.mend();
+  const attempts = way.attempts();
+  await until(way.attempts, (now) => now > attempts);
+  await delay(ttlMs);
+  expect(owner.epochs).toEqual([1]);
 });
 
 test('a lease that expires later than its length allows is free: the clock was set back', async ({

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import type { Clock } from '#shared/clock/clock.ts';
 import { migrate } from '../migrate.ts';
 import { UNANSWERED_MS } from '../unanswered.ts';
-import { type Lease, renewOrNot } from './renew.ts';
+import { type Lease, type Renewal, renewOrNot } from './renew.ts';
 
 /** Work under a lease: until the signal says that the lease is lost, and with writes fenced by the epoch. */
 type LeasedWork = (lease: { readonly epoch: number; readonly signal: AbortSignal }) => Promise<void>;
@@ -119,14 +119,17 @@ const workWhileHeld = async (
  */
 const renewUntil = async (lease: Lease, epoch: number, signal: AbortSignal): Promise<void> => {
   let renewedAtMs = performance.now();
+  let answer: Renewal = 'renewed';
   while (!signal.aborted) {
-    await delay(untilBeat(lease.ttlMs / 4), undefined, { signal }).catch(() => {});
+    // After a failure there may be time for one more attempt before the lease expires.
+    const everyMs = lease.ttlMs / (answer === 'renewed' ? 4 : 16);
+    await delay(untilBeat(everyMs), undefined, { signal }).catch(() => {});
     if (signal.aborted) return;
     const askedAtMs = performance.now();
     // The server may give the lease away as soon as it has expired, counted from the start of the last
     // renewal.
     const leftMs = lease.ttlMs - (askedAtMs - renewedAtMs);
-    const answer = await Promise.race([
+    answer = await Promise.race([
       renewOrNot(lease, epoch),
       delay(Math.max(leftMs, 0), 'lost' as const, { signal }).catch(() => 'lost' as const),
     ]);

@@ -11,18 +11,23 @@ export type Lease = {
 };
 
 export const renewOrNot = async (lease: Lease, epoch: number): Promise<Renewal> => {
+  const renewed = { ...lease, epoch };
   try {
-    return (await renewalsOf(lease.pool)({ ...lease, epoch })) ?? 'unknown';
+    const answer = (await renewalsOf(lease.pool)(renewed)) ?? 'held';
+    return answer === 'held' ? await renewOne(renewed) : answer;
   } catch (error) {
     return isPassing(error) ? 'unknown' : 'lost';
   }
 };
 
-/** Unknown if something else holds the row of the lease. */
-type Renewal = 'renewed' | 'lost' | 'unknown';
+/** Unknown if the server did not answer in time, or something held the row of the lease for as long. */
+export type Renewal = 'renewed' | 'lost' | 'unknown';
 type Renewed = Lease & { readonly epoch: number };
 
-/** A process renews all leases in one statement that are due in the same turn. */
+/**
+ * A process renews all leases in one statement that are due in the same turn. It waits for no row that another
+ * transaction holds, as those of timers do, so that the other leases are renewed in time.
+ */
 const renewalsOf = oncePer((pool: pg.Pool) =>
   coalesce((leases: readonly Renewed[]) => renewAll(pool, leases)),
 );
@@ -46,10 +51,9 @@ const RENEW = `with asked as (
 const renewAll = async (
   pool: pg.Pool,
   leases: readonly Renewed[],
-): Promise<ReadonlyMap<Renewed, Renewal>> => {
+): Promise<ReadonlyMap<Renewed, 'renewed' | 'lost' | 'held'>> => {
   const { rows } = await pool.query<{ number: number; isRenewed: boolean }>({
-    // Leaves time for another attempt, on another connection.
-    query_timeout: Math.min(...leases.map(({ ttlMs }) => ttlMs / 2)),
+    query_timeout: Math.min(...leases.map(answerWithinMs)),
     name: 'lease-renew',
     text: RENEW,
     values: [
@@ -63,7 +67,20 @@ const renewAll = async (
   return new Map(
     leases.map((lease, index) => {
       const isRenewed = ours.get(index + 1);
-      return [lease, isRenewed === undefined ? 'lost' : isRenewed ? 'renewed' : 'unknown'];
+      return [lease, isRenewed === undefined ? 'lost' : isRenewed ? 'renewed' : 'held'];
     }),
   );
 };
+
+/** The same for one lease; it waits for its row, so that many short transactions cannot keep it from it. */
+const renewOne = async ({ pool, name, owner, epoch, ttlMs }: Renewed): Promise<Renewal> => {
+  const { rowCount } = await pool.query({
+    query_timeout: answerWithinMs({ ttlMs }),
+    text: `update public.lease set expires_at = clock_timestamp() + $4 * interval '1 millisecond' where name = $1 and owner = $2 and epoch = $3`,
+    values: [name, owner, epoch, ttlMs],
+  } as pg.QueryConfig);
+  return rowCount === 1 ? 'renewed' : 'lost';
+};
+
+/** Leaves time for another attempt, on another connection. */
+const answerWithinMs = ({ ttlMs }: Pick<Lease, 'ttlMs'>): number => ttlMs / 2;
