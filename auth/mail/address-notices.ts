@@ -164,13 +164,13 @@ const insertAddressMail = async (connection: Connection, mail: readonly AddressM
   );
 };
 
-/** Takes a due message and leases it for a while; it is due again after that, unless it is deleted. */
 /** The clock may have been set back since. */
 const isDue = (retryMaxS: string): string =>
   `(due_at <= clock_timestamp() or due_at > clock_timestamp() + ${retryMaxS} * interval '1 second') and expires_at > clock_timestamp()`;
 
 const ARE_DUE = `exists (select from auth.address_mail where ${isDue(String(RETRY_MAX_S))})`;
 
+/** Takes a due message and leases it for a while; it is due again after that, unless it is deleted. */
 const takeAddressMail = async (pool: Pool): Promise<AddressMail | undefined> => {
   const { rows } = await pool.query<AddressMail>(
     `update auth.address_mail as mail
