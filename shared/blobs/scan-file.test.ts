@@ -20,6 +20,11 @@ test('a sentence refuses it, at its field', () =>
     extensions: { errors: [{ pointer: '/receipt', detail: 'receipt.pdf has a virus.' }] },
   }));
 
+test('the client gets the beginning of a long answer of a scanner', async () => {
+  const refused = scanFile(async () => 'x'.repeat(1_000_000), FILE);
+  await expect(refused).rejects.toMatchObject({ message: 'x'.repeat(1_000) });
+});
+
 test.each([
   ['false', false],
   ['null', null],

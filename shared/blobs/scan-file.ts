@@ -3,6 +3,8 @@ import type { Scan, ScannedFile } from '#kernel/base/scan.ts';
 
 /** How long a scanner may take; clients and proxies wait no longer. */
 const SCAN_MS = 60_000;
+/** A careless scanner returns a whole page of an error. */
+const REFUSAL_CHARACTERS_MAX = 1_000;
 
 type Scanning = Omit<ScannedFile, 'signal'> & {
   /** The member of the form that gets the file. */
@@ -20,7 +22,8 @@ export const scanFile = async (
   });
   if (refusal === undefined) return;
   // A scanner without types may return anything, and only nothing accepts.
-  const detail = typeof refusal === 'string' && refusal.trim() !== '' ? refusal : 'The file was refused.';
+  const said = typeof refusal === 'string' ? refusal.slice(0, REFUSAL_CHARACTERS_MAX).trim() : '';
+  const detail = said === '' ? 'The file was refused.' : said;
   throw new HttpProblem('invalid_request', { detail, extensions: { errors: [{ pointer, detail }] } });
 };
 
