@@ -62,12 +62,13 @@ const OF_AGGREGATES: Why = (each) =>
   FIELDS_OF_THE_KERNEL.has(each) ? `${each} is a field of every aggregate` : undefined;
 
 const wrongInKind = ({ name, type, table, path, plural, owner, field }: Kind): readonly string[] => [
-  ...of('the name', [name], form(FORM), OF_EVENTS),
+  ...of('the name', [name], form(FORM)),
   ...of(
     'the name',
     name === 'user' ? [] : [name],
     taken(KINDS_OF_THE_KERNEL, 'reserved for a stream of the kernel'),
   ),
+  ...of('the name', [name], OF_EVENTS),
   ...of('the owner', owner === undefined ? [] : [owner], OF_EVENTS),
   ...of('the plural', [plural], form(PLURAL)),
   ...of('the table', [table], RESERVED_IN_SQL, taken(TABLES_OF_THE_KERNEL, 'a table of the kernel'), long),
