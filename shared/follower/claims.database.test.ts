@@ -10,22 +10,20 @@ import { until } from '../../testing/until.ts';
 import { readCheckpoint } from './checkpoint.ts';
 import { startFollower } from './follower.ts';
 
-const test = base
-  .extend('connectionsMax', { scope: 'file' }, 8)
-  .extend('following', ({ eventLog, pool }) => {
-    const parts = { pool, eventLog, log: pino({ level: 'silent' }), clock: REAL_TIME };
-    const positionOf = async (name: string) => (await readCheckpoint(pool, name))?.position ?? 0;
-    return {
-      append: async (event = anEvent()) => (await eventLog.append(aStream(), NO_STREAM, [event])).position,
-      options: (name: string) => ({ ...parts, name, metrics: createMetrics() }),
-      positionOf,
-      isAt: (name: string, position: number) =>
-        until(
-          () => positionOf(name),
-          (at) => at === position,
-        ),
-    };
-  });
+const test = base.extend('connectionsMax', { scope: 'file' }, 8).extend('following', ({ eventLog, pool }) => {
+  const parts = { pool, eventLog, log: pino({ level: 'silent' }), clock: REAL_TIME };
+  const positionOf = async (name: string) => (await readCheckpoint(pool, name))?.position ?? 0;
+  return {
+    append: async (event = anEvent()) => (await eventLog.append(aStream(), NO_STREAM, [event])).position,
+    options: (name: string) => ({ ...parts, name, metrics: createMetrics() }),
+    positionOf,
+    isAt: (name: string, position: number) =>
+      until(
+        () => positionOf(name),
+        (at) => at === position,
+      ),
+  };
+});
 
 test('if a shared transaction fails, a checkpoint moves past no event that came meanwhile', async ({
   following: { append, isAt, options, positionOf },

@@ -134,7 +134,8 @@ test('a follower that fails and then waits delays no other', async ({
       await goOn;
       await failing.turn.write?.(connection, answers);
     };
-    return (tries += 1) === 1 ? refuse() : again();
+    tries += 1;
+    return tries === 1 ? refuse() : again();
   };
   let tries = 0;
   const late = failing.go(0, { write });

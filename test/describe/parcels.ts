@@ -15,7 +15,7 @@ const parcel = aggregate('parcel', {
   fields: {
     sender: ref(user),
     label: line(40),
-    photo: picture(),
+    photo: picture({ external: true }),
     weight: integer(1, 30).optional(),
     fragile: flag().default(false),
     size: choice('small', 'large'),
