@@ -79,7 +79,7 @@ test('the tables need a rebuild once an event has a new version, though they loo
     ] as never);
   const inCents = { upcasts: [({ price }: { price: number }) => ({ price: price * 100 })] };
   const [one, other, same] = await Promise.all(
-    [{}, inCents, { version: 1 }].map((each) => readDefinition(tablesOf(priced(each)))),
+    [{}, inCents, { upcasts: [] }].map((each) => readDefinition(tablesOf(priced(each)))),
   );
   expect([
     one?.fingerprint.schema === other?.fingerprint.schema,
