@@ -5,7 +5,17 @@ import { test as base } from '../engines/terminal.ts';
 
 /** An operator in a terminal manages users and their accounts, where changes must name a version. */
 
-const test = base.extend('installationOptions', { scope: 'file' }, { settings: { REQUIRE_IF_MATCH: 'on' } });
+const test = base
+  .extend('installationOptions', { scope: 'file' }, { settings: { REQUIRE_IF_MATCH: 'on' } })
+  /** A new user whom lists show already, though the command line sent no write. */
+  .extend('signUp', ({ call, people }) => async (name: string) => {
+    const person = await people.signUp(name);
+    await until(
+      () => call('users', 'show', person.email),
+      ({ exit }) => exit === 0,
+    );
+    return person;
+  });
 
 test('users are listed and found by a part of their name or address', async ({ ada, call, listed }) => {
   const { lines, complaint } = await until(
@@ -37,8 +47,8 @@ test('one is shown by address or id', async ({ ada, call, listed }) => {
   ]);
 });
 
-test('the role of a user can be changed', async ({ call, listed, people }) => {
-  const grace = await people.signUp('Grace');
+test('the role of a user can be changed', async ({ call, listed, signUp }) => {
+  const grace = await signUp('Grace');
   expect(await call('users', 'role', grace.email, 'admin')).toMatchObject({
     exit: 0,
     lines: [`${grace.name} has the role admin.`],
@@ -49,8 +59,8 @@ test('the role of a user can be changed', async ({ call, listed, people }) => {
   );
 });
 
-test('a user is signed out everywhere, deactivated and reactivated', async ({ call, listed, people }) => {
-  const mary = await people.signUp('Mary');
+test('a user is signed out everywhere, deactivated and reactivated', async ({ call, listed, signUp }) => {
+  const mary = await signUp('Mary');
   const { lines } = await call('users', 'sessions', mary.email);
   expect(lines[0]).toMatch(/^Browser +Network +Signed in +Last seen$/);
   expect(lines).toHaveLength(2);
@@ -75,9 +85,9 @@ test('the webhooks of a deactivated user are named, and disabled on request', as
   ask,
   call,
   listed,
-  people,
+  signUp,
 }) => {
-  const joan = await people.signUp('Joan');
+  const joan = await signUp('Joan');
   const webhook = { url: 'https://example.com/hook', eventTypes: ['article.*'] };
   const { status } = await ask('POST', '/webhooks', { token: joan.token, body: webhook });
   expect(status).toBe(201);
@@ -99,9 +109,9 @@ test('the webhooks of a deactivated user are named, and disabled on request', as
 test('nobody is deactivated without the scope that the webhooks need', async ({
   call,
   installation,
-  people,
+  signUp,
 }) => {
-  const mae = await people.signUp('Mae');
+  const mae = await signUp('Mae');
   const scope = 'read:users write:users manage:accounts';
   const token = (await call('token', '--scope', scope)).lines.join('');
   const command = ['users', 'deactivate', mae.email, '--disable-webhooks', '--url', installation.url];
