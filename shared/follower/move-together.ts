@@ -47,5 +47,5 @@ export const moveCheckpointsAlone = async (
 
 const columnsOf = (moves: readonly MoveOf[]): unknown[][] => {
   const rows = moves.map(({ follower, ...move }) => valuesOf(follower, move));
-  return Array.from({ length: 6 }, (_, column) => rows.map((row) => row[column]));
+  return (rows[0] ?? []).map((_, column) => rows.map((row) => row[column]));
 };
