@@ -14,6 +14,7 @@ import {
 } from '#shared/read-model/read-position.ts';
 import type { ChangePage, ChangeStream } from '../change-stream.ts';
 import { type ChangeReader, createChangeReader } from '../changes.ts';
+import { shareLatest } from '../share-latest.ts';
 
 export type PostgresChangeStreamOptions = {
   readonly domain: Domain;
@@ -35,7 +36,7 @@ export const openPostgresChangeStream = ({
   notifier,
   clock,
 }: PostgresChangeStreamOptions): ChangeStream => {
-  const reader = createChangeReader({ domain, eventLog, pool, keys });
+  const reader = shareLatest(createChangeReader({ domain, eventLog, pool, keys }), clock);
   const readPosition = openReadPosition({ pool, eventLog, notifier, clock });
   const closed = new AbortController();
   return {
@@ -50,7 +51,7 @@ export const openPostgresChangeStream = ({
 };
 
 type Following = Pick<PostgresChangeStreamOptions, 'eventLog' | 'clock'> & {
-  readonly reader: ChangeReader;
+  readonly reader: Pick<ChangeReader, 'toPage'>;
   readonly readPosition: ReadPosition;
 };
 

@@ -1,0 +1,31 @@
+import type { Clock } from '#shared/clock/clock.ts';
+import type { ChangePage } from './change-stream.ts';
+import type { ChangeReader } from './changes.ts';
+
+type Reader = Pick<ChangeReader, 'toPage'>;
+type Latest = { readonly key: string; readonly page: Promise<ChangePage> };
+
+/** Whoever asks later reads again, because aggregates are parked and released. */
+const SHARED_FOR_MS = 1_000;
+
+/**
+ * Those who follow the log in one process mostly ask for the same page at the same time: whoever comes second
+ * gets the page of the first.
+ */
+export const shareLatest = (reader: Reader, clock: Clock): Reader => {
+  let latest: Latest | undefined;
+  const drop = (page: Latest): void => {
+    if (latest === page) latest = undefined;
+  };
+  return {
+    toPage(events, after) {
+      const key = JSON.stringify([after, events.length, events[0]?.id, events.at(-1)?.id]);
+      if (latest?.key === key) return latest.page;
+      const made: Latest = { key, page: reader.toPage(events, after) };
+      latest = made;
+      made.page.catch(() => drop(made));
+      clock.after(SHARED_FOR_MS, () => drop(made));
+      return made.page;
+    },
+  };
+};
