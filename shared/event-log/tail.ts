@@ -163,10 +163,7 @@ export class Tail {
     if (window === undefined || window.end < after) return false;
     if (position <= window.end) return true;
     if (event) {
-      const size = position - window.end;
-      window.events.push(event);
-      window.sizes.push(size);
-      window.bytes += size;
+      add(window, event, position - window.end);
     }
     window.end = position;
     window.endRecord = id;
@@ -174,10 +171,35 @@ export class Tail {
     return true;
   }
 
+  /**
+   * Adds what this process has appended after the event that was the newest of the log then. If the window has
+   * another event there, the log has lost its end: the next follower reads it, and finds out.
+   */
+  append(before: Seen | undefined, appended: () => readonly { event: RecordedEvent; bytes: number }[]): void {
+    const window = this.#window;
+    const after = before?.position ?? START;
+    // Others have appended something that was not read yet.
+    if (window === undefined || window.end < after) return;
+    const events = appended();
+    const known = [before, ...events.map(({ event }) => event)].filter(
+      (each) => (each?.position ?? START) <= window.end,
+    );
+    if (!known.every((each) => isIn(window, each))) {
+      this.#window = undefined;
+      return;
+    }
+    for (const { event, bytes } of events.slice(known.length - 1)) {
+      add(window, event, bytes);
+      window.end = event.position;
+      window.endRecord = undefined;
+    }
+    shorten(window);
+  }
+
   #known(last: Position, seen: Seen | undefined): TailPage | undefined {
     const window = this.#window;
     if (window === undefined || last < window.start || last > window.end) return undefined;
-    const { notified, lookedAtMs, end } = window;
+    const { lookedAtMs, end } = window;
     // Reads the log now and then, to verify that it still has the events of the window. A live window need
     // not wait for that.
     const unreadMs = this.#options.clock.elapsedMs() - lookedAtMs;
@@ -185,7 +207,11 @@ export class Tail {
       if (!this.#options.isLive?.() || unreadMs >= LIVE_UNREAD_MAX_MS) return undefined;
       this.#verify(end);
     }
-    if (last === end && (window.isCut || this.#options.hasNews(end, notified))) return undefined;
+    if (last === end) {
+      if (window.isCut || this.#options.hasNews(end, window.notified)) return undefined;
+      // None of the notifications so far was news.
+      window.notified = this.#options.notified();
+    }
     const first = window.events.findLastIndex(({ position }) => position <= last) + 1;
     const at = first === 0 ? window.before : seenOf(window.events[first - 1]);
     if (seen !== undefined && seen.id !== at?.id) return undefined;
@@ -196,7 +222,7 @@ export class Tail {
     const reached = rest > 0 ? (events.at(-1)?.position ?? last) : end;
     return {
       ...{ at, events, last: reached, isCut: rest > 0 || window.isCut, isAway: false },
-      notified,
+      notified: window.notified,
       lookedAtMs: this.#isVerifying ? this.#options.clock.elapsedMs() : lookedAtMs,
     };
   }
@@ -257,6 +283,19 @@ const hasEvent = ({ start, events }: Window, event: RecordedEvent | undefined): 
   event.position <= start ||
   events.findLast(({ position }) => position <= event.position)?.id === event.id;
 
+/** Whether the window knows this event as the one at its position; or, without one, that none came before. */
+const isIn = ({ start, before, events }: Window, seen: Seen | undefined): boolean => {
+  const position = seen?.position ?? START;
+  const known = position <= start ? before : events.findLast((event) => event.position === position);
+  return position >= start && known?.id === seen?.id;
+};
+
+const add = (window: Window, event: RecordedEvent, bytes: number): void => {
+  window.events.push(event);
+  window.sizes.push(bytes);
+  window.bytes += bytes;
+};
+
 const seenOf = (event: RecordedEvent | undefined): Seen | undefined =>
   event && { position: event.position, id: event.id };
 
@@ -269,7 +308,7 @@ const isContinued = (end: End, after: Position, { at, atRecord, events }: TailPa
   if (after === end.position && end.record !== undefined) return atRecord === end.record;
   if (end.newest === undefined) return after === end.position;
   const { position, id } = end.newest;
-  const shown = at?.position === position ? at : events.find((event) => event.position === position);
+  const shown = at?.position === position ? at : events.findLast((event) => event.position === position);
   return shown?.id === id;
 };
 

@@ -29,7 +29,7 @@ export type ProposedAppend = Part & {
  * was wrong.
  */
 export type StoreBatch = (batch: readonly ProposedAppend[]) => Promise<Outcomes>;
-type Outcomes = readonly (AppendedToSeveral | undefined)[];
+export type Outcomes = readonly (AppendedToSeveral | undefined)[];
 
 type Waiting = ProposedAppend & {
   /**

@@ -1,26 +1,21 @@
 // Over 200 lines, because it is one port: the event log, on the tables that it owns.
 import pg from 'pg';
-import type { EventId, LogIdentity, Position, StreamName, Version } from '#kernel/base/brands.ts';
+import type { EventId, LogIdentity, Position, Version } from '#kernel/base/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { demandWritable } from '#shared/database/demand-writable.ts';
 import { isPassing, isUniqueViolation } from '#shared/database/failures.ts';
 import { migrate } from '#shared/database/migrate.ts';
-import { type NotifierOptions, PostgresNotifier } from '#shared/database/notifier/postgres-notifier.ts';
+import type { NotifierOptions } from '#shared/database/notifier/postgres-notifier.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { checkParts } from '../check-append.ts';
 import { LogHole, LogWentBack, StaleVersion } from '../errors.ts';
-import {
-  type Appended,
-  type EventLog,
-  FIRST,
-  type ReadAt,
-  type RecordedEvent,
-  type Seen,
-} from '../event-log.ts';
+import { type Appended, type EventLog, FIRST, type RecordedEvent, type Seen, START } from '../event-log.ts';
 import { followTail, type TailFollower } from '../follow-tail.ts';
 import { notifyLater } from '../notify-later.ts';
 import { Tail, type TailPage } from '../tail.ts';
+import { appendBatch } from './append-batch.ts';
 import { GroupCommit, type ProposedAppend, type StoreBatch } from './group-commit.ts';
+import { LogBell } from './log-bell.ts';
 import {
   findEvent,
   readAfter,
@@ -56,27 +51,23 @@ export const openPostgresEventLog = async ({
   const writer = opening.use(
     openPool({ ...within, applicationName: 'annals-log-append', connectionsMax: 1 }),
   );
-  const notifier = opening.use(new PostgresNotifier({ url, directUrl, channel: 'annals_event_log', clock }));
+  const bell = opening.use(new LogBell({ url, directUrl, channel: 'annals_event_log', clock }));
   const tail = new Tail({
     clock,
     read: (after) => readAfter(readers, after),
-    notified: () => notifier.notified,
-    hasNews: (_after, notified) => notifier.notified !== notified,
-    isListening: () => notifier.isListening,
+    notified: () => bell.notified,
+    hasNews: (after, notified) => bell.hasNews(after, notified),
+    isListening: () => bell.isListening,
   });
   const wait: TailFollower['wait'] = (_after, notified, { timeoutMs, signal }) =>
-    notifier.wait(notified, timeoutMs, signal);
-  const notify = notifyLater(() => notifier.notifyEverywhere(), clock);
+    bell.wait(notified, timeoutMs, signal);
+  const ring = ringing(bell, clock);
   const commits = opening.use(
     new GroupCommit({
       clock,
       isPassing,
       retryBudgetMs: RETRY_BUDGET_MS,
-      store: async (batch) => {
-        const outcomes = await appendBatch(writer, batch);
-        notify();
-        return outcomes;
-      },
+      store: storing({ writer, tail, ring }),
     }),
   );
   const resources = opening.move();
@@ -98,7 +89,7 @@ export const openPostgresEventLog = async ({
       if (expected !== 'any' && expected > VERSION_MAX) throw new StaleVersion(stream, expected);
       return commits
         .append(proposed)
-        .catch((error: unknown) => answerRepeat({ readers, clock }, proposed, error));
+        .catch((error: unknown) => answerRepeat({ readers, clock, ring }, proposed, error));
     },
     read: (stream, from = FIRST, to = VERSION_MAX) =>
       readStreamPages(readers, stream, { from, to: Math.min(to, VERSION_MAX) as Version, clock }),
@@ -127,15 +118,45 @@ const prepare = async (
   return { identity: await readIdentity(pool), lost: await readLost(pool) };
 };
 
+/** The maximum of the column: no stream is ever at a higher version. */
+const VERSION_MAX = (2 ** 31 - 1) as Version;
+
 /** One statement, so that the server that executes it is the primary, and checks for the event itself. */
 const MARK_LOST = `insert into event_log.lost_history (log)
   select i.id from event_log.identity i
   where i.id = $1 and not exists (select from event_log.event e where e.position = $2::bigint and e.id = $3::uuid)
   on conflict do nothing`;
 
+/** The error that the append raises if the log has lost the seen event. */
+const LOST_HISTORY = 'AN001';
+
+type Ring = (position: Position) => void;
+type Storing = { readonly writer: pg.Pool; readonly tail: Tail; readonly ring: Ring };
+
+const ringing = (bell: LogBell, clock: Clock): Ring => {
+  let newest: Position = START;
+  const ring = notifyLater(() => bell.ring(newest), clock);
+  return (position) => {
+    newest = Math.max(newest, position) as Position;
+    ring();
+  };
+};
+
+/** Stores batches, and hands their events to the followers of this process as they are. */
+const storing =
+  ({ writer, tail, ring }: Storing): StoreBatch =>
+  async (batch) => {
+    const { outcomes, stored } = await appendBatch(writer, batch);
+    if (stored) {
+      tail.append(stored.before, stored.events);
+      ring(stored.last);
+    }
+    return outcomes;
+  };
+
 /** A refused append may be the repeat of a stored one whose response was lost. */
 const answerRepeat = async (
-  { readers, clock }: { readonly readers: pg.Pool; readonly clock: Clock },
+  { readers, clock, ring }: { readonly readers: pg.Pool; readonly clock: Clock; readonly ring: Ring },
   proposed: ProposedAppend,
   error: unknown,
 ): Promise<Appended> => {
@@ -145,97 +166,12 @@ const answerRepeat = async (
   const isTaken = isUniqueViolation(error);
   if (!isTaken && !(error instanceof StaleVersion)) throw error;
   const repeat = await withRetries(() => findRepeat(readers, proposed), clock);
-  if (repeat) return repeat;
-  throw isTaken ? new StaleVersion(proposed.stream, proposed.expected, { cause: error }) : error;
-};
-
-const EXPECT_ANY = -1;
-/** The maximum of the column: no stream is ever at a higher version. */
-const VERSION_MAX = (2 ** 31 - 1) as Version;
-const SEPARATOR = '\u001e';
-
-const APPEND = {
-  name: 'event-log-append',
-  text: 'select id, version, position from event_log.append_after($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
-};
-
-const APPEND_READING = {
-  name: 'event-log-append-reading',
-  text: 'select id, version, position from event_log.append_reading($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)',
-};
-
-type Stored = { readonly id: string; readonly version: Version; readonly position: Position };
-
-/**
- * Stores a batch of appends with one statement, which is one transaction, unless the log has lost the seen
- * event. Undefined for an append whose expectation was wrong.
- */
-const appendBatch = async (pool: pg.Pool, batch: readonly ProposedAppend[]): ReturnType<StoreBatch> => {
-  const seen = newestSeen(batch);
-  const values = [
-    seen?.position ?? null,
-    seen?.id ?? null,
-    ...columnsOf(batch.flatMap((each) => [...(each.also ?? []), each])),
-  ];
-  // An append with reads, or to several streams, is alone in its batch. Each of its streams is checked before
-  // any is written, because the insert leaves out those that have moved.
-  const reads = batch.flatMap((each) => [...(each.reads ?? []), ...expectedOf(each)]);
-  const read = [reads.map(({ stream }) => stream), reads.map(({ version }) => version)].map((each) =>
-    each.join(SEPARATOR),
-  );
-  const { rows } = await pool.query<Stored>(
-    reads.length === 0 ? { ...APPEND, values } : { ...APPEND_READING, values: [...read, ...values] },
-  );
-  const stored = new Map(rows.map(({ id, version, position }) => [id, { version, position }]));
-  const lastOf = ({ events }: Pick<ProposedAppend, 'events'>) => stored.get(events.at(-1)?.id ?? '');
-  return batch.map((each) => {
-    const own = lastOf(each);
-    return (
-      own && { ...own, ...(each.also?.length && { also: each.also.flatMap((part) => lastOf(part) ?? []) }) }
-    );
-  });
-};
-
-/** The versions that an append to several streams expects. */
-const expectedOf = ({ also = [], ...own }: ProposedAppend): readonly ReadAt[] =>
-  also.length === 0
-    ? []
-    : [own, ...also].flatMap(({ stream, expected }) =>
-        expected === 'any' ? [] : [{ stream, version: expected }],
-      );
-
-/** The error that the append raises if the log has lost the seen event. */
-const LOST_HISTORY = 'AN001';
-
-/** A log that has lost an earlier event has lost the newest as well. */
-const newestSeen = (batch: readonly Pick<ProposedAppend, 'seen'>[]): Seen | undefined =>
-  batch.reduce<Seen | undefined>(
-    (newest, { seen }) => (seen && seen.position > (newest?.position ?? 0) ? seen : newest),
-    undefined,
-  );
-
-const columnsOf = (batch: readonly Pick<ProposedAppend, 'stream' | 'expected' | 'events'>[]): string[] => {
-  const columns: string[][] = Array.from({ length: 8 }, () => []);
-  const ahead = new Map<StreamName, number>();
-  for (const { stream, expected, events } of batch) {
-    for (const event of events) {
-      const offset = (ahead.get(stream) ?? 0) + 1;
-      ahead.set(stream, offset);
-      const version = expected === 'any' ? EXPECT_ANY : expected;
-      const row = [
-        stream,
-        String(version),
-        String(offset),
-        event.id,
-        event.type,
-        event.data,
-        event.metadata,
-        String(event.bytes),
-      ];
-      for (const [index, value] of row.entries()) columns[index]?.push(value);
-    }
+  if (repeat) {
+    // The process that stored it may not have told anybody.
+    ring(repeat.position);
+    return repeat;
   }
-  return columns.map((column) => column.join(SEPARATOR));
+  throw isTaken ? new StaleVersion(proposed.stream, proposed.expected, { cause: error }) : error;
 };
 
 const FIND_REPEAT = {

@@ -1,0 +1,125 @@
+import type pg from 'pg';
+import type { EventId, Position, StreamName } from '#kernel/base/brands.ts';
+import type { CheckedEvent } from '../check-append.ts';
+import type { Appended, ReadAt, RecordedEvent, Seen } from '../event-log.ts';
+import { contentOf } from '../foreign-record.ts';
+import type { Outcomes, ProposedAppend } from './group-commit.ts';
+
+const EXPECT_ANY = -1;
+const SEPARATOR = '\u001e';
+
+const APPEND = {
+  name: 'event-log-append',
+  text: 'select id, version, position, recorded_at as "recordedAt", before_id as "beforeId" from event_log.append_recorded($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)',
+};
+
+type Stored = Pick<RecordedEvent, 'id' | 'version' | 'position' | 'recordedAt'>;
+
+/** The events of a batch as followers read them, at the end of the log. */
+export type StoredBatch = {
+  /** The newest event of the log until then. */
+  readonly before: Seen | undefined;
+  readonly last: Position;
+  events(): readonly { readonly event: RecordedEvent; readonly bytes: number }[];
+};
+
+/**
+ * Stores a batch of appends with one statement, which is one transaction, unless the log has lost the seen
+ * event. The outcome is undefined for an append whose expectation was wrong.
+ */
+export const appendBatch = async (
+  pool: pg.Pool,
+  batch: readonly ProposedAppend[],
+): Promise<{ readonly outcomes: Outcomes; readonly stored: StoredBatch | undefined }> => {
+  const seen = newestSeen(batch);
+  const parts = batch.flatMap((each) => [...(each.also ?? []), each]);
+  // An append with reads, or to several streams, is alone in its batch. Each of its streams is checked before
+  // any is written, because the insert leaves out those that have moved.
+  const reads = batch.flatMap((each) => [...(each.reads ?? []), ...expectedOf(each)]);
+  const read = [reads.map(({ stream }) => stream), reads.map(({ version }) => version)].map((each) =>
+    reads.length === 0 ? null : each.join(SEPARATOR),
+  );
+  const values = [...read, seen?.position ?? null, seen?.id ?? null, ...columnsOf(parts)];
+  const { rows } = await pool.query<Stored & { readonly beforeId: EventId | null }>({ ...APPEND, values });
+  const stored = new Map(rows.map(({ beforeId: _, ...row }) => [row.id, row]));
+  const lastOf = ({ events }: Pick<ProposedAppend, 'events'>): Appended | undefined => {
+    const last = stored.get(events.at(-1)?.id as EventId);
+    return last && { version: last.version, position: last.position };
+  };
+  const outcomes = batch.map((each) => {
+    const own = lastOf(each);
+    return (
+      own && { ...own, ...(each.also?.length && { also: each.also.flatMap((part) => lastOf(part) ?? []) }) }
+    );
+  });
+  const positions = rows.map(({ position }) => position);
+  const before = { position: (Math.min(...positions) - 1) as Position, id: rows[0]?.beforeId };
+  return {
+    outcomes,
+    stored:
+      rows.length === 0
+        ? undefined
+        : {
+            before: before.id ? { ...before, id: before.id } : undefined,
+            last: Math.max(...positions) as Position,
+            events: () =>
+              parts
+                .flatMap(({ stream, events }) =>
+                  events.flatMap((event) => {
+                    const row = stored.get(event.id);
+                    return row ? [{ event: recordedOf(stream, event, row), bytes: event.bytes }] : [];
+                  }),
+                )
+                .toSorted((one, other) => one.event.position - other.event.position),
+          },
+  };
+};
+
+/** The event as a follower reads it. */
+const recordedOf = (
+  stream: StreamName,
+  { type, data, metadata }: CheckedEvent,
+  stored: Stored,
+): RecordedEvent => ({
+  ...{ ...stored, stream, type },
+  ...contentOf({ data: JSON.parse(data), metadata: JSON.parse(metadata) }),
+});
+
+/** The versions that an append to several streams expects. */
+const expectedOf = ({ also = [], ...own }: ProposedAppend): readonly ReadAt[] =>
+  also.length === 0
+    ? []
+    : [own, ...also].flatMap(({ stream, expected }) =>
+        expected === 'any' ? [] : [{ stream, version: expected }],
+      );
+
+/** A log that has lost an earlier event has lost the newest as well. */
+const newestSeen = (batch: readonly Pick<ProposedAppend, 'seen'>[]): Seen | undefined =>
+  batch.reduce<Seen | undefined>(
+    (newest, { seen }) => (seen && seen.position > (newest?.position ?? 0) ? seen : newest),
+    undefined,
+  );
+
+const columnsOf = (batch: readonly Pick<ProposedAppend, 'stream' | 'expected' | 'events'>[]): string[] => {
+  const columns: string[][] = Array.from({ length: 8 }, () => []);
+  const ahead = new Map<StreamName, number>();
+  for (const { stream, expected, events } of batch) {
+    for (const event of events) {
+      const offset = (ahead.get(stream) ?? 0) + 1;
+      ahead.set(stream, offset);
+      const version = expected === 'any' ? EXPECT_ANY : expected;
+      const row = [
+        stream,
+        String(version),
+        String(offset),
+        event.id,
+        event.type,
+        event.data,
+        event.metadata,
+        String(event.bytes),
+      ];
+      for (const [index, value] of row.entries()) columns[index]?.push(value);
+    }
+  }
+  return columns.map((column) => column.join(SEPARATOR));
+};
