@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startEmbeddedPostgres } from '../adapters/embedded-postgres/embedded.ts';
+import { openPool } from '../shared/database/pool.ts';
 import { createDatabase, postmasterOf } from './database.ts';
 import { numbersOf, readOptions } from './options.ts';
 import { startAnnals, tokenOf } from './processes.ts';
@@ -42,7 +43,15 @@ const readStatements = async (file: string): Promise<readonly string[]> =>
   });
 const SHOWN_CHARACTERS = 110;
 
-type Look = { readonly statements: readonly string[]; readonly ours: number; readonly database: number };
+type Look = {
+  readonly statements: readonly string[];
+  /** How often PostgreSQL has waited for the disk to keep its WAL. */
+  readonly flushes: number;
+  readonly ours: number;
+  readonly database: number;
+};
+
+const FLUSHES = `select sum(fsyncs)::integer as flushes from pg_stat_io where object = 'wal' and backend_type = 'client backend'`;
 
 await runBench(async (folder) => {
   await using server = await startEmbeddedPostgres({
@@ -59,7 +68,9 @@ await runBench(async (folder) => {
     { root: options.root === '' ? undefined : options.root },
   );
   const postmaster = await postmasterOf(databaseUrl);
+  await using pool = openPool({ url: databaseUrl, applicationName: 'looking', connectionsMax: 1 });
   const look = async (): Promise<Look> => ({
+    flushes: (await pool.query<{ flushes: number }>(FLUSHES)).rows[0]?.flushes ?? 0,
     statements: await readStatements(join(folder, 'postgres.log')),
     ours: (await statOf(ours.pid)).cpuUs,
     database: await cpuUsOfDatabase(postmaster),
@@ -69,11 +80,12 @@ await runBench(async (folder) => {
     const counted = new Map<string, number>();
     for (const text of statements) counted.set(text, (counted.get(text) ?? 0) + 1);
     printTable(
-      [title, 'statements', 'CPU ms', 'of PostgreSQL'],
+      [title, 'statements', 'WAL flushes', 'CPU ms', 'of PostgreSQL'],
       [
         [
           '',
           (statements.length / count).toFixed(1),
+          ((after.flushes - before.flushes) / count).toFixed(2),
           ((after.ours - before.ours) / count / 1_000).toFixed(2),
           ((after.database - before.database) / count / 1_000).toFixed(2),
         ],

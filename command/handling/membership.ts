@@ -4,6 +4,12 @@ import type { Pool } from '#shared/database/pool.ts';
 
 type Belonging = { readonly parent: StreamName; readonly child: StreamName };
 
+/**
+ * Nobody waits for the disk: the checkpoint that moves past these events is written to it later, so a crash
+ * that loses them loses that too.
+ */
+const PASSING = `set_config('synchronous_commit', 'off', true) is not null`;
+
 /** Records parents of children, and returns the children whose parent has already ended. Idempotent. */
 export const join = async (pool: Pool, links: readonly Belonging[]): Promise<readonly Belonging[]> => {
   const { rows } = await pool.query<Belonging>(
@@ -11,7 +17,7 @@ export const join = async (pool: Pool, links: readonly Belonging[]): Promise<rea
      gone as (select w.parent, w.child from wanted w join process_manager.deleted_parent d on d.parent = w.parent),
      joined as (
        insert into process_manager.member (parent, child)
-       select parent, child from wanted where parent not in (select parent from gone)
+       select parent, child from wanted where parent not in (select parent from gone) and ${PASSING}
        on conflict do nothing
      )
      select parent, child from gone`,
@@ -22,7 +28,7 @@ export const join = async (pool: Pool, links: readonly Belonging[]): Promise<rea
 
 export const leave = async (pool: Pool, links: readonly Belonging[]): Promise<void> => {
   await pool.query(
-    'delete from process_manager.member m using unnest($1::text[], $2::text[]) as l (parent, child) where m.parent = l.parent and m.child = l.child',
+    `delete from process_manager.member m using unnest($1::text[], $2::text[]) as l (parent, child) where m.parent = l.parent and m.child = l.child and ${PASSING}`,
     columnsOf(links),
   );
 };

@@ -123,7 +123,8 @@ export class PostgresNotifier extends Notifier implements AsyncDisposable {
       client.on('notification', ({ processId, payload = '' }) => {
         if (processId !== own?.pid) this.receive(payload);
       });
-      await client.query(`listen ${channel}`);
+      // A notification is only a hint, but its commit would wait for the disk like any other.
+      await client.query(`set synchronous_commit = off; listen ${channel}`);
       this.#client = client;
       // For commits while nobody listened.
       this.notify();
