@@ -2,6 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Position } from '#kernel/base/brands.ts';
 import { traceIdOf } from '#kernel/base/traceparent.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { sendPipelined } from '#shared/database/pipeline.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { LIVE_SCHEMA, PROJECTOR } from '#shared/database/read-model-schemas.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
@@ -17,6 +18,7 @@ import { exceptionsIn, findExceptions } from '#shared/projection/parked.ts';
 import { joined, prepare } from '#shared/projection/prepared.ts';
 import { projectPrepared } from '#shared/projection/project.ts';
 import { completeMarks, createReadModel, marksOf, USE_LIVE } from '#shared/projection/schema.ts';
+import type { Parked } from '#shared/read-model/parked.ts';
 import type { ReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import { traceOf } from '#shared/tracing/trace-appends.ts';
@@ -26,7 +28,7 @@ import { migrateProjector } from './migrate.ts';
 
 type ProjectorDependencies = Omit<
   FollowerOptions,
-  'name' | 'act' | 'prepare' | 'ahead' | 'write' | 'committed' | 'isLasting'
+  'name' | 'act' | 'prepare' | 'write' | 'committed' | 'isLasting'
 > & {
   readonly domain: Domain;
   readonly keys: KeyStore;
@@ -59,6 +61,7 @@ export const startProjector = async (dependencies: ProjectorDependencies): Promi
   const codec = createCodec(dependencies);
   const parkings = observeProjector({ pool, metrics });
   const batches = traceBatches(tracing, 'project');
+  let parked: { readonly parked: Parked; readonly traceId: string | undefined }[] = [];
   await using resources = new AsyncDisposableStack();
   const lostKeys = resources.use(reportLostKeys(log, 'Aggregates are parked, because'));
   const follower = await startFollower({
@@ -71,28 +74,29 @@ export const startProjector = async (dependencies: ProjectorDependencies): Promi
     metrics,
     clock,
     prepare: (events) => prepare({ codec, tables }, events),
-    ahead: (events) => [
-      USE_LIVE,
-      findExceptions(new Set(events.filter(tables.isProjected).map(({ stream }) => stream))),
-    ],
-    async write(events, connection, ready, [live, found]) {
+    async write(events, connection, ready) {
       batches.begin(events);
+      const streams = new Set(events.filter(tables.isProjected).map(({ stream }) => stream));
+      const [live, found] = await sendPipelined(connection, [USE_LIVE, findExceptions(streams)]);
       // A failure releases the lease: with a new release, a rebuild puts its tables in place while both are
       // running.
       if (!isMadeBy(definition.fingerprint, marksOf(live)))
         throw new NotReady('The tables of the read model belong to another release');
-      for (const parked of await projectPrepared(connection, tables, joined(ready), exceptionsIn(found))) {
-        parkings.inc();
-        if (lostKeys.count(parked.reason)) continue;
-        log.error(
-          { parked, traceId: traceIdIn(events, parked.position) },
-          'An event could not be applied to the read model; its aggregate is parked.',
-        );
-      }
+      parked = (await projectPrepared(connection, tables, joined(ready), exceptionsIn(found))).map(
+        (each) => ({
+          parked: each,
+          traceId: traceIdIn(events, each.position),
+        }),
+      );
     },
     committed: (position) => {
       notifier.announce(eventLog.identity, position);
       batches.committed();
+      for (const each of parked.splice(0)) {
+        parkings.inc();
+        if (lostKeys.count(each.parked.reason)) continue;
+        log.error(each, 'An event could not be applied to the read model; its aggregate is parked.');
+      }
     },
   });
   resources.use(follower);

@@ -1,6 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { Position } from '#kernel/base/brands.ts';
 import { CHAIN } from '#shared/audit/chain.ts';
+import { sendPipelined } from '#shared/database/pipeline.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { type Batch, followAhead } from '#shared/follower/follow-ahead.ts';
@@ -39,9 +40,10 @@ export const startChain = (dependencies: ChainDependencies): Promise<AsyncDispos
           };
       }
     },
-    ahead: () => [FIND_CHAIN_END],
-    write: ({ events, ready }, connection, { after, answers: [end] }) =>
-      writeBlocks(connection, { events, hashes: Buffer.concat(ready), after, end: chainEndIn(end) }),
+    async write({ events, ready }, connection, { after }) {
+      const [end] = await sendPipelined(connection, [FIND_CHAIN_END]);
+      await writeBlocks(connection, { events, hashes: Buffer.concat(ready), after, end: chainEndIn(end) });
+    },
   });
 
 /** Hashing blocks the event loop, so it is done in parts, between which requests are served. */

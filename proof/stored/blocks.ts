@@ -1,5 +1,5 @@
 import type { Position } from '#kernel/base/brands.ts';
-import type { Answer, Statement } from '#shared/database/pipeline.ts';
+import { type Answer, type Statement, sendLast } from '#shared/database/pipeline.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { extendByAll, GENESIS, HASH_BYTES } from './chain.ts';
@@ -41,14 +41,16 @@ export const FIND_CHAIN_END: Statement = { name: 'chain-end', text: CHAIN_END };
 export const chainEndIn = (answer: Answer | undefined): ChainEnd =>
   (answer?.rows[0] as ChainEnd | undefined) ?? EMPTY_CHAIN;
 
+const INSERT_BLOCK: Statement = {
+  name: 'chain-insert-block',
+  text: `insert into audit.block (count, events, first_position, last_position, first_at, last_at, latest_at, hashes, head)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+};
+
 export const insertBlock = async (connection: Connection, block: Block): Promise<void> => {
   const { count, events, firstPosition, lastPosition, firstAt, lastAt, latestAt, hashes, head } = block;
-  await connection.query({
-    name: 'chain-insert-block',
-    text: `insert into audit.block (count, events, first_position, last_position, first_at, last_at, latest_at, hashes, head)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    values: [count, events, firstPosition, lastPosition, firstAt, lastAt, latestAt, hashes, head],
-  });
+  const values = [count, events, firstPosition, lastPosition, firstAt, lastAt, latestAt, hashes, head];
+  await sendLast(connection, [{ ...INSERT_BLOCK, values }]);
 };
 
 const BLOCKS_PAGE = 100;

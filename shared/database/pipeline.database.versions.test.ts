@@ -2,9 +2,9 @@ import { expect } from 'vitest';
 import { pauseBackends } from '../../test/engines/pause-backends.ts';
 import { test as base } from '../../test/engines/pool.ts';
 import { isSilence } from './failures.ts';
+import { inJointTransaction } from './joint.ts';
 import { prepared, type Statement, sendPipelined } from './pipeline.ts';
-import { openPool } from './pool.ts';
-import { inTransactionAfter } from './transaction.ts';
+import { type Connection, openPool } from './pool.ts';
 
 const test = base
   .extend('send', { scope: 'file' }, ({ pool }) => async (statements: readonly Statement[]) => {
@@ -32,10 +32,10 @@ test('each statement has its own result, prepared or not', async ({ send }) => {
   ];
   for (let time = 0; time < 3; time += 1)
     expect(await send(statements)).toEqual([
-      { rows: [{ big: 7, nothing: null }], rowCount: 1 },
-      { rows: [{ text: 'given' }, { text: 'given' }], rowCount: 2 },
-      { rows: [], rowCount: 0 },
-      { rows: [], rowCount: 0 },
+      { rows: [{ big: 7, nothing: null }], rowCount: 1, command: 'SELECT' },
+      { rows: [{ text: 'given' }, { text: 'given' }], rowCount: 2, command: 'SELECT' },
+      { rows: [], rowCount: 0, command: 'SET' },
+      { rows: [], rowCount: 0, command: 'SELECT' },
     ]);
   expect(await send([])).toEqual([]);
 });
@@ -81,23 +81,6 @@ test('a statement that cannot be prepared fails each time', async ({ noted, send
   expect(await noted()).toEqual([3]);
 });
 
-test('a transaction begins with its first statements, and is rolled back if one of them fails', async ({
-  noted,
-  pool,
-}) => {
-  const work = inTransactionAfter(pool, [note(5)], async (connection, [first]) => {
-    expect(first?.rowCount).toBe(1);
-    expect(connection).toHaveProperty('processID');
-    throw new RangeError('not this time');
-  });
-  await expect(work).rejects.toThrow('not this time');
-  await expect(
-    inTransactionAfter(pool, [note(5), { text: 'select 1 / 0' }], async () => {}),
-  ).rejects.toMatchObject({ code: '22012' });
-  await inTransactionAfter(pool, [note(6)], async () => {});
-  expect(await noted()).toEqual([3, 6]);
-});
-
 test('a silent server is noticed after the time of one statement, however many were sent', async ({
   database,
 }) => {
@@ -112,7 +95,9 @@ test('a silent server is noticed after the time of one statement, however many w
   using _paused = await pauseBackends(database.url, 'test-silent-pipeline');
   // One by one, they would take hours.
   const many = Array.from({ length: 10_000 }, () => ({ text: 'select 1' }));
-  const failure = await inTransactionAfter(pool, many, async () => 'never').catch((error: unknown) => error);
+  const failure = await inJointTransaction(pool, many, [], { isShared: false }).catch(
+    (error: unknown) => error,
+  );
   expect(isSilence(failure)).toBe(true);
 });
 
@@ -127,8 +112,9 @@ test('a server that works on each statement in time may take longer for all of t
     unansweredMs: 200,
   });
   const slow = { text: 'select pg_sleep(0.6), 1 as slow' };
-  const answers = await inTransactionAfter(pool, [slow, slow, slow, slow], async (_, all) => all);
-  expect(answers).toHaveLength(4);
+  const send = async (connection: Connection) =>
+    expect(await sendPipelined(connection, [slow, slow, slow, slow])).toHaveLength(4);
+  await inJointTransaction(pool, [], [send], { isShared: false });
 });
 
 test('a connection that ends in between fails the whole', async ({ noted, pool }) => {
@@ -136,5 +122,5 @@ test('a connection that ends in between fails the whole', async ({ noted, pool }
   const ending = { text: 'select pg_terminate_backend(pg_backend_pid())' };
   await expect(sendPipelined(connection, [note(7), ending, note(8)])).rejects.toThrow();
   connection.release(true);
-  expect(await noted()).toEqual([3, 6]);
+  expect(await noted()).toEqual([3]);
 });

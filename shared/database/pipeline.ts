@@ -18,7 +18,12 @@ export type Statement = {
   readonly name?: string;
   readonly values?: readonly unknown[];
 };
-export type Answer = { readonly rows: readonly Record<string, unknown>[]; readonly rowCount: number };
+export type Answer = {
+  readonly rows: readonly Record<string, unknown>[];
+  readonly rowCount: number;
+  /** The server’s word for what it has done. */
+  readonly command: string;
+};
 
 /** A statement that each connection parses and plans once. Its text must be one of a few. */
 export const prepared = (text: string, values: readonly unknown[]): Statement => ({
@@ -53,6 +58,34 @@ export const collect = async (work: (sender: Sender) => Promise<unknown>): Promi
   return statements;
 };
 
+/** A connection in a transaction in which others write at the same time: they send together. */
+export abstract class Joint {
+  /** A refused statement fails all who write, and each then does its work again alone. */
+  abstract readonly isShared: boolean;
+  abstract send(statements: readonly Statement[]): Promise<readonly Answer[]>;
+  abstract sendLast(statements: readonly Statement[]): void;
+
+  /** The driver has nine forms of it; transactions use two. */
+  query(...given: unknown[]): never {
+    const [asked, values] = given as [string | Statement, unknown[]?];
+    if (given.some((each) => typeof each === 'function') || (typeof asked === 'object' && 'submit' in asked))
+      throw new TypeError('A joint transaction takes a text or a statement, and returns a promise');
+    const statement = typeof asked === 'string' ? { text: asked } : asked;
+    const sent = this.send([values === undefined ? statement : { ...statement, values }]);
+    return sent.then(([answer]) => answer) as never;
+  }
+}
+
+/** Sends statements with the commit, in the transaction of a follower, and at once in any other. */
+export const sendLast = async (connection: Connection, statements: readonly Statement[]): Promise<void> => {
+  if (connection instanceof Joint) connection.sendLast(statements);
+  else await sendPipelined(connection, statements);
+};
+
+/** Whether a statement that is refused fails the work of others too. */
+export const isShared = (connection: Connection): boolean =>
+  connection instanceof Joint && connection.isShared;
+
 /**
  * Sends several statements at once, which costs one round trip. The server runs them in order, and none after
  * a failed one, whose failure is thrown. Through a pooler they are sent one after the other; outside of a
@@ -63,6 +96,7 @@ export const sendPipelined = async (
   statements: readonly Statement[],
 ): Promise<readonly Answer[]> => {
   if (statements.length === 0) return [];
+  if (connection instanceof Joint) return connection.send(statements);
   return isThroughPooler(connection)
     ? sendInTurn(connection, statements)
     : new Pipeline(statements).runOn(connection);
@@ -74,8 +108,8 @@ const sendInTurn = async (
 ): Promise<readonly Answer[]> => {
   const answers: Answer[] = [];
   for (const { values = [], ...statement } of statements) {
-    const { rows, rowCount } = await connection.query({ ...statement, values: [...values] });
-    answers.push({ rows, rowCount: rowCount ?? 0 });
+    const { rows, rowCount, command } = await connection.query({ ...statement, values: [...values] });
+    answers.push({ rows, rowCount: rowCount ?? 0, command });
   }
   return answers;
 };
@@ -176,7 +210,8 @@ class Pipeline {
   }
 
   handleCommandComplete({ text }: { readonly text: string }): void {
-    this.#answers.push({ rows: this.#rows, rowCount: Number(COUNT.exec(text)?.[0] ?? 0) });
+    const [command = ''] = text.split(' ');
+    this.#answers.push({ rows: this.#rows, rowCount: Number(COUNT.exec(text)?.[0] ?? 0), command });
     this.#rows = [];
   }
 

@@ -41,7 +41,7 @@ const WAITING_MAX = 2_000;
 const END_TIMEOUT_MS = 5_000;
 
 /** One connection, for statements that must share it; code outside the adapters uses this name. */
-export type Connection = pg.ClientBase;
+export type Connection = Pick<pg.ClientBase, 'query'>;
 
 type Connected = (
   error: Error | undefined,

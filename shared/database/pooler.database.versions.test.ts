@@ -8,9 +8,11 @@ import { startRelay } from '../../test/engines/relay.ts';
 import { onConnection } from '../../testing/database/search-everywhere.ts';
 import { until } from '../../testing/until.ts';
 import { holdLock } from './held-lock.ts';
-import { openPool } from './pool.ts';
+import { inJointTransaction } from './joint.ts';
+import { sendPipelined } from './pipeline.ts';
+import { type Connection, openPool } from './pool.ts';
 import { PreparedRead } from './prepared-read.ts';
-import { inTransaction, inTransactionAfter } from './transaction.ts';
+import { inTransaction } from './transaction.ts';
 
 if (pgBouncerMissing) console.warn(`Poolers are left out: ${pgBouncerMissing}.`);
 
@@ -58,14 +60,13 @@ describe.skipIf(pgBouncerMissing).each(['session', 'transaction'] as const)(
     test('a transaction that begins with several statements has its settings, and their results', async () => {
       await using pool = open({ statementTimeoutMs: 1_234 });
       const asked = { name: 'shown', text: `select current_setting('statement_timeout') as timeout` };
+      const shown: unknown[] = [];
+      const show = async (connection: Connection) =>
+        void shown.push((await sendPipelined(connection, [asked]))[0]?.rows);
       const work = () =>
-        inTransactionAfter(
-          pool,
-          [{ text: `set local lock_timeout = 7` }, asked],
-          async (_connection, answers) => answers[1]?.rows,
-        );
-      for (const rows of await Promise.all([work(), work(), work()]))
-        expect(rows).toEqual([{ timeout: '1234ms' }]);
+        inJointTransaction(pool, [{ text: `set local lock_timeout = 7` }], [show, show], { isShared: true });
+      await Promise.all([work(), work(), work()]);
+      expect(shown).toEqual(Array.from({ length: 6 }, () => [{ timeout: '1234ms' }]));
     });
 
     test('a commit is on the disk, even if the server is set not to wait for it', async () => {

@@ -11,7 +11,7 @@ type Callback = (error: Error | null, answer?: Answer) => void;
  * Whether a connection leads to a pooler, which may lend it another session of the server for each
  * transaction.
  */
-export const isThroughPooler = (connection: pg.ClientBase): boolean =>
+export const isThroughPooler = (connection: Pick<pg.ClientBase, 'query'>): boolean =>
   connection instanceof SessionClient && connection.isThroughPooler;
 
 /**

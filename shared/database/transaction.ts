@@ -1,52 +1,44 @@
 import { isSilence } from './failures.ts';
-import { type Answer, type Statement, sendPipelined } from './pipeline.ts';
 import type { Connection, Pool } from './pool.ts';
 
 /**
  * Does all of the work, or none of it if it throws. Sends settings with the beginning, which saves a round
  * trip.
  */
-export const inTransaction = <Result>(
+export const inTransaction = async <Result>(
   pool: Pool,
   work: (connection: Connection) => Promise<Result>,
   settings = '',
-): Promise<Result> => transact(pool, (connection) => connection.query(`begin;${settings}`), work);
-
-/** The same; sends the first statements with the beginning, and passes their results to the work. */
-export const inTransactionAfter = <Result>(
-  pool: Pool,
-  first: readonly Statement[],
-  work: (connection: Connection, answers: readonly Answer[]) => Promise<Result>,
-): Promise<Result> =>
-  transact(
-    pool,
-    (connection) => sendPipelined(connection, [BEGIN, ...first]),
-    (connection, [, ...answers]) => work(connection, answers),
-  );
-
-const BEGIN: Statement = { name: 'begin', text: 'begin' };
-
-const transact = async <Begun, Result>(
-  pool: Pool,
-  begin: (connection: Connection) => Promise<Begun>,
-  work: (connection: Connection, begun: Begun) => Promise<Result>,
 ): Promise<Result> => {
   const connection = await pool.connect();
   let broken: Error | undefined;
   try {
-    const result = await work(connection, await begin(connection));
-    await connection.query('commit');
+    await connection.query(`begin;${settings}`);
+    const result = await work(connection);
+    demandCommitted(await connection.query('commit'));
     return result;
   } catch (error) {
-    // A rollback would wait for a silent server a second time.
-    if (isSilence(error)) broken = error;
-    else
-      await connection.query('rollback').catch((failure: Error) => {
-        broken = failure;
-      });
+    broken = await rollBack(connection, error);
     throw error;
   } finally {
-    // A connection that could not roll back is of no use to the next.
     connection.release(broken);
   }
+};
+
+/** A statement that failed, and whose failure nobody has thrown, makes the server roll back instead. */
+export const demandCommitted = (answer: { readonly command?: string } | undefined): void => {
+  if (answer?.command !== 'COMMIT')
+    throw new Error('The transaction was rolled back: one of its statements has failed.');
+};
+
+/** Returns why the connection is of no use to the next, if it could not roll back. */
+export const rollBack = async (connection: Connection, cause: unknown): Promise<Error | undefined> => {
+  // A rollback would wait for a silent server a second time.
+  if (isSilence(cause)) return cause;
+  try {
+    await connection.query('rollback');
+  } catch (error) {
+    return error as Error;
+  }
+  return undefined;
 };

@@ -29,7 +29,7 @@ const EVENT_POSITION = `(to_jsonb(follower_checkpoint)->>'event_position')::bigi
 const COLUMNS = `log, position, case when ${EVENT_POSITION} = position then ${EVENT} end as event`;
 
 /** Another owner has moved the checkpoint: the pending write of this one is void. */
-class LostCheckpoint extends Error {
+export class LostCheckpoint extends Error {
   constructor(follower: string) {
     super(`another process has taken over as the ${follower}`);
     this.name = 'LostCheckpoint';
@@ -126,13 +126,21 @@ export type Move = {
 const MOVED = `on conflict (follower) do update set position = $4, epoch = $5, event = excluded.event, event_position = excluded.event_position,
          moved_at = excluded.moved_at, moved_position = excluded.moved_position
        where held.log = $2 and held.position = $3 and held.epoch <= $5`;
+
+/** A setting that does not exist, so that reading it fails. */
+const LOST = 'annals.checkpoint_lost';
+/** Fails unless as many checkpoints have moved, so that nothing that was sent together with it is done. */
+export const demandAll = (moved: string, count: string): string =>
+  `with ${moved} select case when count(*) <> ${count} then current_setting('${LOST}') end from moved`;
+export const isLost = (error: unknown): boolean => error instanceof Error && error.message.includes(LOST);
 const INTO =
   'insert into public.follower_checkpoint as held (follower, log, position, epoch, event, event_position, moved_at, moved_position)';
 
+const MOVE = `${INTO} values ($1, $2::uuid, $4::bigint, $5::bigint, $6::uuid, $4, clock_timestamp(), $4) ${MOVED}`;
 /** Prepared, because each follower sends it for each page. */
-const MOVE = {
+const DEMAND_MOVE = {
   name: 'follower-move-checkpoint',
-  text: `${INTO} values ($1, $2, $4, $5, $6, $4, clock_timestamp(), $4) ${MOVED}`,
+  text: demandAll(`moved as (${MOVE} returning follower)`, '1'),
 };
 
 /**
@@ -147,21 +155,15 @@ const MOVE_ALONE = {
 
 /** Moves the checkpoint, or throws if it is not where this owner left it. */
 export const moveCheckpoint = async (connection: Connection, follower: string, move: Move): Promise<void> =>
-  demandMoved(follower, await connection.query({ ...MOVE, values: valuesOf(follower, move) }));
+  demandMoved(follower, await connection.query(MOVE, valuesOf(follower, move)));
 
-/**
- * The statement that moves the checkpoint, for callers that send it with others; `demandMoved` throws if it
- * has moved nothing.
- */
+/** The statement that moves the checkpoint, for callers that send it with others. Fails if it `isLost`. */
 export const movingCheckpoint = (follower: string, move: Move): Statement => ({
-  ...MOVE,
+  ...DEMAND_MOVE,
   values: valuesOf(follower, move),
 });
 
-export const demandMoved = (
-  follower: string,
-  answer: { readonly rowCount: number | null } | undefined,
-): void => {
+const demandMoved = (follower: string, answer: { readonly rowCount: number | null } | undefined): void => {
   if (answer?.rowCount !== 1) throw new LostCheckpoint(follower);
 };
 

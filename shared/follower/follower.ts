@@ -1,7 +1,6 @@
 // Over 200 lines, because a follower is one loop: pages, transaction, checkpoint, lease.
 import type { EventId, Position } from '#kernel/base/brands.ts';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
-import type { Answer, Statement } from '#shared/database/pipeline.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import { LogWentBack } from '#shared/event-log/errors.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
@@ -21,18 +20,13 @@ export type FollowerOptions<Ready = unknown> = ObservedFollower & {
   act?(events: readonly RecordedEvent[], signal: AbortSignal): Promise<void>;
   /** Prepares a page for `write` without a transaction, while the page before is still being written. */
   prepare?(events: readonly RecordedEvent[]): Promise<Ready>;
-  /** Statements whose results `write` needs; they are sent together with the beginning of its transaction. */
-  ahead?(events: readonly RecordedEvent[]): readonly Statement[];
   /**
    * Writes the effects of events, on a connection whose transaction also moves the checkpoint: exactly once,
-   * whatever happens. Gets the prepared pages, and the results of the statements `ahead` of it.
+   * whatever happens. Other followers write in the transaction at the same time, and all that is sent in one
+   * turn of the event loop takes one round trip: so it sends at once what it can. It may run in vain, and again,
+   * if the transaction fails: what others notice of it belongs in `committed`.
    */
-  write?(
-    events: readonly RecordedEvent[],
-    connection: Connection,
-    ready: readonly Ready[],
-    answers: readonly Answer[],
-  ): Promise<void>;
+  write?(events: readonly RecordedEvent[], connection: Connection, ready: readonly Ready[]): Promise<void>;
   /**
    * Whether the follower has anything to do for these events. If not, neither `act` nor `write` is called,
    * and the checkpoint moves up to `MOVE_WITHIN_MS` later: an owner that takes over in between gets the
@@ -55,7 +49,7 @@ export type FollowerOptions<Ready = unknown> = ObservedFollower & {
  * the checkpoint.
  */
 export const startFollower = <Ready>(options: FollowerOptions<Ready>): Promise<AsyncDisposable> => {
-  const { eventLog, act, prepare, ahead, write, concerns } = options;
+  const { eventLog, act, prepare, write, concerns } = options;
   return startFollowing<Batch<Ready>>({
     ...options,
     async *follow(after, signal, event) {
@@ -75,9 +69,7 @@ export const startFollower = <Ready>(options: FollowerOptions<Ready>): Promise<A
       }
     },
     act: act && (({ events }, signal) => act(events, signal)),
-    ahead: ahead && (({ events }) => ahead(events)),
-    write:
-      write && (({ events, ready }, connection, { answers }) => write(events, connection, ready, answers)),
+    write: write && (({ events, ready }, connection) => write(events, connection, ready)),
     concerns: concerns && (({ events }) => concerns(events)),
   });
 };
@@ -104,12 +96,11 @@ export type FollowingOptions<Page> = Pick<
   /** Recognizes errors that are no failure, and are reported elsewhere. */
   readonly isExpected?: (error: unknown) => boolean;
   readonly act?: ((page: Page, signal: AbortSignal) => Promise<void>) | undefined;
-  readonly ahead?: ((page: Page) => readonly Statement[]) | undefined;
-  readonly write?: ((page: Page, connection: Connection, known: Known) => Promise<void>) | undefined;
-  readonly concerns?: ((page: Page, span: { readonly after: Position }) => boolean) | undefined;
+  readonly write?: ((page: Page, connection: Connection, span: Span) => Promise<void>) | undefined;
+  readonly concerns?: ((page: Page, span: Span) => boolean) | undefined;
 };
 
-type Known = { readonly after: Position; readonly answers: readonly Answer[] };
+type Span = { readonly after: Position };
 
 type Followed<Page> = {
   readonly page: Page;
@@ -171,10 +162,11 @@ const follow = async <Page>(
   options: FollowingOptions<Page>,
   { epoch, signal }: { epoch: number; signal: AbortSignal },
 ): Promise<void> => {
-  const { name, pool, eventLog, clock, act, ahead, write, concerns, restMs = 0, isLasting = false } = options;
+  const { name, pool, eventLog, clock, act, write, concerns, restMs = 0, isLasting = false } = options;
   const taken = await takeCheckpoint(pool, name, epoch);
   if (taken) await demandEvent(eventLog, taken);
   let saved: Position = taken?.position ?? START;
+  let isFirst = taken === undefined;
   let checkpoint: Reached = { position: saved, event: taken?.event ?? undefined };
   const turnTo = ({ position: to, event }: Reached): Turn => ({
     follower: name,
@@ -182,6 +174,7 @@ const follow = async <Page>(
     move: () => ({ log: eventLog.identity, from: saved, to, epoch, event }),
     committed() {
       saved = to;
+      isFirst = false;
       options.committed?.(to);
     },
   });
@@ -203,12 +196,12 @@ const follow = async <Page>(
         await act?.(page, signal);
         if (following.aborted) break;
         checkpoint = { position: upTo, event };
-        const written = write && {
-          ahead: ahead?.(page) ?? [],
-          write: (connection: Connection, answers: readonly Answer[]) =>
-            write(page, connection, { after, answers }),
-        };
-        await pass.write(key, { ...turnTo(checkpoint), ...written, isLarge: isFull }, writeWithinMs);
+        const written = write && { write: (to: Connection) => write(page, to, { after }) };
+        await pass.write(
+          key,
+          { ...turnTo(checkpoint), ...written, isAlone: isFull || isFirst },
+          writeWithinMs,
+        );
       } else {
         checkpoint = { position: upTo, event };
         pass.write(key, turnTo(checkpoint), MOVE_WITHIN_MS).catch(fail);

@@ -1,9 +1,11 @@
 import type { Socket } from 'node:net';
+import type pg from 'pg';
 import { pino } from 'pino';
 import { expect } from 'vitest';
 import { createMetrics } from '#process/observability/metrics.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
+import { processOf } from '#shared/database/session.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';
 import { anEvent, aStream } from '../../test/contracts/event-log-engine.ts';
 import { openCuttable } from '../../test/engines/cuttable.ts';
@@ -16,8 +18,9 @@ import { type FollowerOptions, startFollower } from './follower.ts';
 const HOUR_MS = 3_600_000;
 const FOLLOWER = 'hangs';
 
-const portOf = (connection: unknown): number =>
-  (connection as { readonly connection: { readonly stream: Socket } }).connection.stream.localPort ?? 0;
+type Wired = pg.ClientBase & { readonly connection: { readonly stream: Socket } };
+const portOf = (connection: pg.ClientBase | undefined): number =>
+  (connection as Wired | undefined)?.connection.stream.localPort ?? 0;
 
 test('a leader whose connection hangs gives up its lease, though it can renew it, and every event is written once', async ({
   database,
@@ -28,6 +31,8 @@ test('a leader whose connection hangs gives up its lease, though it can renew it
   const through = Object.assign(new URL(database.url), { host: `127.0.0.1:${way.port}` }).href;
   const limits = { applicationName: 'test-hangs', connectionsMax: 4, statementTimeoutMs: HOUR_MS };
   await using hanging = openPool({ ...limits, url: through });
+  const connections: pg.ClientBase[] = [];
+  hanging.on('connect', (connection) => connections.push(connection));
   await using standing = openPool({ ...limits, url: database.url });
   await pool.query('create table public.written (position integer)');
   const hung: unknown[] = [];
@@ -55,10 +60,11 @@ test('a leader whose connection hangs gives up its lease, though it can renew it
   await using _leader = await start(hanging, async (events, connection) => {
     if (events.some(({ position }) => position === 2) && hung.length === 0) {
       // Only this connection: the lease goes on being renewed.
-      way.strandFrom(portOf(connection));
+      const { rows } = await connection.query<{ pid: number }>('select pg_backend_pid() as pid');
+      way.strandFrom(portOf(connections.find((each) => processOf(each) === rows[0]?.pid)));
       hung.push(connection);
     }
-    await write(events, connection, [], []);
+    await write(events, connection, []);
   });
   await append();
   await isAt(1);

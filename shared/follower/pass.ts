@@ -2,11 +2,11 @@
 import { oncePer } from '#kernel/base/once-per.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { isSilence } from '#shared/database/failures.ts';
-import type { Answer, Statement } from '#shared/database/pipeline.ts';
+import { inJointTransaction } from '#shared/database/joint.ts';
+import type { Statement } from '#shared/database/pipeline.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
-import { inTransactionAfter } from '#shared/database/transaction.ts';
-import { demandMoved, type Move, moveCheckpointAlone, movingCheckpoint } from './checkpoint.ts';
-import { type MoveOf, moveCheckpointsAlone, movedOf, movingCheckpoints } from './move-together.ts';
+import { isLost, LostCheckpoint, type Move, moveCheckpointAlone, movingCheckpoint } from './checkpoint.ts';
+import { moveCheckpointsAlone, movingCheckpoints } from './move-together.ts';
 
 /** The writes of one follower for a page, in the transaction that moves its checkpoint. */
 export type Turn = {
@@ -15,12 +15,13 @@ export type Turn = {
   move(): Move;
   /** Readers must never see a write that a crash then undoes, so the commit waits for the disk. */
   readonly isLasting?: boolean;
-  /** Many events: it shares no transaction, because others would wait for it. */
-  readonly isLarge?: boolean;
-  /** Sent together with the beginning of the transaction. */
-  readonly ahead?: readonly Statement[];
-  /** Called again in a transaction of its own if the shared one fails. */
-  write?(connection: Connection, answers: readonly Answer[]): Promise<void>;
+  /** It shares no transaction: others would wait for its many events, or it has no checkpoint to move yet. */
+  readonly isAlone?: boolean;
+  /**
+   * Others write on the connection at the same time. If their transaction fails, it is called again in one of
+   * its own.
+   */
+  write?(connection: Connection): Promise<void>;
   /** Called at once after the commit. */
   committed(): void;
 };
@@ -34,8 +35,14 @@ type Waiting = {
 
 /** For how long turns wait for a shared transaction; longer, and each gets its own. */
 const PATIENCE_MS = 250;
-/** A follower that takes longer than this gets transactions of its own, until it takes less. */
+/** A follower that takes longer than this, and much longer than others, gets transactions of its own. */
 const SLOW_MS = 100;
+/** For how long it gets them, unless it takes less before. */
+const SLOW_FOR_MS = 60_000;
+/** How often it is found out which follower makes a shared transaction slow. */
+const SUSPECT_EVERY_MS = 5_000;
+/** So much longer than the quickest takes the one that makes the others slow. */
+const TIMES_SLOWER = 2;
 
 /**
  * The followers of a process write together: whatever is due when a transaction begins shares it, because a
@@ -48,7 +55,12 @@ export class Pass {
   readonly #limits: { readonly patienceMs: number; readonly slowMs: number };
   readonly #waiting = new Map<object, Waiting>();
   readonly #running = new Map<object, Waiting>();
-  readonly #slow = new WeakSet<object>();
+  /** Followers with transactions of their own: until one succeeds, and until a time. */
+  readonly #failing = new Set<string>();
+  readonly #slow = new Map<string, number>();
+  /** Followers of a slow transaction, with the time that each takes alone once that is known. */
+  #suspects: ReadonlyMap<string, number | undefined> = new Map();
+  #suspectedAtMs = Number.NEGATIVE_INFINITY;
   #sharedSinceMs: number | undefined;
   #wake: { readonly atMs: number; readonly timer: Disposable } | undefined;
 
@@ -97,15 +109,19 @@ export class Pass {
   #go(): void {
     this.#wake = undefined;
     const nowMs = REAL_TIME.elapsedMs();
-    const mustBeAlone = ({ key, turn }: Waiting): boolean => turn.isLarge === true || this.#slow.has(key);
+    const mustBeAlone = ({ turn }: Waiting): boolean =>
+      turn.isAlone === true ||
+      this.#failing.has(turn.follower) ||
+      (this.#slow.get(turn.follower) ?? nowMs) > nowMs ||
+      this.#isSuspect(turn.follower);
     const free = this.#free();
     const isLate = this.#sharedSinceMs !== undefined;
     const alone = free.filter((each) => each.dueAtMs <= nowMs && (isLate || mustBeAlone(each)));
     const together = isLate ? [] : free.filter((each) => !mustBeAlone(each));
-    for (const each of alone) void this.#alone(this.#begin(each));
+    for (const each of alone) void this.#writeAlone(this.#begin(each));
     if (together.some(({ dueAtMs }) => dueAtMs <= nowMs)) {
       this.#sharedSinceMs = nowMs;
-      void this.#together(together.map((each) => this.#begin(each)));
+      void this.#writeTogether(together.map((each) => this.#begin(each)));
     }
     this.#schedule();
   }
@@ -123,76 +139,93 @@ export class Pass {
     this.#schedule();
   }
 
-  async #alone(each: Waiting): Promise<void> {
-    const startMs = REAL_TIME.elapsedMs();
-    let failure: { readonly error: unknown } | undefined;
+  async #writeAlone(each: Waiting): Promise<void> {
+    const { follower } = each.turn;
     try {
-      await writeAlone(this.#pool, each.turn);
+      const tookMs = await writeAlone(this.#pool, each.turn);
+      this.#failing.delete(follower);
+      if (tookMs <= this.#limits.slowMs) this.#slow.delete(follower);
+      this.#judge(follower, tookMs);
     } catch (error) {
-      failure = { error };
+      this.#failing.add(follower);
+      return this.#end(each, { error });
     }
-    this.#judge(each.key, REAL_TIME.elapsedMs() - startMs);
-    this.#end(each, failure);
+    this.#committed(each);
   }
 
-  async #together(all: readonly Waiting[]): Promise<void> {
-    const [first] = all;
-    if (first && all.length === 1) await this.#alone(first);
-    else
-      try {
-        for (const each of await this.#share(all)) this.#end(each);
-      } catch (error) {
-        // A second attempt would wait for a silent server as long again.
-        if (isSilence(error)) for (const each of all) this.#end(each, { error });
-      }
+  async #writeTogether(all: readonly Waiting[]): Promise<void> {
+    let done: readonly Waiting[] = [];
+    try {
+      done = await this.#share(all);
+    } catch (error) {
+      // A second attempt would wait for a silent server as long again.
+      if (isSilence(error)) for (const each of all) this.#end(each, { error });
+    }
+    for (const each of done) this.#committed(each);
     this.#sharedSinceMs = undefined;
     // Nobody waits for these: each may take long by itself.
-    for (const each of all) if (this.#running.get(each.key) === each) void this.#alone(each);
+    for (const each of all) if (this.#running.get(each.key) === each) void this.#writeAlone(each);
     this.#schedule();
   }
 
-  /** Returns those whose checkpoints could be moved; the others are held, or no longer where they were. */
-  async #share(all: readonly Waiting[]): Promise<readonly Waiting[]> {
-    const moves = new Map(
-      all.map((each) => [{ follower: each.turn.follower, ...each.turn.move() } as MoveOf, each]),
-    );
-    const made = await this.#write(moves);
-    for (const move of made) moves.get(move)?.turn.committed();
-    return made.flatMap((move) => moves.get(move) ?? []);
+  #committed(each: Waiting): void {
+    try {
+      each.turn.committed();
+      this.#end(each);
+    } catch (error) {
+      this.#end(each, { error });
+    }
   }
 
-  async #write(turns: ReadonlyMap<MoveOf, Waiting>): Promise<readonly MoveOf[]> {
+  /** Returns those that are done: with writes all of them, without any all whose checkpoint nobody holds. */
+  async #share(all: readonly Waiting[]): Promise<readonly Waiting[]> {
+    const turns = new Map(all.map((each) => [moveOf(each.turn), each]));
     const moves = [...turns.keys()];
-    const all = [...turns.values()];
     if (all.every(({ turn }) => turn.write === undefined && !turn.isLasting))
-      return moveCheckpointsAlone(this.#pool, moves);
+      return (await moveCheckpointsAlone(this.#pool, moves)).flatMap((move) => turns.get(move) ?? []);
     const settings = sharedSettings(
       all.some(({ turn }) => turn.isLasting),
       this.#limits.patienceMs,
     );
-    const ahead = all.flatMap(({ turn }) => turn.ahead ?? []);
-    // The checkpoints come first, so that a superseded leader notices before it writes anything.
-    const first = [settings, movingCheckpoints(moves), ...ahead];
-    return inTransactionAfter(this.#pool, first, async (connection, [, moved, ...answers]) => {
-      const made = movedOf(moves, moved);
-      let from = 0;
-      for (const [move, { turn, key }] of turns) {
-        const own = answers.slice(from, from + (turn.ahead?.length ?? 0));
-        from += own.length;
-        if (!turn.write || !made.includes(move)) continue;
-        const startMs = REAL_TIME.elapsedMs();
-        await turn.write(connection, own);
-        this.#judge(key, REAL_TIME.elapsedMs() - startMs);
-      }
-      return made;
-    });
+    // The checkpoints come first, so that nothing is written where another process has taken over.
+    const tookMs = await inJointTransaction(
+      this.#pool,
+      [settings, movingCheckpoints(moves)],
+      all.flatMap(({ turn }) => turn.write ?? []),
+      { isShared: true },
+    );
+    this.#suspect(all, tookMs);
+    return all;
   }
 
-  #judge(key: object, tookMs: number): void {
-    if (tookMs > this.#limits.slowMs) this.#slow.add(key);
-    else this.#slow.delete(key);
+  /** Who makes a transaction slow shows when each has its own. */
+  #suspect(all: readonly Waiting[], tookMs: number): void {
+    const nowMs = REAL_TIME.elapsedMs();
+    const writing = all.filter(({ turn }) => turn.write !== undefined);
+    if (writing.length < 2 || tookMs <= this.#limits.slowMs) return;
+    if (nowMs - this.#suspectedAtMs < SUSPECT_EVERY_MS) return;
+    this.#suspectedAtMs = nowMs;
+    this.#suspects = new Map(writing.map(({ turn }) => [turn.follower, undefined]));
+  }
+
+  #isSuspect(follower: string): boolean {
+    return this.#suspects.has(follower) && this.#suspects.get(follower) === undefined;
+  }
+
+  /** If all take about as long, none of them is slow: the server is, or the way to it. */
+  #judge(follower: string, tookMs: number): void {
+    if (!this.#isSuspect(follower)) return;
+    this.#suspects = new Map(this.#suspects).set(follower, tookMs);
+    const times = [...this.#suspects.values()];
+    if (!times.every((time) => time !== undefined)) return;
+    const slowMs = Math.max(this.#limits.slowMs, TIMES_SLOWER * Math.min(...times));
+    const untilMs = REAL_TIME.elapsedMs() + SLOW_FOR_MS;
+    for (const [each, time = 0] of this.#suspects) if (time > slowMs) this.#slow.set(each, untilMs);
+    this.#suspects = new Map();
   }
 }
+
+const moveOf = (turn: Turn) => ({ follower: turn.follower, ...turn.move() });
 
 /** The followers of a process use one pool. */
 export const passOf = oncePer((pool: Pool) => new Pass(pool));
@@ -221,18 +254,19 @@ const sharedSettings = (isLasting: boolean, lockWithinMs: number): Statement => 
   };
 };
 
-const writeAlone = async (pool: Pool, turn: Turn): Promise<void> => {
-  const { follower, isLasting = false, ahead = [], write } = turn;
+/** Returns how long it took, in milliseconds. */
+const writeAlone = async (pool: Pool, turn: Turn): Promise<number> => {
+  const { follower, isLasting = false, write } = turn;
   const move = turn.move();
   if (write || isLasting) {
     const settings = isLasting ? LASTING_SETTINGS : PASSING_SETTINGS;
-    const first = [settings, movingCheckpoint(follower, move), ...ahead];
-    await inTransactionAfter(pool, first, async (connection, [, moved, ...answers]) => {
-      demandMoved(follower, moved);
-      await write?.(connection, answers);
+    const first = [settings, movingCheckpoint(follower, move)];
+    return inJointTransaction(pool, first, write ? [write] : [], { isShared: false }).catch((error) => {
+      throw isLost(error) ? new LostCheckpoint(follower) : error;
     });
-  } else await moveCheckpointAlone(pool, follower, move);
-  turn.committed();
+  }
+  await moveCheckpointAlone(pool, follower, move);
+  return 0;
 };
 
 /** At the earliest at the end of this turn of the event loop, so that those who come in it share. */

@@ -1,5 +1,12 @@
 import type { StreamName } from '#kernel/base/brands.ts';
-import { collect, type Sender, type Statement, sendPipelined } from '#shared/database/pipeline.ts';
+import {
+  collect,
+  isShared,
+  type Sender,
+  type Statement,
+  sendLast,
+  sendPipelined,
+} from '#shared/database/pipeline.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 import type { Parked } from '#shared/read-model/parked.ts';
@@ -62,6 +69,10 @@ const attempt = async (
   following: readonly Statement[] = [],
 ) => {
   const writes = await collect((sender) => writeAll(sender, tables, events));
+  if (isShared(connection)) {
+    await sendLast(connection, [...writes, ...following]);
+    return undefined;
+  }
   try {
     await sendPipelined(connection, [{ text: 'savepoint applying' }, ...writes, ...following]);
     return undefined;
