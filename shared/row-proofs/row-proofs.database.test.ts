@@ -118,12 +118,8 @@ test('rows of the former release count and get proofs for a day, and later ones 
     return rowProofs.isRight(GRANTS, await installation.read('beside'));
   }, Boolean);
   await clock.advance(DAY_MS);
-  // A pass that began before the end of the day may still give proofs; then none begins any more.
-  await clock.advanceUntil(
-    600_000,
-    () => clock.pending(),
-    (pending) => pending.length === 0,
-  );
+  // A pass that began before the end of the day may still give proofs, so its end is awaited.
+  await process[Symbol.asyncDispose]();
   await installation.insertOld('later');
   const later = () => installation.read('later');
   await using restarted = await installation.start(clock);
@@ -132,6 +128,7 @@ test('rows of the former release count and get proofs for a day, and later ones 
     expect(await each.rowProofs.check(GRANTS, await installation.read('old 7'))).toBe(true);
     expect(await each.rowProofs.check(GRANTS, await installation.read('beside'))).toBe(true);
   }
+  await restarted[Symbol.asyncDispose]();
   expect((await later()).proof).toBeNull();
 });
 
