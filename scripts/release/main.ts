@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { notesOf } from './changelog.ts';
@@ -42,20 +42,31 @@ const notes = values.untagged
 
 execFileSync(process.execPath, ['scripts/package/build.ts', folder], { cwd: ROOT, stdio: ['ignore', 2, 2] });
 
-/** The SBOM of an installation resolved today, without optional engines. */
-const createSbom = (): string => {
-  const manifest = join(ROOT, 'dist/package');
+/**
+ * The SBOM of an installation with all parts and without other engines, resolved today. Packages of parts are
+ * optional in it.
+ */
+const createSbom = async (): Promise<string> => {
+  const { dependenciesOfParts } = await manifestIn('create');
+  const listed = join(ROOT, 'dist/sbom');
+  await mkdir(listed, { recursive: true });
+  const manifest = { ...(await manifestIn('package')), optionalDependencies: dependenciesOfParts };
+  await writeFile(join(listed, 'package.json'), JSON.stringify(manifest));
   const quietly = ['--omit=dev', '--loglevel=error'];
-  stdoutOf('npm', ['install', '--package-lock-only', '--no-audit', '--no-fund', ...quietly], manifest);
+  stdoutOf('npm', ['install', '--package-lock-only', '--no-audit', '--no-fund', ...quietly], listed);
   const sbom = JSON.parse(
-    stdoutOf('npm', ['sbom', '--package-lock-only', '--sbom-format=cyclonedx', ...quietly], manifest),
+    stdoutOf('npm', ['sbom', '--package-lock-only', '--sbom-format=cyclonedx', ...quietly], listed),
   );
   // npm names it after its folder.
   sbom.metadata.component.name = 'annals';
   return `${JSON.stringify(sbom, null, 2)}\n`;
 };
 
-await writeFile(join(folder, `annals-${version}.cdx.json`), createSbom());
+/** Of one of the two packages that were built. */
+const manifestIn = async (built: string): Promise<{ readonly dependenciesOfParts?: object }> =>
+  JSON.parse(await readFile(join(ROOT, 'dist', built, 'package.json'), 'utf8'));
+
+await writeFile(join(folder, `annals-${version}.cdx.json`), await createSbom());
 if (notes !== undefined) await writeFile(join(folder, 'NOTES.md'), notes);
 
 const files = (await readdir(folder)).filter(
