@@ -51,7 +51,8 @@ export const inDatabase = <Result>(
   work: (client: pg.Client) => Promise<Result>,
 ): Promise<Result> =>
   onConnection(url, async (client) => {
-    await client.query(`set lock_timeout = '30s'`);
+    // East of UTC, PostgreSQL prints the last day of the year 9999 as one of the year 10000.
+    await client.query(`set lock_timeout = '30s'; set timezone = 'UTC'`);
     return await work(client);
   });
 
