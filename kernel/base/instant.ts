@@ -1,10 +1,18 @@
 import * as z from 'zod';
 
+/** Whether PostgreSQL and `toISOString` have it with four digits; an offset may lead to another year. */
+const isInYears = (text: string): boolean => {
+  const year = new Date(text).getUTCFullYear();
+  // Other checks refuse what is no time.
+  return Number.isNaN(year) || (year >= 1 && year <= 9_999);
+};
+
 /** A time in the form of RFC 3339, whose letters may be lower-case (section 5.6). */
 export const instant = z
   .string()
   .toUpperCase()
-  .check(z.iso.datetime({ offset: true, error: 'Must be a time in the RFC 3339 format.' }));
+  .check(z.iso.datetime({ offset: true, error: 'Must be a time in the RFC 3339 format.' }))
+  .refine(isInYears, { error: 'Must be a time in the years 1 to 9999.' });
 
 const [SECOND_MS, MINUTE_MS, HOUR_MS, DAY_MS] = [1_000, 60_000, 3_600_000, 86_400_000];
 const numbersOf = (digits: number): readonly string[] =>

@@ -115,6 +115,11 @@ export const demandedFile = recordedFile.refine((value) => factsOfFile(value) !=
 /** RFC 3339 in UTC with milliseconds: one spelling for each time, so that strings sort by time. */
 export const timestamp = z.iso.datetime({ precision: 3 });
 
+/** Of a field. PostgreSQL has no year 0. */
+export const timestampOfField = timestamp.refine((text) => !text.startsWith('0000'), {
+  error: 'Must be a time in the year 1 or later.',
+});
+
 /** RFC 3339, full-date. PostgreSQL has no year 0. */
 export const day = z.iso
   .date()

@@ -200,7 +200,8 @@ export const email = (): Field<string> => ofText(values.email);
 /** A day without a time, as `2026-01-31`. */
 export const date = (): Field<string> => field(plain('date', ['date', 'Date'], values.day));
 /** A timestamp in UTC, as `2026-01-02T03:04:05.678Z`; an event can set it to its own time by `now`. */
-export const instant = (): Instant => field(plain('instant', ['timestamptz', 'DateTime'], values.timestamp));
+export const instant = (): Instant =>
+  field(plain('instant', ['timestamptz', 'DateTime'], values.timestampOfField));
 /** An integer between these limits. */
 export const integer = (min: number, max: number): Field<number> =>
   field(plain('integer', ['bigint', 'Int'], z.int().min(min).max(max)));

@@ -43,8 +43,11 @@ export const edgesOf = (def: FieldDef, serial: number): Edges => {
       };
     case 'instant':
       return {
-        taken: ['2026-12-31T23:59:59.999Z'],
-        refused: ['2026-02-30T00:00:00.000Z', '2026-12-31', '2026-12-31T24:00:00.001Z'],
+        taken: ['0001-01-01T00:00:00.000Z', '2026-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
+        refused: [
+          ...['0000-12-31T23:59:59.999Z', '2026-02-30T00:00:00.000Z', '2026-12-31T24:00:00.001Z'],
+          '2026-12-31',
+        ],
       };
     case 'boolean':
       return { taken: [true, false], refused: [] };

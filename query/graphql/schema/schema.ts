@@ -29,7 +29,7 @@ const demandInstant = (value: unknown): string => {
 const readInstant = (value: unknown): string => {
   const { data } = instant.safeParse(value);
   if (data !== undefined) return new Date(data).toISOString();
-  throw new TypeError('A DateTime is a time in the format of RFC 3339.');
+  throw new TypeError('A DateTime is a time in the format of RFC 3339, in the years 1 to 9999.');
 };
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
