@@ -38,7 +38,7 @@ const team = aggregate('team', {
   },
   events: {
     formed: { creates: ['lead', 'budget', 'spent', 'open', 'since', 'until', 'label'] },
-    reformed: { changes: ['lead', 'budget', 'spent', 'open', 'until', 'label'] },
+    reformed: { changes: ['budget', 'spent', 'open', 'until', 'label'] },
     opened: { sets: { open: true, since: 'now' } },
     dissolved: { ends: true },
   },

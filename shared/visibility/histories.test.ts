@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { Position, StreamName, Version } from '#kernel/base/brands.ts';
-import { watchesOf } from '#kernel/visibility/watches.ts';
+import { type Watch, watchesOf } from '#kernel/visibility/watches.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import { Histories, type Seen, stateBefore } from './histories.ts';
+import { fixedIn, Histories, type Seen, stateBefore } from './histories.ts';
 
 const stream = 'article-8' as StreamName;
 const data = { articleId: 8, authorId: 7 };
@@ -146,4 +146,11 @@ test('a caller reads by itself if the shared read runs out of budget', async () 
   refused.reject(new Error('too many requests'));
   await expect(first).rejects.toThrow('too many requests');
   expect((await second).get(stream)?.version).toBe(2);
+});
+
+test('an owner who never changes may be absent', () => {
+  const watch = { ...watchesOf(publishing).get('article'), fixed: [['lead', 'leadId']] } as Watch;
+  expect(fixedIn(watch, { leadId: 7 })).toEqual({ lead: 7 });
+  expect(fixedIn(watch, { leadId: null })).toEqual({ lead: null });
+  expect(fixedIn(watch, { leadId: '7' })).toEqual({});
 });

@@ -48,10 +48,11 @@ export const stateBefore = ({ fixed, steps }: History, position: Position): Stat
   return step && { ...fixed, ...step.state };
 };
 
-/** The immutable fields that an event states; they hold ids. */
+/** The immutable fields that an event states; they hold ids, or null if they are optional. */
 export const fixedIn = ({ fixed }: Watch, data: Readonly<Record<string, unknown>>): State => {
   const found: Record<string, unknown> = {};
-  for (const [field, key] of fixed) if (Number.isSafeInteger(data[key])) found[field] = data[key];
+  for (const [field, key] of fixed)
+    if (data[key] === null || Number.isSafeInteger(data[key])) found[field] = data[key];
   return found;
 };
 
