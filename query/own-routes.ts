@@ -4,9 +4,9 @@ import { Rejection } from '#kernel/base/rejection.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { OwnRoutes } from '#process/own-routes.ts';
-import { isInvalidValue, isRefusedWrite } from '#shared/database/failures.ts';
+import { isInvalidValue, isRefusedWrite, isWrongCount } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { inTransaction } from '#shared/database/transaction.ts';
+import { inTransactionUndone } from '#shared/database/transaction.ts';
 
 const STATEMENT_TIMEOUT_MS = 5_000;
 const READS_ONLY = `set transaction read only; set local statement_timeout = ${STATEMENT_TIMEOUT_MS}`;
@@ -26,7 +26,7 @@ export const ownRoutes = (routes: OwnRoutes, { pool, before }: Resources): Reque
       // The extended protocol takes one statement alone, so none can end the transaction first.
       const asked = { text: statement, values: [...values], queryMode: 'extended' };
       try {
-        return await inTransaction(
+        return await inTransactionUndone(
           pool,
           async (connection) => (await connection.query(asked)).rows,
           READS_ONLY,
@@ -51,6 +51,8 @@ export const ownRoutes = (routes: OwnRoutes, { pool, before }: Resources): Reque
 const meaningOf = (cause: unknown): unknown => {
   if (isRefusedWrite(cause)) return new Rejection('forbidden', {}, { says: ONLY_READS, cause });
   if (isInvalidValue(cause)) return new HttpProblem('invalid_parameter', { cause });
+  if (isWrongCount(cause))
+    return new Error('a statement of an own route has too few or too many values', { cause });
   return cause;
 };
 

@@ -75,6 +75,13 @@ export const isRefusedWrite = (error: unknown): boolean =>
 export const isInvalidValue = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && INVALID_VALUES.has(error.code ?? '');
 
+/**
+ * Whether a statement has fewer or more values than parameters. Poolers use the same code for lost
+ * connections, but name no routine.
+ */
+export const isWrongCount = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.code === PROTOCOL_VIOLATION && error.routine === BIND;
+
 /** Whether a statement names a table that does not exist yet. */
 export const isUndefinedTable = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && error.code === UNDEFINED_TABLE;
@@ -96,6 +103,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
 };
 
 const READ_ONLY = '25006';
+const PROTOCOL_VIOLATION = '08P01';
+const BIND = 'exec_bind_message';
 /** Out of range, a malformed date, a date out of range, a zero in a text, and a malformed text. */
 const INVALID_VALUES: ReadonlySet<string> = new Set(['22003', '22007', '22008', '22021', '22P02', '22P05']);
 const DISK_FULL = '53100';

@@ -94,6 +94,21 @@ test('a value that the database cannot read is a fault of the request', async ({
     });
 });
 
+test('a statement with too few or too many values is a fault of the route', async ({ annals: { send } }) => {
+  expect((await send('GET', '/strange/2')).body).toEqual([{ sum: 2 }]);
+  for (const count of [1, 3])
+    expect((await send('GET', `/strange/${count}`)).body, String(count)).toMatchObject({
+      status: 500,
+      code: 'internal',
+    });
+});
+
+test('nothing that a statement changes in its session stays', async ({ annals: { send } }) => {
+  const before = (await send('GET', '/session')).body;
+  expect((await send('POST', '/session')).status).toBe(200);
+  expect((await send('GET', '/session')).body).toEqual(before);
+});
+
 test('it cannot write, and replaces no route of Annals', async ({ annals: { send, ofAgent } }) => {
   expect((await send('POST', '/write')).body).toMatchObject({
     status: 403,

@@ -29,6 +29,22 @@ await start({
         await tools.query('delete from read_model.tickets');
         response.json('written');
       })
+      .get('/strange/:count', async (request, response) => {
+        const values = Array.from({ length: Number(request.params.count) }, () => 1);
+        response.json(await tools.query('select $1::integer + $2::integer as sum', values));
+      })
+      .post('/session', async (_request, response) => {
+        await tools.query(`set work_mem = '5MB'`);
+        await tools.query(`select set_config('search_path', 'read_model', false)`);
+        await tools.query('select pg_advisory_lock(4711)');
+        response.json('set');
+      })
+      .get('/session', async (_request, response) => {
+        const seen = `select current_setting('search_path') as "searchPath",
+          current_setting('work_mem') as "workMemory",
+          (select count(*)::integer from pg_locks where locktype = 'advisory' and objid = 4711) as locks`;
+        response.json(await Promise.all(Array.from({ length: 20 }, () => tools.query(seen))));
+      })
       .post('/escape', async (_request, response) => {
         await tools.query('commit; delete from read_model.tickets');
         response.json('written');
