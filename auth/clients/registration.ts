@@ -9,7 +9,7 @@ import { Rejection } from '#kernel/base/rejection.ts';
 import { visibleText } from '#kernel/base/values.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { clientSettingsOf, OIDC_SCOPES } from '#shared/clients/settings.ts';
-import { plainIssue } from '#shared/plain-issues.ts';
+import { plainIssue } from '#kernel/base/plain-issues.ts';
 import { policyOf } from '#shared/policy.ts';
 import type { Allowance, Attempts } from '../accounts/attempts.ts';
 import { waitSeconds, waitText } from '../accounts/sign-in-limits.ts';

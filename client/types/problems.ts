@@ -31,7 +31,7 @@ type OfItems<A, F> = [Lists<F>] extends [never] ? never : `${Snake<KindOf<A>>}_$
 type CodeOf<A> = A extends unknown
   ?
       | `${Snake<KindOf<A>>}_${'not_found' | 'deleted'}`
-      | `${Snake<KindOf<A>>}_not_${Snake<FactOf<A> | (keyof MoreOfA<A, 'invariants'> & string)>}`
+      | `${Snake<KindOf<A>>}_not_${Snake<FactOf<A> | (keyof MoreOfA<A, 'invariants'> & string) | 'created'>}`
       | `${Snake<KindOf<A>>}_${string}_${'not_found' | 'exists'}`
       | OfLimits<A, MoreOfA<A, 'limits'>>
       | OfUnique<A, FieldsOf<A>>

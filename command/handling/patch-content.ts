@@ -1,9 +1,9 @@
 import type * as z from 'zod';
 import type { Json, JsonObject } from '#kernel/base/json.ts';
 import type { JsonPatch } from '#kernel/base/json-patch.ts';
+import { parsePlainly } from '#kernel/base/plain-issues.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import { fieldErrorsOf, pointerTo } from '#shared/json-pointers.ts';
-import { parsePlainly } from '#shared/plain-issues.ts';
 import { applyJsonPatch, areEqual } from './json-patch.ts';
 
 /** The aggregate as a patch sees it: in the form of a read, as far as the command side knows it. */

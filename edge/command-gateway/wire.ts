@@ -9,7 +9,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { CommandContext } from '#shared/command-gateway/command-gateway.ts';
 import { type Command, commandsOf } from '#shared/commands/command.ts';
 import { fieldErrorsOf } from '#shared/json-pointers.ts';
-import { parsePlainly } from '#shared/plain-issues.ts';
+import { parsePlainly } from '#kernel/base/plain-issues.ts';
 import type { Caller, Policy } from '#shared/policy.ts';
 import { Withheld } from '#shared/rest/webhook.ts';
 

@@ -36,7 +36,10 @@ const quote = aggregate('quote', {
           ? ['gone']
           : [['converted', { rate: state.amount * 2, note: `${state.amount} by two` }]],
     },
-    revalue: { emits: ['revalued'], decide: ({ state }) => [['revalued', { rate: state.amount }]] },
+    revalue: {
+      emits: ['revalued'],
+      decide: ({ state }) => [['revalued', { rate: state.amount === 99 ? 101 : state.amount }]],
+    },
   },
   rights: { read: { anyone: true }, write: { trader: 'own' } },
 });
@@ -67,6 +70,27 @@ test('a computed value equal to the present one changes nothing', () => {
   given(quote, asked, ['revalued', { rate: 4 }])
     .when('revalue')
     .yields(['revalued', { rate: 5 }]);
+});
+
+test('a computed value beyond the limits of its field is refused in a sentence', () => {
+  try {
+    given(quote, ['asked', { amount: 99 }])
+      .when('revalue')
+      .yields();
+    expect.unreachable();
+  } catch (error) {
+    expect(error).toMatchObject({
+      code: 'invalid_command',
+      details: {
+        errors: [
+          {
+            pointer: '',
+            detail: 'The command would give the quote a wrong rate. Must be at most 100.',
+          },
+        ],
+      },
+    });
+  }
 });
 
 test('state and row hold the same computed value', () => {

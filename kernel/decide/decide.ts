@@ -6,7 +6,7 @@ import type { CommandInfo, Domain, EventElsewhere, Kind, Row } from '../registry
 import { type Draft, draftOf, happen } from './draft.ts';
 import { demandInvariants, draftElsewhere, isEventOf, lookAfter, metadataOf, onTarget } from './elsewhere.ts';
 import type { Evolve } from './evolve.ts';
-import { type Context, guardOf, invariantOf, itemGuardOf, rejection } from './guards.ts';
+import { type Context, guardOf, invariantOf, itemGuardOf, refusalsOfNothing, rejection } from './guards.ts';
 import { itemsOf } from './items.ts';
 import { readerOf } from './reads.ts';
 import type { AggregateState, Happened, Present } from './state.ts';
@@ -213,7 +213,7 @@ const choiceOf = (
     own: [...drafts.values()].slice(0, 1).map((draft): Own => [draft, {}]),
     elsewhere: [],
   };
-  const adding = new Set(command.events.flatMap(({ type, effect }) => (effect === 'adds' ? [type] : [])));
+  const beginnings = beginningsOf(command);
   const { decide } = command;
   if (decide === undefined) return () => all;
   const read = readerOf(domain, kind, command);
@@ -236,10 +236,22 @@ const choiceOf = (
         throw new Error(`${kind.name}: ${command.name} decided on ${name}, which is not in its \`emits\``);
       return [draft, computed];
     });
-    if (command.kind === 'addItem' && !own.some(([{ type }]) => adding.has(type)))
-      throw new Error(`${kind.name}: ${command.name} adds an item, but decided on no event that does`);
+    if (beginnings !== undefined && !own.some(([{ type }]) => beginnings.has(type))) {
+      for (const refusal of refusalsOfNothing(kind, command))
+        if (decided.length === 0) throw rejection(refusal);
+      throw new Error(
+        `${kind.name}: ${command.name} decided on events, but on none of ${[...beginnings].join(', ')}, so there is no id`,
+      );
+    }
     return { own, elsewhere: decided.filter((each): each is EventElsewhere => !isOwn(each)) };
   };
+};
+
+/** The events of which one must happen, because the response has the id of what it begins. */
+const beginningsOf = ({ kind, events }: CommandInfo): ReadonlySet<string> | undefined => {
+  const effect = kind === 'create' ? 'creates' : kind === 'addItem' ? 'adds' : undefined;
+  if (effect === undefined) return undefined;
+  return new Set(events.flatMap((event) => (event.effect === effect ? [event.type] : [])));
 };
 
 type Decided = ReturnType<NonNullable<CommandInfo['decide']>>[number];

@@ -2,9 +2,10 @@ import { wire } from '../base/names.ts';
 import { constantsIn } from '../registry/constants-in.ts';
 import type { EventInfo, Kind, Row } from '../registry/registry.ts';
 import { areEqual } from './are-equal.ts';
+import { demandDecided } from './decided-values.ts';
 import type { Evolve } from './evolve.ts';
 import type { Context } from './guards.ts';
-import { itemDraftOf } from './items.ts';
+import { itemDraftOf, oneOfList } from './items.ts';
 import type { AggregateState, Happened, Present } from './state.ts';
 import { demandOwnUploads } from './uploads.ts';
 
@@ -30,8 +31,10 @@ export const draftOf = (kind: Kind, event: EventInfo): Draft => {
   const items = event.list === undefined ? undefined : itemDraftOf(kind, event);
   const isChange =
     event.effect === 'changes' || (event.effect === 'sets' && constants.length + computes.length > 0);
+  const { one, defs } = ofEvent(kind, event);
   const dataOf: Draft['dataOf'] = (form, state, { computed, context }) => {
     const { fields } = state;
+    demandDecided(one, defs, computed);
     const data: Record<string, unknown> = { [`${kind.name}Id`]: fields.id };
     for (const [name, key] of identity) data[key] = fields[name];
     if (items !== undefined)
@@ -64,6 +67,15 @@ export const draftOf = (kind: Kind, event: EventInfo): Draft => {
     demandUploads: demandOwnUploads(kind, event),
   };
 };
+
+/** The aggregate or the item to which an event gives values, and their fields. */
+const ofEvent = (kind: Kind, { list }: EventInfo) =>
+  list === undefined
+    ? { one: kind.name, defs: kind.fields }
+    : {
+        one: oneOfList(kind, list),
+        defs: { ...list.fields, ...(list.key !== undefined && { [list.key]: list.id.def }) },
+      };
 
 type Happening = {
   readonly state: AggregateState;

@@ -1,4 +1,4 @@
-import { targetOf } from '../base/names.ts';
+import { spaced, targetOf } from '../base/names.ts';
 import { deleted, isNot, notFound, Rejection } from '../base/rejection.ts';
 import { resolve, resolveOnItem } from '../conditions/expression.ts';
 import { type Attributes, type Find, type Holds, holdsOf } from '../conditions/holds.ts';
@@ -75,6 +75,22 @@ export const refusalsOnItem = (kind: Kind, { list, whenItem }: CommandInfo): rea
     ? []
     : Object.entries(whenItem as Row).map((entry) => refusalOnItem(kind, list, entry));
 
+/**
+ * The refusal of a command that begins an aggregate or an item, if its decision returns nothing: there would be
+ * no id to respond with.
+ */
+export const refusalsOfNothing = (
+  kind: Kind,
+  { kind: does, list, decide }: CommandInfo,
+): readonly Refusal[] => {
+  if (decide === undefined) return [];
+  if (does === 'create')
+    return [{ code: isNot(kind.name, 'created'), says: `The ${spaced(kind.name)} was not created.` }];
+  if (does !== 'addItem' || list === undefined) return [];
+  const one = oneOfList(kind, list);
+  return [{ code: isNot(one, 'added'), says: `The ${spaced(one)} was not added.` }];
+};
+
 /** The refusals that the condition of a command can cause. */
 export const refusalsOf = (domain: Domain, kind: Kind, when: unknown): readonly Refusal[] =>
   conditionsIn(when).flatMap((condition) => refusalsIn(domain, kind, condition));
@@ -98,11 +114,14 @@ export const invariantOf = (
 export const refusalOfInvariant = (kind: Kind, [name, condition]: readonly [string, unknown]): Refusal =>
   (typeof condition === 'string' ? kind.refusals[condition] : undefined) ?? { code: isNot(kind.name, name) };
 
-/** The refusals that have a sentence of the author: those of facts, limits and decisions. */
-export const declaredRefusalsOf = ({ refusals, limits, commands }: Kind): readonly Refusal[] => [
-  ...Object.values(refusals),
-  ...limits.map(({ refusal }) => refusal),
-  ...Object.values(commands).flatMap(({ refuses }) => Object.values(refuses)),
+/** The refusals that have a sentence of their own: those of facts, limits and decisions. */
+export const declaredRefusalsOf = (kind: Kind): readonly Refusal[] => [
+  ...Object.values(kind.refusals),
+  ...kind.limits.map(({ refusal }) => refusal),
+  ...Object.values(kind.commands).flatMap((command) => [
+    ...Object.values(command.refuses),
+    ...refusalsOfNothing(kind, command),
+  ]),
 ];
 
 type Asked = string | Row | readonly unknown[];

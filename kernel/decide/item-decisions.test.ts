@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { assemble } from '../assembly/assemble.ts';
 import { domain } from '../declare/domain.ts';
 import { integer, line, list, ref, states } from '../declare/fields.ts';
+import { refusalsOfCommand } from '../rest/writes.ts';
 import { rulesOf } from './given.ts';
 
 const base = domain({ name: 'plans', roles: ['planner'] });
@@ -34,9 +35,11 @@ const plan = aggregate('plan', {
   commands: {
     make: { emits: 'made' },
     addTask: {
-      emits: ['taskAdded', 'taskFollowed'],
+      emits: ['taskAdded', 'taskFollowed', 'finished'],
       decide: ({ state, form: { title = '' } }) => {
-        const added = ['taskAdded', { number: state.tasks.length + 1 }] as const;
+        if (title === 'Nothing') return [];
+        if (title === 'Later') return ['finished'];
+        const added = ['taskAdded', { number: title === 'Many' ? 100 : state.tasks.length + 1 }] as const;
         return title.includes('!') ? [added, 'taskFollowed'] : [added];
       },
     },
@@ -94,6 +97,23 @@ test('a decision chooses among events, and one that changes nothing yields none'
     .when('rateTask', { taskId: 1 })
     .yields(['taskRemoved', { taskId: 1 }]);
 });
+
+test('a decision that adds nothing is refused, because no item could be named', () => {
+  const added = given(plan, made).when('addTask', { title: 'Nothing' });
+  added.refuses('plan_task_not_added', 'The plan task was not added.');
+  expect(() => given(plan, made).when('addTask', { title: 'Later' }).yields()).toThrow(
+    'plan: addTask decided on events, but on none of plan.taskAdded, plan.taskFollowed, so there is no id',
+  );
+  const { plan: kind } = plans.kinds;
+  const { addTask } = kind?.commands ?? {};
+  expect(kind && addTask && refusalsOfCommand(plans, kind, addTask)).toEqual([
+    'plan_task_not_added',
+    'invalid_request',
+  ]);
+});
+
+test('a value of an item beyond the limits of its field is refused', () =>
+  given(plan, made).when('addTask', { title: 'Many' }).refuses('invalid_command'));
 
 test('the commands have paths and forms as without decisions', () => {
   expect(

@@ -26,7 +26,10 @@ const ticket = aggregate('ticket', {
     open: {
       emits: 'opened',
       refuses: { noSubject: 'A ticket needs a subject.' },
-      decide: ({ form, refuse }) => (form.subject === 'x' ? refuse('noSubject') : ['opened']),
+      decide: ({ form, refuse }) => {
+        if (form.subject === 'nothing') return [];
+        return form.subject === 'x' ? refuse('noSubject') : ['opened'];
+      },
       next: ['close'],
     },
     merge: {
@@ -74,6 +77,11 @@ test('a decision refuses with its own code and sentence, and [] is no refusal', 
 test('a creation can be refused, with a declared code', () =>
   given(ticket).when('open', { subject: 'x', score: 1 }).refuses('ticket_no_subject'));
 
+test('a creation on which a decision returns nothing is refused', () =>
+  given(ticket)
+    .when('open', { subject: 'nothing', score: 1 })
+    .refuses('ticket_not_created', 'The ticket was not created.'));
+
 test('a refusal counts even if the decision does not return it', () => {
   given(ticket, ['opened', { subject: 'a', score: 0 }])
     .when('close')
@@ -97,7 +105,11 @@ test('an event that computes needs no list of one', () =>
 test('each operation declares the refusals of its decisions, also of those that its form runs next', () => {
   const operations = Object.fromEntries(ofAggregates(desk));
   expect(operations.mergeTicket?.refusals).toEqual(['ticket_not_open', 'ticket_already_merged']);
-  expect(operations.createTicket?.refusals).toEqual(['ticket_no_subject', 'ticket_too_low']);
+  expect(operations.createTicket?.refusals).toEqual([
+    'ticket_no_subject',
+    'ticket_too_low',
+    'ticket_not_created',
+  ]);
 });
 
 const without = (commands: object) => () => {

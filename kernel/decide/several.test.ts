@@ -89,6 +89,14 @@ const besides = (...history: Parameters<typeof given<typeof team>>[1][]) => ({
   team: given(team, formed, ...history).state,
 });
 
+test('values for another aggregate beyond the limits of their fields are refused', () => {
+  const claims = given(claim, ['drafted', { teamId: ID, amount: 99 }]);
+  claims
+    .beside(besides(['charged', { spent: 950 }]))
+    .when('pay')
+    .refuses('invalid_command');
+});
+
 test('a decision returns events of the aggregates that it reads, with the carried values after them', () => {
   given(claim, drafted)
     .beside(besides())

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { JsonPatch } from '../base/json-patch.ts';
 import { capital, kebab, oneOf, spaced } from '../base/names.ts';
 import { oncePer } from '../base/once-per.ts';
-import { exists, isFull, notFound, type RejectionCode } from '../base/rejection.ts';
+import { exists, isFull, notFound } from '../base/rejection.ts';
 import { ItemAt } from '../base/rest/at.ts';
 import { createdAt, id, Links, updatedAt, Written, written } from '../base/rest/fields.ts';
 import { PAGE } from '../base/rest/lists.ts';
@@ -236,7 +236,7 @@ const refusalsOfItems = (
   kind: Kind,
   command: CommandInfo,
   list: ListInfo,
-): readonly RejectionCode[] => {
+): NonNullable<AggregateOperation['refusals']> => {
   const isAddition = command.kind === 'addItem';
   // Personal data of deleted users cannot be sealed.
   const isSealed =

@@ -4,7 +4,7 @@ import { deleted, exists, isFull, notFound, type RejectionCode } from '../base/r
 import { Written, written } from '../base/rest/fields.ts';
 import { operationOf } from '../conditions/rights.ts';
 import { eventsElsewhereOf } from '../decide/elsewhere.ts';
-import { refusalOfInvariant, refusalsOf, refusalsOnItem } from '../decide/guards.ts';
+import { refusalOfInvariant, refusalsOf, refusalsOfNothing, refusalsOnItem } from '../decide/guards.ts';
 import { oneOfList } from '../decide/items.ts';
 import { limitRefusalsOf } from '../decide/limits.ts';
 import type { CommandInfo, Domain, Kind } from '../registry/registry.ts';
@@ -50,7 +50,7 @@ export const refusalsOfCommand = (
   domain: Domain,
   kind: Kind,
   command: CommandInfo,
-): readonly RejectionCode[] => {
+): NonNullable<AggregateOperation['refusals']> => {
   const isOfUsers = command.kind === 'create' && kind.owner !== undefined;
   const isErasable =
     command.kind === 'edit' &&
@@ -65,11 +65,18 @@ export const refusalsOfCommand = (
     ...guarded.flatMap(({ when }) => refusalsOf(domain, kind, when).map(({ code }) => code)),
     ...guarded.flatMap(({ refuses }) => Object.values(refuses).map(({ code }) => code)),
     ...refusalsOnItem(kind, command).map(({ code }) => code),
+    ...refusalsOfNothing(kind, command).map(({ code }) => code),
+    ...(guarded.some(decidesValues) ? (['invalid_request'] as const) : []),
     ...Object.entries(kind.invariants).map((invariant) => refusalOfInvariant(kind, invariant).code),
     ...guarded.flatMap((each) => limitRefusalsOf(domain, kind, each)),
     ...guarded.flatMap((each) => refusalsElsewhere(domain, kind, each)),
   ];
 };
+
+/** Decided values may exceed the limits of their fields. */
+const decidesValues = ({ events, also }: CommandInfo): boolean =>
+  Object.keys(also).length > 0 ||
+  events.some(({ computes, item }) => computes.length + (item?.computes.length ?? 0) > 0);
 
 /** The refusals of the other aggregates that a command changes. */
 const refusalsElsewhere = (domain: Domain, kind: Kind, command: CommandInfo): readonly RejectionCode[] =>

@@ -34,7 +34,7 @@ export type RestOperation = {
   readonly takesFileName?: true;
   readonly answer: Answer;
   /** Refusals that depend on the present state rather than on the form of the request. */
-  readonly refusals?: readonly RejectionCode[];
+  readonly refusals?: readonly (RejectionCode | 'invalid_request')[];
 };
 
 export type PathParameters = Readonly<Record<string, PathParameter>>;

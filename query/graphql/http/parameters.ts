@@ -1,9 +1,9 @@
 import type { Request } from 'express';
 import * as z from 'zod';
 import { parseJson } from '#edge/http/json-body.ts';
+import { parsePlainly } from '#kernel/base/plain-issues.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { fieldErrorsOf } from '#shared/json-pointers.ts';
-import { parsePlainly } from '#shared/plain-issues.ts';
 import type { Named } from '../documents/persisted.ts';
 
 /** The parameters of a request, whether GET or POST. */
