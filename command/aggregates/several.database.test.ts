@@ -102,9 +102,6 @@ test('the invariants of each changed aggregate hold, over references that only t
   const much = await plan(from, rich, 1_000);
   await expect(give({ type: 'ExecuteTransfer', transferId: much })).rejects.toMatchObject({
     code: 'invalid_command',
-    details: {
-      errors: [{ detail: 'The command would give the purse a wrong balance. Must be at least -1000.' }],
-    },
   });
   const balances = await replayed();
   expect([balances.get(from), balances.get(to), balances.get(rich)]).toEqual([-50, 60, 500]);

@@ -121,6 +121,20 @@ export const withEvent = (aggregate: AggregatePlan, random: Random, event: objec
   return command;
 };
 
+/** An aggregate that is created without any content. */
+export const setNothing: GrowStep = (plan, random) => {
+  const [, aggregate] = kindIn(plan, random);
+  const { fields } = aggregate;
+  const creation = creationOf(aggregate);
+  const names = creation.creates;
+  for (const name of names) (fields[name] as FieldPlan).options.optional = [];
+  creation.creates = [];
+  const edit = editOf(aggregate);
+  if (edit) edit.changes = [...new Set([...edit.changes, ...names])];
+  else withEvent(aggregate, random, { changes: names });
+  return names.length > 0;
+};
+
 export const addEdit: GrowStep = (plan, random) => {
   const [, aggregate] = kindIn(plan, random);
   const names = Object.entries(aggregate.fields).flatMap(([name, { type }]) =>

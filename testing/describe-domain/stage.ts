@@ -416,7 +416,7 @@ const realForm = async (kind: Kind, { command, form, idOf, serial }: Real): Prom
   return fresh;
 };
 
-/** Without the path parameters; undefined if nothing else is left to send. */
+/** Without the path parameters; undefined if the request has no body. */
 export const bodyOf = (kind: Kind, command: CommandInfo, form: Row): Row | undefined => {
   const sent = new Set(fieldsOfForm(kind, command).map(([name, def]) => wire(name, def)));
   if (command.kind === 'create') {
@@ -425,7 +425,7 @@ export const bodyOf = (kind: Kind, command: CommandInfo, form: Row): Row | undef
   }
   if (command.kind === 'moveItem') sent.add('before');
   const body = Object.fromEntries(Object.entries(form).filter(([name]) => sent.has(name)));
-  return sent.size === 0 ? undefined : body;
+  return sent.size === 0 && command.kind !== 'create' ? undefined : body;
 };
 
 /** The method and the path of a command; for an edit those that send changes only. */

@@ -85,7 +85,7 @@ const toCommandOf = (source: Source, command: CommandInfo): ToCommand => {
     ...(parent?.target && {
       [wire(parent.name, parent.def)]: idOf(parent.target.name, args[idArgument(parent)]),
     }),
-    ...parseInput(form, read(args.input as Arguments)),
+    ...parseInput(form, read((args.input ?? {}) as Arguments)),
   });
 };
 

@@ -16,23 +16,10 @@ const commandsOf = ({ kind }: Source, wanted: CommandInfo['kind']): readonly Com
 
 /** The inputs of an aggregate’s commands. */
 export const inputsOf = (source: Source): readonly string[] => {
-  const { kind, owner } = source;
+  const { kind } = source;
   return [
     ...commandsOf(source, 'create').map((command) =>
-      block(`A new ${kind.field}.`, `input ${kind.type}Input`, [
-        ...command.form.map((name) =>
-          inputLine(source, name, isRequired(command, name) ? 'required' : 'new'),
-        ),
-        ...command.next.map(
-          (next): Line => [
-            sentence(`${kind.commands[next]?.says ?? next} at once`),
-            `${next}: Boolean! = false`,
-          ],
-        ),
-        ...(owner
-          ? [[`For administrators: the ${owner.name}, if it is another user.`, `${owner.name}: ID`] as const]
-          : []),
-      ]),
+      block(`A new ${kind.field}.`, `input ${kind.type}Input`, linesOfNew(source, command)),
     ),
     ...commandsOf(source, 'edit')
       .filter(({ form }) => form.length > 1)
@@ -43,6 +30,20 @@ export const inputsOf = (source: Source): readonly string[] => {
           form.map((name) => inputLine(source, name, 'changed')),
         ),
       ),
+  ];
+};
+
+/** The form of a creation; GraphQL knows no empty input. */
+const linesOfNew = (source: Source, command: CommandInfo): readonly Line[] => {
+  const { kind, owner } = source;
+  return [
+    ...command.form.map((name) => inputLine(source, name, isRequired(command, name) ? 'required' : 'new')),
+    ...command.next.map(
+      (next): Line => [sentence(`${kind.commands[next]?.says ?? next} at once`), `${next}: Boolean! = false`],
+    ),
+    ...(owner
+      ? [[`For administrators: the ${owner.name}, if it is another user.`, `${owner.name}: ID`] as const]
+      : []),
   ];
 };
 
@@ -82,11 +83,13 @@ const mutationLine = (source: Source, command: CommandInfo): Line => {
       })
       .join('');
   switch (command.kind) {
-    case 'create':
-      return [
-        says,
-        `${name}(${parent ? `${idArgument(parent)}: ID!, ` : ''}input: ${kind.type}Input!): ${kind.type}!`,
+    case 'create': {
+      const args = [
+        ...(parent ? [`${idArgument(parent)}: ID!`] : []),
+        ...(linesOfNew(source, command).length > 0 ? [`input: ${kind.type}Input!`] : []),
       ];
+      return [says, `${name}${args.length > 0 ? `(${args.join(', ')})` : ''}: ${kind.type}!`];
+    }
     case 'end':
       return [`${says.slice(0, -1)}; returns the id.`, `${name}(id: ID!, ifVersion: Int): ID!`];
     case 'edit': {
