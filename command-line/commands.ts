@@ -27,6 +27,7 @@ import { events } from './events/events.ts';
 import { eventsShow } from './events/show.ts';
 import { documentsList, documentsLoad, documentsRemove, graphqlSchema } from './graphql.ts';
 import type { Group } from './help.ts';
+import { importFile } from './import-history.ts';
 import { token } from './installation/token.ts';
 import { auditRotateKey, keysRotate } from './keys-rotate.ts';
 import { logAcceptServer } from './log-accept-server.ts';
@@ -85,7 +86,10 @@ const GROUPS: readonly Group[] = [
   ['Events', [events, eventsShow]],
   ['Webhooks', of('webhooks', [webhooksList, webhooksShow, webhooksEnable, webhooksDisable, webhooksTest])],
   ['Deliveries', of('webhooks', [deliveriesList, deliveriesShow, deliveriesResend, deliveriesResendFailed])],
-  ['Event log', [logTail, logShow, logExport, logImport, logCopy, logRenew, logAcceptServer, logAppend]],
+  [
+    'Event log',
+    [logTail, logShow, importFile, logExport, logImport, logCopy, logRenew, logAcceptServer, logAppend],
+  ],
   ['Proof', [...of('proof', [auditVerify]), replay, ...of('proof', [auditRotateKey])]],
   [
     'Read model',

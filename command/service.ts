@@ -1,36 +1,27 @@
 import type { Registry } from 'prom-client';
-import { readingIn, severalIn } from '#kernel/assembly/demand-reads.ts';
-import { StartRefused } from '#kernel/base/start-refused.ts';
 import { membershipsOf } from '#kernel/decide/memberships.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
-import { type Clock, dateElsewhereMs } from '#shared/clock/clock.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { ErasureList } from '#shared/erasure/erasure-list.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import { type Codec, createCodec } from '#shared/events/codec.ts';
-import { createReleasedCodec } from '#shared/events/released-codec.ts';
+import type { Codec } from '#shared/events/codec.ts';
 import { idStepOf } from '#shared/id-time.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 import type { Log } from '#shared/log.ts';
-import { createSnapshots, migrateSnapshots, unsavedTo } from '#shared/snapshots/snapshots.ts';
 import type { Tracing } from '#shared/tracing/tracing.ts';
-import { createAdministratorKeeper } from './administrators/keep-administrator.ts';
 import { aggregateHandlers } from './aggregates/handle.ts';
-import { createLimits } from './aggregates/limits.ts';
-import type { ReportUnreadable } from './claims/claims.ts';
 import { startCoverRemover } from './cover-remover/cover-remover.ts';
+import { openDecisions } from './decisions.ts';
 import { catchUpWithErasures } from './erasure/erasures.ts';
-import { createExecutor } from './execute.ts';
 import type { AnyHandler, HandlerDependencies, WebhookRules } from './handling/handler.ts';
 import { createIdempotency } from './idempotency.ts';
-import { createIdMaker } from './new-id.ts';
 import type { CommandPart } from './part.ts';
 import { startProcessManager } from './process-manager/process-manager.ts';
 import { createSender } from './send.ts';
-import { createStates } from './states.ts';
 import { userRules } from './users/rules.ts';
 
 /** The dependencies of the command side; the caller owns them, and they outlive the service. */
@@ -67,24 +58,10 @@ export const startCommandService = async (
   dependencies: CommandDependencies,
   parts: readonly CommandPart[],
 ): Promise<CommandGateway & AsyncDisposable> => {
-  const { domain, pool, eventLog, masterKey, log, metrics, tracing, clock } = dependencies;
+  const { domain, pool, eventLog, masterKey, metrics, tracing, clock } = dependencies;
   const { webhooks = WEBHOOK_RULES, follows = true, cell } = dependencies;
-  demandFencing(domain, eventLog);
-  const codec = createReleasedCodec(createCodec(dependencies), pool);
-  await migrateSnapshots(pool);
-  const states = createStates({
-    log: eventLog,
-    codec,
-    snapshots: createSnapshots({ ...dependencies, reportUnsaved: unsavedTo(log) }),
-  });
-  const base = { domain, log: eventLog, codec, states, clock };
-  // Of the real date, so that the ids of all processes increase together.
-  const newId = createIdMaker(() => dateElsewhereMs(clock), cell);
-  const executor = createExecutor(base);
-  const reportUnreadable: ReportUnreadable = (err, stream) =>
-    log.error({ err, stream }, 'Events of an aggregate cannot be read, so it keeps its place in a limit.');
-  const limits = createLimits({ ...base, masterKey, reportUnreadable });
-  const administrators = createAdministratorKeeper({ ...base, pool });
+  const { base, newId, executor, limits, administrators } = await openDecisions(dependencies);
+  const { codec, states } = base;
   const idempotency = createIdempotency({
     ...base,
     newId,
@@ -129,20 +106,6 @@ const startFollowers = async (
   opening.use(await startCoverRemover({ domain, pool, eventLog, log, metrics, clock, blobs }));
   await catchUpWithErasures({ domain, pool, erasures, gateway: sender, log });
   return opening.move();
-};
-
-/** Commands that read or change other aggregates need an event log that can verify these reads on append. */
-const demandFencing = (domain: Domain, { fencesReads }: EventLog): void => {
-  const several = fencesReads ? undefined : severalIn(domain);
-  if (several !== undefined)
-    throw new StartRefused(
-      `${several}, but EventStoreDB appends to one stream at a time: keep the event log in PostgreSQL, or send the other aggregate a command in \`react\`.`,
-    );
-  const reading = fencesReads ? undefined : readingIn(domain);
-  if (reading !== undefined)
-    throw new StartRefused(
-      `${reading}, which EventStoreDB cannot lock until the events are appended: keep the event log in PostgreSQL, or remove \`reads\`.`,
-    );
 };
 
 type Handlers = Readonly<Record<string, AnyHandler>>;

@@ -43,7 +43,12 @@ export type Caller =
       readonly client: string | null;
     }
   /** A part of the system itself, such as the process manager; it may do everything. */
-  | { readonly kind: 'system'; readonly name: string };
+  | {
+      readonly kind: 'system';
+      readonly name: string;
+      /** The user who is the author of its changes, as an import claims. */
+      readonly actingFor?: UserId | undefined;
+    };
 
 /**
  * The client of the account pages. Nobody can register it, and its tokens have none of our scopes by
@@ -236,7 +241,16 @@ export const mayOf = (caller: Caller, operation: Operation): MayDo => {
 const isNever: MayDo = () => false;
 const isAlways: MayDo = () => true;
 /** Null for anonymous callers. */
-export const userIdOf = (caller: Caller): UserId | null => (caller.kind === 'user' ? caller.userId : null);
+export const userIdOf = (caller: Caller): UserId | null => {
+  switch (caller.kind) {
+    case 'user':
+      return caller.userId;
+    case 'system':
+      return caller.actingFor ?? null;
+    case 'anonymous':
+      return null;
+  }
+};
 /** The caller’s fields that conditions can compare. */
 export const ownOf = (caller: Caller): Attributes | undefined =>
   caller.kind === 'user' ? caller.attributes : undefined;

@@ -84,7 +84,9 @@ export const startAddressNotices = async (dependencies: Dependencies): Promise<A
 
 const FOLLOWER = 'auth-mail';
 
-const isFollowed = ({ type }: RecordedEvent): boolean => type === 'user.updated';
+/** The address of an imported change was in use elsewhere, perhaps years ago. */
+const isFollowed = ({ type, metadata }: RecordedEvent): boolean =>
+  type === 'user.updated' && metadata.importedAt === undefined;
 
 /**
  * Queued for every update, because the changed fields are sealed: the sender checks whether it was the

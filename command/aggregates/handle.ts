@@ -8,7 +8,6 @@ import { patchedCommandsOf, patchType } from '#kernel/decide/forms.ts';
 import { findBy } from '#kernel/decide/guards.ts';
 import { readsOf } from '#kernel/decide/reads.ts';
 import type { CommandInfo, Kind } from '#kernel/registry/registry.ts';
-import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { admit, type Caller, may, type Resource } from '#shared/policy.ts';
 import { type AnyHandler, demand, ownerOf } from '../handling/handler.ts';
 import {
@@ -26,11 +25,13 @@ import { createDemandReferences } from './demand-references.ts';
 import type { Asked, Handle, Parts } from './parts.ts';
 import { createReferenceReader } from './read-references.ts';
 import { refusingDamaged } from './refusing-damaged.ts';
+import { revealing } from './revealing.ts';
 import { severalOf, targetReader } from './several.ts';
 
-/** The handlers of all commands to aggregates of a domain and to users. */
+/** The handlers of the commands to aggregates of a domain and to users: those of clients, or all. */
 export const aggregateHandlers = (
   dependencies: Omit<Parts, 'readReferences' | 'readTarget' | 'demandReferences'>,
+  { withInternal = false } = {},
 ): Readonly<Record<string, AnyHandler>> => {
   const { domain, states } = dependencies;
   const readReferences = createReferenceReader(domain, states);
@@ -46,43 +47,24 @@ export const aggregateHandlers = (
       ofOthers: refusingDamaged(ofOthers),
     },
   };
-  return Object.fromEntries(Object.values(domain.kinds).flatMap((kind) => handlersOf(parts, kind)));
+  return Object.fromEntries(
+    Object.values(domain.kinds).flatMap((kind) => handlersOf(parts, kind, withInternal)),
+  );
 };
 
-/** Events that are read at first to find the addition of a decision with several events. */
-const EVENTS_AT_FIRST = 20;
-
-/** Reads the id of an added item back, so that a repeated request gets the first response. */
-const revealing = ({ log }: Parts, kind: Kind, command: CommandInfo): Pick<AnyHandler, 'reveal'> => {
-  const { list } = command;
-  // A command contains the key itself, also for an item that already existed.
-  if (list === undefined || list.key !== undefined || command.kind !== 'addItem') return {};
-  const added = new Set(command.events.flatMap(({ type, effect }) => (effect === 'adds' ? [type] : [])));
-  return {
-    async reveal({ id, version }) {
-      for (let span = command.events.length === 1 ? 1 : EVENTS_AT_FIRST; ; span *= 2) {
-        const first = Math.max(1, version - span + 1);
-        const events: RecordedEvent[] = [];
-        for await (const page of log.read(streamOf(kind, id), first as typeof version, version))
-          events.push(...page);
-        const last = events.at(-1)?.metadata;
-        const own = events.filter(
-          ({ metadata }) => metadata.request === last?.request && metadata.at === last?.at,
-        );
-        const found = own.find(({ type }) => added.has(type));
-        if (found) return { itemId: found.data[list.id.name] as number };
-        if (own.length < events.length || first === 1) return {};
-      }
-    },
-  };
-};
-
-const handlersOf = (parts: Parts, kind: Kind): readonly (readonly [type: string, handler: AnyHandler])[] => {
+const handlersOf = (
+  parts: Parts,
+  kind: Kind,
+  withInternal: boolean,
+): readonly (readonly [type: string, handler: AnyHandler])[] => {
   const handlerOf = (command: CommandInfo, handle: Handle): AnyHandler => {
     const operation = operationOf(kind, command.name);
-    return { admit: (caller) => admit(caller, operation), handle: handle as AnyHandler['handle'] };
+    return {
+      admit: (caller) => (command.internal ? 'allowed' : admit(caller, operation)),
+      handle: handle as AnyHandler['handle'],
+    };
   };
-  const commands = Object.values(kind.commands).filter(({ internal }) => !internal);
+  const commands = Object.values(kind.commands).filter(({ internal }) => withInternal || !internal);
   return [
     ...commands.map((command) => {
       const handle = (command.kind === 'create' ? creating : changing)(parts, kind, command);

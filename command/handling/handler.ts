@@ -8,7 +8,7 @@ import type { Command, KernelCommand, KernelCommandType } from '#shared/commands
 import type { Pool } from '#shared/database/pool.ts';
 import type { Appended, EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
-import { admitByScope, authorize, type Caller, type Resource } from '#shared/policy.ts';
+import { admitByScope, authorize, type Caller, type Resource, userIdOf } from '#shared/policy.ts';
 import type { AdministratorKeeper } from '../administrators/keep-administrator.ts';
 import type { Limits } from '../aggregates/limits.ts';
 import type { Executor } from '../execute.ts';
@@ -66,7 +66,8 @@ export type WebhookRules = Pick<WebhookSettings, 'guard' | 'perOwnerMax'>;
 /** The owner of a new aggregate: the named user, or the caller. */
 export const ownerOf = (caller: Caller, named: UserId | undefined, pointer: string): UserId => {
   if (named !== undefined) return named;
-  if (caller.kind === 'user') return caller.userId;
+  const author = userIdOf(caller);
+  if (author !== null) return author;
   throw new Rejection('invalid_command', { errors: [{ pointer, detail: 'Is missing.' }] });
 };
 

@@ -107,6 +107,8 @@ export const following = async (
       at: new Date(clock.nowMs()).toISOString(),
       actor: 'system:process-manager',
       causation: cause.id,
+      // Consequences of an imported event happen now.
+      importedAt: undefined,
     });
   } catch (error) {
     span?.fail(errorTypeOf(error));

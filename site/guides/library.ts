@@ -30,6 +30,7 @@ const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] =
       'performance',
       'overload',
       'backup',
+      'import',
       'upgrade',
       'security',
       'chaos',

@@ -41,6 +41,20 @@ describe('the trace of an event', () => {
   });
 });
 
+describe('the time of an import', () => {
+  const IMPORTED = { ...CONTEXT, at: '1999-12-31T12:00:00.000Z', importedAt: '2026-11-01T12:00:00.000Z' };
+
+  test('is stored and read beside the claimed time', () => {
+    const stored = storeMetadata(1, IMPORTED);
+    expect(stored).toMatchObject({ at: IMPORTED.at, importedAt: IMPORTED.importedAt });
+    expect(readMetadata(stored)).toEqual({ version: 1, ...IMPORTED });
+  });
+
+  test.each(['', 'x', null, '2026-11-01'])('is refused as %s', (importedAt) => {
+    expect(() => readMetadata({ ...storeMetadata(1, CONTEXT), importedAt })).toThrow();
+  });
+});
+
 const AT = [
   '2026-11-01T12:00:00.000Z',
   '2024-02-29T23:59:59.999Z',

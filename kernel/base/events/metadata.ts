@@ -13,7 +13,10 @@ export type Actor = `user:${number}` | `system:${string}` | 'anonymous';
 export type EventMetadata = {
   /** The version of the event’s type. */
   readonly version: number;
-  /** When the change was made, by the clock of the process that decided it: RFC 3339, UTC, milliseconds. */
+  /**
+   * When the change was made, by the clock of the process that decided it, or as an import claims: RFC 3339,
+   * UTC, milliseconds.
+   */
   readonly at: string;
   readonly actor: Actor;
   /** The OAuth client, if one was used. */
@@ -25,6 +28,8 @@ export type EventMetadata = {
   readonly causation: string | null;
   /** The span of the change in its trace, as a `traceparent` (W3C), if that trace is recorded. */
   readonly trace?: string | undefined;
+  /** When the event was recorded, if an import claims its time and its author. */
+  readonly importedAt?: string | undefined;
 };
 
 /** The author of a change, with its client, request and cause. */
@@ -46,12 +51,16 @@ const stored = z.strictObject({
   $correlationId: token,
   $causationId: token.nullable(),
   trace: z.string().regex(RECORDED_TRACE).exactOptional(),
+  importedAt: timestamp.exactOptional(),
 });
 
 export const storeMetadata = (version: number, context: MetadataContext): JsonObject => {
-  const { at, actor, client, request, correlation, causation, trace } = context;
-  const same = { version, at, actor, client, request, $correlationId: correlation, $causationId: causation };
-  return stored.parse(trace === undefined ? same : { ...same, trace });
+  const { at, actor, client, request, correlation, causation, trace, importedAt } = context;
+  return stored.parse({
+    ...{ version, at, actor, client, request, $correlationId: correlation, $causationId: causation },
+    ...(trace !== undefined && { trace }),
+    ...(importedAt !== undefined && { importedAt }),
+  });
 };
 
 /** Throws zod’s error; the codec names the event. */
@@ -65,9 +74,13 @@ export const readMetadata = (metadata: JsonObject): EventMetadata => {
     $correlationId: correlation,
     $causationId: causation,
     trace,
+    importedAt,
   } = certain(metadata);
-  const same = { version, at, actor, client, request, correlation, causation };
-  return trace === undefined ? same : { ...same, trace };
+  return {
+    ...{ version, at, actor, client, request, correlation, causation },
+    ...(trace !== undefined && { trace }),
+    ...(importedAt !== undefined && { importedAt }),
+  };
 };
 
 type Stored = z.infer<typeof stored>;
@@ -89,9 +102,11 @@ const MOMENT = /^20\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]
 
 const isCertain = (metadata: JsonObject): metadata is Stored => {
   if (typeof metadata !== 'object' || metadata === null) return false;
-  const { version, at, actor, client, request, $correlationId, $causationId } = metadata;
+  const { version, at, actor, client, request, $correlationId, $causationId, importedAt } = metadata;
+  const isImported = importedAt !== undefined;
   return (
-    Object.keys(metadata).length === FIELDS &&
+    Object.keys(metadata).length === FIELDS + Number(isImported) &&
+    (!isImported || is(MOMENT, importedAt)) &&
     Number.isSafeInteger(version) &&
     (version as number) > 0 &&
     is(MOMENT, at) &&

@@ -1,0 +1,161 @@
+import type { UserId } from '#kernel/base/brands.ts';
+import { parsePlainly } from '#kernel/base/plain-issues.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
+import { typeOfCommand } from '#kernel/decide/decide.ts';
+import { deciderOf } from '#kernel/decide/decider.ts';
+import { commandSchema } from '#kernel/decide/forms.ts';
+import type { AggregateState } from '#kernel/decide/state.ts';
+import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
+import type { Clock } from '#shared/clock/clock.ts';
+import type { Command } from '#shared/commands/command.ts';
+import { TooManyEvents } from '#shared/event-log/errors.ts';
+import { freshIds, type Sent } from '../handling/execution-context.ts';
+import type { AnyHandler } from '../handling/handler.ts';
+import { streamOf } from '../handling/target.ts';
+import type { States } from '../states.ts';
+import { userStream, usersOf } from '../users/user.ts';
+import { type Imported, requestOf } from './known-keys.ts';
+import { type ImportLine, refusedLine } from './line.ts';
+import { FaultOfLine, formNamed, idNamed, itemNamed } from './resolve-names.ts';
+
+export type Importer = {
+  /**
+   * Runs the command of a line at its time. Throws a sentence about the line if it cannot; a line that an
+   * earlier run has passed without an event may be refused by now.
+   */
+  take(line: ImportLine, passed: { readonly isRepeat: boolean }): Promise<void>;
+};
+
+type Dependencies = {
+  readonly domain: Domain;
+  readonly states: States;
+  /** Those of all commands, internal ones too. */
+  readonly handlers: Readonly<Record<string, AnyHandler>>;
+  readonly newId: () => number;
+  readonly clock: Clock;
+};
+
+/**
+ * Imports the commands of another system with their times and authors. The rules of the domain hold, and
+ * rights are not asked: whoever may import may do everything.
+ */
+export const createImporter = (dependencies: Dependencies, keys: Map<string, Imported>): Importer => {
+  const { domain, states, handlers, newId, clock } = dependencies;
+  const importedAt = new Date(clock.nowMs()).toISOString();
+
+  const authorOf = async ({ actor }: ImportLine): Promise<UserId | undefined> => {
+    if (actor === undefined) return undefined;
+    const id = idNamed(keys, 'user', actor) as UserId;
+    const { state } = await states.load<AggregateState, never>(usersOf(domain), userStream(id));
+    if (state.status === 'absent') throw new FaultOfLine(`there is no user ${id}`);
+    return id;
+  };
+
+  const sentBy = async (line: ImportLine): Promise<Sent> => {
+    const actingFor = await authorOf(line);
+    const request = requestOf(line.key);
+    return {
+      caller: { kind: 'system', name: 'import', actingFor },
+      execution: {
+        metadata: {
+          at: line.at,
+          actor: actingFor === undefined ? 'system:import' : `user:${actingFor}`,
+          client: null,
+          ...{ request, correlation: request, causation: null, importedAt },
+        },
+        ids: freshIds(newId),
+        ...{ ifVersion: undefined, unlessVersion: undefined, mayBeRepeatAfter: undefined },
+      },
+    };
+  };
+
+  const commandIn = (line: ImportLine, kind: Kind, command: CommandInfo): Command => {
+    const { list } = command;
+    const form = formNamed(keys, kind, command, line.form);
+    const given = {
+      ...form,
+      type: typeOfCommand(kind, command.name),
+      ...(line.of !== undefined && { [`${kind.name}Id`]: idNamed(keys, kind.name, line.of) }),
+      ...(line.item !== undefined &&
+        list !== undefined && { [list.id.name]: itemNamed(keys, kind, list, line.item) }),
+    };
+    const { data, error } = parsePlainly(commandSchema(kind, command), given);
+    if (data !== undefined) return data as unknown as Command;
+    const [issue] = error.issues;
+    const place = issue?.code === 'unrecognized_keys' ? issue.keys[0] : issue?.path.join('.');
+    throw new FaultOfLine(`${place || 'the form'}: ${issue?.message}`);
+  };
+
+  const take = async (line: ImportLine) => {
+    if (line.at > importedAt) throw new FaultOfLine(`its time, ${line.at}, is in the future`);
+    const [kind, command] = declaredIn(domain, line);
+    const sent = await sentBy(line);
+    const handler = handlers[typeOfCommand(kind, command.name)];
+    if (handler === undefined) throw new Error(`${line.command} has no handler`);
+    const outcome = await handler.handle(commandIn(line, kind, command), sent);
+    const itemId = await itemAdded(dependencies, { kind, command, handler, outcome });
+    keys.set(line.key, { kind: kind.name, id: outcome.id, itemId });
+  };
+  return {
+    take: (line, { isRepeat }) =>
+      take(line).catch((error: unknown) => {
+        if (!(isRepeat && error instanceof Rejection)) throw explained(line, error);
+      }),
+  };
+};
+
+/** The command of a line; throws a sentence about the line if the domain has none of this name. */
+export const declaredIn = (domain: Domain, line: ImportLine): readonly [Kind, CommandInfo] => {
+  try {
+    return commandNamed(domain, line);
+  } catch (error) {
+    throw explained(line, error);
+  }
+};
+
+const commandNamed = ({ kinds }: Domain, { command: named }: ImportLine): readonly [Kind, CommandInfo] => {
+  const [of = '', name = ''] = named.split('.');
+  const kind = kinds[of];
+  if (kind === undefined) throw new FaultOfLine(`the domain has no aggregate ${of}`);
+  const command = kind.commands[name];
+  if (command === undefined)
+    throw new FaultOfLine(
+      `${of} has no command ${name}: use one of ${Object.keys(kind.commands).join(', ')}`,
+    );
+  return [kind, command];
+};
+
+type Added = {
+  readonly kind: Kind;
+  readonly command: CommandInfo;
+  readonly handler: AnyHandler;
+  readonly outcome: Awaited<ReturnType<AnyHandler['handle']>>;
+};
+
+/** Numbers of items count up, so that of a single event is the greatest. */
+const itemAdded = async ({ domain, states }: Dependencies, { kind, command, handler, outcome }: Added) => {
+  const { list, events } = command;
+  if (list === undefined || list.key !== undefined || command.kind !== 'addItem') return undefined;
+  const known =
+    events.length === 1
+      ? states.recall<AggregateState, never>(deciderOf(domain, kind), streamOf(kind, outcome.id))
+      : undefined;
+  if (known?.state.status === 'present') return known.state.numbers?.[list.name];
+  return (await handler.reveal?.(outcome))?.itemId;
+};
+
+/** Faults of the file and refusals of the domain are sentences; everything else is a fault of the server. */
+const explained = (line: ImportLine, error: unknown): unknown => {
+  if (error instanceof FaultOfLine) return refusedLine(line, error.message);
+  if (error instanceof TooManyEvents) return refusedLine(line, error.message, error);
+  if (!(error instanceof Rejection)) return error;
+  const [first] = (error.details.errors ?? []) as readonly {
+    readonly pointer: string;
+    readonly detail: string;
+  }[];
+  const why =
+    first === undefined
+      ? `${error.message.replace(/\.$/, '')} (${error.code})`
+      : `${first.pointer} ${first.detail}`;
+  return refusedLine(line, why.trim(), error);
+};

@@ -1,0 +1,64 @@
+import { readMetadata } from '#kernel/base/events/metadata.ts';
+import type { Domain, EventInfo, Kind } from '#kernel/registry/registry.ts';
+import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
+import { readBetween } from '#shared/event-log/read-between.ts';
+import { timeOf } from '#shared/event-log/time-of.ts';
+
+/** The aggregate that a line created or changed, and the item that it added. */
+export type Imported = {
+  readonly kind: string;
+  readonly id: number;
+  readonly itemId?: number | string | undefined;
+};
+
+/** All that an import needs to know of the log before it continues. */
+export type Before = {
+  readonly keys: Map<string, Imported>;
+  /** The greatest time of a change so far. */
+  readonly latest: string;
+};
+
+/** The request of an imported event is its line. */
+const REQUEST = 'import:';
+export const requestOf = (key: string): string => `${REQUEST}${key}`;
+
+/** Reads the whole log: its events say which lines an earlier run has imported. */
+export const readBefore = async (domain: Domain, log: EventLog, signal: AbortSignal): Promise<Before> => {
+  const keys = new Map<string, Imported & { readonly begins: boolean }>();
+  const types = eventsOf(domain);
+  let latest = 0;
+  for await (const events of readBetween(log, { after: START, upTo: await log.head() }, signal))
+    for (const event of events) {
+      latest = Math.max(latest, timeOf(event)?.getTime() ?? 0);
+      const key = keyOf(event);
+      const known = types.get(event.type);
+      if (key === undefined || known === undefined) continue;
+      const before = keys.get(key);
+      const begins = known.event.effect === 'creates' || known.event.effect === 'adds';
+      // A line may have several events. Other lines name it for that which it began.
+      if (before === undefined || (begins && !before.begins)) keys.set(key, importedBy(event, known, begins));
+    }
+  return { keys, latest: new Date(latest).toISOString() };
+};
+
+type Known = { readonly kind: Kind; readonly event: EventInfo };
+
+const eventsOf = ({ kinds }: Domain): ReadonlyMap<string, Known> =>
+  new Map(
+    Object.values(kinds).flatMap((kind) =>
+      Object.values(kind.events).map((event) => [event.type, { kind, event }] as const),
+    ),
+  );
+
+const keyOf = ({ metadata }: RecordedEvent): string | undefined => {
+  if (metadata.importedAt === undefined) return undefined;
+  const { request } = readMetadata(metadata);
+  return request.startsWith(REQUEST) ? request.slice(REQUEST.length) : undefined;
+};
+
+const importedBy = ({ data }: RecordedEvent, { kind, event: { list } }: Known, begins: boolean) => ({
+  kind: kind.name,
+  id: Number(data[`${kind.name}Id`]),
+  itemId: list && (data[list.id.name] as number | string),
+  begins,
+});

@@ -1,0 +1,53 @@
+import * as z from 'zod';
+import { parsePlainly } from '#kernel/base/plain-issues.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
+
+/** Names an aggregate or a user: the id here, or the key of the line that created it. */
+const name = z.union([z.int().positive(), z.string().min(1).max(200)]);
+export type Name = z.infer<typeof name>;
+
+/** The key is part of the metadata of events, as the request that caused them. */
+const KEY_CHARACTERS_MAX = 190;
+const Line = z.strictObject({
+  key: z
+    .string()
+    .max(KEY_CHARACTERS_MAX)
+    .regex(/^[\x21-\x7e]+$/, { error: 'Must be visible ASCII characters.' }),
+  at: z.iso.datetime({ offset: true }),
+  actor: name.optional(),
+  command: z.string().regex(/^\w+\.\w+$/, { error: 'Must be a command, such as “ticket.open”.' }),
+  of: name.optional(),
+  item: name.optional(),
+  form: z.record(z.string(), z.json()).default({}),
+});
+
+/** A command of an import: its claimed time and author, and a key that no other line has. */
+export type ImportLine = z.infer<typeof Line> & { readonly number: number };
+
+export const lineOf = (text: string, number: number): ImportLine => {
+  const { data, error } = parsePlainly(Line, parseJson(text, number));
+  if (data === undefined) {
+    const [issue] = error.issues;
+    throw refusedLine({ number }, `${issue?.path.join('.') || 'the line'}: ${issue?.message}`);
+  }
+  return { ...data, at: new Date(data.at).toISOString(), number };
+};
+
+const parseJson = (text: string, number: number): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw refusedLine({ number }, 'it is not JSON');
+  }
+};
+
+/** Names the line; every line before it is imported. */
+export const refusedLine = (
+  { number, key }: { readonly number: number; readonly key?: string },
+  why: string,
+  cause?: unknown,
+): StartRefused =>
+  new StartRefused(
+    `Line ${number}${key === undefined ? '' : ` (${key})`}: ${why.replace(/\.$/, '')}.`,
+    cause === undefined ? {} : { cause },
+  );

@@ -1,0 +1,47 @@
+import { spaced, targetOf, wire } from '#kernel/base/names.ts';
+import type { FieldDef } from '#kernel/declare/fields.ts';
+import type { CommandInfo, Kind, ListInfo, Row } from '#kernel/registry/registry.ts';
+import type { Imported } from './known-keys.ts';
+import type { Name } from './line.ts';
+
+/** The lines so far, by their keys. */
+export type Keys = ReadonlyMap<string, Imported>;
+
+/** Not a refusal of the domain: a line names what does not exist, or comes too late. */
+export class FaultOfLine extends Error {}
+
+/** The id of an aggregate, which is named by itself or by the key of the line that created it. */
+export const idNamed = (keys: Keys, kind: string, name: Name): number => {
+  if (typeof name === 'number') return name;
+  const found = keys.get(name);
+  if (found?.kind === kind) return found.id;
+  throw new FaultOfLine(`no earlier line with the key “${name}” created a ${spaced(kind)}`);
+};
+
+/** The id of an item: a number, its own key, or the key of the line that added it. */
+export const itemNamed = (keys: Keys, kind: Kind, list: ListInfo, name: Name): number | string => {
+  if (list.key !== undefined) return typeof name === 'string' ? idOrText(keys, list.id.def, name) : name;
+  if (typeof name === 'number') return name;
+  const found = keys.get(name);
+  if (found?.kind === kind.name && found.itemId !== undefined) return found.itemId;
+  throw new FaultOfLine(`no earlier line with the key “${name}” added a ${spaced(list.one)}`);
+};
+
+/** A form in which references are named like everything else. */
+export const formNamed = (keys: Keys, kind: Kind, { list }: CommandInfo, form: Row): Row => {
+  const defs = new Map(
+    Object.entries(list?.fields ?? kind.fields).map(([name, def]) => [wire(name, def), def] as const),
+  );
+  if (list !== undefined) defs.set(list.id.name, list.id.def);
+  return Object.fromEntries(
+    Object.entries(form).map(([name, value]) => {
+      if (typeof value !== 'string') return [name, value];
+      if (name === 'before' && list !== undefined) return [name, itemNamed(keys, kind, list, value)];
+      const def = defs.get(name);
+      return [name, def === undefined ? value : idOrText(keys, def, value)];
+    }),
+  );
+};
+
+const idOrText = (keys: Keys, def: FieldDef, value: string): number | string =>
+  def.kind === 'ref' ? idNamed(keys, targetOf(def), value) : value;
