@@ -83,6 +83,16 @@ test.for([
     'Line 66 (late): its time, 2990-01-02T00:00:00.000Z, is in the future.',
   ],
   [
+    'neither a command nor an event',
+    [late({ of: 't-1' })],
+    'Line 66 (late): it needs either a command or an event.',
+  ],
+  [
+    'an unknown event',
+    [late({ event: 'ticket.burnt' })],
+    'Line 66 (late): ticket has no event burnt: use one of opened, changed, solved',
+  ],
+  [
     'an unknown aggregate',
     [late({ command: 'team.form' })],
     'Line 66 (late): the domain has no aggregate team.',
@@ -111,11 +121,25 @@ test.for([
   await expect(importing([...HISTORY, ...lines])).rejects.toThrow(sentence);
 });
 
+test('an event happens whatever the commands demand', async ({ side, importing }) => {
+  const happened = [
+    late({ event: 'ticket.changed', key: 'e-1', actor: 'ada', of: 't-1', form: { subject: 'Told late' } }),
+    late({ event: 'ticket.noteAdded', key: 'e-2', actor: 'bert', of: 't-1', form: { text: 'Odd' } }),
+  ];
+  expect(await importing([...HISTORY, ...happened])).toMatchObject({ imported: 2 });
+  const [changed, noted] = (await allEvents(side)).slice(-2);
+  expect(changed).toMatchObject({ type: 'ticket.changed', data: { subject: 'Told late' } });
+  expect(noted).toMatchObject({
+    type: 'ticket.noteAdded',
+    data: { text: 'Odd', internal: true, sentAt: '2020-03-02T00:00:00.000Z' },
+  });
+});
+
 test('a file cannot change what is in the log already', async ({ side, importing }) => {
   const before = (await allEvents(side)).length;
   const inserted = { ...ticket('between', 5), form: { subject: 'between', details: 'Help.' } };
   await expect(importing([...HISTORY.slice(0, 8), inserted, ...HISTORY.slice(8)])).rejects.toThrow(
-    'Line 9 (between): its time, 2020-02-01T00:05:00.000Z, is before 2020-03-01T00:12:00.000Z, that of an event in the log',
+    'Line 9 (between): its time, 2020-02-01T00:05:00.000Z, is before 2020-03-02T00:00:00.000Z, that of an event in the log',
   );
   expect(await allEvents(side)).toHaveLength(before);
 });

@@ -3,6 +3,7 @@ import { openDecisions } from '../decisions.ts';
 import { createExecutor } from '../execute.ts';
 import type { States } from '../states.ts';
 import { userRules } from '../users/rules.ts';
+import { withEventCommands } from './event-commands.ts';
 import { createImporter, declaredIn } from './importer.ts';
 import { createLineOrder } from './in-order.ts';
 import { readBefore } from './known-keys.ts';
@@ -29,8 +30,9 @@ export type ImportReport = {
  * is refused ends the import, and everything before it stays.
  */
 export const importHistory = async (importing: Importing, path: string): Promise<ImportReport> => {
-  const { domain, eventLog, signal, clock, onLine = () => undefined } = importing;
-  const { base, newId, limits, administrators } = await openDecisions(importing);
+  const { eventLog, signal, clock, onLine = () => undefined } = importing;
+  const domain = withEventCommands(importing.domain);
+  const { base, newId, limits, administrators } = await openDecisions({ ...importing, domain });
   const { keys, latest } = await readBefore(domain, eventLog, signal);
   const { count, lastKnown } = await checkLines(path, (key) => keys.has(key));
   const known = new Set(keys.keys());

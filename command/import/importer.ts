@@ -14,6 +14,7 @@ import type { AnyHandler } from '../handling/handler.ts';
 import { streamOf } from '../handling/target.ts';
 import type { States } from '../states.ts';
 import { userStream, usersOf } from '../users/user.ts';
+import { commandOf } from './event-commands.ts';
 import { type Imported, requestOf } from './known-keys.ts';
 import { type ImportLine, refusedLine } from './line.ts';
 import { FaultOfLine, formNamed, idNamed, itemNamed } from './resolve-names.ts';
@@ -91,7 +92,7 @@ export const createImporter = (dependencies: Dependencies, keys: Map<string, Imp
     const [kind, command] = declaredIn(domain, line);
     const sent = await sentBy(line);
     const handler = handlers[typeOfCommand(kind, command.name)];
-    if (handler === undefined) throw new Error(`${line.command} has no handler`);
+    if (handler === undefined) throw new Error(`${command.name} has no handler`);
     const outcome = await handler.handle(commandIn(line, kind, command), sent);
     const itemId = await itemAdded(dependencies, { kind, command, handler, outcome });
     keys.set(line.key, { kind: kind.name, id: outcome.id, itemId });
@@ -113,16 +114,18 @@ export const declaredIn = (domain: Domain, line: ImportLine): readonly [Kind, Co
   }
 };
 
-const commandNamed = ({ kinds }: Domain, { command: named }: ImportLine): readonly [Kind, CommandInfo] => {
-  const [of = '', name = ''] = named.split('.');
+const commandNamed = (
+  { kinds }: Domain,
+  { command: sent, event }: ImportLine,
+): readonly [Kind, CommandInfo] => {
+  const [of = '', name = ''] = (sent ?? event ?? '').split('.');
   const kind = kinds[of];
   if (kind === undefined) throw new FaultOfLine(`the domain has no aggregate ${of}`);
-  const command = kind.commands[name];
-  if (command === undefined)
-    throw new FaultOfLine(
-      `${of} has no command ${name}: use one of ${Object.keys(kind.commands).join(', ')}`,
-    );
-  return [kind, command];
+  const command = kind.commands[sent === undefined ? commandOf(name) : name];
+  if (command !== undefined) return [kind, command];
+  const [what, all] = sent === undefined ? ['event', kind.events] : ['command', kind.commands];
+  const names = Object.keys(all).filter((each) => !each.includes(' '));
+  throw new FaultOfLine(`${of} has no ${what} ${name}: use one of ${names.join(', ')}`);
 };
 
 type Added = {

@@ -8,6 +8,10 @@ export type Name = z.infer<typeof name>;
 
 /** The key is part of the metadata of events, as the request that caused them. */
 const KEY_CHARACTERS_MAX = 190;
+const ofAggregate = z
+  .string()
+  .regex(/^\w+\.\w+$/, { error: 'Must be one of an aggregate, such as “ticket.open”.' });
+
 const Line = z.strictObject({
   key: z
     .string()
@@ -15,13 +19,14 @@ const Line = z.strictObject({
     .regex(/^[\x21-\x7e]+$/, { error: 'Must be visible ASCII characters.' }),
   at: z.iso.datetime({ offset: true }),
   actor: name.optional(),
-  command: z.string().regex(/^\w+\.\w+$/, { error: 'Must be a command, such as “ticket.open”.' }),
+  command: ofAggregate.optional(),
+  event: ofAggregate.optional(),
   of: name.optional(),
   item: name.optional(),
   form: z.record(z.string(), z.json()).default({}),
 });
 
-/** A command of an import: its claimed time and author, and a key that no other line has. */
+/** A command or an event of an import: its claimed time and author, and a key that no other line has. */
 export type ImportLine = z.infer<typeof Line> & { readonly number: number };
 
 export const lineOf = (text: string, number: number): ImportLine => {
@@ -30,6 +35,8 @@ export const lineOf = (text: string, number: number): ImportLine => {
     const [issue] = error.issues;
     throw refusedLine({ number }, `${issue?.path.join('.') || 'the line'}: ${issue?.message}`);
   }
+  if ((data.command === undefined) === (data.event === undefined))
+    throw refusedLine({ number, key: data.key }, 'it needs either a command or an event');
   return { ...data, at: new Date(data.at).toISOString(), number };
 };
 

@@ -36,7 +36,7 @@ export const EFFECTS: readonly Effect[] = [
 ];
 /** Effects that set fields. */
 const COMPUTING: ReadonlySet<Effect> = new Set(['creates', 'changes', 'sets']);
-const KIND_OF: Readonly<Record<Effect, CommandKind>> = {
+export const KIND_OF: Readonly<Record<Effect, CommandKind>> = {
   creates: 'create',
   changes: 'edit',
   adds: 'addItem',
