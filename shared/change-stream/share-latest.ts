@@ -5,7 +5,7 @@ import type { ChangeReader } from './changes.ts';
 type Reader = Pick<ChangeReader, 'toPage'>;
 type Latest = { readonly key: string; readonly page: Promise<ChangePage> };
 
-/** Whoever asks later reads again, because aggregates are parked and released. */
+/** A later page is read again, because aggregates are parked and released. */
 const SHARED_FOR_MS = 1_000;
 
 /**

@@ -2,8 +2,9 @@ import { expect } from 'vitest';
 import { test as base } from '../../test/engines/pool.ts';
 import { startRelay } from '../../test/engines/relay.ts';
 import { inJointTransaction, type Work } from './joint.ts';
-import { prepared, type Statement, sendLast, sendPipelined } from './pipeline.ts';
+import { type Statement, sendLast, sendPipelined } from './pipeline.ts';
 import { type Connection, openPool } from './pool.ts';
+import { prepared } from './prepared.ts';
 
 const test = base.extend('noted', { scope: 'file' }, ({ pool }) => async () => {
   const { rows } = await pool.query<{ who: string }>('select who from public.noted order by at');

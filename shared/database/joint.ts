@@ -114,7 +114,7 @@ class JointTransaction {
         from += statements.length;
       }
     } catch (error) {
-      // Who writes alone may go back to a savepoint.
+      // A single work may go back to a savepoint.
       if (this.#isShared || !this.#isBegun) this.#fail(error);
       for (const { answers } of all) answers.reject(error);
     }

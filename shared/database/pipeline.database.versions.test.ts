@@ -3,8 +3,9 @@ import { pauseBackends } from '../../test/engines/pause-backends.ts';
 import { test as base } from '../../test/engines/pool.ts';
 import { isSilence } from './failures.ts';
 import { inJointTransaction } from './joint.ts';
-import { prepared, type Statement, sendPipelined } from './pipeline.ts';
+import { type Statement, sendPipelined } from './pipeline.ts';
 import { type Connection, openPool } from './pool.ts';
+import { prepared } from './prepared.ts';
 
 const test = base
   .extend('send', { scope: 'file' }, ({ pool }) => async (statements: readonly Statement[]) => {

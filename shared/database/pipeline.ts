@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { ServerSilent } from './failures.ts';
 import type { Connection } from './pool.ts';
@@ -23,39 +22,6 @@ export type Answer = {
   readonly rowCount: number;
   /** The server’s word for what it has done. */
   readonly command: string;
-};
-
-/** A statement that each connection parses and plans once. Its text must be one of a few. */
-export const prepared = (text: string, values: readonly unknown[]): Statement => ({
-  name: nameOf(text),
-  text,
-  values,
-});
-
-const names = new Map<string, string>();
-
-const nameOf = (text: string): string => {
-  const known = names.get(text);
-  if (known !== undefined) return known;
-  const name = `together_${createHash('sha256').update(text).digest('hex').slice(0, NAME_CHARACTERS)}`;
-  names.set(text, name);
-  return name;
-};
-
-const NAME_CHARACTERS = 32;
-
-/** Sends statements one by one. */
-export type Sender = { query(text: string, values?: unknown[]): Promise<unknown> };
-
-/** Collects the statements that the work sends, for `sendPipelined`; the work gets no results. */
-export const collect = async (work: (sender: Sender) => Promise<unknown>): Promise<readonly Statement[]> => {
-  const statements: Statement[] = [];
-  await work({
-    async query(text, values = []) {
-      statements.push({ text, values });
-    },
-  });
-  return statements;
 };
 
 /** A connection in a transaction in which others write at the same time: they send together. */

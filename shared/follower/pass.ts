@@ -198,7 +198,7 @@ export class Pass {
     return all;
   }
 
-  /** Who makes a transaction slow shows when each has its own. */
+  /** The follower that makes a transaction slow shows when each has its own. */
   #suspect(all: readonly Waiting[], tookMs: number): void {
     const nowMs = REAL_TIME.elapsedMs();
     const writing = all.filter(({ turn }) => turn.write !== undefined);

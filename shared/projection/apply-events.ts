@@ -1,13 +1,7 @@
 import type { StreamName } from '#kernel/base/brands.ts';
-import {
-  collect,
-  isShared,
-  type Sender,
-  type Statement,
-  sendLast,
-  sendPipelined,
-} from '#shared/database/pipeline.ts';
+import { isShared, type Statement, sendLast, sendPipelined } from '#shared/database/pipeline.ts';
 import type { Connection } from '#shared/database/pool.ts';
+import { collect, type Sender } from '#shared/database/prepared.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 import type { Parked } from '#shared/read-model/parked.ts';
 import type { Tables } from '#shared/read-model/tables.ts';

@@ -1,6 +1,6 @@
 import { type Change, combine, type ItemChange } from '#kernel/rows/change.ts';
 import type { ItemTable } from '#kernel/rows/items.ts';
-import type { Sender } from '#shared/database/pipeline.ts';
+import type { Sender } from '#shared/database/prepared.ts';
 import type { ProjectedItems } from '#shared/read-model/tables.ts';
 import { demandValues, grouped, sourceOf, valuesOf } from './rows.ts';
 

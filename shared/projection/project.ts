@@ -1,6 +1,7 @@
 import type { StreamName } from '#kernel/base/brands.ts';
-import { prepared, type Statement } from '#shared/database/pipeline.ts';
+import type { Statement } from '#shared/database/pipeline.ts';
 import type { Connection } from '#shared/database/pool.ts';
+import { prepared } from '#shared/database/prepared.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 import type { Parked } from '#shared/read-model/parked.ts';

@@ -1,5 +1,5 @@
 import type { Row, Table } from '#kernel/rows/change.ts';
-import type { Sender } from '#shared/database/pipeline.ts';
+import type { Sender } from '#shared/database/prepared.ts';
 
 type Removable = Pick<Table<string>, 'name'> & { readonly parent: string | null };
 

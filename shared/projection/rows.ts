@@ -1,5 +1,5 @@
 import { type Change, combine, type Row, type Table } from '#kernel/rows/change.ts';
-import type { Sender } from '#shared/database/pipeline.ts';
+import type { Sender } from '#shared/database/prepared.ts';
 import type { ProjectedItems } from '#shared/read-model/tables.ts';
 import { doubtfulAmong } from './doubtful.ts';
 import { noteRemoved, removalOf, returnOf } from './removed.ts';

@@ -1,5 +1,5 @@
 import type { ShareChange } from '#kernel/rows/shares.ts';
-import type { Sender } from '#shared/database/pipeline.ts';
+import type { Sender } from '#shared/database/prepared.ts';
 import type { ProjectedShares } from '#shared/read-model/tables.ts';
 import { demandValues, sourceOf, valuesOf } from './rows.ts';
 

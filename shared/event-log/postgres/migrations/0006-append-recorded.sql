@@ -39,11 +39,3 @@ begin
   where p.expected::integer in (present.version, -1)
   returning stored.id, stored.version, stored.position, stored.recorded_at, head_id;
 end $$;
-
--- For processes of the release before, which may run beside this one during an upgrade.
-create or replace function event_log.append(streams text, expected text, offsets text, ids text, types text, datas text, metadatas text, sizes text)
-returns table (id uuid, version integer, "position" bigint)
-language sql as $$
-  select a.id, a.version, a.position
-  from event_log.append_recorded(null, null, null, null, streams, expected, offsets, ids, types, datas, metadatas, sizes) a
-$$;
