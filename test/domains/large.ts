@@ -16,7 +16,7 @@ const aggregateOf = (index: number): AggregatePlan => ({
   fields: {
     holder: of('ref', 'user'),
     title: { type: 'line', given: [100], options: { search: ['A'] } },
-    amount: of('money'),
+    amount: of('integer', 1, 1_000_000_000),
     code: {
       type: 'word',
       given: [code('/^[a-z]{1,9}$/'), 'Must be 1 to 9 small letters.'],
