@@ -7,7 +7,10 @@ import { type FollowedPage, openFollowedPage, ROOT } from './engines/followed-pa
 import { patternOf, sectionsOf } from './engines/tutorial-page.ts';
 
 /** Follows the guide in a copy of this checkout, because it writes files into it. */
-const SECTIONS = sectionsOf(readFileSync(new URL('../docs/domain.md', import.meta.url), 'utf8'));
+const GUIDE = readFileSync(new URL('../docs/domain.md', import.meta.url), 'utf8');
+/** The numbered steps; the sections after them are to look things up. */
+const [STEPS = ''] = GUIDE.split(/^## (?!\d)/m);
+const SECTIONS = sectionsOf(STEPS);
 /**
  * Files that are not part of a clone, or that the copy does not need; it shares the `node_modules` of this
  * checkout.
