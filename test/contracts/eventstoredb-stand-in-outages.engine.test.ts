@@ -129,24 +129,31 @@ describe('a subscription', () => {
   }) => {
     const subscription = await subscribedLive();
     const stream = newStream();
-    let written = 0;
-    for (; standIn.liveSubscriptions() > 0 && written < 10_000; written += 50)
-      await append(stream, 50, 'x'.repeat(1_000));
-    expect(standIn.liveSubscriptions()).toBe(0);
     const handled: bigint[] = [];
     let resumeAfter: Position | typeof START = START;
-    const take = async (events: AllStreamSubscription, until: number) => {
+    const take = async (events: AllStreamSubscription, until: number, isReady?: Promise<void>) => {
       for await (const { event } of events) {
+        await isReady;
         if (event?.streamId !== stream) continue;
         handled.push(event.revision);
         resumeAfter = event.position ?? resumeAfter;
         if (handled.length === until) break;
       }
     };
-    await expect(take(subscription, written + 1)).rejects.toMatchObject({
+    const dropped = Promise.withResolvers<void>();
+    // The reader iterates from the beginning: nobody else would catch the error of the subscription.
+    const failed = expect(
+      take(subscription, Number.POSITIVE_INFINITY, dropped.promise),
+    ).rejects.toMatchObject({
       type: 'timeout',
       message: TOO_SLOW_LIVE,
     });
+    let written = 0;
+    for (; standIn.liveSubscriptions() > 0 && written < 10_000; written += 50)
+      await append(stream, 50, 'x'.repeat(1_000));
+    expect(standIn.liveSubscriptions()).toBe(0);
+    dropped.resolve();
+    await failed;
     await take(client.subscribeToAll({ fromPosition: resumeAfter }), written);
     expect(handled).toEqual(Array.from({ length: written }, (_, n) => BigInt(n)));
   });
