@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { EventId, UserId } from '#kernel/base/brands.ts';
 import { attributes, roleName, SCOPES_MAX, version } from '#kernel/base/events/fields.ts';
 import { oncePer } from '#kernel/base/once-per.ts';
+import { parsePlainly } from '#kernel/base/plain-issues.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import { token } from '#kernel/base/values.ts';
 import { attributesOf } from '#kernel/conditions/attributes.ts';
@@ -9,7 +10,6 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { CommandContext } from '#shared/command-gateway/command-gateway.ts';
 import { type Command, commandsOf } from '#shared/commands/command.ts';
 import { fieldErrorsOf } from '#shared/json-pointers.ts';
-import { parsePlainly } from '#kernel/base/plain-issues.ts';
 import type { Caller, Policy } from '#shared/policy.ts';
 import { Withheld } from '#shared/rest/webhook.ts';
 

@@ -1,6 +1,6 @@
 import type * as z from 'zod';
-import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { parsePlainly } from '#kernel/base/plain-issues.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 
 /** Checks the parameters of a query. Refuses unknown ones, because a filter without effect misleads. */
 export const parametersOf = <Schema extends z.ZodObject>(

@@ -1,7 +1,7 @@
 import type * as z from 'zod';
+import { parsePlainly } from '#kernel/base/plain-issues.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { fieldErrorsOf } from '#shared/json-pointers.ts';
-import { parsePlainly } from '#kernel/base/plain-issues.ts';
 
 /** Checks client input, and reports errors by field. Elsewhere a schema error is a server error. */
 export const parseInput = <Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> => {
