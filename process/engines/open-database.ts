@@ -1,4 +1,3 @@
-import { hasEmbeddedPostgres, startEmbeddedPostgres } from '#adapters/embedded-postgres/embedded.ts';
 import { demandDatabase } from '#shared/database/demand-database.ts';
 import type { Log } from '#shared/log.ts';
 
@@ -28,7 +27,7 @@ export const openDatabase = async (
   { log, signal, settings = {} }: Opening,
 ): Promise<Database> => {
   if (databaseUrl === undefined)
-    return startEmbeddedPostgres({
+    return (await embedded()).startEmbeddedPostgres({
       dataDir,
       settings,
       log: (message, level = 'info') => log[level](message),
@@ -44,4 +43,6 @@ export const openDatabase = async (
 
 /** Whether opening the database creates it. */
 export const isFirstStart = async ({ databaseUrl, dataDir }: Settings): Promise<boolean> =>
-  databaseUrl === undefined && !(await hasEmbeddedPostgres(dataDir));
+  databaseUrl === undefined && !(await (await embedded()).hasEmbeddedPostgres(dataDir));
+
+const embedded = () => import('#adapters/embedded-postgres/embedded.ts');
