@@ -9,12 +9,14 @@ import type { OwnRoutes } from '#process/own-routes.ts';
 import type { UploadStorage } from '#shared/blobs/blobs.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
+import { migrateEventIndex } from '#shared/event-index/event-index.ts';
 import type { ReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { openReadPosition, type ReadPosition } from '#shared/read-model/read-position.ts';
 import { createSnapshots, migrateSnapshots, type Snapshots, unsavedTo } from '#shared/snapshots/snapshots.ts';
 import type { Tracing } from '#shared/tracing/tracing.ts';
+import { whenAsked } from '#shared/when-asked.ts';
 import type { DeliveriesOf } from './events/deliveries.ts';
-import { type EventDependencies, type EventService, openEvents } from './events/service.ts';
+import type { EventDependencies, EventService } from './events/service.ts';
 import type { OpenApiOptions } from './openapi/document.ts';
 import type { Proof, ProofDependencies } from './proof.ts';
 import { openReplicas, type Replicas } from './replicas/replicas.ts';
@@ -54,7 +56,7 @@ export type QueryDependencies = {
 export type QueryResources = QueryDependencies & {
   /** Undefined if the proof is not served. */
   readonly proof: Proof | undefined;
-  readonly events: EventService;
+  readonly events: () => Promise<EventService>;
   readonly snapshots: Snapshots;
   readonly readPosition: ReadPosition;
   readonly searches: Searches;
@@ -80,11 +82,14 @@ export const openResources = async (
   const { visibleWithinMs = VISIBLE_WITHIN_MS } = dependencies;
   await migrateOperations(pool);
   await migrateSnapshots(pool);
+  await migrateEventIndex(pool);
   const snapshots = createSnapshots({ ...dependencies, reportUnsaved: unsavedTo(dependencies.log) });
   const readPosition = opening.use(openReadPosition({ pool, eventLog, notifier, clock }));
   const searches = opening.use(openSearches(dependencies));
   const before = [awaitConsistency({ readPosition, eventLog, waitMaxMs: visibleWithinMs })];
-  const events = await openEvents({ ...dependencies, snapshots, deliveriesOf, proof });
+  const events = whenAsked(async () =>
+    (await import('./events/service.ts')).openEvents({ ...dependencies, snapshots, deliveriesOf, proof }),
+  );
   const replicas = opening.use(openReplicas({ ...dependencies, urls: config.readDatabaseUrls ?? [] }));
   return {
     ...dependencies,

@@ -7,25 +7,18 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import { ofAggregates, ofViews } from '#shared/rest/operations.ts';
-import { erasureReads } from './erasure/reads.ts';
-import { eventTypeReads } from './event-types/event-types.ts';
-import type { EventService } from './events/service.ts';
-import type { HistoryOptions } from './history/history.ts';
-import { historyReads } from './history/reads.ts';
-import { openApiRoutes } from './openapi/document.ts';
+import { coreReads, itemReads } from './core-reads.ts';
+import { openApiRoutes } from './openapi/routes.ts';
 import { operatorCommandRoutes } from './operations/operator-command-routes.ts';
-import { operationsReads } from './operations/reads.ts';
 import { ownRoutes } from './own-routes.ts';
 import type { OpenedPart, PartResources, QueryPart } from './part.ts';
-import { createKindReads, type KindReads, readsOf } from './reads/reads.ts';
+import { createKindReads } from './reads/reads.ts';
 import { spreadKindReads } from './replicas/kinds.ts';
 import { openResources, type QueryDependencies } from './resources.ts';
 import { createReadJustCreated } from './rest/just-created.ts';
-import { type AnyReads, type Reads, readRoutes } from './rest/read-routes.ts';
+import { type AnyReads, readRoutes } from './rest/read-routes.ts';
 import { createReadWritten } from './rest/read-written.ts';
 import { followChangedUsers } from './revocations/follow-users.ts';
-import type { PastOptions } from './time-travel/options.ts';
-import { timeTravelReads } from './time-travel/reads.ts';
 import { uploadRoutes } from './uploads/routes.ts';
 import { createVisibility } from './uploads/visibility.ts';
 
@@ -85,17 +78,16 @@ export const startQueryService = async (
   const deliveriesOf = annotating?.deliveriesOf?.(dependencies);
   const proof = parts.find((part) => part.proof !== undefined)?.proof;
   const resources = await openResources(dependencies, opening, { deliveriesOf, proof });
-  const { events, before, snapshots, readPosition, visibleWithinMs, uploadKey: key } = resources;
+  const { before, snapshots, readPosition, visibleWithinMs, uploadKey: key } = resources;
   const folding = { keys, codec: createCodec(dependencies), tables: tablesOf(domain), snapshots };
   const past = { domain, pool, eventLog, clock, ...folding, readPosition, visibleWithinMs };
   const kinds = createKindReads(resources);
   if (!parts.some(({ revokes }) => revokes)) opening.use(await followChangedUsers(resources));
   const opened = await openParts(parts, { ...resources, kinds, timeTravel: past }, opening);
   const ofParts: AnyReads = Object.assign({}, ...opened.map((each) => each.reads));
-  const reads = { ...createReads(spreadKindReads(kinds, resources), past), ...ofParts };
   const readWritten = createReadWritten({
     ...dependencies,
-    reads: { ...createReads(kinds, past), ...ofParts },
+    reads: { ...itemReads(kinds, past), ...ofParts },
     readPosition,
     waitMaxMs: visibleWithinMs,
   });
@@ -104,7 +96,7 @@ export const startQueryService = async (
   const routes = Router().use(
     ...opened.flatMap((each) => each.instead ?? []),
     readRoutes(
-      { ...reads, ...events.reads, ...erasureReads(dependencies) },
+      { ...coreReads(spreadKindReads(kinds, resources), past, resources), ...ofParts },
       { domain, before, readJustCreated },
     ),
     operatorCommandRoutes({ pool, bodyBytesMax: config.limits.bodyBytesMax }),
@@ -149,19 +141,4 @@ const openParts = async (
     opened.push(each);
   }
   return opened;
-};
-
-/** The type requires every kernel operation that this role serves, so the compiler names a missing one. */
-const createReads = (
-  kinds: KindReads,
-  past: PastOptions & HistoryOptions,
-): Omit<Reads, keyof EventService['reads'] | keyof ReturnType<typeof erasureReads>> & AnyReads => {
-  const { domain } = past;
-  return {
-    ...readsOf(domain, kinds),
-    ...timeTravelReads(kinds, past),
-    ...historyReads(kinds, past),
-    ...eventTypeReads(domain),
-    ...operationsReads(past),
-  };
 };

@@ -2,7 +2,6 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import { createChangeOpener } from '#shared/change-stream/open-change.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { migrateEventIndex } from '#shared/event-index/event-index.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { Snapshots } from '#shared/snapshots/snapshots.ts';
@@ -37,9 +36,8 @@ export type EventService = {
   readonly times: Times;
 };
 
-export const openEvents = async (dependencies: EventDependencies): Promise<EventService> => {
+export const openEvents = (dependencies: EventDependencies): EventService => {
   const { domain, pool, eventLog, keys, changes, snapshots, proof, deliveriesOf } = dependencies;
-  await migrateEventIndex(pool);
   const represent = createRepresentation({
     domain,
     log: eventLog,

@@ -7,8 +7,9 @@ import type { RestOperation } from '#kernel/base/rest/operation.ts';
 import { DESCRIBED, operation as restOperation } from '../../test/engines/operations.ts';
 import { serveRoutes } from '../../test/serve.ts';
 import { EXAMPLE_LOG } from '../event-types/event-types.ts';
-import { openApiDocument, openApiRoutes } from './document.ts';
+import { openApiDocument } from './document.ts';
 import { examplesOf } from './examples.ts';
+import { openApiRoutes } from './routes.ts';
 
 const OPTIONS = {
   domain: publishing,

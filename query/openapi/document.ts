@@ -1,5 +1,4 @@
-import { type RequestHandler, Router } from 'express';
-import { refuseOtherMethods } from '#edge/http/answer-errors.ts';
+import type { RequestHandler } from 'express';
 import { answerDocument } from '#edge/pages/answer-document.ts';
 import { EXAMPLE_CURSOR, formatCursor } from '#kernel/base/cursor.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
@@ -131,21 +130,13 @@ point in time. The history of an item shows who changed what.
 **Problems** are \`application/problem+json\` (RFC 9457) with a stable \`code\`.
 `.trim();
 
-export const openApiRoutes = (options: OpenApiOptions, { identity }: Pick<EventLog, 'identity'>): Router => {
-  let answer: RequestHandler | undefined;
-  // Lazily, because making the document would delay the start.
-  const lazily: RequestHandler = (request, response, next) => {
-    answer ??= answerDocument({
-      type: 'application/json',
-      // The start of the log, so that all processes answer the same, and requests with the examples are valid.
-      text: JSON.stringify(openApiDocument(options)).replaceAll(
-        EXAMPLE_CURSOR,
-        formatCursor(identity, START),
-      ),
-    });
-    return answer(request, response, next);
-  };
-  // Like the resources, also under the prefix.
-  const paths = ['/openapi.json', '/api/openapi.json'];
-  return Router().get(paths, lazily).all(paths, refuseOtherMethods('GET', 'HEAD'));
-};
+/** Answers with the document of this installation. */
+export const answerOpenApi = (
+  options: OpenApiOptions,
+  { identity }: Pick<EventLog, 'identity'>,
+): RequestHandler =>
+  answerDocument({
+    type: 'application/json',
+    // The start of the log, so that all processes answer the same, and requests with the examples are valid.
+    text: JSON.stringify(openApiDocument(options)).replaceAll(EXAMPLE_CURSOR, formatCursor(identity, START)),
+  });

@@ -10,7 +10,7 @@ export const part: QueryPart = {
   revokes: true,
   async open(resources) {
     const live = await resources.once(openLive);
-    const dependencies = { ...resources, ...resources.events, ...live };
+    const dependencies = { ...resources, ...(await resources.events()), ...live };
     return { instead: Router().use(eventStreamRoutes(dependencies), viewStreamRoutes(dependencies)) };
   },
 };

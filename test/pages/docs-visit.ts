@@ -2,7 +2,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { EXAMPLE_LOG } from '../../query/event-types/event-types.ts';
-import { openApiRoutes } from '../../query/openapi/document.ts';
+import { openApiRoutes } from '../../query/openapi/routes.ts';
 import { docsRoutes } from '../../site/routes.ts';
 import { scaled } from '../../testing/load.ts';
 import { launchChromium, watchShifts } from '../engines/chromium.ts';

@@ -1,0 +1,61 @@
+import { ofAggregates } from '#shared/rest/operations.ts';
+import { whenAsked } from '#shared/when-asked.ts';
+import { eventTypeReads } from './event-types/event-types.ts';
+import type { HistoryOptions } from './history/history.ts';
+import { type KindReads, readsOf } from './reads/reads.ts';
+import type { QueryResources } from './resources.ts';
+import type { AnyReads, Reads } from './rest/read-routes.ts';
+import { readsWhenAsked } from './rest/reads-when-asked.ts';
+import type { PastOptions } from './time-travel/options.ts';
+import { timeTravelReads } from './time-travel/reads.ts';
+
+type Past = PastOptions & HistoryOptions;
+
+/** The reads of items and lists, now and then. */
+export const itemReads = (kinds: KindReads, past: Past) => ({
+  ...readsOf(past.domain, kinds),
+  ...timeTravelReads(kinds, past),
+});
+
+/**
+ * The reads of every installation: the type requires every kernel operation that this role serves, so the
+ * compiler names a missing one. Only those of items and lists are loaded before somebody asks for them.
+ */
+export const coreReads = (
+  kinds: KindReads,
+  past: Past,
+  resources: Pick<QueryResources, 'events' | 'erasures' | 'blobs'>,
+): Reads & AnyReads => {
+  const { events } = resources;
+  const histories = whenAsked(async () => (await import('./history/reads.ts')).historyReads(kinds, past));
+  const reads = {
+    ...readsWhenAsked(historiesIn(past), histories),
+    ...itemReads(kinds, past),
+    ...eventTypeReads(past.domain),
+    ...readsWhenAsked(['listUserHistory'], histories),
+    ...readsWhenAsked(
+      ['listEvents', 'getRecordedEvent', 'traceRecordedEvent'],
+      async () => (await events()).reads,
+    ),
+    ...readsWhenAsked(
+      [
+        'getOperations',
+        'getOperationsSamples',
+        'listParkedItems',
+        'listParkedConsequences',
+        'listTimers',
+        'listOrders',
+        'getOrder',
+      ],
+      whenAsked(async () => (await import('./operations/reads.ts')).operationsReads(past)),
+    ),
+    ...readsWhenAsked(
+      ['getErasureOfUser'],
+      whenAsked(async () => (await import('./erasure/reads.ts')).erasureReads({ ...past, ...resources })),
+    ),
+  };
+  return reads;
+};
+
+const historiesIn = ({ domain }: Past): readonly string[] =>
+  ofAggregates(domain).flatMap(([id, { use }]) => (use.does === 'history' ? [id] : []));
