@@ -6,7 +6,7 @@ import { inTransaction } from '#shared/database/transaction.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { holdCheckpoint, migrateFollowers } from '#shared/follower/checkpoint.ts';
 import { type Fence, isOwned, LEASE, Overtaken } from './fence.ts';
-import { timerTask } from './react.ts';
+import { timerTask } from './tasks.ts';
 
 /** The name of the follower. */
 export const REACTIONS = 'reactions';

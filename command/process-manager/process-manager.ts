@@ -11,11 +11,9 @@ import { childrenOf, join, leave, markAsGone, orphansOf } from '../handling/memb
 import { carryOutOrPark, type TaskDependencies } from './carry-out.ts';
 import { declareReactions } from './declaration.ts';
 import { logWaiting } from './fence.ts';
-import { createReact, type ReactDependencies } from './react.ts';
-import { startReactions } from './reactions.ts';
+import type { ReactDependencies } from './react.ts';
 import { startRetrying } from './retry-parked.ts';
 import { type Cause, type Link, runsOf, type Step, type StepsOf, stepsBy } from './steps.ts';
-import { createLook } from './timers.ts';
 
 type ProcessManagerDependencies = TaskDependencies &
   ReactDependencies &
@@ -56,20 +54,11 @@ export const startProcessManager = async (
   opening.use(following);
   const declared = followingOf(dependencies.domain);
   await declareReactions(pool, eventLog, declared);
-  const waiting = logWaiting(log);
-  const retrying = opening.use(
-    startRetrying({
-      ...dependencies,
-      following: declared,
-      react: createReact(dependencies),
-      look: createLook(dependencies),
-      waiting,
-    }),
-  );
-  if (declared !== undefined)
-    opening.use(
-      await startReactions({ ...dependencies, following: declared, committed: retrying.wake, waiting }),
-    );
+  const reacting =
+    declared &&
+    (await import('./reacting.ts')).createReacting({ ...dependencies, waiting: logWaiting(log) }, declared);
+  const retrying = opening.use(startRetrying({ ...dependencies, reacting }));
+  if (reacting !== undefined) opening.use(await reacting.start(retrying.wake));
   return opening.move();
 };
 

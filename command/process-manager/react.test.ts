@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import type { EventId, StreamName } from '#kernel/base/brands.ts';
 import { budgets } from '../../test/toy/budgets.ts';
-import { isOfTimer, marked, timerTask } from './react.ts';
+import { marked } from './react.ts';
 import type { ReactionTask } from './tasks.ts';
+import { isOfTimer, timerTask } from './tasks.ts';
 import { isLook } from './timers.ts';
 
 const named = (task: ReactionTask['task'], name: string): ReactionTask => ({

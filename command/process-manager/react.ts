@@ -32,7 +32,7 @@ import { type ExecutionContext, seededIds } from '../handling/execution-context.
 import { type Fence, fenced, preparing, streamOf, type Target, toEvents } from '../handling/target.ts';
 import type { States } from '../states.ts';
 import { following, type TaskDependencies } from './carry-out.ts';
-import type { ReactionTask } from './tasks.ts';
+import { isOfTimer, type ReactionTask, timerTask } from './tasks.ts';
 
 export type ReactDependencies = Pick<TaskDependencies, 'tracing' | 'clock'> & {
   readonly domain: Domain;
@@ -64,11 +64,6 @@ export const createReact = (dependencies: ReactDependencies): ((task: ReactionTa
       }
     });
 };
-
-/** The name of a task for a timer; the name of a reaction contains an event type, and so a dot. */
-export const timerTask = (name: string): string => `timer ${name}`;
-export const isOfTimer = ({ name }: ReactionTask): boolean =>
-  name.startsWith(timerTask('')) && !name.includes('.');
 
 export const kindOfStream = ({ kinds }: Domain, stream: string): Kind | undefined =>
   kinds[stream.slice(0, stream.lastIndexOf('-'))];

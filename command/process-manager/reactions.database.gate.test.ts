@@ -26,7 +26,6 @@ import { budgets } from '../../test/toy/budgets.ts';
 import { until } from '../../testing/until.ts';
 import { noteReactions } from './note-reactions.ts';
 import { startRetrying } from './retry-parked.ts';
-import { createLook } from './timers.ts';
 
 let database: CommandDatabase;
 let side: CommandSide;
@@ -395,13 +394,12 @@ test('a domain without reactions and timers is not polled', async () => {
     asked.push(String(given[0]));
     return idle.pool.query(...given);
   };
-  const look = createLook({ ...idle, pool: { query }, domain: still } as never);
+  expect(followingOf(still)).toBeUndefined();
   await using retrying = startRetrying({
     pool: { query },
     log: console,
     metrics: createMetrics(),
-    following: followingOf(still),
-    look,
+    reacting: undefined,
     clock: REAL_TIME,
   } as never);
   await until(

@@ -1,33 +1,33 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { Following } from '#kernel/decide/reactions.ts';
 import { countConsequences } from '#process/operations/consequences.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { runUnderLease } from '#shared/database/lease/lease.ts';
 import { literal } from '#shared/database/literal.ts';
 import { pulseOf } from '#shared/database/pulse.ts';
 import { orUnknown } from '#shared/follower/observe-follower.ts';
-import { allDone, carryOutOrPark, doOrPark, type TaskDependencies } from './carry-out.ts';
-import { forgetUnseen, isDeclared, recordActivity, takeBack } from './declaration.ts';
-import { demandFence, type Fence, isFenced, LEASE, Overtaken, type Waiting } from './fence.ts';
+import { carryOutOrPark, type TaskDependencies } from './carry-out.ts';
+import { forgetUnseen, recordActivity } from './declaration.ts';
+import { type Fence, isFenced, LEASE, Overtaken } from './fence.ts';
 import { DUE_NOW, DUE_SINCE_SET_BACK, dueOf, unpark } from './parked.ts';
-import { dropTask, inTurn, parkTask, type ReactionTask } from './tasks.ts';
-import { isLook, type Look } from './timers.ts';
 
 /** How often it looks although the pulse has shown nothing. */
 const LOOK_EVERY_MS = 5_000;
 
 type Dependencies = TaskDependencies & {
   /** Undefined for a domain without timers and with no reactions but ends. */
-  readonly following: Following | undefined;
+  readonly reacting: Reacting | undefined;
   readonly metrics: Registry;
-  readonly react: (task: ReactionTask) => Promise<void>;
-  readonly look: Look;
-  readonly waiting: Waiting;
+};
+
+export type Reacting = {
+  readonly fingerprint: string;
+  /** Executes what is due of one leader. Returns whether there was anything to do. */
+  followUp(fence: Fence): () => Promise<boolean>;
 };
 
 /** Executes tasks and retries them when due, in one process at a time, independently of the log. */
 export const startRetrying = (dependencies: Dependencies): AsyncDisposable & { wake(): void } => {
-  const { pool, log, metrics, clock, following } = dependencies;
+  const { pool, log, metrics, clock, reacting } = dependencies;
   observeParked(dependencies, metrics);
   const stopping = new AbortController();
   let waking = new AbortController();
@@ -42,15 +42,16 @@ export const startRetrying = (dependencies: Dependencies): AsyncDisposable & { w
       },
     },
     async ({ epoch, signal }) => {
-      const follows = following && followUp(dependencies, { fingerprint: following.fingerprint, epoch });
+      const fence = reacting && { fingerprint: reacting.fingerprint, epoch };
+      const follows = fence && reacting.followUp(fence);
       while (!signal.aborted) {
         waking = new AbortController();
         await retryParked(dependencies, signal);
-        await recordActivity(pool, following);
+        await recordActivity(pool, reacting);
         if (follows === undefined) await forgetUnseen(pool, epoch);
         else if (await follows()) continue;
         await pulseOf(pool).wait({
-          until: hasWork(clock, following && { fingerprint: following.fingerprint, epoch }),
+          until: hasWork(clock, fence),
           ...{ clock, timeoutMs: LOOK_EVERY_MS, signal: AbortSignal.any([signal, waking.signal]) },
         });
       }
@@ -95,49 +96,6 @@ const retryParked = async (dependencies: Dependencies, signal: AbortSignal): Pro
     await unpark(pool, task);
     log.info({ task: task.task, stream: task.stream }, 'The process manager has executed a parked task.');
   }
-};
-
-/**
- * Returns whether there was anything to do. A leader that was replaced releases the lease, so that its
- * successor can take it.
- */
-const followUp = (dependencies: Dependencies, fence: Fence): (() => Promise<boolean>) => {
-  const { pool, eventLog, look, waiting } = dependencies;
-  const next = inTurn(pool, fence);
-  return async () => {
-    await demandFence(pool, fence).catch(async (error: unknown) => {
-      if (error instanceof Overtaken) {
-        await takeBack(pool, eventLog, fence);
-        if (!(await isDeclared(pool, fence))) waiting.begins();
-      }
-      throw error;
-    });
-    waiting.ends();
-    const hasLooked = await look.atAll(fence);
-    const { tasks, isLast } = await next();
-    await carryOutAll(dependencies, tasks, fence);
-    return hasLooked || !isLast;
-  };
-};
-
-/** Executes tasks of different aggregates in parallel. */
-const carryOutAll = async (
-  dependencies: Dependencies,
-  tasks: readonly ReactionTask[],
-  fence: Fence,
-): Promise<void> => {
-  const { pool, react, look } = dependencies;
-  await allDone(
-    tasks.map((task) =>
-      doOrPark(dependencies, task, {
-        async work() {
-          await (isLook(task) ? look.at(task.stream, fence) : react(task));
-          await dropTask(pool, task, fence);
-        },
-        park: (error) => parkTask(pool, task, fence, error),
-      }),
-    ),
-  );
 };
 
 const observeParked = ({ pool }: Pick<TaskDependencies, 'pool'>, metrics: Registry): void => {

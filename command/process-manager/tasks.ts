@@ -14,6 +14,11 @@ export type ReactionTask = {
   readonly cause: Cause;
 };
 
+/** The name of a task for a timer; the name of a reaction contains an event type, and so a dot. */
+export const timerTask = (name: string): string => `timer ${name}`;
+export const isOfTimer = ({ name }: ReactionTask): boolean =>
+  name.startsWith(timerTask('')) && !name.includes('.');
+
 const AT_ONCE = 100;
 
 /** Adds tasks in order; existing ones stay unchanged. */

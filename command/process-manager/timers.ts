@@ -10,9 +10,9 @@ import { createReferenceReader } from '../aggregates/read-references.ts';
 import { allDone, doOrPark, type TaskDependencies } from './carry-out.ts';
 import { demandFence, type Fence } from './fence.ts';
 import { createHistories } from './histories.ts';
-import { eventIdOf, kindOfStream, type ReactDependencies, timerTask } from './react.ts';
+import { eventIdOf, kindOfStream, type ReactDependencies } from './react.ts';
 import type { Cause } from './steps.ts';
-import { addTasks, parkTask, type ReactionTask } from './tasks.ts';
+import { addTasks, parkTask, type ReactionTask, timerTask } from './tasks.ts';
 
 const AT_ONCE = 100;
 
