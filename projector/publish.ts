@@ -1,6 +1,5 @@
 import type { Position } from '#kernel/base/brands.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { openPublication } from '#process/engines/open-change-stream.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { createChangeReader } from '#shared/change-stream/changes.ts';
 import type { ChangeToPublish, Publication } from '#shared/change-stream/publication.ts';
@@ -11,7 +10,10 @@ import type { Notifier } from '#shared/notifier.ts';
 import { openReadPosition, type ReadPosition } from '#shared/read-model/read-position.ts';
 import { NO_TRACING, type Span, type Tracing } from '#shared/tracing/tracing.ts';
 
-type PublisherDependencies = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' | 'metrics' | 'clock'> & {
+export type PublisherDependencies = Pick<
+  FollowerOptions,
+  'pool' | 'eventLog' | 'log' | 'metrics' | 'clock'
+> & {
   readonly keys: KeyStore;
   readonly domain: Domain;
   /** Notifies when the read model has moved on. */
@@ -27,7 +29,7 @@ type PublisherDependencies = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' |
  * checkpoint moves once the broker has acknowledged them. After a crash some are published again; subscribers
  * recognize them by position.
  */
-const startPublisher = async (dependencies: PublisherDependencies): Promise<AsyncDisposable> => {
+export const startPublisher = async (dependencies: PublisherDependencies): Promise<AsyncDisposable> => {
   const { pool, eventLog, notifier, publication, log, metrics, clock, tracing = NO_TRACING } = dependencies;
   await using opening = new AsyncDisposableStack();
   const readPosition = opening.use(openReadPosition({ pool, eventLog, notifier, clock }));
@@ -78,24 +80,6 @@ const tracePublishing = (
     return { ...change, trace: span.traceparent };
   };
   return { changes: changes.map(publish), ended: () => spans.forEach((span) => void span.end()) };
-};
-
-type ConfiguredPublisher = Omit<PublisherDependencies, 'publication'> & { readonly url: string };
-
-/** Starts the publisher that CHANGE_STREAM_URL configures; none if subscribers follow the log directly. */
-export const startConfiguredPublisher = async ({
-  url,
-  ...dependencies
-}: ConfiguredPublisher): Promise<AsyncDisposable> => {
-  await using opening = new AsyncDisposableStack();
-  const { eventLog, log } = dependencies;
-  const publication = await openPublication({ url, eventLog, log });
-  if (publication) {
-    opening.use(publication);
-    opening.use(await startPublisher({ ...dependencies, publication }));
-  }
-  const resources = opening.move();
-  return { [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 
 /** The name of the follower with the checkpoint of publishing. */

@@ -7,8 +7,8 @@ import { watchParked } from '#shared/read-model/watch-parked.ts';
 import { startParkingCutStreams } from './cut-streams.ts';
 import { startEventIndex } from './index-events.ts';
 import { startProjectionCommands } from './operator-commands.ts';
-import { startConfiguredPublisher } from './publish.ts';
 import { startProjector } from './service.ts';
+import { startConfiguredPublisher } from './start-publisher.ts';
 import { startSampling } from './take-samples.ts';
 
 /** The projector role on its own; it serves only health checks. */

@@ -90,7 +90,7 @@ export const openResources = async (
   const events = whenAsked(async () =>
     (await import('./events/service.ts')).openEvents({ ...dependencies, snapshots, deliveriesOf, proof }),
   );
-  const replicas = opening.use(openReplicas({ ...dependencies, urls: config.readDatabaseUrls ?? [] }));
+  const replicas = opening.use(await openReplicas({ ...dependencies, urls: config.readDatabaseUrls ?? [] }));
   return {
     ...dependencies,
     ...{ proof, events, snapshots, readPosition, searches, replicas, before, visibleWithinMs },

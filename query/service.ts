@@ -1,6 +1,7 @@
 import { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
 import type { FastPath } from '#edge/http/fast-path.ts';
 import type { Link } from '#edge/http/root-page.ts';
+import { routesWhenAsked } from '#edge/http/routes-when-asked.ts';
 import type { ReadWritten } from '#edge/rest/writes/write-routes.ts';
 import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
@@ -9,18 +10,15 @@ import { tablesOf } from '#shared/read-model/tables.ts';
 import { ofAggregates, ofViews } from '#shared/rest/operations.ts';
 import { coreReads, itemReads } from './core-reads.ts';
 import { openApiRoutes } from './openapi/routes.ts';
-import { operatorCommandRoutes } from './operations/operator-command-routes.ts';
 import { ownRoutes } from './own-routes.ts';
 import type { OpenedPart, PartResources, QueryPart } from './part.ts';
-import { createKindReads } from './reads/reads.ts';
+import { createKindReads, type KindReads } from './reads/reads.ts';
 import { spreadKindReads } from './replicas/kinds.ts';
-import { openResources, type QueryDependencies } from './resources.ts';
+import { openResources, type QueryDependencies, type QueryResources } from './resources.ts';
 import { createReadJustCreated } from './rest/just-created.ts';
 import { type AnyReads, readRoutes } from './rest/read-routes.ts';
 import { createReadWritten } from './rest/read-written.ts';
 import { followChangedUsers } from './revocations/follow-users.ts';
-import { uploadRoutes } from './uploads/routes.ts';
-import { createVisibility } from './uploads/visibility.ts';
 
 type QueryService = AsyncDisposable & {
   readonly routes: Router;
@@ -72,13 +70,13 @@ export const startQueryService = async (
   dependencies: QueryDependencies,
   parts: readonly QueryPart[],
 ): Promise<QueryService> => {
-  const { domain, pool, eventLog, blobs, config, keys, clock } = dependencies;
+  const { domain, pool, eventLog, config, keys, clock } = dependencies;
   await using opening = new AsyncDisposableStack();
   const annotating = parts.find((part) => part.deliveriesOf !== undefined);
   const deliveriesOf = annotating?.deliveriesOf?.(dependencies);
   const proof = parts.find((part) => part.proof !== undefined)?.proof;
   const resources = await openResources(dependencies, opening, { deliveriesOf, proof });
-  const { before, snapshots, readPosition, visibleWithinMs, uploadKey: key } = resources;
+  const { before, snapshots, readPosition, visibleWithinMs } = resources;
   const folding = { keys, codec: createCodec(dependencies), tables: tablesOf(domain), snapshots };
   const past = { domain, pool, eventLog, clock, ...folding, readPosition, visibleWithinMs };
   const kinds = createKindReads(resources);
@@ -99,14 +97,8 @@ export const startQueryService = async (
       { ...coreReads(spreadKindReads(kinds, resources), past, resources), ...ofParts },
       { domain, before, readJustCreated },
     ),
-    operatorCommandRoutes({ pool, bodyBytesMax: config.limits.bodyBytesMax }),
     openApiRoutes({ ...config, domain }, eventLog),
-    uploadRoutes({
-      blobs,
-      key,
-      visibilityOf: createVisibility({ domain, pool, find: kinds.find, key }),
-      before,
-    }),
+    rareRoutes({ ...resources, kinds }),
     ...opened.flatMap((each) => each.routes ?? []),
   );
   const closing = opening.move();
@@ -120,6 +112,38 @@ export const startQueryService = async (
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   };
 };
+
+/** Uploads, and commands of operators: loaded with the first request for one of them. */
+const rareRoutes = ({
+  domain,
+  pool,
+  blobs,
+  before,
+  uploadKey: key,
+  config: { limits },
+  kinds: { find },
+}: QueryResources & { readonly kinds: KindReads }): Router =>
+  Router()
+    .post(
+      '/operations/{*path}',
+      routesWhenAsked(async () => {
+        const { operatorCommandRoutes } = await import('./operations/operator-command-routes.ts');
+        return operatorCommandRoutes({ pool, bodyBytesMax: limits.bodyBytesMax });
+      }),
+    )
+    .all(
+      '/uploads/{*path}',
+      routesWhenAsked(async () => {
+        const { uploadRoutes } = await import('./uploads/routes.ts');
+        const { createVisibility } = await import('./uploads/visibility.ts');
+        return uploadRoutes({
+          blobs,
+          key,
+          visibilityOf: createVisibility({ domain, pool, find, key }),
+          before,
+        });
+      }),
+    );
 
 const openParts = async (
   parts: readonly QueryPart[],

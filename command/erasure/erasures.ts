@@ -5,7 +5,6 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { eraseInReadModels } from '#shared/erasure/copies.ts';
 import type { ErasureList } from '#shared/erasure/erasure-list.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { selectDestroyed } from '#shared/keys/postgres/statements.ts';
@@ -49,7 +48,7 @@ export const catchUpWithErasures = async ({
   const listed = (await erasures.read()).map(({ userId }) => userId);
   await deleteSnapshotsOf(pool, listed);
   // Covers an erasure during a rebuild or replay that did not finish.
-  await eraseInReadModels({ pool, tables: tablesOf(domain) }, listed).catch((err: unknown) =>
+  await eraseCopies({ pool, domain }, listed).catch((err: unknown) =>
     log.error(
       { err },
       'A read model still contains personal data of erased people: “erasure report” lists it. The next start erases it again.',
@@ -101,5 +100,15 @@ export const erase = async (
   await erasures.note([{ userId, at: new Date(clock.nowMs()).toISOString(), event }]);
   await keys.destroy(userId);
   await deleteSnapshotsOf(pool, [userId]);
-  await eraseInReadModels({ pool, tables: tablesOf(domain) }, [userId]);
+  await eraseCopies({ pool, domain }, [userId]);
+};
+
+/** Its code is loaded with the first person who is erased. */
+const eraseCopies = async (
+  { pool, domain }: Pick<EraseDependencies, 'pool' | 'domain'>,
+  userIds: readonly UserId[],
+): Promise<void> => {
+  if (userIds.length === 0) return;
+  const { eraseInReadModels } = await import('#shared/erasure/copies.ts');
+  await eraseInReadModels({ pool, tables: tablesOf(domain) }, userIds);
 };

@@ -24,13 +24,6 @@ import { REVOKED_AT, type Revocations } from './revocations.ts';
 /** Finds the present rights of a personal access token. */
 export type PersonalTokens = { find(token: string, digest: string): Promise<AccessToken> };
 
-/** Of an installation without accounts. */
-export const NO_PERSONAL_TOKENS: PersonalTokens = {
-  find: async () => {
-    throw new InvalidToken('This is not an access token of this installation.');
-  },
-};
-
 type Dependencies = {
   readonly pool: Pool;
   readonly policy: Policy;

@@ -14,9 +14,10 @@ import { createReadPerson } from '#shared/persons/read-person.ts';
 import { type Caller, policyOf } from '#shared/policy.ts';
 import { createReadAttributes, type ReadAttributes } from '#shared/read-attributes.ts';
 import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
+import { InvalidToken } from './access-token.ts';
 import { type AuthenticateOptions, authenticate, callerOf, refusalNow } from './authenticate.ts';
 import { createVerificationKeys, type LoadKeys } from './keys.ts';
-import { createPersonalTokens, NO_PERSONAL_TOKENS } from './personal-tokens.ts';
+import type { PersonalTokens } from './personal-tokens.ts';
 import {
   followRevocations,
   migrateRevocations,
@@ -72,7 +73,9 @@ export const openResourceServer = async ({
   const readAttributes = readAttributesOf(domain, { eventLog, keys: personKeys });
   const checkPerson = checkPersonOf({ domain, eventLog, keys: personKeys, log, clock });
   const tokens = { pool, policy, revocations, readAttributes, checkPerson, rowProofs, log, clock };
-  const personalTokens = serves(domain, 'accounts') ? createPersonalTokens(tokens) : NO_PERSONAL_TOKENS;
+  const personalTokens = serves(domain, 'accounts')
+    ? (await import('./personal-tokens.ts')).createPersonalTokens(tokens)
+    : NO_PERSONAL_TOKENS;
   const handler = authenticate({
     ...options,
     policy,
@@ -90,6 +93,13 @@ export const openResourceServer = async ({
     onRevoked: revocations.onRevoked,
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
+};
+
+/** Of an installation without accounts. */
+const NO_PERSONAL_TOKENS: PersonalTokens = {
+  find: async () => {
+    throw new InvalidToken('This is not an access token of this installation.');
+  },
 };
 
 const readAttributesOf = (

@@ -5,7 +5,6 @@ import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { Log } from '#shared/log.ts';
 import { dropAbandoned } from '#shared/read-model/scratch-schemas.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
-import { eraseInReadModels } from './copies.ts';
 import type { ErasureList } from './erasure-list.ts';
 
 type Dependencies = {
@@ -34,11 +33,12 @@ export const applyErasures = async ({
   const found = await keys.find(listed);
   const restored = listed.filter((userId) => found.get(userId) !== 'destroyed');
   for (const userId of restored) await keys.destroy(userId);
+  if (restored.length === 0) return [];
+  const { eraseInReadModels } = await import('./copies.ts');
   await eraseInReadModels({ pool, tables: tablesOf(domain) }, restored);
-  if (restored.length > 0)
-    log.warn(
-      { users: restored.length },
-      'Keys of erased people had reappeared, for example from a backup, and are destroyed again.',
-    );
+  log.warn(
+    { users: restored.length },
+    'Keys of erased people had reappeared, for example from a backup, and are destroyed again.',
+  );
   return restored;
 };

@@ -12,8 +12,9 @@ import {
   type ReadPositionOptions,
   readReached,
 } from '#shared/read-model/read-position.ts';
+import { whenAsked } from '#shared/when-asked.ts';
 import type { ChangePage, ChangeStream } from '../change-stream.ts';
-import { type ChangeReader, createChangeReader } from '../changes.ts';
+import type { ChangeReader } from '../changes.ts';
 import { shareLatest } from '../share-latest.ts';
 
 export type PostgresChangeStreamOptions = {
@@ -36,7 +37,11 @@ export const openPostgresChangeStream = ({
   notifier,
   clock,
 }: PostgresChangeStreamOptions): ChangeStream => {
-  const reader = shareLatest(createChangeReader({ domain, eventLog, pool, keys }), clock);
+  // Its followers share the states that it remembers; without one, its code is not loaded.
+  const reader = whenAsked(async () => {
+    const { createChangeReader } = await import('../changes.ts');
+    return shareLatest(createChangeReader({ domain, eventLog, pool, keys }), clock);
+  });
   const readPosition = openReadPosition({ pool, eventLog, notifier, clock });
   const closed = new AbortController();
   return {
@@ -51,7 +56,7 @@ export const openPostgresChangeStream = ({
 };
 
 type Following = Pick<PostgresChangeStreamOptions, 'eventLog' | 'clock'> & {
-  readonly reader: Pick<ChangeReader, 'toPage'>;
+  readonly reader: () => Promise<Pick<ChangeReader, 'toPage'>>;
   readonly readPosition: ReadPosition;
 };
 
@@ -80,7 +85,7 @@ const toPage = async (
 ): Promise<ChangePage | undefined> => {
   while (!signal.aborted) {
     try {
-      return await reader.toPage(events, after);
+      return await (await reader()).toPage(events, after);
     } catch (error) {
       if (!isPassing(error) && !(error instanceof LogUnavailable)) throw error;
       await clock.sleep(TRY_AGAIN_MS, signal);

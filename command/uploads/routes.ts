@@ -1,0 +1,79 @@
+import { type Request, type RequestHandler, Router } from 'express';
+import { routesWhenAsked } from '#edge/http/routes-when-asked.ts';
+import { demandAdmission } from '#edge/rest/admission.ts';
+import { answerWritten } from '#edge/rest/writes/answer.ts';
+import { contextOf } from '#edge/rest/writes/context.ts';
+import { itemOf } from '#edge/rest/writes/item.ts';
+import { kebab } from '#kernel/base/names.ts';
+import { routeOf } from '#kernel/base/rest/operation.ts';
+import { typeOfCommand } from '#kernel/decide/decide.ts';
+import type { UploadField } from '#kernel/decide/upload-fields.ts';
+import type { Domain, Kind } from '#kernel/registry/registry.ts';
+import type { AggregateOperation } from '#kernel/rest/operation.ts';
+import type { ReceivingBlobs } from '#shared/blobs/set-upload.ts';
+import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
+import { ofAggregates } from '#shared/rest/operations.ts';
+
+export type UploadDependencies = {
+  readonly domain: Domain;
+  readonly gateway: CommandGateway;
+  readonly blobs: ReceivingBlobs;
+  readonly requireIfMatch: boolean;
+};
+
+/** A field of an aggregate or item that files are uploaded to. */
+export type UploadTarget = {
+  readonly operation: AggregateOperation;
+  readonly kind: Kind;
+  readonly upload: UploadField;
+  /** Of the command that sets it. */
+  readonly type: string;
+  idsOf(request: Request): Ids;
+  selfOf(id: number, ids: Ids): string;
+};
+
+type Ids = Readonly<Record<string, number | string>>;
+
+/** Uploads for aggregates and items. What receives a file is loaded with the first one. */
+export const uploadRoutes = (dependencies: UploadDependencies): Router => {
+  const router = Router();
+  for (const [, operation] of ofAggregates(dependencies.domain)) {
+    const { use } = operation;
+    if (use.does !== 'putFile' && use.does !== 'removeFile') continue;
+    const target = targetOf(operation, use);
+    const route = router.route(routeOf(operation));
+    if (use.does === 'removeFile') route.delete(demandAdmission(operation), removeFile(dependencies, target));
+    else
+      route.put(
+        demandAdmission(operation),
+        routesWhenAsked(async () => (await import('./put-file.ts')).putFile(dependencies, target)),
+      );
+  }
+  return router;
+};
+
+const targetOf = (
+  operation: AggregateOperation,
+  { kind, upload }: Pick<UploadTarget, 'kind' | 'upload'>,
+): UploadTarget => {
+  const { list } = upload;
+  return {
+    ...{ operation, kind, upload },
+    type: typeOfCommand(kind, upload.command.name),
+    idsOf: (request) => itemOf(operation, request) as Ids,
+    selfOf: (id, ids) =>
+      `/${kind.path}/${id}${list === undefined ? '' : `/${kebab(list.name)}/${encodeURIComponent(String(ids[list.id.name]))}`}`,
+  };
+};
+
+const removeFile =
+  (
+    { gateway, requireIfMatch }: UploadDependencies,
+    { operation, upload, type, idsOf, selfOf }: UploadTarget,
+  ): RequestHandler =>
+  async (request, response) => {
+    const context = contextOf(request, operation, { requireIfMatch });
+    const ids = idsOf(request);
+    const result = await gateway.send({ type, ...ids, [upload.name]: null }, context);
+    answerWritten(request, response, { operation, result, self: selfOf(result.id, ids) });
+  };
