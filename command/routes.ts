@@ -1,7 +1,8 @@
 import { Router } from 'express';
 import { itemWrites } from '#edge/rest/writes/item-writes.ts';
 import type { WriteDependencies } from '#edge/rest/writes/write-routes.ts';
-import { type UploadDependencies, uploadRoutes } from './uploads/routes.ts';
+import { uploadRoutes } from './uploads/routes.ts';
+import type { UploadDependencies } from './uploads/upload-target.ts';
 
 /** All writes over REST. */
 export const commandRoutes = (dependencies: WriteDependencies & UploadDependencies): Router =>

@@ -19,7 +19,8 @@ import type { DeliveriesOf } from './events/deliveries.ts';
 import type { EventDependencies, EventService } from './events/service.ts';
 import type { OpenApiOptions } from './openapi/document.ts';
 import type { Proof, ProofDependencies } from './proof.ts';
-import { openReplicas, type Replicas } from './replicas/replicas.ts';
+import { openReplicas } from './replicas/open-replicas.ts';
+import type { Replicas } from './replicas/replicas.ts';
 import { openSearches, type Searches } from './rows/searches.ts';
 import { uploadKey } from './uploads/signed-address.ts';
 

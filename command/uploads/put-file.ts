@@ -14,7 +14,7 @@ import {
 } from '#shared/blobs/incoming-file.ts';
 import { setUpload } from '#shared/blobs/set-upload.ts';
 import { fileNameIn } from './file-name.ts';
-import type { UploadDependencies, UploadTarget } from './routes.ts';
+import type { UploadDependencies, UploadTarget } from './upload-target.ts';
 
 /** The bytes go to the blob storage, and a command records the path. */
 export const putFile =

@@ -1,4 +1,4 @@
-import { type Request, type RequestHandler, Router } from 'express';
+import { type RequestHandler, Router } from 'express';
 import { routesWhenAsked } from '#edge/http/routes-when-asked.ts';
 import { demandAdmission } from '#edge/rest/admission.ts';
 import { answerWritten } from '#edge/rest/writes/answer.ts';
@@ -7,32 +7,9 @@ import { itemOf } from '#edge/rest/writes/item.ts';
 import { kebab } from '#kernel/base/names.ts';
 import { routeOf } from '#kernel/base/rest/operation.ts';
 import { typeOfCommand } from '#kernel/decide/decide.ts';
-import type { UploadField } from '#kernel/decide/upload-fields.ts';
-import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import type { AggregateOperation } from '#kernel/rest/operation.ts';
-import type { ReceivingBlobs } from '#shared/blobs/set-upload.ts';
-import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import { ofAggregates } from '#shared/rest/operations.ts';
-
-export type UploadDependencies = {
-  readonly domain: Domain;
-  readonly gateway: CommandGateway;
-  readonly blobs: ReceivingBlobs;
-  readonly requireIfMatch: boolean;
-};
-
-/** A field of an aggregate or item that files are uploaded to. */
-export type UploadTarget = {
-  readonly operation: AggregateOperation;
-  readonly kind: Kind;
-  readonly upload: UploadField;
-  /** Of the command that sets it. */
-  readonly type: string;
-  idsOf(request: Request): Ids;
-  selfOf(id: number, ids: Ids): string;
-};
-
-type Ids = Readonly<Record<string, number | string>>;
+import type { Ids, UploadDependencies, UploadTarget } from './upload-target.ts';
 
 /** Uploads for aggregates and items. What receives a file is loaded with the first one. */
 export const uploadRoutes = (dependencies: UploadDependencies): Router => {
