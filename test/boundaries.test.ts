@@ -101,6 +101,7 @@ test.each([
   ['a part from another one, later', 'site/site.ts', `import { x } from '../query/graphql/x.ts';`],
   ['the package of a part from the core', 'query/service.ts', `import { parse } from 'graphql';`],
   ['the parts from a role', 'query/role.ts', `import { x } from '../parts.ts';`],
+  ['the whole module node:http', 'edge/http/x.ts', `import { createServer } from 'node:http';`],
   ['I/O from a declaration', 'domain/x.ts', `import net from 'node:net';`],
   ['the tests', 'shared/x.ts', `import { x } from '../test/x.ts';`],
   ['the tests, from the command line', 'command-line/x.ts', `import { x } from '../test/x.ts';`],
@@ -197,6 +198,7 @@ test.each([
     `import { x } from '../../query/sources.ts';`,
   ],
   ['the test runner where one is chosen', 'package/testing/runner.ts', `const x = await import('vitest');`],
+  ['the types of node:http', 'edge/http/x.ts', `import type { Server } from 'node:http';`],
   ['a driver in its adapter', 'shared/database/pool.ts', `import pg from 'pg';`],
   ['I/O in the demo of the domain', 'domain/demo/x.ts', `import net from 'node:net';`],
   [

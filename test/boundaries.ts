@@ -3,7 +3,6 @@ import { circlesAmong } from './circles.ts';
 import { ALIASED, importsOf, localTarget, type Sources } from './imports.ts';
 
 /** The rules about imports between folders, checked on the sources as a map from path to text. */
-
 const FOLDERS = [
   'command',
   'query',
@@ -128,10 +127,11 @@ const strayTests = (path: string, specifier: string): string[] => {
 const folderOf = (path: string): string => path.split('/', 1)[0] ?? '';
 
 const violationsOf = (path: string, sources: Sources): string[] => [
-  ...importsOf(sources.get(path) ?? '').flatMap(({ specifier }) => [
+  ...importsOf(sources.get(path) ?? '').flatMap(({ specifier, typeOnly }) => [
     ...crossings(path, specifier),
     ...reachedParts(path, specifier),
     ...strayDrivers(path, specifier),
+    ...(typeOnly || specifier !== 'node:http' ? [] : [heavy(path)]),
   ]),
   ...(isPure(path, sources) ? impurities(path, sources) : []),
 ];
@@ -166,6 +166,9 @@ const strayDrivers = (path: string, specifier: string): string[] => {
   if (homes === undefined || homes.some((home) => path.startsWith(home))) return [];
   return [`${path} imports ${specifier}: that driver stays in ${homes.join(', ')}.`];
 };
+
+/** An `import` of it loads a second HTTP client. */
+const heavy = (path: string) => `${path} imports node:http: import edge/http/node-http.ts, which loads less.`;
 
 const packageOf = (specifier: string): string =>
   specifier

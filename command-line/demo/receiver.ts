@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer } from '#edge/http/node-http.ts';
 
 const HOST = '127.0.0.1';
 

@@ -1,5 +1,6 @@
 import { type CryptoKey, importJWK, type JWK } from 'jose';
 import * as z from 'zod';
+import { getJson } from '#edge/http/get-json.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Log } from '#shared/log.ts';
@@ -92,12 +93,5 @@ const FETCH_TIMEOUT_MS = 5_000;
 /** Reads the key set of an authorization server in another process. */
 export const fetchKeys =
   (url: string): LoadKeys =>
-  async () => {
-    const response = await fetch(url, {
-      redirect: 'error',
-      signal: AbortSignal.timeout(FETCH_TIMEOUT_MS),
-      headers: { accept: 'application/json' },
-    });
-    if (!response.ok) throw new Error(`${url} answered ${response.status}`);
-    return response.json();
-  };
+  () =>
+    getJson(url, { timeoutMs: FETCH_TIMEOUT_MS });

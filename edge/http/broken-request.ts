@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { HttpProblem, type HttpProblemCode } from '#kernel/base/rest/http-problem.ts';
+import { STATUS_CODES } from './node-http.ts';
 import { problemOf } from './problem.ts';
 
 /** The errors of Node’s parser before there is a request to answer. */

@@ -1,5 +1,6 @@
-import { IncomingMessage, type ServerOptions, ServerResponse } from 'node:http';
+import type { ServerOptions } from 'node:http';
 import type { Express } from 'express';
+import { IncomingMessage, ServerResponse } from './node-http.ts';
 
 /**
  * The classes of requests and responses, with the prototypes of the Express app. Otherwise Express changes

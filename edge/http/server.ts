@@ -1,14 +1,7 @@
 // Over 200 lines, because it is one thing: the life of a server, from listening to the last response.
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerOptions,
-  type ServerResponse,
-} from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -22,6 +15,7 @@ import { answerBrokenRequest } from './broken-request.ts';
 import { createDrainRedirect, type DrainRedirect } from './drain-redirect.ts';
 import { limitConnections } from './limit-connections.ts';
 import { type Listener, listen } from './listen.ts';
+import { createServer } from './node-http.ts';
 import { demandOneHost } from './one-host.ts';
 
 export type TlsFiles = {

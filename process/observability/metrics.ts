@@ -1,7 +1,7 @@
-import { createServer } from 'node:http';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Listener } from '#edge/http/listen.ts';
 import { listen } from '#edge/http/listen.ts';
+import { createServer } from '#edge/http/node-http.ts';
 
 /** The metrics of this process, with those of Node itself. */
 export const createMetrics = (): Registry => {

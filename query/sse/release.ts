@@ -1,6 +1,6 @@
-import { OutgoingMessage } from 'node:http';
 import type { Request, Response } from 'express';
 import { forgetPresented } from '#edge/authenticate/credentials.ts';
+import { OutgoingMessage } from '#edge/http/node-http.ts';
 
 /**
  * Drops the parts of a request that nobody needs any more, but that would live as long as the stream: above

@@ -1,5 +1,5 @@
-import { STATUS_CODES } from 'node:http';
 import { ERRORS_PATH } from '#edge/http/answer-errors.ts';
+import { STATUS_CODES } from '#edge/http/node-http.ts';
 import { describeProblem, type ProblemCode } from '#edge/http/problem.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type Html, html } from '#shared/html.ts';
