@@ -15,11 +15,15 @@ const OF_PARTS =
   /^(?:auth|proof|site|console|webhook-dispatcher|(?:command|query)\/webhooks|query\/(?:changes|graphql|live|sse|streams)|client|command-line|testing)\/|^parts\.ts$/;
 
 /** The files that a start may load, now or later: everything that values are imported from. */
-const closureOf = (starts: readonly string[], sources: ReadonlyMap<string, string>): ReadonlySet<string> => {
+const closureOf = (
+  starts: readonly string[],
+  sources: ReadonlyMap<string, string>,
+  { withLater = true } = {},
+): ReadonlySet<string> => {
   const reached = new Set(starts);
   for (const path of reached)
-    for (const { specifier, typeOnly } of importsOf(sources.get(path) ?? '')) {
-      const target = typeOnly ? undefined : localTarget(path, specifier);
+    for (const { specifier, typeOnly, isLater } of importsOf(sources.get(path) ?? '')) {
+      const target = typeOnly || (isLater && !withLater) ? undefined : localTarget(path, specifier);
       if (target !== undefined) reached.add(target);
     }
   return reached;
@@ -45,4 +49,18 @@ test('the core imports no part, neither now nor later', () => {
       'webhook-dispatcher/part.ts',
     ]),
   );
+});
+
+/** All roles in one process, and the exports with which a domain is declared. */
+const AT_START = ['package/index.ts', 'process/run-role.ts', 'all-roles.ts'];
+const LINES_MAX = 48_500;
+/** Loaded by a setting, or when somebody asks. */
+const RARE = /^(?:adapters\/(?:embedded-postgres|opentelemetry|s3)|query\/(?:events|history|operations))\//;
+
+test('before the first request, the core loads only what most installations use', () => {
+  const sources = readSources();
+  const loaded = [...closureOf(AT_START, sources, { withLater: false })];
+  expect(loaded.filter((path) => RARE.test(path))).toEqual([]);
+  const lines = loaded.reduce((sum, path) => sum + (sources.get(path)?.split('\n').length ?? 1) - 1, 0);
+  expect(lines).toBeLessThan(LINES_MAX);
 });

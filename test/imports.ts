@@ -4,7 +4,12 @@ import packageJson from '../package.json' with { type: 'json' };
 /** The text of each file by its path. */
 export type Sources = ReadonlyMap<string, string>;
 
-type Import = { readonly specifier: string; readonly typeOnly: boolean };
+type Import = {
+  readonly specifier: string;
+  readonly typeOnly: boolean;
+  /** Whether it is loaded only when the code gets there. */
+  readonly isLater: boolean;
+};
 
 const STATEMENT = /^\s*(import|export)\s+(type\s)?(?:[^'";]*?\sfrom\s+)?['"]([^'"]+)['"]/gm;
 const DYNAMIC = /\bimport\(\s*['"]([^'"]+)['"]/g;
@@ -14,8 +19,13 @@ export const importsOf = (source: string): readonly Import[] => [
   ...[...source.matchAll(STATEMENT)].map(([, , type, specifier = '']) => ({
     specifier,
     typeOnly: type !== undefined,
+    isLater: false,
   })),
-  ...[...source.matchAll(DYNAMIC)].map(([, specifier = '']) => ({ specifier, typeOnly: false })),
+  ...[...source.matchAll(DYNAMIC)].map(([, specifier = '']) => ({
+    specifier,
+    typeOnly: false,
+    isLater: true,
+  })),
 ];
 
 /** The top folders that others import by a name, as `#shared/…`. */
