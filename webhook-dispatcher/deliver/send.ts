@@ -21,7 +21,8 @@ import type {
   Sender,
 } from './delivery.ts';
 import { createIsParked } from './is-parked.ts';
-import { type Answer, openPoster, type Poster } from './post.ts';
+import { openPosterLater } from './open-poster.ts';
+import type { Answer, Poster } from './post.ts';
 import { retryAfterMs, retryInMs } from './schedule.ts';
 import { signatures, signingKey } from './sign.ts';
 
@@ -187,7 +188,7 @@ export const openComposer = ({
   });
 
 export const openSender = ({ settings, clock, ...options }: Options): Sender & AsyncDisposable => {
-  const poster = openPoster({ rules: settings.guard, timeoutMs: settings.timeoutMs });
+  const poster = openPosterLater({ rules: settings.guard, timeoutMs: settings.timeoutMs });
   return {
     ...createSender({ compose: openComposer(options), poster, retryDelaysMs: settings.retryDelaysMs, clock }),
     [Symbol.asyncDispose]: () => poster[Symbol.asyncDispose](),
