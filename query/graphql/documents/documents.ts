@@ -19,6 +19,7 @@ import type { Operation } from '#kernel/base/operation.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { rightsOf } from '../rules/rights.ts';
 import { bytesOfDocument } from './document-size.ts';
+import { dropTokens } from './drop-tokens.ts';
 import { beyondLimit, type DocumentLimits } from './limits.ts';
 import { findBeyondLimits } from './measure.ts';
 
@@ -128,7 +129,7 @@ const isTooNested = (text: string, tokensMax: number): boolean => {
 const read = (text: string, tokensMax: number): DocumentNode | GraphQLError => {
   try {
     if (isTooNested(text, tokensMax)) return beyondLimit('too_nested', { max: NESTING_MAX });
-    return parse(text, { maxTokens: tokensMax, allowEmptySelectionSets: false });
+    return dropTokens(parse(text, { maxTokens: tokensMax, allowEmptySelectionSets: false }));
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
     return error.message.includes('Parsing aborted')

@@ -63,9 +63,11 @@ const readTypes = (domain: Domain): DocumentNode => {
       .filter((name) => name.endsWith('.graphql') && isServed(domain, OF_PARTS.get(name)))
       .sort()
       .map((name) =>
-        parse(withFilters(domain, inWordsOf(domain, readFileSync(new URL(name, FOLDER), 'utf8')))),
+        parse(withFilters(domain, inWordsOf(domain, readFileSync(new URL(name, FOLDER), 'utf8'))), {
+          noLocation: true,
+        }),
       ),
-    parse(domainSdl(domain)),
+    parse(domainSdl(domain), { noLocation: true }),
   ]);
 };
 
