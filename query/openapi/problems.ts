@@ -3,8 +3,8 @@ import { deleted, notFound, REJECTIONS } from '#kernel/base/rejection.ts';
 import { HTTP_PROBLEMS } from '#kernel/base/rest/http-problem.ts';
 import { hasEntityTag, isOfLog, type RestOperation } from '#kernel/base/rest/operation.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { Policy } from '#shared/policy.ts';
-import { ofAggregates, ofViews } from '#shared/rest/operations.ts';
+import { type Policy, policyOf } from '#shared/policy.ts';
+import { ofAggregates, ofViews, operationsOf } from '#shared/rest/operations.ts';
 import { allowsAnonymous } from './security.ts';
 
 /** The problems of every request: a token is checked even if it is not needed. */
@@ -24,6 +24,7 @@ export const ALWAYS = [
 /** By path parameter, for resources that are not deletable aggregates. */
 const ABSENT: Readonly<Record<string, readonly ProblemCode[]>> = {
   eventId: ['event_not_found'],
+  webhookId: ['webhook_not_found', 'webhook_deleted'],
   deliveryId: ['delivery_not_found'],
   replayId: ['replay_not_found'],
   orderId: ['order_not_found'],
@@ -81,9 +82,11 @@ const OF_THE_KERNEL: Readonly<Record<string, readonly ProblemCode[]>> = {
   verifyLog: ['verification_under_way', 'too_many_orders'],
 };
 
-/** The kernel's own codes, and those derived from the names of the domain. */
+/** The kernel's own codes without those of absent parts, and those derived from the names of the domain. */
 export const problemCodesOf = (domain: Domain): readonly ProblemCode[] => {
-  const own = [...Object.keys(HTTP_PROBLEMS), ...Object.keys(REJECTIONS)] as readonly ProblemCode[];
+  const all = [...Object.keys(HTTP_PROBLEMS), ...Object.keys(REJECTIONS)] as readonly ProblemCode[];
+  const absent = codesOfAbsent(domain);
+  const own = all.filter((code) => !absent.has(code));
   const derived = Object.keys(domain.kinds).flatMap((kind) => [notFound(kind), deleted(kind)]);
   const ofOperations = [...ofAggregates(domain), ...ofViews(domain)].flatMap(
     ([, { refusals = [], parameters = {} }]) => [
@@ -92,6 +95,26 @@ export const problemCodesOf = (domain: Domain): readonly ProblemCode[] => {
     ],
   );
   return [...new Set([...own, ...derived, ...ofOperations])];
+};
+
+/** The codes that only operations of parts refuse with, which this installation lacks. */
+const codesOfAbsent = (domain: Domain): ReadonlySet<ProblemCode> => {
+  const served = Object.entries(operationsOf(domain));
+  const [ids, parameters] = [
+    new Set(served.map(([id]) => id)),
+    new Set(served.flatMap(([, { path }]) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name))),
+  ];
+  const context = { requireIfMatch: true, policy: policyOf(domain) };
+  const codes = new Set([
+    ...Object.entries(OF_THE_KERNEL).flatMap(([id, all]) => (ids.has(id) ? [] : all)),
+    ...Object.entries(ABSENT).flatMap(([name, all]) => (parameters.has(name) ? [] : all)),
+  ]);
+  for (const [id, operation] of served)
+    for (const used of problemsOf(id, operation, context).values())
+      for (const code of used) codes.delete(code);
+  // Any command may be malformed.
+  codes.delete('invalid_command');
+  return codes;
 };
 
 /** The refusals of an operation, by status. */

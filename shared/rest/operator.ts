@@ -82,7 +82,13 @@ const StatusWithWebhooks = z
     _links: Links,
   })
   .meta({ id: 'OperationsStatus' });
-const StatusAlone = StatusWithWebhooks.omit({ webhooks: true }).meta({ id: 'OperationsStatus' });
+const StatusAlone = StatusWithWebhooks.omit({ webhooks: true })
+  .extend({
+    consequences: StatusWithWebhooks.shape.consequences.meta({
+      description: 'Failed consequences of events: ends of children, erasures, and reactions.',
+    }),
+  })
+  .meta({ id: 'OperationsStatus' });
 export type OperationsStatus = Readonly<z.infer<typeof StatusAlone>> &
   Partial<Readonly<Pick<z.infer<typeof StatusWithWebhooks>, 'webhooks'>>>;
 
