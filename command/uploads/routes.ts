@@ -11,7 +11,7 @@ import type { AggregateOperation } from '#kernel/rest/operation.ts';
 import { ofAggregates } from '#shared/rest/operations.ts';
 import type { Ids, UploadDependencies, UploadTarget } from './upload-target.ts';
 
-/** Uploads for aggregates and items. What receives a file is loaded with the first one. */
+/** Uploads for aggregates and items. The code that receives a file is loaded with the first one. */
 export const uploadRoutes = (dependencies: UploadDependencies): Router => {
   const router = Router();
   for (const [, operation] of ofAggregates(dependencies.domain)) {
