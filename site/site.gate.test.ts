@@ -8,7 +8,7 @@ import { publishing } from '#domain/publishing.ts';
 import { SETTINGS } from '#process/settings.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { policyOf } from '#shared/policy.ts';
-import { problemCodesOf } from '../query/openapi/problems.ts';
+import { problemCodesOf } from '../query/openapi/problem-codes.ts';
 import { DESCRIBED } from '../test/engines/operations.ts';
 import { schema } from '../test/engines/schema.ts';
 import { type Served, serveRoutes } from '../test/serve.ts';

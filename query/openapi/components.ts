@@ -8,7 +8,7 @@ import { hasEntityTag, isOfLog, type RestOperation } from '#kernel/base/rest/ope
 import type { Domain } from '#kernel/registry/registry.ts';
 import { examplesOf } from './examples.ts';
 import type { JsonSchemas } from './json-schemas.ts';
-import { problemCodesOf } from './problems.ts';
+import { problemCodesOf } from './problem-codes.ts';
 import { titleOf } from './titles.ts';
 
 /** Every named schema: those that operations refer to, and others that no operation mentions. */

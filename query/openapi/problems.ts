@@ -1,10 +1,7 @@
 import { describeProblem, type ProblemCode } from '#edge/http/problem.ts';
-import { deleted, notFound, REJECTIONS } from '#kernel/base/rejection.ts';
-import { HTTP_PROBLEMS } from '#kernel/base/rest/http-problem.ts';
+import { deleted, notFound } from '#kernel/base/rejection.ts';
 import { hasEntityTag, isOfLog, type RestOperation } from '#kernel/base/rest/operation.ts';
-import type { Domain } from '#kernel/registry/registry.ts';
-import { type Policy, policyOf } from '#shared/policy.ts';
-import { ofAggregates, ofViews, operationsOf } from '#shared/rest/operations.ts';
+import type { Policy } from '#shared/policy.ts';
 import { allowsAnonymous } from './security.ts';
 
 /** The problems of every request: a token is checked even if it is not needed. */
@@ -22,7 +19,7 @@ export const ALWAYS = [
 ] as const satisfies readonly ProblemCode[];
 
 /** By path parameter, for resources that are not deletable aggregates. */
-const ABSENT: Readonly<Record<string, readonly ProblemCode[]>> = {
+export const ABSENT: Readonly<Record<string, readonly ProblemCode[]>> = {
   eventId: ['event_not_found'],
   webhookId: ['webhook_not_found', 'webhook_deleted'],
   deliveryId: ['delivery_not_found'],
@@ -45,7 +42,7 @@ const absentFor = (parameter: string): readonly ProblemCode[] => {
  * Refusals by the kernel’s rules, beyond the form of the request. Those of a domain are declared by its
  * operations.
  */
-const OF_THE_KERNEL: Readonly<Record<string, readonly ProblemCode[]>> = {
+export const OF_THE_KERNEL: Readonly<Record<string, readonly ProblemCode[]>> = {
   createUser: ['email_taken'],
   replaceUser: ['email_taken', 'email_changed_by_application', 'last_administrator'],
   editUser: ['email_taken', 'email_changed_by_application', 'last_administrator'],
@@ -80,41 +77,6 @@ const OF_THE_KERNEL: Readonly<Record<string, readonly ProblemCode[]>> = {
   deactivateAccount: ['account_of_administrator'],
   invite: ['email_taken'],
   verifyLog: ['verification_under_way', 'too_many_orders'],
-};
-
-/** The kernel's own codes without those of absent parts, and those derived from the names of the domain. */
-export const problemCodesOf = (domain: Domain): readonly ProblemCode[] => {
-  const all = [...Object.keys(HTTP_PROBLEMS), ...Object.keys(REJECTIONS)] as readonly ProblemCode[];
-  const absent = codesOfAbsent(domain);
-  const own = all.filter((code) => !absent.has(code));
-  const derived = Object.keys(domain.kinds).flatMap((kind) => [notFound(kind), deleted(kind)]);
-  const ofOperations = [...ofAggregates(domain), ...ofViews(domain)].flatMap(
-    ([, { refusals = [], parameters = {} }]) => [
-      ...refusals,
-      ...Object.values(parameters).map(({ absent }) => absent),
-    ],
-  );
-  return [...new Set([...own, ...derived, ...ofOperations])];
-};
-
-/** The codes that only operations of parts refuse with, which this installation lacks. */
-const codesOfAbsent = (domain: Domain): ReadonlySet<ProblemCode> => {
-  const served = Object.entries(operationsOf(domain));
-  const [ids, parameters] = [
-    new Set(served.map(([id]) => id)),
-    new Set(served.flatMap(([, { path }]) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name))),
-  ];
-  const context = { requireIfMatch: true, policy: policyOf(domain) };
-  const codes = new Set([
-    ...Object.entries(OF_THE_KERNEL).flatMap(([id, all]) => (ids.has(id) ? [] : all)),
-    ...Object.entries(ABSENT).flatMap(([name, all]) => (parameters.has(name) ? [] : all)),
-  ]);
-  for (const [id, operation] of served)
-    for (const used of problemsOf(id, operation, context).values())
-      for (const code of used) codes.delete(code);
-  // Any command may be malformed.
-  codes.delete('invalid_command');
-  return codes;
 };
 
 /** The refusals of an operation, by status. */

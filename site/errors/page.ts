@@ -3,7 +3,7 @@ import { STATUS_CODES } from '#edge/http/node-http.ts';
 import { describeProblem, type ProblemCode } from '#edge/http/problem.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type Html, html } from '#shared/html.ts';
-import { problemCodesOf } from '../../query/openapi/problems.ts';
+import { problemCodesOf } from '../../query/openapi/problem-codes.ts';
 import { titleOf } from '../../query/openapi/titles.ts';
 import { guidePath } from '../guides/links.ts';
 import { renderLine } from '../guides/markdown.ts';

@@ -31,18 +31,13 @@ export type PostgresChangeStreamOptions = {
 
 /** Follows the event log itself, on any engine, as far as the read model in PostgreSQL has reached. */
 export const openPostgresChangeStream = ({
-  domain,
-  eventLog,
-  pool,
-  keys,
   notifier,
-  clock,
+  ...reading
 }: PostgresChangeStreamOptions): ChangeStream => {
-  // Its followers share the states that it remembers; without one, its code is not loaded.
-  const reader = whenAsked(async () => {
-    const { createChangeReader } = await import('../changes.ts');
-    return shareLatest(createChangeReader({ domain, eventLog, pool, keys }), clock);
-  });
+  const { eventLog, pool, clock } = reading;
+  const reader = whenAsked(async () =>
+    shareLatest((await import('../changes.ts')).createChangeReader(reading), clock),
+  );
   const readPosition = openReadPosition({ pool, eventLog, notifier, clock });
   const closed = new AbortController();
   return {
