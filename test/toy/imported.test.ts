@@ -49,6 +49,8 @@ const test = toy
     const settings = {
       DATABASE_URL: database.url,
       MASTER_KEY: randomBytes(32).toString('base64'),
+      // Of the server and of the command line.
+      AUDIT_DIR: join(dataDir.path, 'audit'),
     };
     const importing = async (lines: readonly Line[]): Promise<string> => {
       const file = join(dataDir.path, 'history.ndjson');
