@@ -54,12 +54,14 @@ export const importFile: Command = {
 /** Webhooks get nothing of what was imported, also if a later line was refused. */
 const importQuietly: typeof importHistory = async (importing, path) => {
   const { domain, pool, eventLog } = importing;
+  const before = await eventLog.head();
   try {
     return await importHistory(importing, path);
   } finally {
-    if (serves(domain, 'webhooks')) {
+    const head = await eventLog.head();
+    if (head > before && serves(domain, 'webhooks')) {
       await migrateLedger(pool);
-      await writeQuiet(pool, eventLog.identity, await eventLog.head());
+      await writeQuiet(pool, eventLog.identity, head);
     }
   }
 };

@@ -163,6 +163,29 @@ test('limits hold, and what a line names may also be named by its id', async ({ 
   expect(imported).toBe(1);
 });
 
+test('a line that changed nothing stays so, though it would change something by now', async ({
+  side,
+  importing,
+}) => {
+  const change = { at: '2020-03-03T00:00:00Z', actor: 'ada', command: 'ticket.change', of: 't-3' };
+  const named = (subject: string, index: number) => ({ ...change, key: `p-${index}`, form: { subject } });
+  const lines = [...HISTORY, ...['Fire', 'Fire', 'Flood'].map(named)];
+  const first = await importing(lines);
+  const before = (await allEvents(side)).length;
+  expect(await importing(lines)).toMatchObject({ imported: 0, known: first.known + first.imported });
+  expect(await allEvents(side)).toHaveLength(before);
+});
+
+test('every line before a refused one is imported, and none after it', async ({ side, importing }) => {
+  const at = (line: object) => ({ ...line, at: '2020-03-04T00:00:00Z' });
+  const lines = Array.from({ length: 20 }, (_, number) => at(ticket(`n-${number}`, 0)));
+  const wrong = at({ ...ticket('wrong', 0), command: 'ticket.opn' });
+  const before = (await allEvents(side)).length;
+  const importingAll = importing([...HISTORY, ...lines, wrong, at(ticket('after', 0))]);
+  await expect(importingAll).rejects.toThrow('ticket has no command opn');
+  expect(await allEvents(side)).toHaveLength(before + lines.length);
+});
+
 test('a stopped import continues', async ({ importing }) => {
   const stopping = AbortSignal.abort();
   expect(await importing([late(ticket('last', 1))], stopping)).toMatchObject({

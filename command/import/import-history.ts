@@ -4,11 +4,11 @@ import { createExecutor } from '../execute.ts';
 import type { States } from '../states.ts';
 import { userRules } from '../users/rules.ts';
 import { withEventCommands } from './event-commands.ts';
-import { createImporter, declaredIn } from './importer.ts';
+import { createImporter } from './importer.ts';
 import { createLineOrder } from './in-order.ts';
 import { readBefore } from './known-keys.ts';
+import { openPassed } from './passed.ts';
 import { checkLines, readLines } from './read-lines.ts';
-import { createSubjects, isAlone } from './subjects.ts';
 
 type Importing = Parameters<typeof openDecisions>[0] & {
   readonly signal: AbortSignal;
@@ -34,7 +34,8 @@ export const importHistory = async (importing: Importing, path: string): Promise
   const domain = withEventCommands(importing.domain);
   const { base, newId, limits, administrators } = await openDecisions({ ...importing, domain });
   const { keys, latest } = await readBefore(domain, eventLog, signal);
-  const { count, lastKnown } = await checkLines(path, (key) => keys.has(key));
+  const passed = await openPassed(importing.pool);
+  const count = await checkLines(path);
   const known = new Set(keys.keys());
   const order = createLineOrder(eventLog, latest);
   const states = onlyWriter(base.states);
@@ -44,8 +45,8 @@ export const importHistory = async (importing: Importing, path: string): Promise
     { domain, log: eventLog, states, executor, limits, rules },
     { withInternal: true },
   );
-  const importer = createImporter({ domain, states, handlers, newId, clock }, keys);
-  const subjectsOf = createSubjects(keys);
+  const { demandTime } = order;
+  const importer = createImporter({ domain, states, handlers, newId, clock, demandTime }, keys);
   const report = { imported: 0, known: 0, unchanged: 0 };
   const note = (of: keyof typeof report): void => {
     report[of] += 1;
@@ -53,21 +54,14 @@ export const importHistory = async (importing: Importing, path: string): Promise
   };
   for await (const line of readLines(path)) {
     if (signal.aborted) break;
-    if (known.has(line.key)) {
-      note('known');
-      continue;
+    if (known.has(line.key)) note('known');
+    else if (passed.keys.has(line.key)) note('unchanged');
+    else if (await order.run(line, () => importer.take(line))) note('imported');
+    else {
+      await passed.add(line.key);
+      note('unchanged');
     }
-    const [kind, command] = declaredIn(domain, line);
-    const alone = isAlone(kind, command);
-    if (alone) await order.finish();
-    await order.begin(line, {
-      subjects: subjectsOf(line),
-      run: () => importer.take(line, { isRepeat: line.number < lastKnown }),
-      done: (hasEvents) => note(hasEvents ? 'imported' : 'unchanged'),
-    });
-    if (alone) await order.finish();
   }
-  await order.finish();
   return { ...report, isStopped: signal.aborted };
 };
 

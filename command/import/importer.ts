@@ -8,7 +8,7 @@ import type { AggregateState } from '#kernel/decide/state.ts';
 import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Command } from '#shared/commands/command.ts';
-import { TooManyEvents } from '#shared/event-log/errors.ts';
+import { AppendTooLarge, TooManyEvents } from '#shared/event-log/errors.ts';
 import { freshIds, type Sent } from '../handling/execution-context.ts';
 import type { AnyHandler } from '../handling/handler.ts';
 import { streamOf } from '../handling/target.ts';
@@ -20,11 +20,8 @@ import { type ImportLine, refusedLine } from './line.ts';
 import { FaultOfLine, formNamed, idNamed, itemNamed } from './resolve-names.ts';
 
 export type Importer = {
-  /**
-   * Runs the command of a line at its time. Throws a sentence about the line if it cannot; a line that an
-   * earlier run has passed without an event may be refused by now.
-   */
-  take(line: ImportLine, passed: { readonly isRepeat: boolean }): Promise<void>;
+  /** Runs the command of a line at its time. Throws a sentence about the line if it cannot. */
+  take(line: ImportLine): Promise<void>;
 };
 
 type Dependencies = {
@@ -34,6 +31,8 @@ type Dependencies = {
   readonly handlers: Readonly<Record<string, AnyHandler>>;
   readonly newId: () => number;
   readonly clock: Clock;
+  /** Throws if the line comes too late. */
+  demandTime(line: ImportLine): void;
 };
 
 /**
@@ -41,7 +40,7 @@ type Dependencies = {
  * rights are not asked: whoever may import may do everything.
  */
 export const createImporter = (dependencies: Dependencies, keys: Map<string, Imported>): Importer => {
-  const { domain, states, handlers, newId, clock } = dependencies;
+  const { domain, states, handlers, newId, clock, demandTime } = dependencies;
   const importedAt = new Date(clock.nowMs()).toISOString();
 
   const authorOf = async ({ actor }: ImportLine): Promise<UserId | undefined> => {
@@ -89,7 +88,8 @@ export const createImporter = (dependencies: Dependencies, keys: Map<string, Imp
 
   const take = async (line: ImportLine) => {
     if (line.at > importedAt) throw new FaultOfLine(`its time, ${line.at}, is in the future`);
-    const [kind, command] = declaredIn(domain, line);
+    demandTime(line);
+    const [kind, command] = commandNamed(domain, line);
     const sent = await sentBy(line);
     const handler = handlers[typeOfCommand(kind, command.name)];
     if (handler === undefined) throw new Error(`${command.name} has no handler`);
@@ -98,22 +98,14 @@ export const createImporter = (dependencies: Dependencies, keys: Map<string, Imp
     keys.set(line.key, { kind: kind.name, id: outcome.id, itemId });
   };
   return {
-    take: (line, { isRepeat }) =>
+    take: (line) =>
       take(line).catch((error: unknown) => {
-        if (!(isRepeat && error instanceof Rejection)) throw explained(line, error);
+        throw explained(line, error);
       }),
   };
 };
 
-/** The command of a line; throws a sentence about the line if the domain has none of this name. */
-export const declaredIn = (domain: Domain, line: ImportLine): readonly [Kind, CommandInfo] => {
-  try {
-    return commandNamed(domain, line);
-  } catch (error) {
-    throw explained(line, error);
-  }
-};
-
+/** The command of a line; throws a sentence if the domain has none of this name. */
 const commandNamed = (
   { kinds }: Domain,
   { command: sent, event }: ImportLine,
@@ -150,7 +142,8 @@ const itemAdded = async ({ domain, states }: Dependencies, { kind, command, hand
 /** Faults of the file and refusals of the domain are sentences; everything else is a fault of the server. */
 const explained = (line: ImportLine, error: unknown): unknown => {
   if (error instanceof FaultOfLine) return refusedLine(line, error.message);
-  if (error instanceof TooManyEvents) return refusedLine(line, error.message, error);
+  if (error instanceof TooManyEvents || error instanceof AppendTooLarge)
+    return refusedLine(line, error.message, error);
   if (!(error instanceof Rejection)) return error;
   const [first] = (error.details.errors ?? []) as readonly {
     readonly pointer: string;

@@ -14,7 +14,7 @@ export type Imported = {
 /** All that an import needs to know of the log before it continues. */
 export type Before = {
   readonly keys: Map<string, Imported>;
-  /** The greatest time of a change so far. */
+  /** The greatest time of a change so far; empty if there is none. */
   readonly latest: string;
 };
 
@@ -24,22 +24,25 @@ export const requestOf = (key: string): string => `${REQUEST}${key}`;
 
 /** Reads the whole log: its events say which lines an earlier run has imported. */
 export const readBefore = async (domain: Domain, log: EventLog, signal: AbortSignal): Promise<Before> => {
-  const keys = new Map<string, Imported & { readonly begins: boolean }>();
+  const keys = new Map<string, Imported & { readonly rank: number }>();
   const types = eventsOf(domain);
-  let latest = 0;
+  let latest = Number.NEGATIVE_INFINITY;
   for await (const events of readBetween(log, { after: START, upTo: await log.head() }, signal))
     for (const event of events) {
-      latest = Math.max(latest, timeOf(event)?.getTime() ?? 0);
+      latest = Math.max(latest, timeOf(event)?.getTime() ?? latest);
       const key = keyOf(event);
       const known = types.get(event.type);
       if (key === undefined || known === undefined) continue;
       const before = keys.get(key);
-      const begins = known.event.effect === 'creates' || known.event.effect === 'adds';
-      // A line may have several events. Other lines name it for that which it began.
-      if (before === undefined || (begins && !before.begins)) keys.set(key, importedBy(event, known, begins));
+      const rank = RANKS[known.event.effect] ?? 0;
+      // A line may have several events; those of other aggregates come before its own. Other lines name it for
+      // that which it began.
+      if (rank >= (before?.rank ?? 0)) keys.set(key, { ...importedBy(event, known), rank });
     }
-  return { keys, latest: new Date(latest).toISOString() };
+  return { keys, latest: Number.isFinite(latest) ? new Date(latest).toISOString() : '' };
 };
+
+const RANKS: Readonly<Partial<Record<string, number>>> = { creates: 2, adds: 1 };
 
 type Known = { readonly kind: Kind; readonly event: EventInfo };
 
@@ -56,9 +59,8 @@ const keyOf = ({ metadata }: RecordedEvent): string | undefined => {
   return request.startsWith(REQUEST) ? request.slice(REQUEST.length) : undefined;
 };
 
-const importedBy = ({ data }: RecordedEvent, { kind, event: { list } }: Known, begins: boolean) => ({
+const importedBy = ({ data }: RecordedEvent, { kind, event: { list } }: Known): Imported => ({
   kind: kind.name,
   id: Number(data[`${kind.name}Id`]),
   itemId: list && (data[list.id.name] as number | string),
-  begins,
 });

@@ -37,8 +37,13 @@ export const lineOf = (text: string, number: number): ImportLine => {
   }
   if ((data.command === undefined) === (data.event === undefined))
     throw refusedLine({ number, key: data.key }, 'it needs either a command or an event');
-  return { ...data, at: new Date(data.at).toISOString(), number };
+  const at = new Date(data.at).toISOString();
+  if (!YEARS.test(at)) throw refusedLine({ number, key: data.key }, 'at: Must be in the years 1 to 9999');
+  return { ...data, at, number };
 };
+
+/** Its offset may move a time to other years. */
+const YEARS = /^(?!0000)\d{4}-/;
 
 const parseJson = (text: string, number: number): unknown => {
   try {

@@ -45,7 +45,7 @@ export const noteReactions = async (
     if (meaning === undefined) continue;
     const { cause, leading } = meaning;
     const { stream, type } = event;
-    const acts = event.position > after;
+    const acts = event.position > after && !isImported(event);
     if (following.timed.has(type)) marks.set(stream, { position: event.position, cause });
     const isCoded = acts && following.coded.has(type);
     // Tasks of an earlier event of the same aggregate come first, even if its reference changes now.
@@ -91,6 +91,10 @@ export const noteReactions = async (
       ],
     );
 };
+
+/** Its consequences are imported too: a reaction would be a second one. */
+export const isImported = ({ metadata }: Pick<RecordedEvent, 'metadata'>): boolean =>
+  metadata.importedAt !== undefined;
 
 type Meaning = {
   readonly cause: Cause;

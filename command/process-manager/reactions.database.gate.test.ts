@@ -437,6 +437,7 @@ test('referring aggregates are recorded in pages, however many there are', async
 const notedOf = async (
   domain: Domain,
   happened: readonly (readonly [stream: string, type: string, data: object])[],
+  more: RecordedEvent['metadata'] = {},
 ) => {
   const following = followingOf(domain);
   if (following === undefined) throw new Error('Something follows');
@@ -445,9 +446,8 @@ const notedOf = async (
     ([stream, type, data], place) =>
       ({
         ...like,
-        stream,
-        type,
-        data,
+        ...{ stream, type, data },
+        metadata: { ...like?.metadata, ...more },
         position: (place + 1) as Position,
         id: crypto.randomUUID(),
       }) as RecordedEvent,
@@ -486,6 +486,12 @@ test('tasks of one aggregate are recorded in the order of its events, including 
     'react approved',
   ]);
   expect(await notedOf(budgets, [dissolved, made, moved])).toEqual(['run team team.dissolved']);
+});
+
+test('imported events cause no reactions, because what followed from them is imported too', async () => {
+  const approved = ['claim-902', 'claim.approved', { claimId: 902 }] as const;
+  const imported = { importedAt: '2026-01-01T00:00:00.000Z' };
+  expect(await notedOf(budgets, [dissolved, made, approved], imported)).toEqual([]);
 });
 
 test('references in events of an earlier version are read after the upcast', async () => {

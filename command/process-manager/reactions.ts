@@ -6,7 +6,7 @@ import { type FollowerOptions, startFollowing } from '#shared/follower/follower.
 import { actsAfter, isDeclared, REACTIONS } from './declaration.ts';
 import { type Happened, notePage, pagesOf, type ReactionPage } from './fan-out.ts';
 import { Overtaken, type Waiting } from './fence.ts';
-import { meaningOf, noteReactions } from './note-reactions.ts';
+import { isImported, meaningOf, noteReactions } from './note-reactions.ts';
 
 type Dependencies = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' | 'metrics' | 'clock' | 'committed'> & {
   readonly domain: Domain;
@@ -28,7 +28,7 @@ export const startReactions = (dependencies: Dependencies): Promise<AsyncDisposa
     );
   const happened = (event: RecordedEvent): Happened | undefined => {
     const { stream, type, position } = event;
-    const references = following.reactions.get(type) ?? [];
+    const references = isImported(event) ? [] : (following.reactions.get(type) ?? []);
     const meaning = references.length > 0 ? meaningOf({ following, catalogue }, event, () => {}) : undefined;
     return (
       meaning && {
