@@ -38,6 +38,24 @@ test.each([
   await expect(getJson(server.url, { timeoutMs: 100 })).rejects.toThrow();
 });
 
+test('a server that wants to speak another protocol is an error', async () => {
+  await using server = await serve((_request, response) => {
+    response.socket?.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n');
+  });
+  await expect(getJson(server.url, { timeoutMs: 5_000 })).rejects.toThrow('without an answer');
+});
+
+test('an answer without end is given up', async () => {
+  await using server = await serve((_request, response) => {
+    response.end(JSON.stringify('x'.repeat(1_048_576)));
+  });
+  await expect(getJson(server.url, { timeoutMs: 5_000 })).rejects.toThrow('more than 1048576 bytes');
+});
+
+test('an address may be written in capitals', async () => {
+  await expect(getJson('HTTPS://127.0.0.1:1/', { timeoutMs: 5_000 })).rejects.toThrow('ECONNREFUSED');
+});
+
 test('a server that is not there is an error', async () => {
   await expect(getJson('http://127.0.0.1:1/', { timeoutMs: 5_000 })).rejects.toThrow('ECONNREFUSED');
 });
