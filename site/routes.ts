@@ -1,13 +1,9 @@
-import { type RequestHandler, Router } from 'express';
+import { Router } from 'express';
+import { routesWhenAsked } from '#edge/http/routes-when-asked.ts';
 import type { OpenApiOptions } from '../query/openapi/document.ts';
 
 /** `GET /docs`: the documentation, served entirely from here. */
 export const docsRoutes = (options: OpenApiOptions): Router => {
-  let served: Promise<Router> | undefined;
-  // Loaded at the first request, because a start needs none of it.
-  const lazily: RequestHandler = async (request, response, next) => {
-    served ??= import('./serve.ts').then(({ serveDocs }) => serveDocs(options));
-    (await served)(request, response, next);
-  };
-  return Router({ strict: true }).all(['/docs', '/docs/{*path}'], lazily);
+  const served = routesWhenAsked(async () => (await import('./serve.ts')).serveDocs(options));
+  return Router({ strict: true }).all(['/docs', '/docs/{*path}'], served);
 };

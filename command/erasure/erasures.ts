@@ -97,6 +97,8 @@ export const erase = async (
   userId: UserId,
   event: EventId,
 ): Promise<void> => {
+  // Before anything is destroyed, because the files of a release may be gone.
+  await import('#shared/erasure/copies.ts');
   await erasures.note([{ userId, at: new Date(clock.nowMs()).toISOString(), event }]);
   await keys.destroy(userId);
   await deleteSnapshotsOf(pool, [userId]);
