@@ -1,5 +1,5 @@
-import { migrate } from '#shared/database/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { migrateProcessManager } from '../process-manager/process-manager.ts';
 
 /** Lines that changed nothing. Run again, such a line might change what later lines have made of it. */
 export type Passed = {
@@ -8,13 +8,14 @@ export type Passed = {
 };
 
 export const openPassed = async (pool: Pool): Promise<Passed> => {
-  await migrate(pool, 'import', new URL('./migrations/', import.meta.url));
-  const { rows } = await pool.query<{ key: string }>('select key from public.import_passed');
+  await migrateProcessManager(pool);
+  const { rows } = await pool.query<{ key: string }>('select key from process_manager.import_passed');
   return {
     keys: new Set(rows.map(({ key }) => key)),
     add: async (key) =>
-      void (await pool.query('insert into public.import_passed (key) values ($1) on conflict do nothing', [
-        key,
-      ])),
+      void (await pool.query(
+        'insert into process_manager.import_passed (key) values ($1) on conflict do nothing',
+        [key],
+      )),
   };
 };

@@ -43,7 +43,7 @@ export const TABLES: Readonly<Record<string, Held>> = {
   'public.annals_migration': nothing('which migrations were applied'),
   'public.lease': nothing('which process has which task'),
   'public.follower_checkpoint': nothing('positions in the log'),
-  'public.import_passed': nothing('keys of imported lines that changed nothing'),
+  'process_manager.import_passed': nothing('keys of imported lines that changed nothing'),
   'public.projection_skip': nothing('numbers of events that were skipped, and why'),
   'public.persisted_document': nothing('documents of GraphQL, which clients registered'),
   'public.rate_limit': nothing('counts of recent requests, by number or keyed hash'),
