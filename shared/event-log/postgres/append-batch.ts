@@ -13,6 +13,7 @@ const APPEND = {
   text: 'select id, version, position, recorded_at as "recordedAt", before_id as "beforeId" from event_log.append_recorded($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)',
 };
 
+type Part = Pick<ProposedAppend, 'stream' | 'expected' | 'events'>;
 type Stored = Pick<RecordedEvent, 'id' | 'version' | 'position' | 'recordedAt'>;
 
 /** The events of a batch as followers read them, at the end of the log. */
@@ -40,8 +41,8 @@ export const appendBatch = async (
     reads.length === 0 ? null : each.join(SEPARATOR),
   );
   const values = [...read, seen?.position ?? null, seen?.id ?? null, ...columnsOf(parts)];
-  const { rows } = await pool.query<Stored & { readonly beforeId: EventId | null }>({ ...APPEND, values });
-  const stored = new Map(rows.map(({ beforeId: _, ...row }) => [row.id, row]));
+  const { rows } = await pool.query<Row>({ ...APPEND, values });
+  const stored = new Map(rows.map((row) => [row.id, row]));
   const lastOf = ({ events }: Pick<ProposedAppend, 'events'>): Appended | undefined => {
     const last = stored.get(events.at(-1)?.id as EventId);
     return last && { version: last.version, position: last.position };
@@ -52,26 +53,31 @@ export const appendBatch = async (
       own && { ...own, ...(each.also?.length && { also: each.also.flatMap((part) => lastOf(part) ?? []) }) }
     );
   });
+  return { outcomes, stored: rows.length === 0 ? undefined : storedBatch(rows, parts) };
+};
+
+type Row = Stored & { readonly beforeId: EventId | null };
+
+const storedBatch = (rows: readonly Row[], parts: readonly Part[]): StoredBatch => {
   const positions = rows.map(({ position }) => position);
-  const before = { position: (Math.min(...positions) - 1) as Position, id: rows[0]?.beforeId };
+  const [before, last] = [Math.min(...positions) - 1, Math.max(...positions)] as [Position, Position];
+  const beforeId = rows[0]?.beforeId;
   return {
-    outcomes,
-    stored:
-      rows.length === 0
-        ? undefined
-        : {
-            before: before.id ? { ...before, id: before.id } : undefined,
-            last: Math.max(...positions) as Position,
-            events: () =>
-              parts
-                .flatMap(({ stream, events }) =>
-                  events.flatMap((event) => {
-                    const row = stored.get(event.id);
-                    return row ? [{ event: recordedOf(stream, event, row), bytes: event.bytes }] : [];
-                  }),
-                )
-                .toSorted((one, other) => one.event.position - other.event.position),
-          },
+    before: beforeId ? { position: before, id: beforeId } : undefined,
+    last,
+    events() {
+      const proposed = new Map(
+        parts.flatMap(({ stream, events }) => events.map((event) => [event.id, { stream, event }] as const)),
+      );
+      return rows
+        .toSorted((one, other) => one.position - other.position)
+        .flatMap(({ beforeId: _, ...stored }) => {
+          const found = proposed.get(stored.id);
+          return found
+            ? [{ event: recordedOf(found.stream, found.event, stored), bytes: found.event.bytes }]
+            : [];
+        });
+    },
   };
 };
 
@@ -100,7 +106,7 @@ const newestSeen = (batch: readonly Pick<ProposedAppend, 'seen'>[]): Seen | unde
     undefined,
   );
 
-const columnsOf = (batch: readonly Pick<ProposedAppend, 'stream' | 'expected' | 'events'>[]): string[] => {
+const columnsOf = (batch: readonly Part[]): string[] => {
   const columns: string[][] = Array.from({ length: 8 }, () => []);
   const ahead = new Map<StreamName, number>();
   for (const { stream, expected, events } of batch) {
