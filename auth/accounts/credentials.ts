@@ -161,7 +161,10 @@ export const hashPassword = async (password: string): Promise<string> => {
   });
 };
 
-/** A check against it takes as long as any other. It is made of no password: a hash would take 19 MiB at each start. */
+/**
+ * A check against it takes as long as any other. It is made of no password: a hash would take 19 MiB at each
+ * start.
+ */
 const hashOfNobody = (): string =>
   format({ parameters: CURRENT, salt: randomBytes(SALT_BYTES), hash: randomBytes(HASH_BYTES) });
 

@@ -98,19 +98,21 @@ export const erase = async (
   event: EventId,
 ): Promise<void> => {
   // Before anything is destroyed, because the files of a release may be gone.
-  await import('#shared/erasure/copies.ts');
+  await loadCopies();
   await erasures.note([{ userId, at: new Date(clock.nowMs()).toISOString(), event }]);
   await keys.destroy(userId);
   await deleteSnapshotsOf(pool, [userId]);
   await eraseCopies({ pool, domain }, [userId]);
 };
 
-/** Its code is loaded with the first person who is erased. */
+/** Needed with the first person who is erased. */
+const loadCopies = () => import('#shared/erasure/copies.ts');
+
 const eraseCopies = async (
   { pool, domain }: Pick<EraseDependencies, 'pool' | 'domain'>,
   userIds: readonly UserId[],
 ): Promise<void> => {
   if (userIds.length === 0) return;
-  const { eraseInReadModels } = await import('#shared/erasure/copies.ts');
+  const { eraseInReadModels } = await loadCopies();
   await eraseInReadModels({ pool, tables: tablesOf(domain) }, userIds);
 };
