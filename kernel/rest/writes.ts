@@ -62,6 +62,7 @@ export const refusalsOfCommand = (
       : isErasable
         ? (['user_deleted'] as const)
         : []),
+    ...(kind.name === 'user' ? refusalsOfUsers(command) : []),
     ...guarded.flatMap(({ when }) => refusalsOf(domain, kind, when).map(({ code }) => code)),
     ...guarded.flatMap(({ refuses }) => Object.values(refuses).map(({ code }) => code)),
     ...refusalsOnItem(kind, command).map(({ code }) => code),
@@ -70,6 +71,17 @@ export const refusalsOfCommand = (
     ...Object.entries(kind.invariants).map((invariant) => refusalOfInvariant(kind, invariant).code),
     ...guarded.flatMap((each) => limitRefusalsOf(domain, kind, each)),
     ...guarded.flatMap((each) => refusalsElsewhere(domain, kind, each)),
+  ];
+};
+
+/** By the rules of accounts (`command/users`): addresses differ, and an administrator remains. */
+const refusalsOfUsers = ({ kind, form }: CommandInfo): readonly RejectionCode[] => {
+  const [isCreation, namesAddress] = [kind === 'create', form.includes('email')];
+  const mayLeave = !isCreation && (kind === 'end' || namesAddress || form.includes('role'));
+  return [
+    ...(namesAddress ? (['email_taken'] as const) : []),
+    ...(namesAddress && !isCreation ? (['email_changed_by_application'] as const) : []),
+    ...(mayLeave ? (['last_administrator'] as const) : []),
   ];
 };
 

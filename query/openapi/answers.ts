@@ -79,7 +79,6 @@ export const headers = (...names: readonly AnswerHeader[]): JsonObject =>
 
 /** Every response of an operation, by status. */
 export const answersOf = (
-  id: string,
   operation: RestOperation,
   {
     schemas,
@@ -88,7 +87,7 @@ export const answersOf = (
   }: Described & { readonly requireIfMatch: boolean; readonly policy: Policy },
 ): JsonObject => {
   const { answer } = operation;
-  const refusals = [...problemsOf(id, operation, demanded)];
+  const refusals = [...problemsOf(operation, demanded)];
   return {
     [answer.status]: success(operation, { schemas, operations }),
     ...(isOfLog(operation) &&

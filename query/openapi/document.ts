@@ -90,7 +90,7 @@ const operationObject = (id: string, operation: RestOperation, context: Context)
   ...(operation.body !== undefined && {
     requestBody: requestBody(operation, operation.body, context.schemas),
   }),
-  responses: answersOf(id, operation, context),
+  responses: answersOf(operation, context),
   security: securityOf(context.policy, operation.right),
 });
 

@@ -1,42 +1,42 @@
 import type { ProblemCode } from '#edge/http/problem.ts';
 import { deleted, notFound, REJECTIONS } from '#kernel/base/rejection.ts';
 import { HTTP_PROBLEMS } from '#kernel/base/rest/http-problem.ts';
+import { type PartName, serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { policyOf } from '#shared/policy.ts';
-import { ofAggregates, ofViews, operationsOf } from '#shared/rest/operations.ts';
-import { ABSENT, OF_THE_KERNEL, problemsOf } from './problems.ts';
+import { operationsOf } from '#shared/rest/operations.ts';
+import { problemsOf } from './problems.ts';
 
-/** The kernel's own codes without those of absent parts, and those derived from the names of the domain. */
+/** Every code that this installation may answer with: of its operations, and of requests beside them. */
 export const problemCodesOf = (domain: Domain): readonly ProblemCode[] => {
-  const all = [...Object.keys(HTTP_PROBLEMS), ...Object.keys(REJECTIONS)] as readonly ProblemCode[];
-  const absent = codesOfAbsent(domain);
-  const own = all.filter((code) => !absent.has(code));
-  const derived = Object.keys(domain.kinds).flatMap((kind) => [notFound(kind), deleted(kind)]);
-  const ofOperations = [...ofAggregates(domain), ...ofViews(domain)].flatMap(
-    ([, { refusals = [], parameters = {} }]) => [
-      ...refusals,
-      ...Object.values(parameters).map(({ absent }) => absent),
-    ],
-  );
-  return [...new Set([...own, ...derived, ...ofOperations])];
+  const context = { requireIfMatch: true, policy: policyOf(domain) };
+  const ofOperations = Object.values(operationsOf(domain)).flatMap((operation) => [
+    ...problemsOf(operation, context).values(),
+  ]);
+  const ofParts = (Object.keys(OF_PARTS) as (keyof typeof OF_PARTS)[]).filter((part) => serves(domain, part));
+  const codes = new Set<ProblemCode>([
+    ...BESIDE_OPERATIONS,
+    ...ofParts.flatMap((part) => OF_PARTS[part]),
+    ...Object.keys(domain.kinds).flatMap((kind) => [notFound(kind), deleted(kind)]),
+    ...ofOperations.flat(),
+  ]);
+  const ofAnyDomain = [...Object.keys(HTTP_PROBLEMS), ...Object.keys(REJECTIONS)] as readonly ProblemCode[];
+  return [...new Set([...ofAnyDomain.filter((code) => codes.has(code)), ...codes])];
 };
 
-/** The codes that only operations of parts refuse with, which this installation lacks. */
-const codesOfAbsent = (domain: Domain): ReadonlySet<ProblemCode> => {
-  const served = Object.entries(operationsOf(domain));
-  const [ids, parameters] = [
-    new Set(served.map(([id]) => id)),
-    new Set(served.flatMap(([, { path }]) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name))),
-  ];
-  const context = { requireIfMatch: true, policy: policyOf(domain) };
-  const codes = new Set([
-    ...Object.entries(OF_THE_KERNEL).flatMap(([id, all]) => (ids.has(id) ? [] : all)),
-    ...Object.entries(ABSENT).flatMap(([name, all]) => (parameters.has(name) ? [] : all)),
-  ]);
-  for (const [id, operation] of served)
-    for (const used of problemsOf(id, operation, context).values())
-      for (const code of used) codes.delete(code);
-  // Any command may be malformed.
-  codes.delete('invalid_command');
-  return codes;
-};
+/** Of other paths, of the transport, of uploads, and of commands that another role forwards. */
+const BESIDE_OPERATIONS = [
+  'not_found',
+  'method_not_allowed',
+  'overloaded',
+  'range_not_satisfiable',
+  'invalid_assertion',
+  'invalid_command',
+  'id_taken',
+] as const satisfies readonly ProblemCode[];
+
+/** Of what a part serves beside operations. */
+const OF_PARTS = {
+  graphql: ['preflight_required', 'stream_conflict', 'too_many_streams', 'too_slow'],
+  streams: ['too_slow'],
+} as const satisfies Partial<Record<PartName, readonly ProblemCode[]>>;

@@ -19,7 +19,7 @@ export const ALWAYS = [
 ] as const satisfies readonly ProblemCode[];
 
 /** By path parameter, for resources that are not deletable aggregates. */
-export const ABSENT: Readonly<Record<string, readonly ProblemCode[]>> = {
+const ABSENT: Readonly<Record<string, readonly ProblemCode[]>> = {
   eventId: ['event_not_found'],
   webhookId: ['webhook_not_found', 'webhook_deleted'],
   deliveryId: ['delivery_not_found'],
@@ -38,50 +38,8 @@ const absentFor = (parameter: string): readonly ProblemCode[] => {
   return ABSENT[parameter] ?? [notFound(kind), deleted(kind)];
 };
 
-/**
- * Refusals by the kernel’s rules, beyond the form of the request. Those of a domain are declared by its
- * operations.
- */
-export const OF_THE_KERNEL: Readonly<Record<string, readonly ProblemCode[]>> = {
-  createUser: ['email_taken'],
-  replaceUser: ['email_taken', 'email_changed_by_application', 'last_administrator'],
-  editUser: ['email_taken', 'email_changed_by_application', 'last_administrator'],
-  deleteUser: ['last_administrator'],
-  exportLog: ['forbidden', 'too_many_streams'],
-  getMe: ['user_not_found', 'parked'],
-  getErasureOfUser: ['forbidden', 'not_erased'],
-  createWebhook: ['user_not_found', 'user_deleted', 'quota_exceeded'],
-  replaceWebhook: ['user_deleted'],
-  editWebhook: ['user_deleted'],
-  rotateWebhookSecret: ['too_many_secrets'],
-  testWebhook: ['webhook_disabled'],
-  replayWebhook: ['webhook_disabled', 'too_many_replays'],
-  redeliver: ['webhook_disabled'],
-  redriveWebhook: ['webhook_disabled'],
-  getOperations: ['forbidden'],
-  getOperationsSamples: ['forbidden'],
-  listParkedItems: ['forbidden'],
-  listParkedConsequences: ['forbidden'],
-  listTimers: ['forbidden'],
-  listOrders: ['forbidden'],
-  getOrder: ['forbidden'],
-  retryParkedItem: ['too_many_orders'],
-  releaseParkedItem: ['parked_at_other_version', 'too_many_orders'],
-  listClients: ['invalid_request'],
-  createClient: ['conflict', 'client_id_taken'],
-  replaceClient: ['conflict', 'client_built_in', 'invalid_command'],
-  editClient: ['conflict', 'client_built_in', 'invalid_command'],
-  deleteClient: ['client_built_in'],
-  rotateClientSecret: ['client_built_in', 'client_without_secret'],
-  createPersonalToken: ['sign_in_too_old', 'address_not_confirmed', 'too_many_tokens'],
-  deactivateAccount: ['account_of_administrator'],
-  invite: ['email_taken'],
-  verifyLog: ['verification_under_way', 'too_many_orders'],
-};
-
 /** The refusals of an operation, by status. */
 export const problemsOf = (
-  id: string,
   operation: RestOperation,
   { requireIfMatch, policy }: { readonly requireIfMatch: boolean; readonly policy: Policy },
 ): ReadonlyMap<number, readonly ProblemCode[]> => {
@@ -89,17 +47,16 @@ export const problemsOf = (
   const unauthenticated: readonly ProblemCode[] = allowsAnonymous(policy, operation.right)
     ? []
     : ['unauthenticated'];
-  const codes = new Set<ProblemCode>([...ALWAYS, ...unauthenticated, ...own, ...rulesOf(id, operation)]);
+  const codes = new Set<ProblemCode>([...ALWAYS, ...unauthenticated, ...own, ...rulesOf(operation)]);
   return Map.groupBy(
     [...codes].toSorted((one, other) => describeProblem(one).status - describeProblem(other).status),
     (code) => describeProblem(code).status,
   );
 };
 
-const rulesOf = (id: string, operation: RestOperation): readonly ProblemCode[] => [
+const rulesOf = (operation: RestOperation): readonly ProblemCode[] => [
   ...(operation.refusals ?? []),
   ...(operation.answer.isStreamed === undefined ? [] : (['too_many_streams'] as const)),
-  ...(OF_THE_KERNEL[id] ?? []),
 ];
 
 const ofLog = (operation: RestOperation, requireIfMatch: boolean): readonly ProblemCode[] =>

@@ -137,6 +137,7 @@ export const AUDIT_OPERATIONS = {
     summary: 'The log as it was recorded, for administrators',
     right: 'events.export',
     query: ExportRange,
+    refusals: ['forbidden', 'too_many_streams'],
     answer: {
       status: 200,
       description:

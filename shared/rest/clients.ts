@@ -149,6 +149,7 @@ export const clientOperations = (domain: Domain) => {
       path: '/clients',
       summary: 'The clients, by their ids',
       query: ClientPage,
+      refusals: ['invalid_request'],
       answer: { status: 200, description: 'A page of clients.', kind: 'list', schema: Client },
     },
     createClient: {
@@ -157,6 +158,7 @@ export const clientOperations = (domain: Domain) => {
       path: '/clients',
       summary: 'Register a client',
       body: { 'application/json': NewClient },
+      refusals: ['conflict', 'client_id_taken'],
       answer: {
         ...changed,
         status: 201,
@@ -174,6 +176,7 @@ export const clientOperations = (domain: Domain) => {
       method: 'PUT',
       summary: 'Replace the settings of a client',
       body: { 'application/json': ClientReplacement },
+      refusals: ['conflict', 'client_built_in', 'invalid_command'],
       answer: changed,
     },
     editClient: {
@@ -181,12 +184,14 @@ export const clientOperations = (domain: Domain) => {
       method: 'PATCH',
       summary: 'Change settings of a client',
       body: { 'application/merge-patch+json': ClientPatch, 'application/json': ClientPatch },
+      refusals: ['conflict', 'client_built_in', 'invalid_command'],
       answer: changed,
     },
     deleteClient: {
       ...item,
       method: 'DELETE',
       summary: 'Delete a client; its tokens end',
+      refusals: ['client_built_in'],
       answer: { status: 204, description: 'The client was deleted.', kind: 'nothing' },
     },
     rotateClientSecret: {
@@ -194,6 +199,7 @@ export const clientOperations = (domain: Domain) => {
       method: 'POST',
       path: '/clients/{clientId}/secret',
       summary: 'Give a client a new secret; the former one and its tokens end',
+      refusals: ['client_built_in', 'client_without_secret'],
       answer: { ...changed, description: 'The client and its new secret.' },
     },
   } as const satisfies Record<string, RestOperation>;

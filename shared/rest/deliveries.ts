@@ -323,6 +323,7 @@ export const DELIVERY_OPERATIONS = {
     method: 'POST',
     path: `${webhook}/test`,
     summary: 'Send a test event',
+    refusals: ['webhook_disabled'],
     answer: accepted('The event will be sent: `Location` is its delivery.', {
       rel: 'delivery',
       path: `${webhook}/deliveries/{eventId}`,
@@ -334,6 +335,7 @@ export const DELIVERY_OPERATIONS = {
     path: `${webhook}/replay`,
     summary: 'Replay events since a cursor or a time',
     body: { 'application/json': NewReplay },
+    refusals: ['webhook_disabled', 'too_many_replays'],
     answer: accepted('The replay begins: `Location` shows its progress.', {
       rel: 'replay',
       path: `${webhook}/replays/{eventId}`,
@@ -344,6 +346,7 @@ export const DELIVERY_OPERATIONS = {
     method: 'POST',
     path: `${delivery}/redeliver`,
     summary: 'Resend a delivery',
+    refusals: ['webhook_disabled'],
     answer: accepted('The delivery is due.', { rel: 'delivery', path: delivery }),
   },
   redriveWebhook: {
@@ -353,6 +356,7 @@ export const DELIVERY_OPERATIONS = {
     summary: 'Resend failed deliveries: all dead letters, or those of a time range',
     body: { 'application/json': NewRedrive },
     isBodyOptional: true,
+    refusals: ['webhook_disabled'],
     answer: accepted('The deliveries are due: `Location` lists the deliveries of the webhook.', {
       rel: 'deliveries',
       path: `${webhook}/deliveries`,

@@ -75,6 +75,7 @@ export const erasureReadsOf = (domain: Domain) =>
       role: 'query',
       summary: 'Report on the erasure of a deleted user',
       right: 'events.export',
+      refusals: ['forbidden', 'not_erased'],
       answer: {
         status: 200,
         description: 'The report. It contains no personal data.',

@@ -152,6 +152,7 @@ export const managedAccountOperations = (domain: Domain) => {
       path: '/account/people/{userId}/deactivate',
       method: 'POST',
       summary: 'Deactivate an account: its sessions end, and its tokens are refused until it is reactivated',
+      refusals: ['account_of_administrator'],
       answer: gone('The account is deactivated.'),
     },
     reactivateAccount: {
@@ -180,6 +181,7 @@ export const managedAccountOperations = (domain: Domain) => {
       method: 'POST',
       summary: 'Invite somebody to create an account with a role',
       body: { 'application/json': NewInvitation },
+      refusals: ['email_taken'],
       answer: {
         status: 201,
         description: 'The invitation. An earlier one to the same address ends.',

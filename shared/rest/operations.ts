@@ -121,6 +121,7 @@ const userReadsOf = (domain: Domain) => {
       role: 'query',
       summary: 'Yourself',
       right: 'user.read_private',
+      refusals: ['user_not_found', 'parked'],
       answer: { status: 200, description: 'The user that the token stands for.', kind: 'item', schema },
     },
     getUser: {

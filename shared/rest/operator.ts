@@ -221,7 +221,12 @@ export const NewRelease = z
   })
   .meta({ id: 'NewRelease' });
 
-const read = { role: 'query', method: 'GET', right: 'operations.read' } as const;
+const read = {
+  role: 'query',
+  method: 'GET',
+  right: 'operations.read',
+  refusals: ['forbidden'],
+} as const;
 const ordered = {
   role: 'query',
   method: 'POST',
@@ -319,12 +324,14 @@ export const OPERATOR_OPERATIONS = {
     ...ordered,
     path: '/operations/parked/{stream}/retry',
     summary: 'Retry a parked item, after its cause is repaired',
+    refusals: ['too_many_orders'],
   },
   releaseParkedItem: {
     ...ordered,
     path: '/operations/parked/{stream}/release',
     summary: 'Skip the event that parks an item, permanently',
     body: { 'application/json': NewRelease },
+    refusals: ['parked_at_other_version', 'too_many_orders'],
   },
 } as const satisfies Record<string, RestOperation>;
 
@@ -334,6 +341,7 @@ export const VERIFICATION_OPERATIONS = {
     ...ordered,
     path: '/audit/verifications',
     summary: 'Verify the log, its chain and signed heads, and the read model',
+    refusals: ['verification_under_way', 'too_many_orders'],
   },
 } as const satisfies Record<string, RestOperation>;
 

@@ -74,6 +74,7 @@ export const personalTokenOperations = (domain: Domain) => {
       method: 'POST',
       summary: 'Create a personal access token; the user must have signed in within the last ten minutes',
       body: { 'application/json': NewPersonalToken },
+      refusals: ['sign_in_too_old', 'address_not_confirmed', 'too_many_tokens'],
       answer: {
         status: 201,
         description: 'The token. It is shown only this time.',

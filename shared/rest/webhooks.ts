@@ -107,6 +107,7 @@ const ACTIONS = {
     path: '/webhooks/{webhookId}/rotate-secret',
     role: 'command',
     summary: 'Create a new secret; for 24 hours requests are signed with the former secret as well',
+    refusals: ['too_many_secrets'],
     answer: { ...written('The webhook has a new secret.'), schema: WrittenWithSecret },
   },
   enableWebhook: {
@@ -147,6 +148,7 @@ export const webhookOperations = (domain: Domain) => {
       role: 'command',
       summary: 'Register a webhook',
       body: { 'application/json': NewWebhook },
+      refusals: ['user_not_found', 'user_deleted', 'quota_exceeded'],
       answer: {
         status: 201,
         description: 'The webhook was registered.',
@@ -170,6 +172,7 @@ export const webhookOperations = (domain: Domain) => {
       role: 'command',
       summary: 'Replace all changeable fields of a webhook',
       body: { 'application/json': WebhookReplacement },
+      refusals: ['user_deleted'],
       answer: written('The webhook was replaced.', 'getWebhook'),
     },
     editWebhook: {
@@ -183,6 +186,7 @@ export const webhookOperations = (domain: Domain) => {
         'application/json-patch+json': JsonPatch,
         'application/json': WebhookPatch,
       },
+      refusals: ['user_deleted'],
       answer: written('The webhook was changed.', 'getWebhook'),
     },
     ...ACTIONS,

@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import type { Operation } from '../operation.ts';
 import type { RejectionCode } from '../rejection.ts';
+import type { HttpProblemCode } from './http-problem.ts';
 
 /**
  * One operation of the REST interface. From this follow the check of its requests, the `Allow` header, the
@@ -34,7 +35,7 @@ export type RestOperation = {
   readonly takesFileName?: true;
   readonly answer: Answer;
   /** Refusals that depend on the present state rather than on the form of the request. */
-  readonly refusals?: readonly (RejectionCode | 'invalid_request')[];
+  readonly refusals?: readonly (RejectionCode | HttpProblemCode)[];
 };
 
 export type PathParameters = Readonly<Record<string, PathParameter>>;

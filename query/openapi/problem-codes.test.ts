@@ -1,0 +1,54 @@
+import { globSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
+import { REJECTIONS } from '#kernel/base/rejection.ts';
+import { HTTP_PROBLEMS } from '#kernel/base/rest/http-problem.ts';
+import { type PartName, withParts } from '#kernel/registry/parts.ts';
+import { problemCodesOf } from './problem-codes.ts';
+
+const ROOT = new URL('../../', import.meta.url).pathname;
+const codesWith = (...parts: readonly PartName[]): readonly string[] =>
+  problemCodesOf(withParts(publishing, parts));
+
+/** The codes that the sources of a room throw. */
+const thrownIn = (...patterns: readonly string[]): readonly string[] => {
+  const files = globSync(patterns, { cwd: ROOT }).filter((path) => !path.includes('.test.'));
+  const texts = files.map((path) => readFileSync(`${ROOT}${path}`, 'utf8'));
+  return texts.flatMap((text) =>
+    [...text.matchAll(/new (?:HttpProblem|Rejection)\(\s*'(\w+)'/g)].map(([, code = '']) => code),
+  );
+};
+
+test('with all parts, every code of the kernel is described', () => {
+  const described = problemCodesOf(publishing);
+  const known = [...Object.keys(HTTP_PROBLEMS), ...Object.keys(REJECTIONS)];
+  expect(known.filter((code) => !described.some((each) => each === code))).toEqual([]);
+});
+
+test('without parts, none that only parts answer with', () => {
+  const foreign = [
+    'stream_conflict',
+    'preflight_required',
+    'too_slow',
+    'webhook_disabled',
+    'client_id_taken',
+    'verification_under_way',
+  ];
+  expect(codesWith().filter((code) => foreign.includes(code))).toEqual([]);
+});
+
+describe('each code that a room throws is described where the room is served', () => {
+  test.for([
+    ['the core', [], ['edge/**/*.ts', 'kernel/decide/*.ts', 'command/{aggregates,handling,users}/*.ts']],
+    ['GraphQL with webhooks', ['graphql', 'webhooks'], ['query/graphql/**/*.ts', 'query/sse/*.ts']],
+    ['streams', ['streams'], ['query/sse/*.ts', 'query/changes/*.ts']],
+    ['webhooks', ['webhooks'], ['command/webhooks/*.ts', 'webhook-dispatcher/rest/*.ts']],
+    ['accounts', ['accounts'], ['auth/{clients,personal-tokens,managed-accounts}/*.ts']],
+    ['the proof', ['proof'], ['proof/rest/*.ts']],
+  ] as const)('%s', ([, parts, rooms]) => {
+    const thrown = thrownIn(...rooms);
+    expect(thrown.length).toBeGreaterThan(0);
+    const described = codesWith(...parts);
+    expect(thrown.filter((code) => !described.includes(code))).toEqual([]);
+  });
+});
