@@ -18,7 +18,7 @@ import { LRUCache } from 'lru-cache';
 import type { Operation } from '#kernel/base/operation.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { rightsOf } from '../rules/rights.ts';
-import { bytesOfDocument } from './document-size.ts';
+import { bytesOfDocument, bytesOfRefused } from './document-size.ts';
 import { dropTokens } from './drop-tokens.ts';
 import { beyondLimit, type DocumentLimits } from './limits.ts';
 import { findBeyondLimits } from './measure.ts';
@@ -46,7 +46,7 @@ export type Documents = {
   prepare(text: string): Prepared | readonly GraphQLError[];
 };
 
-const CACHE_BYTES = 64 * 1024 * 1024;
+const CACHE_BYTES = 32 * 1024 * 1024;
 const ERRORS_MAX = 10;
 
 type Options = {
@@ -63,18 +63,29 @@ type Options = {
 export const createDocuments = (options: Options): Documents => {
   const known = new LRUCache<string, Prepared | readonly GraphQLError[]>({
     maxSize: CACHE_BYTES,
-    sizeCalculation: (_prepared, text) => bytesOfDocument(text.length),
+    sizeCalculation: (prepared, { length }) =>
+      'document' in prepared ? bytesOfDocument(length) : bytesOfRefused(length, prepared.length),
   });
   return {
     prepare(text) {
       const found = known.get(text);
       if (found) return found;
       const prepared = prepare(options, text);
-      known.set(text, prepared);
-      return prepared;
+      const kept = 'document' in prepared ? prepared : prepared.map(alone);
+      known.set(text, kept);
+      return kept;
     },
   };
 };
+
+/**
+ * The error without the document, and without the calls that made it: until a stack is read, it keeps all
+ * that they worked on.
+ */
+const alone = ({ name, message, source, positions, extensions }: GraphQLError): GraphQLError =>
+  Object.assign(new GraphQLError(message, { source, positions, extensions }), {
+    stack: `${name}: ${message}`,
+  });
 
 const prepare = (
   { domain, schema, limits, suggests }: Options,

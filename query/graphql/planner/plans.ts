@@ -11,7 +11,7 @@ import { shapeOf, type Variables } from './variables.ts';
  * alive.
  */
 const BYTES_PER_PLAN = 2_000;
-const CACHE_BYTES = 64 * 1024 * 1024;
+const CACHE_BYTES = 32 * 1024 * 1024;
 
 type FindPlan = (
   document: DocumentNode,
