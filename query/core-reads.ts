@@ -4,8 +4,7 @@ import { eventTypeReads } from './event-types/event-types.ts';
 import type { HistoryOptions } from './history/history.ts';
 import { type KindReads, readsOf } from './reads/reads.ts';
 import type { QueryResources } from './resources.ts';
-import type { AnyReads, Reads } from './rest/read-routes.ts';
-import { readsWhenAsked } from './rest/reads-when-asked.ts';
+import type { AnyReads, Reader, Reads } from './rest/read-routes.ts';
 import type { PastOptions } from './time-travel/options.ts';
 import { timeTravelReads } from './time-travel/reads.ts';
 
@@ -59,3 +58,20 @@ export const coreReads = (
 
 const historiesIn = ({ domain }: Past): readonly string[] =>
   ofAggregates(domain).flatMap(([id, { use }]) => (use.does === 'history' ? [id] : []));
+
+type AnyRead = (reader: Reader, asked: never) => Promise<unknown>;
+
+/** Reads by their operation ids, whose code `load` loads with the first request for one of them. */
+const readsWhenAsked = <const Id extends string, Found extends Readonly<Record<Id, AnyRead>>>(
+  ids: readonly Id[],
+  load: () => Promise<Found>,
+): { readonly [Each in Id]: Found[Each] } => {
+  const read =
+    (id: Id): AnyRead =>
+    async (reader, asked) =>
+      (await load())[id](reader, asked);
+  // The compiler cannot see that each id gets its own read.
+  return Object.fromEntries(ids.map((id) => [id, read(id)])) as unknown as {
+    readonly [Each in Id]: Found[Each];
+  };
+};

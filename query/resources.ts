@@ -19,8 +19,7 @@ import type { DeliveriesOf } from './events/deliveries.ts';
 import type { EventDependencies, EventService } from './events/service.ts';
 import type { OpenApiOptions } from './openapi/document.ts';
 import type { Proof, ProofDependencies } from './proof.ts';
-import { openReplicas } from './replicas/open-replicas.ts';
-import type { Replicas } from './replicas/replicas.ts';
+import type { ReplicaOptions, Replicas, Spread } from './replicas/replicas.ts';
 import { openSearches, type Searches } from './rows/searches.ts';
 import { uploadKey } from './uploads/signed-address.ts';
 
@@ -98,3 +97,15 @@ export const openResources = async (
     uploadKey: uploadKey(dependencies.masterKey),
   };
 };
+
+/** The replicas of READ_DATABASE_URL. */
+const openReplicas = async (options: ReplicaOptions): Promise<Replicas> =>
+  options.urls.length === 0 ? NONE : (await import('./replicas/spread.ts')).spreadOverReplicas(options);
+
+/** Without replicas, reads cost nothing more. */
+const NONE: Replicas = { spread: (make) => onPrimaryAlone(make({})), async [Symbol.asyncDispose]() {} };
+
+const onPrimaryAlone = <Reads>(reads: Reads): Spread<Reads> => ({
+  of: (part) => onPrimaryAlone(part(reads)),
+  read: (work) => work(reads),
+});

@@ -1,4 +1,10 @@
-import { execute, type GraphQLFieldResolver, type GraphQLSchema, type GraphQLTypeResolver } from 'graphql';
+import {
+  execute,
+  GraphQLError,
+  type GraphQLFieldResolver,
+  type GraphQLSchema,
+  type GraphQLTypeResolver,
+} from 'graphql';
 import { itemType } from '#kernel/base/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
@@ -9,7 +15,6 @@ import type { Searches } from '../rows/searches.ts';
 import { sourcesOf } from '../rows/sources.ts';
 import type { PastOptions } from '../time-travel/options.ts';
 import { viewSourcesOf } from '../views/source.ts';
-import { separateErrors } from './composition/separate-errors.ts';
 import type { Execute } from './execute.ts';
 import { federationOf } from './federation/entities.ts';
 import { createCommits } from './resolvers/commits.ts';
@@ -144,3 +149,17 @@ const contextOf = (parent: unknown, context: Context): Context =>
   (parent as Partial<PastRow> | undefined)?.asOf ?? context;
 
 const typeResolver: GraphQLTypeResolver<Row, Context> = ({ __typename }) => __typename;
+
+/**
+ * A service may report several errors for one field. graphql-tools combines them into one, which would be
+ * masked.
+ */
+const separateErrors = (error: GraphQLError): readonly GraphQLError[] => {
+  const { originalError, nodes, path } = error;
+  if (!(originalError instanceof AggregateError)) return [error];
+  return originalError.errors.map((cause: unknown) =>
+    cause instanceof GraphQLError
+      ? new GraphQLError(cause.message, { nodes, path, extensions: cause.extensions })
+      : new GraphQLError(error.message, { nodes, path, originalError: cause as Error }),
+  );
+};

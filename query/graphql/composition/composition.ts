@@ -1,4 +1,4 @@
-import { type DocumentNode, GraphQLError, type GraphQLSchema } from 'graphql';
+import { type DocumentNode, GraphQLError, type GraphQLSchema, Kind } from 'graphql';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Clock } from '#shared/clock/clock.ts';
@@ -6,13 +6,8 @@ import type { Log } from '#shared/log.ts';
 import { createDocuments, type Documents } from '../documents/documents.ts';
 import type { DocumentLimits } from '../documents/limits.ts';
 import type { Execute } from '../execute.ts';
-import {
-  explainForeign,
-  type ForeignSubscriptions,
-  foreignSubscriptionsOf,
-} from './foreign-subscriptions.ts';
 import { keepUp, type Member, openMember } from './members.ts';
-import { mergeSchemas, SchemaConflict } from './merge-schemas.ts';
+import { mergeSchemas, SchemaConflict, type WrappedService } from './merge-schemas.ts';
 import { openKnownSchemas, schemaOfSdl } from './service-schema.ts';
 import { readServices } from './services.ts';
 import { wrapService } from './wrap-service.ts';
@@ -124,4 +119,38 @@ const withoutSchemas = (
     new GraphQLError(message, { extensions: { code: 'service_unavailable', services: unknown } }),
     ...errors,
   ];
+};
+
+/**
+ * The subscriptions of composed services, by service. We do not serve them: our streams have our own log
+ * only.
+ */
+type ForeignSubscriptions = ReadonlyMap<string, string>;
+
+const foreignSubscriptionsOf = (services: readonly WrappedService[]): ForeignSubscriptions =>
+  new Map(
+    services.flatMap(({ name, schema }) =>
+      Object.keys(schema.getSubscriptionType()?.getFields() ?? {}).map((field) => [field, name]),
+    ),
+  );
+
+/** If a document is invalid because it asks for one of them, puts that reason first. */
+const explainForeign = (
+  errors: readonly GraphQLError[],
+  foreign: ForeignSubscriptions,
+): readonly GraphQLError[] => {
+  for (const { nodes, message } of errors) {
+    const [node] = nodes ?? [];
+    const service =
+      node?.kind === Kind.FIELD && message.includes('on type "Subscription"')
+        ? foreign.get(node.name.value)
+        : undefined;
+    if (service === undefined || node?.kind !== Kind.FIELD) continue;
+    const reason = `${node.name.value} is a subscription of ${service}. Subscriptions of composed services are not forwarded: subscribe at the service.`;
+    return [
+      new GraphQLError(reason, { nodes: [node], extensions: { code: 'subscription_elsewhere', service } }),
+      ...errors,
+    ];
+  }
+  return errors;
 };

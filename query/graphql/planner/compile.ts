@@ -10,17 +10,17 @@ import {
   OperationTypeNode,
 } from 'graphql';
 import { pathId } from '#kernel/base/rest/path-id.ts';
+import { PROJECTOR } from '#shared/database/read-model-schemas.ts';
 import { ANSWER_BYTES_MAX } from '../documents/limits.ts';
 import { type FieldWithArguments, keepArguments } from './arguments.ts';
 import { concatenated, objectJson, type Pieces } from './json.ts';
-import { logCursorJson } from './log-cursor.ts';
 import type { Mapping } from './mapping.ts';
 import { BY_ID, type Mappings } from './mappings.ts';
-import { type Context, fieldOf, mappingOf, oneOf, relatedOf } from './objects.ts';
+import { type Context, fieldOf, HOLE, mappingOf, oneOf, relatedOf } from './objects.ts';
 import { OutOfPlan } from './out-of-plan.ts';
 import type { Parameter } from './parameter.ts';
 import { collectBy, type Selected } from './selections.ts';
-import { joined, literal, render, Sql, sql } from './sql.ts';
+import { joined, literal, parameter, render, Sql, sql } from './sql.ts';
 import type { Variables } from './variables.ts';
 
 /** One statement that answers an operation for every caller, and for all variables of one shape. */
@@ -149,3 +149,22 @@ const NAME_CHARACTERS = 24;
 
 const nameOf = (text: string): string =>
   `graphql_${createHash('sha256').update(text).digest('base64url').slice(0, NAME_CHARACTERS)}`;
+
+const DIGITS = literal('0123456789abcdefghijklmnopqrstuvwxyz');
+
+/** In base 36, as `formatCursor` writes a position. A safe integer has at most eleven such digits. */
+const base36 = (
+  position: Sql,
+): Sql => sql`(select string_agg(substr(${DIGITS}, (${position} / weight % 36)::integer + 1, 1), '' order by weight desc)
+  from (select power(36::numeric, place)::bigint as weight from generate_series(0, 10) place) weights where weight = 1 or weight <= ${position})`;
+
+/** As `formatCursor` names the event; an earlier release moves the position alone. */
+const markOfEvent = sql`case when ${parameter('boolean', ({ namesEvents }) => namesEvents)} and k.event_position = k.position then coalesce('-' || right(k.event::text, 8), '') else '' end`;
+const placeInLog = sql`left(k.log::text, 8) || '-' || ${base36(sql`k.position`)}`;
+
+/**
+ * The position of the read model in the snapshot of the statement, which everything it reads shares: the
+ * cursor of the whole answer.
+ */
+const logCursorJson = (): Sql =>
+  sql`coalesce((select '"' || ${placeInLog} || ${markOfEvent} || '"' from public.follower_checkpoint k where k.follower = ${literal(PROJECTOR)}), ${literal(HOLE)})`;

@@ -1,13 +1,15 @@
 import { itemType } from '#kernel/base/names.ts';
+import { isReadableWithItems } from '#kernel/conditions/references.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { sourcesOf } from '../../rows/sources.ts';
+import { type ItemSource, sourcesOf } from '../../rows/sources.ts';
 import { viewSourcesOf } from '../../views/source.ts';
-import { listsOf } from '../rules/names.ts';
-import { mappingOfItems } from './items.ts';
-import { managedMapping, mappingOf, matching, presence } from './kinds.ts';
-import type { Mapping, Which } from './mapping.ts';
+import { listsOf, memberName } from '../rules/names.ts';
+import { itemOrder } from './cursors.ts';
+import { instantJson, type Pieces, plainJson } from './json.ts';
+import { jsonOf, managedMapping, mappingOf, matching, type Options, presence } from './kinds.ts';
+import type { Mapping, Row, Which } from './mapping.ts';
 import { type Readable, viewerId } from './readable.ts';
-import { allOf, sql } from './sql.ts';
+import { allOf, Sql, sql } from './sql.ts';
 import { mappingOfView, queriesOfView } from './views.ts';
 
 /** Marks fields that read one row by its id argument; such reads of many requests share a statement. */
@@ -54,5 +56,55 @@ export const mappingsOf = (domain: Domain, readable: Readable): Mappings => {
       ...Object.fromEntries(lists),
       ...Object.fromEntries(views.flatMap((view) => queriesOfView(options, view))),
     },
+  };
+};
+
+/**
+ * Maps the items of a list to the read model. They are reachable only through their aggregate, and so as
+ * readable as that.
+ */
+const mappingOfItems = ({ sources, readable, domain }: Options, items: ItemSource): Mapping => {
+  const { kind, list, of, members } = items;
+  const references = members.flatMap((member): readonly (readonly [string, Which])[] => {
+    const { target } = member;
+    const source = target && sources.of(target.name);
+    if (!source) return [];
+    const isThere = (other: Row): readonly Sql[] =>
+      isReadableWithItems(domain, kind, member) ? [] : presence(source, other);
+    const which: Which = (other, row) => [
+      allOf([
+        sql`${other}.id = ${row}.${Sql.identifier(member.column)}`,
+        ...isThere(other),
+        readable.rightTo(source.right, other),
+      ]),
+    ];
+    return [[memberName(member), which]];
+  });
+  return {
+    table: sql`read_model.${Sql.identifier(list.table)}`,
+    letter: 'i',
+    values: {
+      ...(list.key === undefined && { [list.id.name]: (row: Row) => plainJson(sql`${row}.id`) }),
+      ...Object.fromEntries(
+        members.flatMap((member) =>
+          member.target
+            ? []
+            : [
+                [
+                  member.name,
+                  (row: Row): Pieces => jsonOf(member, sql`${row}.${Sql.identifier(member.column)}`),
+                ],
+              ],
+        ),
+      ),
+      createdAt: (row) => instantJson(sql`${row}.created_at`),
+      updatedAt: (row) => instantJson(sql`${row}.updated_at`),
+    },
+    rows: {
+      ...Object.fromEntries(references),
+      [kind.field]: (aggregate, row) => [sql`${aggregate}.id = ${row}.${Sql.identifier(of)}`],
+    },
+    isReadable: () => sql`false`,
+    orders: { inOrder: itemOrder(items) },
   };
 };

@@ -9,7 +9,6 @@ import { eventTypesOf } from '../../event-types/event-types.ts';
 import { refuseParked } from '../../rows/parked.ts';
 import { sourcesOf } from '../../rows/sources.ts';
 import { listsOf } from '../rules/names.ts';
-import { auditStatus } from './audit.ts';
 import type { Context, Resolver } from './context.ts';
 import { history } from './histories.ts';
 import { type Listed, readConnection, readPlainList } from './lists.ts';
@@ -138,3 +137,19 @@ export const dated = {
 /** The value of a field. An erased value is replaced by its word for erasure, if there is one. */
 export const fieldValue = ({ personal }: FieldDef, value: unknown): unknown =>
   value instanceof Date ? isoText(value) : (value ?? personal?.erased ?? null);
+
+/** The numbers of the status that REST returns in full. */
+const auditStatus: Resolver = async (_query, _args, { pool, eventLog, caller, proof }) => {
+  if (proof === undefined) throw new Error('The proof is not served, and nevertheless in the schema');
+  const { chain, signed, unproven, verified } = await proof.readStatus({ pool, eventLog }, caller);
+  return {
+    chained: chain.count,
+    chainHead: chain.head,
+    signed: signed?.count ?? 0,
+    signedAt: signed?.at,
+    unproven: unproven.events,
+    verified: verified?.count ?? 0,
+    verifiedAt: verified?.finished,
+    differences: verified?.differences ?? 0,
+  };
+};

@@ -1,11 +1,21 @@
+import { GraphQLError } from 'graphql';
 import { streamName } from '#kernel/base/events/streams.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { pathId } from '#kernel/base/rest/path-id.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { type Caller, may, mayAlways } from '#shared/policy.ts';
+import { isAuditor } from '../../time-travel/auditor.ts';
+import { findPast, type Stretch } from '../../time-travel/candidates.ts';
 import { createPositionFinder } from '../../time-travel/find-position.ts';
+import { pastListing } from '../../time-travel/listed.ts';
+import { allPastItems, pastItems } from '../../time-travel/lists-of-items.ts';
 import type { PastOptions } from '../../time-travel/options.ts';
-import { createPastOpener } from '../../time-travel/past.ts';
-import type { Context } from './context.ts';
-import { createPastLoaders } from './past-loaders.ts';
-import { listingsOf } from './rows.ts';
+import { createPastOpener, type Past } from '../../time-travel/past.ts';
+import { ANSWER_BYTES_MAX, beyondLimit } from '../documents/limits.ts';
+import type { Context, PastRow } from './context.ts';
+import { type Loaders, resourceOfRow } from './loaders.ts';
+import { type Asked, type ListOf, listingsOf, type Row } from './rows.ts';
 
 type TimeTravel = (context: Omit<Context, 'at' | 'past'>) => Context['at'];
 
@@ -49,3 +59,105 @@ export const createTimeTravel = (options: PastOptions): TimeTravel => {
     return at;
   };
 };
+
+type Options = {
+  readonly domain: Domain;
+  readonly pool: Pool;
+  readonly past: Past;
+  /** The same again for counting, so that it does not use up the reads of pages. */
+  openCounted(): Promise<Past>;
+  readonly caller: Caller;
+  /** Reads current rows, because nobody but auditors sees what they can no longer read. */
+  readonly now: Loaders;
+  /** The context in which references of the rows are read. */
+  asOf(): Context;
+};
+
+/** Reads former states for one request: each item from its own stream. */
+const createPastLoaders = ({ domain, pool, past, openCounted, caller, now, asOf }: Options): Loaders => {
+  const listings = listingsOf(domain);
+  let bytesLeft = ANSWER_BYTES_MAX;
+  const rowOf = (type: string, row: object): PastRow =>
+    ({ ...row, __typename: type, asOf: asOf() }) as unknown as PastRow;
+  const find: Loaders['find'] = async (type, id) => {
+    const row = await past.row<object>(listings.of(type).kind, id);
+    return row && rowOf(type, row);
+  };
+  const readResource: Loaders['resourceOf'] = (row) => resourceOfRow(listings.of(row.__typename), row, find);
+  const isReadableNow = async ({ __typename, id }: Row): Promise<boolean> => {
+    const row = await now.find(__typename, id);
+    return row !== undefined && now.isReadable(row);
+  };
+  const listed = (then: Past, { type, parent, asked }: ListOf, parentId: number) => {
+    const { filters, sorts, source } = listings.of(type);
+    if (sorts[0]?.column !== asked.column) throw refused('With `at`, a list is ordered by creation.');
+    if (filters.some(({ name, by }) => by === 'words' && asked.filter[name] !== undefined))
+      throw refused('With `at`, a list cannot be searched.');
+    const under = parent === undefined ? undefined : { column: parent, id: parentId };
+    return pastListing(then, caller, { source, under, filter: asked.filter });
+  };
+  return {
+    find,
+    async text(row, column) {
+      const text = (row[column] ?? null) as string | null;
+      bytesLeft -= text?.length ?? 0;
+      if (bytesLeft < 0) throw beyondLimit('answer_too_large', { max: ANSWER_BYTES_MAX });
+      return text;
+    },
+    async list(of, parentId) {
+      const { asked, type } = of;
+      const { found, stoppedAt } = await findPast<object>({
+        pool,
+        past,
+        ...listed(past, of, parentId),
+        stretch: stretchOf(asked),
+        wanted: asked.rowsMax,
+      });
+      if (stoppedAt) throw tooMany();
+      return found.map((row) => rowOf(type, row));
+    },
+    async count(of, parentId) {
+      const counted = await openCounted();
+      const { found, stoppedAt } = await findPast({
+        pool,
+        past: counted,
+        ...listed(counted, of, parentId),
+        stretch: { isDownward: true, beyond: undefined },
+        wanted: Infinity,
+      });
+      return stoppedAt ? null : found.length;
+    },
+    items: async (source, of, asked) =>
+      (await pastItems(past, source, { of, asked })).map((row) => ({ ...row, asOf: asOf() })),
+    countItems: async (source, of, asked) => (await allPastItems(past, source, { of, ...asked })).length,
+    together: () => Promise.reject(refused('Deliveries are not available with `at`.')),
+    resourceOf: readResource,
+    async mayRead(row, rights) {
+      const resource = await readResource(row);
+      if (resource === undefined || !rights.every((right) => may(caller, right, resource))) return false;
+      if (rights.every((right) => mayAlways(caller, right))) return true;
+      const present = await now.find(row.__typename, row.id);
+      return present !== undefined && now.mayRead(present, rights);
+    },
+    async isReadable(row) {
+      const { right } = listings.of(row.__typename);
+      const resource = await readResource(row);
+      if (resource === undefined) return false;
+      return isAuditor(caller, right) || (may(caller, right, resource) && (await isReadableNow(row)));
+    },
+  };
+};
+
+const stretchOf = ({ descending, isBackward, after, before }: Asked): Stretch => ({
+  isDownward: descending !== isBackward,
+  beyond: isBackward ? before : after,
+  before: isBackward ? after : before,
+});
+
+const refused = (detail: string): HttpProblem => new HttpProblem('invalid_parameter', { detail });
+
+/** Over REST, a page may be short though others follow; a connection cannot express that. */
+const tooMany = (): GraphQLError =>
+  new GraphQLError('Time travel of this list needs too many reads: request fewer items, or use REST.', {
+    extensions: { code: 'too_much_to_look_at' },
+  });

@@ -16,7 +16,18 @@ import { type PartName, serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { demandUpload } from '../uploads/upload.ts';
 import { domainSdl, filterSdl } from './domain-sdl.ts';
-import { demandRepresentation } from './representation.ts';
+
+/** A syntactically valid representation: an object that names its type. */
+const demandRepresentation = (value: unknown): unknown => {
+  if (
+    typeof value === 'object' &&
+    value !== null &&
+    '__typename' in value &&
+    typeof value.__typename === 'string'
+  )
+    return value;
+  throw new TypeError('A representation must be an object with a __typename.');
+};
 
 const FOLDER = new URL('./', import.meta.url);
 
