@@ -3,14 +3,19 @@ import { refuseOtherMethods } from '#edge/http/answer-errors.ts';
 import { answerAsset } from '#edge/pages/asset.ts';
 import { contentSecurityPolicy } from '#edge/pages/content-security-policy.ts';
 import { answerPage } from '#edge/pages/page.ts';
+import { serves } from '#kernel/registry/parts.ts';
 import { html } from '#shared/html.ts';
 import type { OpenApiOptions } from '../query/openapi/document.ts';
-import { readAssets } from './assets.ts';
+import { type Assets, readAssets } from './assets.ts';
+import { errorsPage } from './errors/page.ts';
+import { eventsPage } from './events/page.ts';
 import { documentOf } from './frame.ts';
-import { hrefFrom } from './page/page.ts';
-import { REDIRECT_PATH, REST_PATH, redirectPage } from './rest/page.ts';
+import { examplePages, guideGroups } from './guides/pages.ts';
+import { type DocsPage, type Group, hrefFrom } from './page/page.ts';
+import { REDIRECT_PATH, REST_PATH, redirectPage, restPage } from './rest/page.ts';
+import { scopesPage } from './scopes/page.ts';
 import { answerIndex, INDEX_PATH } from './search/index.ts';
-import { pagesIn, readGroups } from './site.ts';
+import { startPage } from './start-page.ts';
 
 /** Serves the whole site. Each page is rendered at its first request. */
 export const serveDocs = async (options: OpenApiOptions): Promise<Router> => {
@@ -67,3 +72,31 @@ const ELSEWHERE = [
   ['/docs/guides', '/docs'],
   ['/docs/examples', '/docs'],
 ] as const;
+
+/** Every page, in the order of the navigation. */
+export const readGroups = async (assets: Assets, options: OpenApiOptions): Promise<readonly Group[]> => {
+  const graphql = serves(options.domain, 'graphql')
+    ? (await import('./graphql/shown.ts')).shownGraphql
+    : undefined;
+  return [
+    {
+      title: 'Reference',
+      pages: [
+        startPage(options.domain),
+        restPage(assets, options, graphql),
+        ...(graphql === undefined ? [] : [graphql.pageOf(options.domain)]),
+        eventsPage(options.domain, graphql),
+        errorsPage(options.domain),
+        scopesPage(options.domain),
+        ...(serves(options.domain, 'webhooks')
+          ? [(await import('./webhooks/page.ts')).verificationPage(options.domain)]
+          : []),
+      ],
+    },
+    ...guideGroups(assets, new URL(options.publicUrl).origin),
+    { title: 'Examples', pages: examplePages() },
+  ];
+};
+
+export const pagesIn = (groups: readonly Group[]): readonly DocsPage[] =>
+  groups.flatMap(({ pages }) => pages);

@@ -14,8 +14,8 @@ import { schema } from '../test/engines/schema.ts';
 import { type Served, serveRoutes } from '../test/serve.ts';
 import { readAssets } from './assets.ts';
 import { guidePath } from './guides/links.ts';
-import { docsRoutes } from './routes.ts';
-import { pagesIn, readGroups } from './site.ts';
+import { docsRoutes } from './part.ts';
+import { pagesIn, readGroups } from './serve.ts';
 
 const OPTIONS = {
   domain: publishing,

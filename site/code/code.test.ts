@@ -2,8 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Html } from '#shared/html.ts';
 import { textIn } from '../page/text-in.ts';
-import { codeBlock, commandBlock, outputBlock } from './block.ts';
-import { isHighlighted } from './highlight.ts';
+import { codeBlock, commandBlock, isHighlighted, outputBlock } from './block.ts';
 
 const shownIn = (block: Html): string => textIn(block.toString());
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { EXAMPLE_LOG } from '../../query/event-types/event-types.ts';
 import { openApiRoutes } from '../../query/openapi/routes.ts';
-import { docsRoutes } from '../../site/routes.ts';
+import { docsRoutes } from '../../site/part.ts';
 import { scaled } from '../../testing/load.ts';
 import { launchChromium, watchShifts } from '../engines/chromium.ts';
 import { type Served, serveRoutes } from '../serve.ts';
