@@ -1,11 +1,15 @@
 import { Router } from 'express';
+import { demandAdmission } from '#edge/rest/admission.ts';
+import { routeOf } from '#kernel/base/rest/operation.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { VERIFICATION_OPERATIONS } from '#shared/rest/operator.ts';
+import { answerOperatorCommand } from '../../query/operations/operator-command-routes.ts';
 import type { QueryPart } from '../../query/part.ts';
 import type { Reads } from '../../query/rest/read-routes.ts';
 import { placeInChain } from '../chain/place-in-chain.ts';
 import { exportRoutes } from './export.ts';
 import { auditReads, readAuditStatus } from './reads.ts';
-import { verificationRoutes } from './verifications.ts';
 
 /** The proof as the query role serves it: its state, its heads and keys, exports, and requests to verify. */
 export const part: QueryPart = {
@@ -17,3 +21,11 @@ export const part: QueryPart = {
     return { reads, routes: Router().use(exportRoutes(resources), verificationRoutes(resources)) };
   },
 };
+
+const { verifyLog: VERIFY } = VERIFICATION_OPERATIONS;
+
+/** Records requests to verify; the projector role executes them. */
+const verificationRoutes = ({ pool }: { readonly pool: Pool }): Router =>
+  Router().post(routeOf(VERIFY), demandAdmission(VERIFY), async (request, response) =>
+    answerOperatorCommand(pool, { request, response }, { kind: 'verify' }),
+  );
