@@ -1,14 +1,17 @@
+import { openPublication } from '#process/engines/open-change-stream.ts';
 import { type Foundation, openFoundation } from '#process/foundation.ts';
 import { loadAdditions } from '#process/part.ts';
 import type { ProcessContext } from '#process/run.ts';
 import { serveClients } from '#process/serve-clients.ts';
+import { EVENT_INDEX, indexEvents, migrateEventIndex } from '#shared/event-index/event-index.ts';
+import { takeFormerMoments } from '#shared/event-index/moments.ts';
+import { type FollowerOptions, startFollower } from '#shared/follower/follower.ts';
 import { openReadModelNotifier, type ReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { watchParked } from '#shared/read-model/watch-parked.ts';
 import { startParkingCutStreams } from './cut-streams.ts';
-import { startEventIndex } from './index-events.ts';
 import { startProjectionCommands } from './operator-commands.ts';
+import type { PublisherDependencies } from './publish.ts';
 import { startProjector } from './service.ts';
-import { startConfiguredPublisher } from './start-publisher.ts';
 import { startSampling } from './take-samples.ts';
 
 /** The projector role on its own; it serves only health checks. */
@@ -41,4 +44,44 @@ export const startProjection = async (
   resources.use(
     await startConfiguredPublisher({ ...foundation, notifier, log, url: config.changeStreamUrl }),
   );
+};
+
+type Publishing = Omit<PublisherDependencies, 'publication'> & { readonly url: string };
+
+/** Starts the publisher that CHANGE_STREAM_URL configures; none if subscribers follow the log directly. */
+export const startConfiguredPublisher = async ({
+  url,
+  ...dependencies
+}: Publishing): Promise<AsyncDisposable> => {
+  await using opening = new AsyncDisposableStack();
+  const { eventLog, log } = dependencies;
+  const publication = await openPublication({ url, eventLog, log });
+  if (publication) {
+    opening.use(publication);
+    const { startPublisher } = await import('./publish.ts');
+    opening.use(await startPublisher({ ...dependencies, publication }));
+  }
+  const resources = opening.move();
+  return { [Symbol.asyncDispose]: () => resources.disposeAsync() };
+};
+
+type Indexing = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' | 'metrics' | 'clock'>;
+
+/** Reads add the latest events from the log itself, so the index may write a second of events at once. */
+const REST_MS = 1_000;
+
+/**
+ * Maintains the index of events, in one process at a time. A new index starts with the first event, whenever
+ * it is installed.
+ */
+export const startEventIndex = async (dependencies: Indexing): Promise<AsyncDisposable> => {
+  await migrateEventIndex(dependencies.pool);
+  await takeFormerMoments(dependencies.pool);
+  return startFollower({
+    ...dependencies,
+    name: EVENT_INDEX,
+    isRequired: false,
+    restMs: REST_MS,
+    write: (events, connection) => indexEvents(connection, events),
+  });
 };

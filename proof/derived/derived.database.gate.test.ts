@@ -10,7 +10,7 @@ import { openReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { createRowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { PLANNER } from '#shared/webhooks/planned-endpoint.ts';
 import { openDirectory } from '../../auth/directory.ts';
-import { startEventIndex } from '../../projector/index-events.ts';
+import { startEventIndex } from '../../projector/role.ts';
 import { untilProjected } from '../../test/engines/projection.ts';
 import { test as base } from '../../test/engines/verified-read-model.ts';
 import { until } from '../../testing/until.ts';

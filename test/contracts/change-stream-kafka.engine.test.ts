@@ -5,7 +5,7 @@ import { createMetrics } from '#process/observability/metrics.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { Notifier } from '#shared/notifier.ts';
-import { startConfiguredPublisher } from '../../projector/start-publisher.ts';
+import { startConfiguredPublisher } from '../../projector/role.ts';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
 import { startKafka } from '../engines/kafka.ts';

@@ -15,7 +15,7 @@ import { cursorOf } from '#shared/event-log/own-cursor.ts';
 import { openReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { commandRoutes } from '../../command/routes.ts';
 import { ALL_PARTS } from '../../parts.ts';
-import { startEventIndex } from '../../projector/index-events.ts';
+import { startEventIndex } from '../../projector/role.ts';
 import { startProjector } from '../../projector/service.ts';
 import { startChain } from '../../proof/chain/follow-chain.ts';
 import { startQueryService } from '../../query/service.ts';

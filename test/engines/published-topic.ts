@@ -12,7 +12,7 @@ import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { Notifier } from '#shared/notifier.ts';
-import { startConfiguredPublisher } from '../../projector/start-publisher.ts';
+import { startConfiguredPublisher } from '../../projector/role.ts';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
 import { captureLog } from '../serve.ts';
