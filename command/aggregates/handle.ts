@@ -1,3 +1,4 @@
+import { parked } from '#edge/http/parked.ts';
 import type { UserId } from '#kernel/base/brands.ts';
 import { targetOf, wire } from '#kernel/base/names.ts';
 import { deleted, notFound, Rejection } from '#kernel/base/rejection.ts';
@@ -9,6 +10,7 @@ import { findBy } from '#kernel/decide/guards.ts';
 import { readsOf } from '#kernel/decide/reads.ts';
 import type { CommandInfo, Kind } from '#kernel/registry/registry.ts';
 import { admit, type Caller, may, type Resource } from '#shared/policy.ts';
+import { isDamage } from '#shared/visibility/damage.ts';
 import { type AnyHandler, demand, ownerOf } from '../handling/handler.ts';
 import {
   contextOf,
@@ -24,7 +26,6 @@ import { changing, patching } from './change.ts';
 import { createDemandReferences } from './demand-references.ts';
 import type { Asked, Handle, Parts } from './parts.ts';
 import { createReferenceReader } from './read-references.ts';
-import { refusingDamaged } from './refusing-damaged.ts';
 import { revealing } from './revealing.ts';
 import { severalOf, targetReader } from './several.ts';
 
@@ -177,3 +178,12 @@ const demandVisibleParent = (parts: Parts, asked: Asked, caller: Caller): void =
   const resource = { fields: state.fields, find: findBy(asked.look) };
   if (!may(caller, operationOf(parent, 'read'), resource)) throw new Rejection(notFound(parent.name));
 };
+
+/** If an event behind a reference cannot be read, no decision is possible until an operator acts. */
+const refusingDamaged =
+  <Given extends readonly unknown[], Read>(read: (...given: Given) => Promise<Read>) =>
+  (...given: Given): Promise<Read> =>
+    read(...given).catch((error: unknown) => {
+      // A `TypeError` is a defect in our code, not a damaged event.
+      throw isDamage(error) && !(error instanceof TypeError) ? parked(error) : error;
+    });

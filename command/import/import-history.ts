@@ -1,14 +1,17 @@
+import type { Pool } from '#shared/database/pool.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
 import { aggregateHandlers } from '../aggregates/handle.ts';
 import { openDecisions } from '../decisions.ts';
 import { createExecutor } from '../execute.ts';
+import { migrateProcessManager } from '../process-manager/process-manager.ts';
 import type { States } from '../states.ts';
 import { userRules } from '../users/rules.ts';
 import { withEventCommands } from './event-commands.ts';
 import { createImporter } from './importer.ts';
-import { createLineOrder } from './in-order.ts';
-import { readBefore } from './known-keys.ts';
-import { openPassed } from './passed.ts';
+import { readBefore, requestOf } from './known-keys.ts';
+import type { ImportLine } from './line.ts';
 import { checkLines, readLines } from './read-lines.ts';
+import { FaultOfLine } from './resolve-names.ts';
 
 type Importing = Parameters<typeof openDecisions>[0] & {
   readonly signal: AbortSignal;
@@ -70,3 +73,55 @@ const onlyWriter = (states: States): States => ({
   ...states,
   load: async (decider, stream) => states.recall(decider, stream) ?? states.load(decider, stream),
 });
+
+/** Lines that changed nothing. Run again, such a line might change what later lines have made of it. */
+type Passed = {
+  readonly keys: ReadonlySet<string>;
+  add(key: string): Promise<void>;
+};
+
+const openPassed = async (pool: Pool): Promise<Passed> => {
+  await migrateProcessManager(pool);
+  const { rows } = await pool.query<{ key: string }>('select key from process_manager.import_passed');
+  return {
+    keys: new Set(rows.map(({ key }) => key)),
+    add: async (key) =>
+      void (await pool.query(
+        'insert into process_manager.import_passed (key) values ($1) on conflict do nothing',
+        [key],
+      )),
+  };
+};
+
+/**
+ * Imports one line after the other, because each is decided on what the lines before it have changed, and the
+ * log must have their order.
+ */
+const createLineOrder = (log: EventLog, latestBefore: string) => {
+  let latest = latestBefore;
+  let current = '';
+  let hasEvents = false;
+  const append: EventLog['append'] = async (stream, expected, events, options) => {
+    const appended = await log.append(stream, expected, events, options);
+    if (String(events[0]?.metadata.request) === current) hasEvents = true;
+    return appended;
+  };
+  return {
+    log: { ...log, append } satisfies EventLog,
+    /** Before anything of the line is decided, so that a refused one leaves nothing behind. */
+    demandTime({ at }: ImportLine): void {
+      if (at < latest)
+        throw new FaultOfLine(
+          `its time, ${at}, is before ${latest}, that of an event in the log: import before anything else happens, into an installation without users, with the lines in the order of time`,
+        );
+    },
+    /** Returns whether the line has events. */
+    async run(line: ImportLine, take: () => Promise<void>): Promise<boolean> {
+      current = requestOf(line.key);
+      hasEvents = false;
+      await take();
+      if (hasEvents) latest = line.at;
+      return hasEvents;
+    },
+  };
+};
