@@ -26,21 +26,42 @@ import { createCodeLimits, createRecoveryLimits, createSignInLimits } from './ac
 import { signInRoutes } from './accounts/sign-in-routes.ts';
 import { signUpRoutes } from './accounts/sign-up-routes.ts';
 import type { Persons } from './directory.ts';
+import { createInvitations } from './invitations/invitations.ts';
 import { notifyOfChange } from './mail/notify-of-change.ts';
 import type { Post } from './mail/post.ts';
-import { ownAccountRoutes } from './own-account-routes.ts';
+import { managedAccountRoutes } from './managed-accounts/routes.ts';
+import { applications } from './own-account/applications.ts';
+import { confirmation } from './own-account/confirmation.ts';
+import { deletion, erasedRoutes } from './own-account/deletion.ts';
+import type { OwnAccountDependencies } from './own-account/dependencies.ts';
+import { invitations } from './own-account/invitations.ts';
+import { invitedRoutes } from './own-account/invited-routes.ts';
+import { home, security } from './own-account/overview.ts';
+import { type AccountPage, routesOf, signedInRoutes } from './own-account/pages.ts';
+import { passkeys } from './own-account/passkeys.ts';
+import { password } from './own-account/password.ts';
+import { profile } from './own-account/profile.ts';
+import { resetRoutes } from './own-account/reset-routes.ts';
+import { recoveryCodes, secondFactor } from './own-account/second-factor.ts';
+import { sessions } from './own-account/sessions.ts';
+import { tokens } from './own-account/tokens.ts';
 import { createFormTokens } from './pages/form-token.ts';
 import { PAGE_PATHS } from './pages/page-paths.ts';
 import { copyScript, passkeyScript } from './pages/page-script.ts';
 import { relyingPartyOf } from './passkeys/ceremony.ts';
 import { createPasskeys } from './passkeys/passkeys.ts';
+import { createPasswordResets } from './password-reset/password-reset.ts';
 import { createOwnTokens } from './personal-tokens/personal-tokens.ts';
 import { personalTokenRoutes } from './personal-tokens/routes.ts';
 import type { ReadProfile } from './provider/profile.ts';
+import { speakAsIssuer } from './provider/speak-as-issuer.ts';
 import { createSecondFactors } from './second-factor/second-factors.ts';
 import { type RecordSecurityEvent, recordAfterwards } from './security/security-log.ts';
+import { createEndAccess } from './storage/end-access.ts';
+import { readAllowedClients } from './storage/grants.ts';
 import type { KeyedWrites } from './storage/keyed-writes.ts';
 import { createRecordSeal } from './storage/seal-record.ts';
+import { createSessions } from './storage/sessions.ts';
 import { createTickets } from './storage/tickets.ts';
 
 type AccountDependencies = InteractionDependencies & {
@@ -113,3 +134,44 @@ export const accountRoutes = (dependencies: AccountDependencies): Router => {
 
 const COPIED =
   'Somebody tried to sign in with a copy of one of your passkeys, and was refused. Find the passkey that you did not use yourself, and remove it.';
+
+/**
+ * The pages under `/account`: for signed-in persons, for the recovery of an account, and for invited persons.
+ */
+const ownAccountRoutes = (given: OwnAccountParts): Router => {
+  const dependencies: OwnAccountDependencies = {
+    ...given,
+    sessions: createSessions(given),
+    readAllowedClients: readAllowedClients(given),
+    endAccess: createEndAccess(given),
+    resets: createPasswordResets(given),
+    invitations: createInvitations(given),
+  };
+  const pages: readonly AccountPage[] = PAGES.map((page) => page(dependencies));
+  return Router()
+    .use(managedAccountRoutes(dependencies))
+    .use('/account', speakAsIssuer(dependencies.issuerUrl))
+    .use(signedInRoutes(), resetRoutes(dependencies), invitedRoutes(dependencies), erasedRoutes(dependencies))
+    .use(pages.map((page) => routesOf(dependencies, page)));
+};
+
+const PAGES = [
+  home,
+  profile,
+  security,
+  confirmation,
+  password,
+  passkeys,
+  secondFactor,
+  recoveryCodes,
+  applications,
+  tokens,
+  sessions,
+  invitations,
+  deletion,
+] as const;
+
+type OwnAccountParts = Omit<
+  OwnAccountDependencies,
+  'sessions' | 'readAllowedClients' | 'endAccess' | 'resets' | 'invitations'
+>;

@@ -4,7 +4,7 @@ import { loadConfig } from '#process/config.ts';
 import { createLog } from '#process/observability/log.ts';
 import { type Mail, MailNotSent } from '../../auth/mail/mail.ts';
 import { openSmtpMail } from '../../auth/mail/smtp/smtp-mail.ts';
-import { openLogMail, openMail } from '../../auth/open-mail.ts';
+import { openLogMail, openMail } from '../../auth/open-auth.ts';
 import { startSmtpReceiver } from '../engines/smtp-receiver.ts';
 
 /** The output of messages; `raw` is all of it. */
