@@ -1,8 +1,16 @@
-import { useState } from 'preact/hooks';
-import { useActions, useKeyboard } from './base/actions.ts';
+import { useEffect, useState } from 'preact/hooks';
+import { plural } from '#shared/format.ts';
+import type { DomainFacts, KindFacts } from '../domain-facts.ts';
+import { type Action, act, actionsHere, useActions, useKeyboard } from './base/actions.ts';
+import type { Api } from './base/api.ts';
+import { useApi } from './base/asking.ts';
+import { Combobox } from './base/combobox.ts';
+import { Dialog } from './base/dialog.ts';
 import { html } from './base/html.ts';
+import { pathOfSubject } from './base/names.ts';
+import { pageOfItem, useDomain } from './data/domain.ts';
+import { findItems } from './data/reference.ts';
 import { Help, Keys } from './help.ts';
-import { Palette } from './palette.ts';
 
 /** Help and the palette, above any page. */
 export const Overlays = () => {
@@ -27,4 +35,86 @@ const focusSearch = (): boolean => {
   const input = document.querySelector<HTMLInputElement>('main :is(search, [role=search]) input');
   input?.focus();
   return input !== null;
+};
+
+/** An action of this page, or an item that was found. */
+type Choice = Action & { readonly of?: string };
+
+const SETTLES_MS = 200;
+const FOUND_MAX = 5;
+
+/** Finds pages, commands of the current page, and items. */
+const Palette = ({ close }: { readonly close: () => void }) => {
+  const [text, setText] = useState('');
+  const items = useItems(text.trim());
+  // Not the items of an earlier text, which may no longer match.
+  const choices = [...matching(text), ...(items ?? [])];
+  const none = items === undefined ? 'Searching …' : 'Nothing found.';
+  const choose = (choice: Choice) => {
+    close();
+    // After the dialogue has closed, so that the action can set the focus.
+    setTimeout(() => act(choice));
+  };
+  const show = ({ says, of, keys }: Choice) =>
+    html`<bdi>${says}</bdi> ${of && html`<span class="soft">${of}</span>`}${keys && html`<${Keys} keys=${keys} />`}`;
+  return html`<${Dialog} title="Find a page or an action" close=${close} class="palette">
+    <${Combobox} text=${text} setText=${setText} choices=${choices} choose=${choose} show=${show} isSearching=${items === undefined} attributes=${{ 'aria-label': 'Page, command or item' }} />
+    <p class="soft" role="status">${choices.length > 0 ? `${plural(choices.length, 'result')}. Arrows choose, Enter opens.` : none}</p>
+  <//>`;
+};
+
+/** Actions that contain every word. Those registered last belong to the current page, and come first. */
+const matching = (text: string): readonly Choice[] => {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const all = actionsHere().filter(
+    ({ isKeyOnly, says }) => !isKeyOnly && words.every((word) => says.toLowerCase().includes(word)),
+  );
+  return all.toReversed().toSorted((one, other) => Number(isPage(one)) - Number(isPage(other)));
+};
+
+const isPage = ({ keys }: Action): boolean => keys?.startsWith('g ') ?? false;
+
+type Found = { readonly text: string; readonly items: readonly Choice[] };
+
+/**
+ * Items of every searchable kind, and the one with this number; undefined until the search for this text is
+ * done.
+ */
+const useItems = (text: string): readonly Choice[] | undefined => {
+  const api = useApi();
+  const domain = useDomain();
+  const [found, setFound] = useState<Found>({ text: '', items: [] });
+  useEffect(() => {
+    const leaving = new AbortController();
+    const timer = setTimeout(async () => {
+      const items = text === '' ? [] : await search(api, domain, { text, signal: leaving.signal });
+      if (!leaving.signal.aborted) setFound({ text, items });
+    }, SETTLES_MS);
+    return () => {
+      clearTimeout(timer);
+      leaving.abort();
+    };
+  }, [api, domain, text]);
+  return found.text === text ? found.items : undefined;
+};
+
+type Sought = { readonly text: string; readonly signal: AbortSignal };
+
+const search = async (api: Api, { kinds }: DomainFacts, sought: Sought): Promise<readonly Choice[]> => {
+  const history = pathOfSubject(sought.text);
+  const searched = await Promise.all(
+    kinds
+      .filter(({ list }) => list.hasSearch && list.path !== undefined)
+      .map((kind) => searchKind(api, kind, sought)),
+  );
+  return [
+    ...(history === undefined ? [] : [{ says: `History of ${sought.text}`, to: history }]),
+    ...searched.flat(),
+  ];
+};
+
+/** Kinds that the user may not search return nothing. */
+const searchKind = async (api: Api, kind: KindFacts, sought: Sought): Promise<readonly Choice[]> => {
+  const found = await findItems(api, kind, { ...sought, limit: FOUND_MAX });
+  return found.map(({ id, title }) => ({ says: title, of: kind.title, to: pageOfItem(kind, id) }));
 };

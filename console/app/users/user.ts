@@ -1,13 +1,16 @@
-import { useApi, useAsked } from '../base/asking.ts';
+import { countText } from '#shared/format.ts';
+import type { ErasureReport } from '#shared/rest/erasure.ts';
+import { useApi, useAsked, usePages } from '../base/asking.ts';
 import { Confirm } from '../base/confirm.ts';
 import { html } from '../base/html.ts';
-import { Heading, Whole } from '../base/parts.ts';
+import { Subject } from '../base/names.ts';
+import { Badge, Heading, Table, Whole } from '../base/parts.ts';
 import type { Route } from '../base/router.ts';
 import { Time } from '../base/time.ts';
+import { eventText } from '../data/item.ts';
+import { ActorName } from '../data/names.ts';
 import { Account } from './account.ts';
-import { Erased } from './erased.ts';
 import { useRoles } from './invitations.ts';
-import { LatestActions } from './latest-actions.ts';
 import type { User } from './users.ts';
 
 /** A user: profile, ways to sign in, sessions and tokens, and latest events. */
@@ -66,3 +69,74 @@ const Actions = ({ user: { id, name, role }, etag, reload }: ActionsOptions) => 
     <//>
   </div>`;
 };
+
+const EVERY_MS = 3_000;
+type Part = ErasureReport['parts'][number];
+
+/** The erased data of a user, and residual personal data. */
+const Erased = ({ id }: { readonly id: string }) => {
+  const asked = useAsked<ErasureReport>(`/users/${id}/erasure`, EVERY_MS);
+  return html`<section aria-labelledby="erasure"><h2 id="erasure">Erasure</h2>
+    <${Whole} asked=${asked} show=${(report: ErasureReport) => html`<${Report} report=${report} />`} /></section>`;
+};
+
+const Report = ({
+  report: { isDone, asked, keyDestroyedAt, parts, kept, sealed },
+}: {
+  readonly report: ErasureReport;
+}) => html`
+  <p>${isDone ? html`<${Badge} tone="good">erased<//> No residual personal data was found.` : html`<${Badge} tone="warn">in progress<//> The rest is erased within moments.`}</p>
+  <dl class="facts">
+    <div><dt>Deleted</dt><dd>${asked === null ? 'not in the log yet' : html`<${Time} at=${asked.at} short />, by <${ActorName} actor=${asked.actor} />`}</dd></div>
+    <div><dt>Key destroyed</dt><dd>${keyDestroyedAt === null ? 'not yet' : html`<${Time} at=${keyDestroyedAt} short />`}</dd></div>
+    <div><dt>Events that nobody can decrypt</dt><dd>${countText(sealed.reduce((sum, { events }) => sum + events, 0))}</dd></div>
+    ${Object.entries(kept).map(([name, count]) => html`<div><dt>Stays without personal data: ${name}</dt><dd>${countText(count)}</dd></div>`)}
+  </dl>
+  <${Table}
+    caption="Places that may have personal data of the user"
+    items=${parts}
+    keyOf=${({ part }: Part) => part}
+    columns=${[
+      { label: 'Where', cell: ({ part }: Part) => part },
+      { label: 'Left', cell: ({ left }: Part) => (left === 0 ? 'nothing' : countText(left)) },
+    ]}
+  />`;
+
+type Deed = {
+  readonly cursor: string;
+  readonly type: string;
+  readonly at: string;
+  readonly subject: string;
+  readonly client?: string | null;
+};
+
+const SHOWN = 20;
+
+/** The latest events of a user, with the application of each. */
+const LatestActions = ({ id }: { readonly id: string }) => {
+  const pages = usePages<Deed>(`/events?sort=-cursor&limit=${SHOWN}&actor=user:${id}`);
+  return html`<section aria-labelledby="deeds">
+    <h2 id="deeds">Latest actions</h2>
+    <p><a href=${`/console/events?by=user:${id}`}>Search and filter these events</a></p>
+    <${Whole} asked=${pages} show=${(deeds: readonly Deed[]) => html`
+      ${deeds.length === 0 && html`<p class="soft">There are no events of this user.</p>`}
+      <ol class="latest">${deeds.map(
+        ({
+          cursor,
+          type,
+          at,
+          subject,
+          client,
+        }) => html`<li key=${cursor}><strong>${eventText(type)}</strong> <${Subject} subject=${subject} />
+          <br /><span class="soft"><${Time} at=${at} short />${client && html`, through ${clientText(client)}`}</span></li>`,
+      )}</ol>
+      ${pages.more && html`<p><button type="button" onClick=${pages.more}>Show more</button></p>`}`} />
+  </section>`;
+};
+
+const TOKEN = 'annals-token:';
+
+const clientText = (client: string) =>
+  client.startsWith(TOKEN)
+    ? html`the access token <code>${client.slice(TOKEN.length)}</code>`
+    : html`<code>${client}</code>`;
