@@ -1,16 +1,23 @@
-import type { Position, Version } from '#kernel/base/brands.ts';
+import { END } from '@eventstore/db-client';
+import type { EventId, Position, StreamName, Version } from '#kernel/base/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { askAgain } from '#shared/event-log/ask-again.ts';
 import { checkAppend } from '#shared/event-log/check-append.ts';
 import { InvalidAppend, LogWentBack } from '#shared/event-log/errors.ts';
-import { type EventLog, FIRST, type OfAnother, type Seen, START } from '#shared/event-log/event-log.ts';
+import {
+  type Appended,
+  type EventLog,
+  FIRST,
+  type OfAnother,
+  type Seen,
+  START,
+} from '#shared/event-log/event-log.ts';
 import { REQUEST_BUDGET_MS } from '#shared/event-log/request-deadline.ts';
 import { Appender, type AppendTiming } from './append.ts';
 import { AppendClient, type Stored } from './append-client.ts';
 import { findCuttable } from './cut-streams.ts';
 import { readEventAt, recordAt } from './event-at.ts';
 import { demandTrusted } from './explain-refusal.ts';
-import { findBack } from './find-back.ts';
 import { createFollow, readAfter } from './follow.ts';
 import { createHead } from './head.ts';
 import { findIdentity, keepIdentity, type Owning, readBegin } from './identity.ts';
@@ -18,10 +25,12 @@ import { LiveTail } from './live-tail.ts';
 import { Neighbours } from './neighbours.ts';
 import { readLast } from './own-page.ts';
 import { NO_PREFIX, settingOf } from './own-streams.ts';
-import { ask, type Reader, readStreamPages } from './read.ts';
+import { ask, type Reader, readPageBack, readStreamPages } from './read.ts';
 import { createReadCheck } from './read-check.ts';
 import { ReadConnection } from './read-connection.ts';
+import { positionOf } from './record.ts';
 import { LATE_MS } from './retry.ts';
+import { versionAt } from './server-positions.ts';
 
 const LAST = Number.MAX_SAFE_INTEGER as Version;
 
@@ -139,4 +148,24 @@ const createSameHistory = (reader: Reader): ((stored: Stored, seen: Seen | undef
     if (found !== seen.id) throw new LogWentBack(seen, found);
     proven = server;
   };
+};
+
+type Sought = { readonly id: EventId; readonly after: Position };
+
+/** Finds an event of a stream after a position, reading the latest first: the server has no index of ids. */
+const findBack = async (
+  reader: Reader,
+  stream: StreamName,
+  { id, after }: Sought,
+): Promise<Appended | undefined> => {
+  for (let from: bigint | typeof END = END; ; ) {
+    const { events } = await ask(reader, `a search in ${stream}`, () => readPageBack(reader, stream, from));
+    for (const event of events) {
+      if (positionOf(event) <= after) return undefined;
+      if (event.id === id) return { version: versionAt(event.revision), position: positionOf(event) };
+    }
+    const oldest = events.at(-1);
+    if (oldest === undefined || oldest.revision === 0n) return undefined;
+    from = oldest.revision - 1n;
+  }
 };
