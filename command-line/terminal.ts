@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import type { LoadDemo } from '#kernel/demo/demo.ts';
@@ -5,7 +6,6 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { Part } from '#process/part.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
-import { hasDesktop, openBrowser } from './browser.ts';
 
 /** The environment of a command: its output, settings, end signal, and the domain of the installation. */
 export type Terminal = {
@@ -80,3 +80,26 @@ const confirm = async (question: string, signal: AbortSignal): Promise<boolean> 
   );
   return /^y(es)?$/i.test(answer.trim());
 };
+
+const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {
+  darwin: ['open'],
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+};
+const OTHERWISE = ['xdg-open'] as const;
+
+/** Opens an address; false if no browser could be started. */
+const openBrowser = async (url: string): Promise<boolean> => {
+  const [program, ...args] = OPENERS[process.platform] ?? OTHERWISE;
+  const child = spawn(program, [...args, url], { stdio: 'ignore', detached: true });
+  try {
+    await once(child, 'spawn');
+    child.unref();
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** Without a desktop there is no browser to open. */
+const hasDesktop = ({ DISPLAY, WAYLAND_DISPLAY }: Readonly<Record<string, string | undefined>>): boolean =>
+  process.platform in OPENERS || Boolean(DISPLAY || WAYLAND_DISPLAY);

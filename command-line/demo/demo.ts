@@ -1,6 +1,8 @@
 import { freePort } from '#adapters/embedded-postgres/free-port.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import { readDemoAccess, writeDemoAccess } from '#process/first-minute-file.ts';
+import type { PlannedDemo } from '#kernel/demo/demo.ts';
+import { inSecondTerminal } from '#process/banner.ts';
+import { type DemoAccess, readDemoAccess, writeDemoAccess } from '#process/first-minute-file.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { demandStopped } from '../../proof/export/switch-log.ts';
@@ -13,7 +15,6 @@ import { clockOf, fill } from './fill.ts';
 import { goOn } from './go-on.ts';
 import { receiverUrlOf, startReceiver } from './receiver.ts';
 import { clientIdOf } from './stage.ts';
-import { howToLook, type Shown, summary } from './summary.ts';
 import { ITEMS, readWanted, SEED, type Wanted } from './wanted.ts';
 
 export const demo: Command = {
@@ -137,4 +138,33 @@ const serve = async ({ config }: Wanted, terminal: Terminal): Promise<void> => {
       `Port ${access.receiverPort} is in use, so the webhooks of the demo cannot be delivered.`,
     );
   await terminal.serve?.();
+};
+
+type Shown = {
+  readonly planned: PlannedDemo;
+  readonly url: string;
+  readonly dataDir: string;
+  /** Undefined if it was printed before: it is stored nowhere. */
+  readonly password: string | undefined;
+  readonly lookAt: DemoAccess['lookAt'] | undefined;
+};
+
+const summary = ({ days, people, clients, summary: lines }: PlannedDemo, seed: number): string =>
+  [
+    `Demo ${seed} is ready: ${people.length} people, and ${days / 7} weeks of their activity.`,
+    ...lines.map((line) => `  ${line}`),
+    `  ${clients.length} clients, and webhooks, one of them to an address that does not respond`,
+  ].join('\n');
+
+const howToLook = ({ url, dataDir, planned, password, lookAt }: Shown): string => {
+  const { email } = planned.people[0];
+  const base = url.replace(/\/+$/, '');
+  const secret =
+    password === undefined
+      ? `. The password was shown when the demo was created; to choose another: ${inSecondTerminal(dataDir, `npm run annals -- password-link ${email}`)}`
+      : `, with the password ${password}`;
+  return [
+    `Sign in at ${base}/console as ${email}, an administrator${secret}`,
+    ...(lookAt === undefined ? [] : [`Look first at ${base}${lookAt.path}: ${lookAt.says}.`]),
+  ].join('\n');
 };

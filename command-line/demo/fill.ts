@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { UserId } from '#kernel/base/brands.ts';
 import { followingOf } from '#kernel/decide/reactions.ts';
-import type { PlannedDemo, Scene, StoryTime } from '#kernel/demo/demo.ts';
+import type { DemoWebhook, PlannedDemo, Scene, StoryTime } from '#kernel/demo/demo.ts';
 import { serves } from '#kernel/registry/parts.ts';
 import type { DemoAccess } from '#process/first-minute-file.ts';
 import { clientSettingsOf } from '#shared/clients/settings.ts';
@@ -12,7 +12,6 @@ import type { CommandSide } from '../installation/command-side.ts';
 import type { Terminal } from '../terminal.ts';
 import { type Cast, clientIdOf, createStage, type DemoStage } from './stage.ts';
 import { createStoryClock, nextTimerBefore, type StoryClock, untilFollowed } from './story-clock.ts';
-import { scenesOfWebhooks } from './webhooks.ts';
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
@@ -123,4 +122,45 @@ const makeClients = async (side: CommandSide, seed: number, { clients }: Planned
       { clientId: clientIdOf(seed, clientId), settings: ClientSettings.parse(settings) },
       byOperator(),
     );
+};
+
+const ADMINISTRATOR = 0;
+/** Nothing listens at the discard port (RFC 863). */
+const MOVED_TO = 'http://127.0.0.1:9/hooks';
+/** For installations whose webhooks must not lead to this machine: reserved names (RFC 2606). */
+const ELSEWHERE = 'https://hooks.example';
+const ELSEWHERE_MOVED = 'https://moved.hooks.example/hooks';
+const MOVES_AFTER_MINUTES = 55;
+
+/** Registers the webhooks; one of them is then moved to an address where nobody listens. */
+const scenesOfWebhooks = (
+  webhooks: readonly DemoWebhook[],
+  receiverUrl: string | undefined,
+): readonly Scene[] =>
+  webhooks
+    .filter(({ receiver }) => receiverUrl !== undefined || receiver === 'moved')
+    .flatMap((webhook) => scenesOf(webhook, receiverUrl));
+
+const scenesOf = (webhook: DemoWebhook, receiverUrl: string | undefined): readonly Scene[] => {
+  const { path, receiver, registered, ...content } = webhook;
+  let webhookId = 0;
+  const registering: Scene = {
+    at: registered,
+    async play({ send }) {
+      webhookId = (
+        await send(ADMINISTRATOR, {
+          type: 'RegisterWebhook',
+          ...content,
+          url: `${receiverUrl ?? ELSEWHERE}${path}`,
+        })
+      ).id;
+    },
+  };
+  if (receiver !== 'moved') return [registering];
+  const url = receiverUrl === undefined ? ELSEWHERE_MOVED : MOVED_TO;
+  const moving: Scene = {
+    at: registered + MOVES_AFTER_MINUTES,
+    play: async ({ send }) => void (await send(ADMINISTRATOR, { type: 'EditWebhook', webhookId, url })),
+  };
+  return [registering, moving];
 };
