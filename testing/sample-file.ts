@@ -1,6 +1,11 @@
 import { fitsType } from '#kernel/base/file-type.ts';
 import type { Accepted } from '#kernel/decide/accepted-files.ts';
-import { PIXEL } from './pixel.ts';
+
+/** The smallest possible picture. */
+export const PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
 
 export type SampleFile = { readonly body: Buffer; readonly type: string };
 

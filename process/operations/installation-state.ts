@@ -1,17 +1,18 @@
-import type { Position } from '#kernel/base/brands.ts';
+import type { LogIdentity, Position } from '#kernel/base/brands.ts';
 import { type PartName, serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { CHAIN } from '#shared/audit/chain.ts';
+import { isHeld } from '#shared/database/lease/lease.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { LIVE, LIVE_SCHEMA, NEXT, PROJECTOR } from '#shared/database/read-model-schemas.ts';
+import { LIVE, LIVE_SCHEMA, NEXT, PREVIOUS, PROJECTOR } from '#shared/database/read-model-schemas.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
+import { lagSecondsAt } from '#shared/follower/lag.ts';
 import { DIRECTORY } from '#shared/persons/read-person.ts';
 import { type Fingerprint, isMadeBy, type Marks, marksIn } from '#shared/projection/fingerprint.ts';
 import { areVersionsLocked, readVersion } from '#shared/read-model/versions.ts';
 import { countWebhooks, type WebhookCounts } from '#shared/webhooks/counts.ts';
 import { PLANNER } from '#shared/webhooks/planned-endpoint.ts';
 import { type ConsequenceCounts, countConsequences } from './consequences.ts';
-import { type FollowerState, readFollowers } from './followers.ts';
 
 /**
  * The state of the installation according to the database: the same from every process, whatever other
@@ -114,4 +115,65 @@ export const recordFingerprint = async (pool: Pool, { schema, rows }: Fingerprin
     `insert into operations.projection (fingerprint) values ($1) on conflict (only_one) do update set fingerprint = $1`,
     [`${schema} ${JSON.stringify(rows)}`],
   );
+};
+
+type FollowerState = {
+  readonly name: string;
+  /** Null if it has followed another log. */
+  readonly position: Position | null;
+  /** The waiting time of its oldest event; null if the log does not respond in time. */
+  readonly behindSeconds: number | null;
+  /** Whether some process owns it. */
+  readonly isRunning: boolean;
+};
+
+type Row = {
+  readonly name: string;
+  readonly log: LogIdentity;
+  readonly position: Position;
+  readonly isRunning: boolean;
+};
+
+/** The positions of all followers that ever ran, by their names. */
+const readFollowers = async (
+  pool: Pool,
+  eventLog: Pick<EventLog, 'identity' | 'head' | 'follow'>,
+): Promise<FollowerState[]> => {
+  const rows = await readCheckpoints(pool);
+  // Read after the positions, so that none is beyond it.
+  const head = await eventLog.head();
+  const waited = new Map<Position, Promise<number | null>>();
+  const lagSeconds = (position: Position): Promise<number | null> => {
+    const known =
+      waited.get(position) ??
+      (position >= head ? Promise.resolve(0) : lagSecondsAt(eventLog, position).catch(() => null));
+    waited.set(position, known);
+    return known;
+  };
+  return Promise.all(
+    rows.map(async ({ name, log, position, isRunning }) => {
+      const isOurs = log === eventLog.identity;
+      return {
+        name,
+        position: isOurs ? position : null,
+        behindSeconds: isOurs ? await lagSeconds(position) : null,
+        isRunning,
+      };
+    }),
+  );
+};
+
+/** Other versions of the read model have checkpoints, too, but follow nothing. */
+const readCheckpoints = async (pool: Pool): Promise<readonly Row[]> => {
+  const found = await pool.query<{ isThere: boolean }>(
+    `select to_regclass('public.follower_checkpoint') is not null and to_regclass('public.lease') is not null as "isThere"`,
+  );
+  if (!found.rows[0]?.isThere) return [];
+  const { rows } = await pool.query<Row>(
+    `select follower as name, log, position, coalesce(${isHeld('l')}, false) as "isRunning"
+     from public.follower_checkpoint c left join public.lease l on l.name = c.follower
+     where follower <> all ($1) order by follower`,
+    [[NEXT.follower, PREVIOUS.follower]],
+  );
+  return rows;
 };

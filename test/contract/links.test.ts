@@ -1,6 +1,6 @@
 import { printedJson } from '../../command-line/domain/contract/printed-json.ts';
 import type { Ask } from '../../testing/http/rest-client.ts';
-import { PIXEL } from '../../testing/pixel.ts';
+import { PIXEL } from '../../testing/sample-file.ts';
 import { sharedTest } from '../engines/installation-fixture.ts';
 import { expectRecorded } from './expect-recorded.ts';
 

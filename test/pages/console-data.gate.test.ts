@@ -3,7 +3,7 @@
 
 import { describe, expect } from 'vitest';
 import { expenses } from '../../examples/expenses/domain/domain.ts';
-import { PIXEL } from '../../testing/pixel.ts';
+import { PIXEL } from '../../testing/sample-file.ts';
 import { until } from '../../testing/until.ts';
 import { CONSOLE_SIZES, describeInChromium } from '../engines/chromium.ts';
 import { signInOn } from '../engines/console.ts';

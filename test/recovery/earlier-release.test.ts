@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import { inDatabase, searchDatabase } from '../../testing/database/search-everywhere.ts';
 import { follow } from '../../testing/http/event-source.ts';
 import { openPeople, type Person } from '../../testing/http/people.ts';
-import { PIXEL } from '../../testing/pixel.ts';
+import { PIXEL } from '../../testing/sample-file.ts';
 import { until } from '../../testing/until.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { type Installation, operate } from '../engines/installation.ts';

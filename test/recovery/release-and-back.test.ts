@@ -11,7 +11,7 @@ import { type RestSession, restSessionOver } from '../../testing/http/rest-sessi
 import { startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';
 import { PLENTY, type Settings } from '../../testing/installation.ts';
 import { scaled } from '../../testing/load.ts';
-import { PIXEL } from '../../testing/pixel.ts';
+import { PIXEL } from '../../testing/sample-file.ts';
 import { until } from '../../testing/until.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { annalsOf, releaseMissing, unpackRelease } from '../engines/release.ts';

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { expect } from 'vitest';
 import { searchDatabase } from '../../testing/database/search-everywhere.ts';
 import { scaled } from '../../testing/load.ts';
-import { PIXEL } from '../../testing/pixel.ts';
+import { PIXEL } from '../../testing/sample-file.ts';
 import { until } from '../../testing/until.ts';
 import { startInstallation } from '../engines/installation.ts';
 import { systemPostgresMissing } from '../engines/system-postgres.ts';
