@@ -10,7 +10,6 @@ import { html } from './base/html.ts';
 import { pathOfSubject } from './base/names.ts';
 import { pageOfItem, useDomain } from './data/domain.ts';
 import { findItems } from './data/reference.ts';
-import { Help, Keys } from './help.ts';
 
 /** Help and the palette, above any page. */
 export const Overlays = () => {
@@ -118,3 +117,23 @@ const searchKind = async (api: Api, kind: KindFacts, sought: Sought): Promise<re
   const found = await findItems(api, kind, { ...sought, limit: FOUND_MAX });
   return found.map(({ id, title }) => ({ says: title, of: kind.title, to: pageOfItem(kind, id) }));
 };
+
+const ALWAYS: readonly Pick<Action, 'says' | 'keys'>[] = [{ says: 'Close what is open', keys: 'Escape' }];
+
+/** The keys of this page, from the table that handles them. */
+const Help = ({
+  close,
+}: {
+  readonly close: () => void;
+}) => html`<${Dialog} title="Keys" close=${close} class="help">
+  <dl class="keys">${[...actionsHere(), ...ALWAYS].map(
+    ({ says, keys }) =>
+      keys !== undefined && html`<div><dt>${says}</dt><dd><${Keys} keys=${keys} /></dd></div>`,
+  )}</dl>
+  <div class="tools"><button type="button" onClick=${close}>Close</button></div>
+<//>`;
+
+const IS_APPLE = /Mac|iPhone|iPad/.test(navigator.platform);
+
+const Keys = ({ keys }: { readonly keys: string }) =>
+  html`<span class="combination">${keys.split(' ').map((key) => html`<kbd>${IS_APPLE ? key.replace('Control+', '⌘ ') : key.replace('Control+', 'Ctrl ')}</kbd>`)}</span>`;

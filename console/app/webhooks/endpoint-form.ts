@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import type { Webhook } from '#shared/rest/webhook.ts';
 import { useApi, useAsked } from '../base/asking.ts';
 import { useFormKeys } from '../base/form-key.ts';
@@ -10,7 +10,6 @@ import { Secret } from '../clients/secret.ts';
 import { useDomain } from '../data/domain.ts';
 import { useDraft } from '../data/drafts.ts';
 import { Form } from '../data/form.ts';
-import { EventTypes } from './event-types.ts';
 import { home, shortUrl } from './home.ts';
 import { addressFields, atFields, bodyOf, moreFields, rawOf } from './settings.ts';
 import { TestEvent } from './test-event.ts';
@@ -92,4 +91,53 @@ const EndpointForm = ({ webhook, send, doing, back }: EndpointFormOptions) => {
     });
   return html`<${Form} fields=${fields} raw=${raw} setRaw=${setRaw} draft=${draft} send=${submit} doing=${doing} back=${back}
     remarks=${{ description: html`<${EventTypes} chosen=${eventTypes} change=${setEventTypes} />` }} />`;
+};
+
+type EventType = { readonly type: string; readonly description?: string };
+
+const ALL = '*';
+const kindInType = (type: string): string => type.split('.')[0] ?? '';
+
+/** Adds or removes a type; all types of a kind replace its single types. */
+export const toggled = (chosen: readonly string[], type: string): readonly string[] => {
+  if (chosen.includes(type)) return chosen.filter((each) => each !== type);
+  const kind = kindInType(type);
+  return [
+    ...chosen.filter((each) => !(type === `${kind}.*` && kindInType(each) === kind) && each !== ALL),
+    type,
+  ];
+};
+
+type EventTypesOptions = {
+  readonly chosen: readonly string[];
+  readonly change: (chosen: readonly string[]) => void;
+};
+
+/** Chooses the events to send: all, all of a kind, or single types. */
+const EventTypes = ({ chosen, change }: EventTypesOptions) => {
+  const { body: types = [] } = useAsked<readonly EventType[]>('/event-types');
+  const name = useId();
+  const isAll = chosen.includes(ALL);
+  const kinds = [...Map.groupBy(types, ({ type }) => kindInType(type))];
+  return html`<fieldset>
+    <legend>Event types</legend>
+    <label class="choice"><input type="radio" name=${name} checked=${isAll} onChange=${() => change([ALL])} /><span>All events<small>including types that are added later</small></span></label>
+    <label class="choice"><input type="radio" name=${name} checked=${!isAll} onChange=${() => isAll && change([])} /><span>These types</span></label>
+    ${!isAll && kinds.map(([kind, ofKind]) => html`<${Kind} key=${kind} kind=${kind} types=${ofKind} chosen=${chosen} change=${change} />`)}
+  </fieldset>`;
+};
+
+type KindOptions = EventTypesOptions & { readonly kind: string; readonly types: readonly EventType[] };
+
+const Kind = ({ kind, types, chosen, change }: KindOptions) => {
+  const whole = `${kind}.*`;
+  const isWhole = chosen.includes(whole);
+  const many = isWhole ? types.length : types.filter(({ type }) => chosen.includes(type)).length;
+  const box = (type: string, label: string, says: string | undefined, isFixed = false) =>
+    html`<label class="choice"><input type="checkbox" checked=${isFixed || chosen.includes(type)} disabled=${isFixed} onChange=${() => change(toggled(chosen, type))} /><span>${label}${says && html`<small>${says}</small>`}</span></label>`;
+  return html`<details class="types" open=${many > 0}>
+    <summary>${kind} <span class="soft">${many} of ${types.length}</span></summary>
+    ${box(whole, `All of ${kind}`, undefined)}
+    ${types.map(({ type, description }) => box(type, type, description, isWhole))}
+  </details>`;
 };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Webhook } from '#shared/rest/webhook.ts';
 import type { FieldFacts } from '../../domain-facts.ts';
-import { toggled } from './event-types.ts';
+import { toggled } from './endpoint-form.ts';
 import { isoOf, localOf, queryOf, spansAt, withFilters } from './search.ts';
 import { atFields, bodyOf, rawOf } from './settings.ts';
 
