@@ -22,7 +22,7 @@ import {
   verified,
 } from '../../test/engines/projection.ts';
 import { spendingDomain } from '../../test/toy/spending.ts';
-import { otherThan } from '../../testing/database/other-than.ts';
+import { otherThan } from '../../testing/describe-domain/forgery.ts';
 import { digestOf } from './digest.ts';
 import { rebuild } from './rebuild.ts';
 import { retry } from './retry.ts';

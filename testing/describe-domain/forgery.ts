@@ -1,5 +1,4 @@
 import { CHANGED } from '#kernel/rows/view-table.ts';
-import { otherThan } from '../database/other-than.ts';
 import { inDatabase } from '../database/search-everywhere.ts';
 
 type Column = { readonly name: string; readonly type: string };
@@ -89,4 +88,16 @@ const otherIn = (values: ReadonlyMap<string, readonly string[]>, name: string, t
   if (words === undefined) return otherThan(name, type);
   const next = words.map((word, index) => `when '${word}' then '${words[(index + 1) % words.length]}'`);
   return `case ${name} ${next.join(' ')} end`;
+};
+
+/** Another value of the same type than a column has, in SQL. */
+export const otherThan = (column: string, type: string): string => {
+  if (type.endsWith('[]')) return `coalesce(${column}, '{}') || '{forged}'`;
+  if (/int|numeric/.test(type)) return `coalesce(${column}, 0) + 100000`;
+  if (type.startsWith('timestamp')) return `coalesce(${column}, now()) + interval '1 day'`;
+  if (type === 'date') return `coalesce(${column}, current_date) + 1`;
+  if (type === 'boolean') return `not coalesce(${column}, false)`;
+  if (type === 'bytea') return `'\\x01'`;
+  if (type === 'jsonb') return `coalesce(${column}, '{}') || '{"forged": 1}'`;
+  return `coalesce(${column}, '') || ' forged'`;
 };

@@ -1,10 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { type RequestHandler, Router } from 'express';
-import { answerAsset } from '#edge/pages/asset.ts';
+import { type Asset, answerAsset, CSS, createAsset, JAVASCRIPT } from '#edge/pages/asset.ts';
 import { answerPage } from '#edge/pages/page.ts';
 import { exampleKind, shownFields } from '#kernel/registry/example-kind.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { listsOf } from '../rules/names.ts';
-import { type Assets, readAssets } from './assets.ts';
 
 /** `GET /graphql` for browsers: a query editor, served entirely from here. */
 export const graphiqlRoutes = (domain: Domain): Router => {
@@ -89,3 +89,28 @@ const graphiqlPage = (
 </body>
 </html>
 `;
+
+/** Everything that the page loads: nothing comes from elsewhere. */
+type Assets = Readonly<
+  Record<'bundle' | 'start' | 'theme' | 'style' | 'editorWorker' | 'jsonWorker' | 'graphqlWorker', Asset>
+>;
+
+const asset = (name: string, type: string, content: string | URL): Asset => {
+  const bytes = content instanceof URL ? readFileSync(content) : Buffer.from(content);
+  return createAsset('/graphql', name, { type, bytes });
+};
+const own = (name: string): URL => new URL(name, import.meta.url);
+
+/** Nine megabytes, read when the first browser comes. */
+const readAssets = async (): Promise<Assets> => {
+  const graphiql = await import('@graphql-yoga/render-graphiql/graphiql');
+  return {
+    bundle: asset('graphiql.js', JAVASCRIPT, graphiql.js),
+    start: asset('start.js', JAVASCRIPT, own('./start.js')),
+    theme: asset('graphiql.css', CSS, graphiql.css),
+    style: asset('page.css', CSS, own('./page.css')),
+    editorWorker: asset('editor-worker.js', JAVASCRIPT, graphiql.editorWorkerService),
+    jsonWorker: asset('json-worker.js', JAVASCRIPT, graphiql.jsonWorker),
+    graphqlWorker: asset('graphql-worker.js', JAVASCRIPT, graphiql.graphqlWorker),
+  };
+};
