@@ -6,8 +6,8 @@ import { domain } from '#kernel/declare/domain.ts';
 import { line } from '#kernel/declare/fields.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { type Caller, policyOf } from '#shared/policy.ts';
-import { loadConfig } from './config.ts';
 import { demandScopesFit } from './demand-scopes-fit.ts';
+import { loadConfig } from './load-config.ts';
 
 const domainOf = (aggregates: number, attributes: readonly string[] = []) => {
   const fields = Object.fromEntries(attributes.map((name) => [name, line(200).optional()]));

@@ -6,7 +6,7 @@ import { openRateLimits } from '#process/engines/open-rate-limits.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { captureLog } from '../test/serve.ts';
 import { until } from '../testing/until.ts';
-import { loadConfig } from './config.ts';
+import { loadConfig } from './load-config.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { type Served, serveClients } from './serve-clients.ts';
 

@@ -1,6 +1,6 @@
 import type { Domain } from '#kernel/registry/registry.ts';
 import { rolesOf } from '#kernel/registry/roles.ts';
-import { ConfigError } from './config.ts';
+import { ConfigError } from './read-settings.ts';
 
 /** The role of users who sign up by themselves: the operator’s setting, or else the domain’s default. */
 export const signUpRoleOf = (domain: Domain, setting: string | undefined): string => {

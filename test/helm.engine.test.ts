@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import * as z from 'zod';
-import { loadConfig } from '#process/config.ts';
+import { loadConfig } from '#process/load-config.ts';
 import { SETTINGS } from '#process/settings.ts';
 import { scaled } from '../testing/load.ts';
 import { KUBERNETES_PAGE, PUBLIC_URL, VALUES } from './engines/chart-values.ts';

@@ -1,7 +1,7 @@
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Demo } from '#kernel/demo/demo.ts';
 import { exampleKind } from '#kernel/registry/example-kind.ts';
-import { loadConfig } from '#process/config.ts';
+import { loadConfig } from '#process/load-config.ts';
 import { type Given, numberOf } from '../arguments/command.ts';
 import { UsageError } from '../arguments/usage-error.ts';
 import type { Terminal } from '../terminal.ts';

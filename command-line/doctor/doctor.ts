@@ -1,5 +1,6 @@
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import { ConfigError, loadConfig } from '#process/config.ts';
+import { loadConfig } from '#process/load-config.ts';
+import { ConfigError } from '#process/read-settings.ts';
 import { plural } from '#shared/format.ts';
 import type { Command } from '../arguments/command.ts';
 import { type Paint, paintOf } from '../output/paint.ts';

@@ -4,8 +4,9 @@ import {
   startEmbeddedPostgres,
 } from '#adapters/embedded-postgres/embedded.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import { type Config, loadConfig } from '#process/config.ts';
+import type { Config } from '#process/config.ts';
 import { isOnSharedServer, isPostgres, openConfiguredEventLog } from '#process/engines/open-event-log.ts';
+import { loadConfig } from '#process/load-config.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { demandDatabase } from '#shared/database/demand-database.ts';
 import { openPool } from '#shared/database/pool.ts';

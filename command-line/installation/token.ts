@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import { loadConfig } from '#process/config.ts';
 import { firstMinutePath, readFirstMinute } from '#process/first-minute-file.ts';
+import { loadConfig } from '#process/load-config.ts';
 import type { Command, Given } from '../arguments/command.ts';
 import { UsageError } from '../arguments/usage-error.ts';
 import type { Terminal } from '../terminal.ts';

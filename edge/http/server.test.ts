@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { connect as connectTls } from 'node:tls';
 import { expect, test, vi } from 'vitest';
-import { loadConfig } from '#process/config.ts';
+import { loadConfig } from '#process/load-config.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { AUTHORITY, SERVER } from '../../test/engines/certificates.ts';
 import { captureLog, serve } from '../../test/serve.ts';

@@ -1,6 +1,6 @@
 import { Router } from 'express';
 import { expect, test } from 'vitest';
-import { loadConfig } from '#process/config.ts';
+import { loadConfig } from '#process/load-config.ts';
 import { createMetrics } from '#process/observability/metrics.ts';
 import { captureLog, serve } from '../../test/serve.ts';
 import { until } from '../../testing/until.ts';

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Router } from 'express';
 import { expect, test } from 'vitest';
-import { loadConfig } from '#process/config.ts';
+import { loadConfig } from '#process/load-config.ts';
 import { createMetrics } from '#process/observability/metrics.ts';
 import { captureLog, serve } from '../../test/serve.ts';
 import { until } from '../../testing/until.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { freePort } from '#adapters/embedded-postgres/free-port.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { loadConfig } from '#process/config.ts';
+import { loadConfig } from '#process/load-config.ts';
 import { createLog } from '#process/observability/log.ts';
 import type { ProcessContext } from '#process/run.ts';
 import { signUpRoleOf } from '#process/sign-up-role.ts';

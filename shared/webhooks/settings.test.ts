@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { ConfigError, loadConfig } from '#process/config.ts';
+import { loadConfig } from '#process/load-config.ts';
+import { ConfigError } from '#process/read-settings.ts';
 import { checkUrl } from './guard/check-url.ts';
 
 const PRODUCTION = {

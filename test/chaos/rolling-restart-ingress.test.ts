@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { freePort } from '#adapters/embedded-postgres/free-port.ts';
 import { type HttpServer, startHttpServer } from '#edge/http/server.ts';
-import { loadConfig } from '#process/config.ts';
+import { loadConfig } from '#process/load-config.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { type Reply, restClientOf } from '../../testing/http/rest-client.ts';
 import { scaled } from '../../testing/load.ts';

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { afterEach, describe, expect, test } from 'vitest';
-import { loadConfig } from '#process/config.ts';
+import { loadConfig } from '#process/load-config.ts';
 import { createLog } from '#process/observability/log.ts';
 import { type Mail, MailNotSent } from '../../auth/mail/mail.ts';
 import { openSmtpMail } from '../../auth/mail/smtp/smtp-mail.ts';

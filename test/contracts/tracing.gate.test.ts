@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { loadConfig } from '#process/config.ts';
 import { openTracing } from '#process/engines/open-tracing.ts';
+import { loadConfig } from '#process/load-config.ts';
 import { createMetrics } from '#process/observability/metrics.ts';
 import { createMemoryTracing } from '#shared/tracing/memory/memory-tracing.ts';
 import { NO_TRACING } from '#shared/tracing/tracing.ts';

@@ -7,7 +7,7 @@ import { resourcePaths } from '#edge/rest/resource-paths.ts';
 import type { UserId } from '#kernel/base/brands.ts';
 import { formatCursor } from '#kernel/base/cursor.ts';
 import type { Role } from '#kernel/base/events/fields.ts';
-import { loadConfig } from '#process/config.ts';
+import { loadConfig } from '#process/load-config.ts';
 import { createMetrics } from '#process/observability/metrics.ts';
 import { loadAdditions } from '#process/part.ts';
 import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';

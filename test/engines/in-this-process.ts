@@ -1,6 +1,6 @@
 import type { Scan } from '#kernel/base/scan.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { loadConfig } from '#process/config.ts';
+import { loadConfig } from '#process/load-config.ts';
 import { createLog } from '#process/observability/log.ts';
 import { signUpRoleOf } from '#process/sign-up-role.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';

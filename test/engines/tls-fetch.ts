@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { startHttpServer } from '#edge/http/server.ts';
-import { loadConfig } from '#process/config.ts';
+import { loadConfig } from '#process/load-config.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { AUTHORITY, SERVER } from './certificates.ts';
 

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { Health } from '#edge/http/health.ts';
 import type { EventId, UserId, WebhookId } from '#kernel/base/brands.ts';
-import { loadConfig } from '#process/config.ts';
+import { loadConfig } from '#process/load-config.ts';
 import { createMetrics } from '#process/observability/metrics.ts';
 import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
 import type { Clock } from '#shared/clock/clock.ts';

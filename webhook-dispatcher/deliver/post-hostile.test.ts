@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { setInterval } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { loadConfig } from '#process/config.ts';
+import { loadConfig } from '#process/load-config.ts';
 import { openRawServer } from '../../test/engines/raw-server.ts';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { loadConfig } from '#process/config.ts';
+import { loadConfig } from '#process/load-config.ts';
 import { retryInMs } from './schedule.ts';
 
 const { retryDelaysMs: delaysMs } = loadConfig({}).webhooks;

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import type { EventId, Position, StreamName, UserId, Version, WebhookId } from '#kernel/base/brands.ts';
-import { loadConfig } from '#process/config.ts';
+import { loadConfig } from '#process/load-config.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { POLICY } from '../../test/engines/policy.ts';

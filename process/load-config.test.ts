@@ -3,7 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ConfigError, loadConfig } from './config.ts';
+import { loadConfig } from './load-config.ts';
+import { ConfigError } from './read-settings.ts';
 import { SETTINGS, type SettingName, settingsTable } from './settings.ts';
 
 const problemsOf = (environment: Record<string, string>): readonly string[] => {
