@@ -3,12 +3,27 @@ import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { hostsIn } from '#adapters/eventstoredb/address.ts';
 import { KAFKA_URL_FORM, parseKafkaUrl } from '#adapters/kafka/kafka-url.ts';
-import type { CorsOrigins } from '#edge/http/cors.ts';
 import { roleName } from '#kernel/base/events/fields.ts';
 import { parseBlobUrl } from '#shared/blobs/blob-url.ts';
 import { DEFAULT_LOG_PREFIX, LOG_PREFIX_FORM } from '#shared/event-log/default-prefix.ts';
 import { CELLS } from '#shared/id-time.ts';
 import { parseRange } from '#shared/webhooks/guard/address.ts';
+import {
+  address,
+  count,
+  file,
+  headers,
+  integer,
+  isUrlOf,
+  listOf,
+  numberIn,
+  origins,
+  port,
+  portNumber,
+  postgres,
+  rate,
+  urlOf,
+} from './setting-values.ts';
 
 type Setting = {
   readonly schema: z.ZodType<unknown, string>;
@@ -26,79 +41,10 @@ type Setting = {
   readonly secret?: boolean | 'path';
 };
 
-const PORT_MAX = 65_535;
 const WORKERS_MAX = 64;
-const COUNT_MAX = 1_000_000_000;
-
-const integer = (minimum: number, maximum: number) =>
-  z.string().regex(/^\d+$/).transform(Number).pipe(z.int().min(minimum).max(maximum));
-const port = {
-  schema: integer(0, PORT_MAX),
-  expected: `a port number from 0 to ${PORT_MAX}, where 0 takes any free one`,
-};
-const count = { schema: integer(1, COUNT_MAX), expected: `a whole number from 1 to ${COUNT_MAX}` };
-const rate = { schema: integer(1, 1_000_000), expected: 'a whole number from 1 to 1000000' };
-const address = { schema: z.string().regex(/^[A-Za-z0-9.:_%-]+$/), expected: 'an IP address or a host name' };
-
-const file = {
-  schema: z.string().regex(/^(?!-----BEGIN)/),
-  expected: 'the path of a PEM file, not its content',
-  secret: 'path' as const,
-};
-
-const NO_ORIGINS: ReadonlySet<string> = new Set();
-
-/** An origin as browsers write it, so that the two can be compared as text. */
-const isOrigin = (text: string): boolean =>
-  URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).origin === text;
-
-/** `any`, `none`, or a list. */
-const origins = z
-  .string()
-  .transform((text) => text.split(',').map((origin) => origin.trim()))
-  .refine((items) => ['any', 'none'].includes(items.join()) || items.every(isOrigin), { error: 'no origins' })
-  .transform(
-    (items): CorsOrigins => (items[0] === 'any' ? 'any' : items[0] === 'none' ? NO_ORIGINS : new Set(items)),
-  );
-
-/** Items with commas between them, or a word that stands for the list. */
-const listOf = <Item>(parse: (text: string) => Item | undefined) =>
-  z.string().transform((text, context): Item[] => {
-    const parts = text.split(',');
-    const items = parts.map((part) => parse(part.trim())).filter((item) => item !== undefined);
-    if (items.length < parts.length) context.addIssue('not all are such items');
-    return items;
-  });
-
-const numberIn =
-  (minimum: number, maximum: number) =>
-  (text: string): number | undefined =>
-    /^\d+(\.\d+)?$/.test(text) && Number(text) >= minimum && Number(text) <= maximum
-      ? Number(text)
-      : undefined;
-
-const portNumber = (text: string): number | undefined =>
-  /^\d+$/.test(text) ? numberIn(1, PORT_MAX)(text) : undefined;
 
 const WEEK_S = 604_800;
 const YEAR_H = 8_760;
-
-const HEADER = /^([\w!#$%&'*+.^`|~-]+)=((?:[\x21-\x24\x26-\x7e]|%[\dA-Fa-f]{2})*)$/;
-
-/** As OpenTelemetry writes them: the values are percent-encoded. */
-const headers = listOf((text) => {
-  const [, name, value] = HEADER.exec(text) ?? [];
-  return name === undefined || value === undefined
-    ? undefined
-    : ([name.toLowerCase(), decodeURIComponent(value)] as const);
-}).transform((pairs): Readonly<Record<string, string>> => Object.fromEntries(pairs));
-
-const isUrlOf = (text: string, protocols: readonly string[]): boolean =>
-  URL.canParse(text) && protocols.includes(new URL(text).protocol);
-const urlOf = (...protocols: readonly string[]) =>
-  z.string().refine((text) => isUrlOf(text, protocols), { error: 'wrong protocol' });
-
-const postgres = ['postgres:', 'postgresql:'];
 
 /**
  * Every setting that is read anywhere: one table for the check at the start, `annals settings`, and
