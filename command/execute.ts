@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StreamName, Version } from '#kernel/base/brands.ts';
 import { Rejection, type RejectionCode } from '#kernel/base/rejection.ts';
+import { checkParts } from '#shared/event-log/check-append.ts';
 import { StaleVersion } from '#shared/event-log/errors.ts';
 import { type Appended, type EventLog, FIRST, NO_STREAM, type ReadAt } from '#shared/event-log/event-log.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
@@ -23,11 +24,12 @@ export type Target<State, Event> = {
   reads?(): readonly ReadAt[];
   /** The other aggregates that the decision changes, in the same append. */
   others?(): readonly Other[];
-  /**
-   * Runs before the append, which will expect the version of `basis`, if other streams must be written first.
-   */
-  prepare?(events: readonly Event[], basis: Known<State>): Promise<void>;
+  /** Writes to other streams before the append, which will expect the version of `basis`, or refuses it. */
+  prepare?(events: readonly Event[], basis: Known<State>, how: Preparing): Promise<void>;
 };
+
+/** With `looksOnly`, writes nothing, and refuses as it would otherwise. */
+export type Preparing = { readonly looksOnly: boolean };
 
 /** An aggregate that a decision changes beside its own, at the version at which the decision read it. */
 export type Other = Pick<Target<unknown, AnnalsEvent>, 'decider' | 'stream' | 'prepare'> & {
@@ -190,8 +192,7 @@ const append = async <State, Event extends AnnalsEvent>(
   { target, basis, events, execution }: Decided<State, Event>,
 ): Promise<Appended> => {
   const { log, codec, states } = dependencies;
-  const { decider, stream, prepare, reads, others } = target;
-  await prepare?.(events, basis);
+  const { decider, stream, reads, others } = target;
   const unencoded = events.map((event, ordinal) => ({ id: execution.ids.event(ordinal), event }));
   const encoded = await codec.encodeAll(stream, execution.metadata, unencoded).catch(refuseForErased);
   const read = reads?.() ?? [];
@@ -201,6 +202,16 @@ const append = async <State, Event extends AnnalsEvent>(
     expected: other.version,
     events: encoded,
   }));
+  await prepareAll(
+    [
+      { of: target, events, basis },
+      ...beside.map(({ other: of, from: basis }) => ({ of, events: of.events, basis })),
+    ],
+    [
+      [stream, basis.version, encoded],
+      ...also.map((each) => [each.stream, each.expected, each.events] as const),
+    ],
+  );
   const { also: appendedAlso = [], ...appended } = await (read.length + also.length === 0
     ? log.append(stream, basis.version, encoded)
     : log.append(stream, basis.version, encoded, { reads: read, also }));
@@ -212,6 +223,25 @@ const append = async <State, Event extends AnnalsEvent>(
     states.advance(other.decider, { stream: other.stream, from, events: itsEvents, encoded: stored, to });
   }
   return appended;
+};
+
+type Prepared = {
+  readonly of: Pick<Target<never, never>, 'prepare'>;
+  readonly events: readonly AnnalsEvent[];
+  readonly basis: Known<unknown>;
+};
+
+/** All that can be refused is checked first: what is written for a refused append would stay in the log. */
+const prepareAll = async (
+  prepared: readonly Prepared[],
+  parts: Parameters<typeof checkParts>[0],
+): Promise<void> => {
+  const preparing = prepared.filter(({ of }) => of.prepare !== undefined);
+  if (preparing.length === 0) return;
+  checkParts(parts);
+  for (const looksOnly of preparing.length > 1 ? [true, false] : [false])
+    for (const { of, events, basis } of preparing)
+      await of.prepare?.(events as never, basis as never, { looksOnly });
 };
 
 type Beside = {
@@ -232,7 +262,6 @@ const encodeOthers = async (
     const { decider, stream, version, events } = other;
     const from = await states.load(decider, stream);
     if (from.version !== version) throw new StaleVersion(stream, version);
-    await other.prepare?.(events, from);
     const unencoded = events.map((event, index) => ({ id: execution.ids.event(ordinal + index), event }));
     ordinal += events.length;
     const encoded = await codec.encodeAll(stream, execution.metadata, unencoded).catch(refuseForErased);

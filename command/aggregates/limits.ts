@@ -38,7 +38,7 @@ export const createLimits = ({ domain, masterKey, ...appending }: Dependencies):
       const limits = limitsOf(domain, kind);
       if (limits.length === 0) return undefined;
       const decider = deciderOf(domain, kind);
-      return async (events, { state: before, version }) => {
+      return async (events, { state: before, version }, how) => {
         const after = events.reduce(
           (state, { type, data }) => decider.evolve(state, { type, data, metadata }),
           before,
@@ -61,7 +61,7 @@ export const createLimits = ({ domain, masterKey, ...appending }: Dependencies):
             return { ...placesOf(kind, limit, values), max, id, version, holders, refusal: refuse };
           });
         });
-        await claims.claim(wanted, metadata);
+        await claims.claim(wanted, { ...how, metadata });
       };
     },
   };

@@ -6,6 +6,7 @@ import type { AggregateState } from '#kernel/decide/state.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import { isDamage } from '#shared/visibility/damage.ts';
+import type { Preparing } from '../execute.ts';
 import { createKeyedQueue } from '../handling/keyed-queue.ts';
 import { type AppendDependencies, tryAppend } from '../handling/try-append.ts';
 import type { Known } from '../states.ts';
@@ -16,8 +17,11 @@ import type { ClaimDecider, ClaimState, Holder } from './claim.ts';
  * the place.
  */
 type Claims = {
-  /** Claims all of these places for an aggregate whose stream is at `version`, or refuses. */
-  claim(wanted: readonly Wanted[], metadata: MetadataContext): Promise<void>;
+  /**
+   * Claims all of these places for an aggregate whose stream is at `version`, or refuses; with `looksOnly`, only
+   * refuses.
+   */
+  claim(wanted: readonly Wanted[], how: How): Promise<void>;
 };
 
 type Wanted = {
@@ -59,24 +63,24 @@ type Dependencies = AppendDependencies & {
 export const createClaims = (dependencies: Dependencies): Claims => {
   // Claims of the same thing wait for each other in this process, so that only other processes conflict.
   const queue = createKeyedQueue<StreamName>();
-  const inQueue = (each: Wanted, isLooking: boolean, metadata: MetadataContext): Promise<void> =>
-    queue.run(each.stream, () => claim(dependencies, each, { isLooking, metadata }));
+  const inQueue = (each: Wanted, how: How): Promise<void> =>
+    queue.run(each.stream, () => claim(dependencies, each, how));
   return {
-    async claim(wanted, metadata) {
+    async claim(wanted, how) {
       // First check all places, so that a refusal of one leaves no claims of the others behind.
-      if (wanted.length > 1) for (const each of wanted) await inQueue(each, true, metadata);
-      for (const each of wanted) await inQueue(each, false, metadata);
+      if (wanted.length > 1 || how.looksOnly)
+        for (const each of wanted) await inQueue(each, { ...how, looksOnly: true });
+      if (!how.looksOnly) for (const each of wanted) await inQueue(each, how);
     },
   };
 };
 
-type How = { readonly isLooking: boolean; readonly metadata: MetadataContext };
+type How = Preparing & { readonly metadata: MetadataContext };
 
-/** With `isLooking`, only checks, and refuses like a claim. */
 const claim = async (
   dependencies: Dependencies,
   wanted: Wanted,
-  { isLooking, metadata }: How,
+  { looksOnly, metadata }: How,
 ): Promise<void> => {
   const { decider, stream, max, id, version } = wanted;
   const { clock } = dependencies;
@@ -85,7 +89,7 @@ const claim = async (
     const known = await dependencies.states.load(decider, stream);
     const others = Object.entries(known.state.holders).filter(([other]) => Number(other) !== id);
     if (others.length < max) {
-      if (isLooking) return;
+      if (looksOnly) return;
       // The present time, not that of the command: a request that waited gets the full time to use its claim.
       const events = decider.decide(
         { type: 'Claim', id, version, at: new Date(clock.nowMs()).toISOString() },

@@ -36,8 +36,8 @@ export const preparing = (...all: readonly (Prepare | undefined)[]): Pick<Target
   const given = all.filter((each) => each !== undefined);
   if (given.length === 0) return {};
   return {
-    async prepare(events, basis) {
-      for (const prepare of given) await prepare(events, basis);
+    async prepare(events, basis, how) {
+      for (const prepare of given) await prepare(events, basis, how);
     },
   };
 };

@@ -23,7 +23,8 @@ export const userRules = ({
   /** Announces an appointed or leaving administrator, with the version that the append will expect. */
   announce(id, { caller, execution: { metadata } }) {
     const userId = id as UserId;
-    return async (events, { state, version: userVersion }) => {
+    return async (events, { state, version: userVersion }, { looksOnly }) => {
+      if (looksOnly) return undefined;
       const before = rankOf(state);
       const after = rankOf(events.reduce(usersOf(domain).evolve, state));
       if (before === undefined)
