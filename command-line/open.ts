@@ -1,5 +1,5 @@
+import { nearest } from '#kernel/base/nearest.ts';
 import type { Command } from './arguments/command.ts';
-import { nearest } from './arguments/nearest.ts';
 import { UsageError } from './arguments/usage-error.ts';
 import { ACCESS_OPTIONS, readUrl } from './installation/token.ts';
 

@@ -1,3 +1,4 @@
+import { nearest } from '#kernel/base/nearest.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
@@ -6,7 +7,6 @@ import { setupFailure } from '#shared/database/failures.ts';
 import { StreamCut } from '#shared/event-log/errors.ts';
 import { fileFailure } from '#shared/folder.ts';
 import { type Command, readArguments } from './arguments/command.ts';
-import { nearest } from './arguments/nearest.ts';
 import { UsageError } from './arguments/usage-error.ts';
 import { COMMANDS, groupsOf, inWords } from './commands.ts';
 import { helpOn, helpOnCommands } from './help.ts';

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
+import { nearest } from '#kernel/base/nearest.ts';
 import type { PartName } from '#kernel/registry/parts.ts';
 import type { Terminal } from '../terminal.ts';
-import { nearest } from './nearest.ts';
 import { UsageError } from './usage-error.ts';
 
 type Option = {

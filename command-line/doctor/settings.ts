@@ -1,6 +1,6 @@
+import { nearest } from '#kernel/base/nearest.ts';
 import type { Config } from '#process/config.ts';
 import { SETTINGS } from '#process/settings.ts';
-import { nearest } from '../arguments/nearest.ts';
 import { type Diagnosis, type Examined, ok, warn } from './diagnosis.ts';
 
 /**

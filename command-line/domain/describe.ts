@@ -1,6 +1,6 @@
+import { nearest } from '#kernel/base/nearest.ts';
 import { loadEngine } from '#shared/load-engine.ts';
 import type { Command } from '../arguments/command.ts';
-import { nearest } from '../arguments/nearest.ts';
 import { UsageError } from '../arguments/usage-error.ts';
 import { textOf } from './meaning/description-text.ts';
 
