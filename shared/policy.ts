@@ -46,8 +46,10 @@ export type Caller =
   | {
       readonly kind: 'system';
       readonly name: string;
-      /** The user who is the author of its changes, as an import claims. */
-      readonly actingFor?: UserId | undefined;
+      /** The user who is the author of its changes, as an import claims, with the fields that conditions compare. */
+      readonly actingFor?:
+        | { readonly userId: UserId; readonly attributes: Attributes | undefined }
+        | undefined;
     };
 
 /**
@@ -246,14 +248,22 @@ export const userIdOf = (caller: Caller): UserId | null => {
     case 'user':
       return caller.userId;
     case 'system':
-      return caller.actingFor ?? null;
+      return caller.actingFor?.userId ?? null;
     case 'anonymous':
       return null;
   }
 };
 /** The caller’s fields that conditions can compare. */
-export const ownOf = (caller: Caller): Attributes | undefined =>
-  caller.kind === 'user' ? caller.attributes : undefined;
+export const ownOf = (caller: Caller): Attributes | undefined => {
+  switch (caller.kind) {
+    case 'user':
+      return caller.attributes;
+    case 'system':
+      return caller.actingFor?.attributes;
+    case 'anonymous':
+      return undefined;
+  }
+};
 
 const NO_FIELDS: State = {};
 const findNothing: Find = () => undefined;

@@ -1,25 +1,15 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { pino } from 'pino';
 import { expect } from 'vitest';
-import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { allEvents } from '../../test/engines/command-side.ts';
-import { temporaryDataDir } from '../../test/engines/data-dir.ts';
+import { startImporting } from '../../test/engines/importing.ts';
 import { test as processes } from '../../test/engines/processes.ts';
 import { helpdesk } from '../../test/toy/helpdesk.ts';
-import { importHistory } from './import-history.ts';
 
 const test = processes
   .extend('sideOptions', { scope: 'file' }, { domain: helpdesk })
   .extend('importing', { scope: 'file' }, async ({ side }, { onCleanup }) => {
-    const dataDir = await temporaryDataDir();
-    onCleanup(() => dataDir[Symbol.asyncDispose]());
-    const file = join(dataDir.path, 'history.ndjson');
-    return async (lines: readonly (object | string)[], signal = new AbortController().signal) => {
-      const texts = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line)));
-      await writeFile(file, texts.join('\n'));
-      return importHistory({ ...side, log: pino({ level: 'silent' }), clock: REAL_TIME, signal }, file);
-    };
+    const { importing, ...started } = await startImporting(side);
+    onCleanup(() => started[Symbol.asyncDispose]());
+    return importing;
   });
 
 const user = (key: string, role: string, more: object = {}) => ({
@@ -83,6 +73,11 @@ test.for([
     'Line 66 (late): its time, 2990-01-02T00:00:00.000Z, is in the future.',
   ],
   [
+    'a misspelt member',
+    [{ key: 'late', at: '2020-03-02T00:00:00Z', comand: 'ticket.open' }],
+    'Line 66: comand: There is no such field. Did you mean “command”?',
+  ],
+  [
     'neither a command nor an event',
     [late({ of: 't-1' })],
     'Line 66 (late): it needs either a command or an event.',
@@ -90,7 +85,12 @@ test.for([
   [
     'an unknown event',
     [late({ event: 'ticket.burnt' })],
-    'Line 66 (late): ticket has no event burnt: use one of opened, changed, solved',
+    'Line 66 (late): ticket has no event burnt: use one of opened, changed, solved, replied, noteAdded, messageCorrected, withdrawn.',
+  ],
+  [
+    'an unknown event of users, without the hidden ones',
+    [late({ event: 'user.burnt' })],
+    'Line 66 (late): user has no event burnt: use one of registered, updated, deleted.',
   ],
   [
     'an unknown aggregate',
@@ -111,6 +111,37 @@ test.for([
     'a form that does not fit',
     [late({ ...open, form: { subject: 'x', details: 'y', colour: 'red' } })],
     'Line 66 (late): colour: There is no such field.',
+  ],
+  [
+    'a misspelt field',
+    [late({ ...open, form: { sujbect: 'x', details: 'y' } })],
+    'Line 66 (late): sujbect: There is no such field. Did you mean “subject”?',
+  ],
+  [
+    'an item for a command without a list',
+    [late({ command: 'ticket.solve', of: 't-3', item: 'm-1' })],
+    'Line 66 (late): item: ticket.solve concerns no item of a list, so it has none.',
+  ],
+  [
+    'an item for a command that adds one',
+    [late({ command: 'ticket.reply', of: 't-3', item: 'm-1', form: { text: 'x' } })],
+    'Line 66 (late): item: ticket.reply adds a message, so it has none.',
+  ],
+  [
+    'no item for a command on one',
+    [late({ command: 'ticket.correctMessage', of: 't-2', form: { text: 'x' } })],
+    'Line 66 (late): item: name the message.',
+  ],
+  [
+    'an aggregate for a creation',
+    [late({ ...open, of: 't-3' })],
+    'Line 66 (late): of: ticket.open creates a ticket, so it has none.',
+  ],
+  ['no aggregate for a change', [late({ command: 'ticket.solve' })], 'Line 66 (late): of: name the ticket.'],
+  [
+    'a creation without owner and actor',
+    [late({ command: 'ticket.open', form: { subject: 'x', details: 'y' } })],
+    'Line 66 (late): requesterId: name the owner, or an actor, who is the owner then.',
   ],
   [
     'a refusal of the domain',

@@ -1,5 +1,4 @@
 import type { Pool } from '#shared/database/pool.ts';
-import type { EventLog } from '#shared/event-log/event-log.ts';
 import { aggregateHandlers } from '../aggregates/handle.ts';
 import { openDecisions } from '../decisions.ts';
 import { createExecutor } from '../execute.ts';
@@ -8,10 +7,10 @@ import type { States } from '../states.ts';
 import { userRules } from '../users/rules.ts';
 import { withEventCommands } from './event-commands.ts';
 import { createImporter } from './importer.ts';
-import { readBefore, requestOf } from './known-keys.ts';
-import type { ImportLine } from './line.ts';
+import { createLineOrder } from './in-order.ts';
+import { readBefore } from './known-keys.ts';
 import { checkLines, readLines } from './read-lines.ts';
-import { FaultOfLine } from './resolve-names.ts';
+import { type Rehearsal, rehearse } from './rehearse.ts';
 
 type Importing = Parameters<typeof openDecisions>[0] & {
   readonly signal: AbortSignal;
@@ -68,6 +67,20 @@ export const importHistory = async (importing: Importing, path: string): Promise
   return { ...report, isStopped: signal.aborted };
 };
 
+/** Checks all lines of a file as far as possible without their decisions, and imports nothing. */
+export const rehearseHistory = async (
+  importing: Importing & { report(sentence: string): Promise<void> },
+  path: string,
+): Promise<Rehearsal> => {
+  const { eventLog, signal, clock, pool } = importing;
+  const domain = withEventCommands(importing.domain);
+  const { base } = await openDecisions({ ...importing, domain });
+  const { keys, latest } = await readBefore(domain, eventLog, signal);
+  const { keys: passed } = await openPassed(pool);
+  const { states } = base;
+  return rehearse({ ...importing, domain, states, keys, passed, latest, nowMs: clock.nowMs() }, path);
+};
+
 /** Nobody else writes to the log meanwhile, so that a state in memory is the present one. */
 const onlyWriter = (states: States): States => ({
   ...states,
@@ -90,38 +103,5 @@ const openPassed = async (pool: Pool): Promise<Passed> => {
         'insert into process_manager.import_passed (key) values ($1) on conflict do nothing',
         [key],
       )),
-  };
-};
-
-/**
- * Imports one line after the other, because each is decided on what the lines before it have changed, and the
- * log must have their order.
- */
-const createLineOrder = (log: EventLog, latestBefore: string) => {
-  let latest = latestBefore;
-  let current = '';
-  let hasEvents = false;
-  const append: EventLog['append'] = async (stream, expected, events, options) => {
-    const appended = await log.append(stream, expected, events, options);
-    if (String(events[0]?.metadata.request) === current) hasEvents = true;
-    return appended;
-  };
-  return {
-    log: { ...log, append } satisfies EventLog,
-    /** Before anything of the line is decided, so that a refused one leaves nothing behind. */
-    demandTime({ at }: ImportLine): void {
-      if (at < latest)
-        throw new FaultOfLine(
-          `its time, ${at}, is before ${latest}, that of an event in the log: import before anything else happens, into an installation without users, with the lines in the order of time`,
-        );
-    },
-    /** Returns whether the line has events. */
-    async run(line: ImportLine, take: () => Promise<void>): Promise<boolean> {
-      current = requestOf(line.key);
-      hasEvents = false;
-      await take();
-      if (hasEvents) latest = line.at;
-      return hasEvents;
-    },
   };
 };

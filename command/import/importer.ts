@@ -1,23 +1,23 @@
 import type { UserId } from '#kernel/base/brands.ts';
-import { parsePlainly } from '#kernel/base/plain-issues.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import { typeOfCommand } from '#kernel/decide/decide.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
-import { commandSchema } from '#kernel/decide/forms.ts';
 import type { AggregateState } from '#kernel/decide/state.ts';
 import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
 import type { Clock } from '#shared/clock/clock.ts';
-import type { Command } from '#shared/commands/command.ts';
 import { AppendTooLarge, TooManyEvents } from '#shared/event-log/errors.ts';
+import type { Caller } from '#shared/policy.ts';
+import { roleAndAttributesIn } from '#shared/role-and-attributes.ts';
 import { freshIds, type Sent } from '../handling/execution-context.ts';
 import type { AnyHandler } from '../handling/handler.ts';
 import { streamOf } from '../handling/target.ts';
 import type { States } from '../states.ts';
 import { userStream, usersOf } from '../users/user.ts';
-import { commandOf } from './event-commands.ts';
+import { commandIn, commandNamed } from './command-of-line.ts';
+import { demandPast } from './in-order.ts';
 import { type Imported, requestOf } from './known-keys.ts';
 import { type ImportLine, refusedLine } from './line.ts';
-import { FaultOfLine, formNamed, idNamed, itemNamed } from './resolve-names.ts';
+import { FaultOfLine, idNamed } from './resolve-names.ts';
 
 export type Importer = {
   /** Runs the command of a line at its time. Throws a sentence about the line if it cannot. */
@@ -43,12 +43,13 @@ export const createImporter = (dependencies: Dependencies, keys: Map<string, Imp
   const { domain, states, handlers, newId, clock, demandTime } = dependencies;
   const importedAt = new Date(clock.nowMs()).toISOString();
 
-  const authorOf = async ({ actor }: ImportLine): Promise<UserId | undefined> => {
+  /** The author as of this line: the fields that conditions compare are those that its lines have made. */
+  const authorOf = async ({ actor }: ImportLine): Promise<Author | undefined> => {
     if (actor === undefined) return undefined;
-    const id = idNamed(keys, 'user', actor) as UserId;
-    const { state } = await states.load<AggregateState, never>(usersOf(domain), userStream(id));
-    if (state.status === 'absent') throw new FaultOfLine(`there is no user ${id}`);
-    return id;
+    const userId = idNamed(keys, 'user', actor) as UserId;
+    const { state } = await states.load<AggregateState, never>(usersOf(domain), userStream(userId));
+    if (state.status === 'absent') throw new FaultOfLine(`there is no user ${userId}`);
+    return { userId, attributes: roleAndAttributesIn(domain, state.fields).attributes ?? undefined };
   };
 
   const sentBy = async (line: ImportLine): Promise<Sent> => {
@@ -59,7 +60,7 @@ export const createImporter = (dependencies: Dependencies, keys: Map<string, Imp
       execution: {
         metadata: {
           at: line.at,
-          actor: actingFor === undefined ? 'system:import' : `user:${actingFor}`,
+          actor: actingFor === undefined ? 'system:import' : `user:${actingFor.userId}`,
           client: null,
           ...{ request, correlation: request, causation: null, importedAt },
         },
@@ -69,31 +70,14 @@ export const createImporter = (dependencies: Dependencies, keys: Map<string, Imp
     };
   };
 
-  const commandIn = (line: ImportLine, kind: Kind, command: CommandInfo): Command => {
-    const { list } = command;
-    const form = formNamed(keys, kind, command, line.form);
-    const given = {
-      ...form,
-      type: typeOfCommand(kind, command.name),
-      ...(line.of !== undefined && { [`${kind.name}Id`]: idNamed(keys, kind.name, line.of) }),
-      ...(line.item !== undefined &&
-        list !== undefined && { [list.id.name]: itemNamed(keys, kind, list, line.item) }),
-    };
-    const { data, error } = parsePlainly(commandSchema(kind, command), given);
-    if (data !== undefined) return data as unknown as Command;
-    const [issue] = error.issues;
-    const place = issue?.code === 'unrecognized_keys' ? issue.keys[0] : issue?.path.join('.');
-    throw new FaultOfLine(`${place || 'the form'}: ${issue?.message}`);
-  };
-
   const take = async (line: ImportLine) => {
-    if (line.at > importedAt) throw new FaultOfLine(`its time, ${line.at}, is in the future`);
+    demandPast(line, importedAt);
     demandTime(line);
-    const [kind, command] = commandNamed(domain, line);
+    const { kind, command } = commandNamed(domain, line);
     const sent = await sentBy(line);
     const handler = handlers[typeOfCommand(kind, command.name)];
     if (handler === undefined) throw new Error(`${command.name} has no handler`);
-    const outcome = await handler.handle(commandIn(line, kind, command), sent);
+    const outcome = await handler.handle(commandIn(keys, line, { kind, command }), sent);
     const itemId = await itemAdded(dependencies, { kind, command, handler, outcome });
     keys.set(line.key, { kind: kind.name, id: outcome.id, itemId });
   };
@@ -103,21 +87,6 @@ export const createImporter = (dependencies: Dependencies, keys: Map<string, Imp
         throw explained(line, error);
       }),
   };
-};
-
-/** The command of a line; throws a sentence if the domain has none of this name. */
-const commandNamed = (
-  { kinds }: Domain,
-  { command: sent, event }: ImportLine,
-): readonly [Kind, CommandInfo] => {
-  const [of = '', name = ''] = (sent ?? event ?? '').split('.');
-  const kind = kinds[of];
-  if (kind === undefined) throw new FaultOfLine(`the domain has no aggregate ${of}`);
-  const command = kind.commands[sent === undefined ? commandOf(name) : name];
-  if (command !== undefined) return [kind, command];
-  const [what, all] = sent === undefined ? ['event', kind.events] : ['command', kind.commands];
-  const names = Object.keys(all).filter((each) => !each.includes(' '));
-  throw new FaultOfLine(`${of} has no ${what} ${name}: use one of ${names.join(', ')}`);
 };
 
 type Added = {
@@ -138,6 +107,8 @@ const itemAdded = async ({ domain, states }: Dependencies, { kind, command, hand
   if (known?.state.status === 'present') return known.state.numbers?.[list.name];
   return (await handler.reveal?.(outcome))?.itemId;
 };
+
+type Author = NonNullable<Extract<Caller, { kind: 'system' }>['actingFor']>;
 
 /** Faults of the file and refusals of the domain are sentences; everything else is a fault of the server. */
 const explained = (line: ImportLine, error: unknown): unknown => {

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { nearest } from '#kernel/base/nearest.ts';
 import { parsePlainly } from '#kernel/base/plain-issues.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 
@@ -31,15 +32,21 @@ export type ImportLine = z.infer<typeof Line> & { readonly number: number };
 
 export const lineOf = (text: string, number: number): ImportLine => {
   const { data, error } = parsePlainly(Line, parseJson(text, number));
-  if (data === undefined) {
-    const [issue] = error.issues;
-    throw refusedLine({ number }, `${issue?.path.join('.') || 'the line'}: ${issue?.message}`);
-  }
+  if (data === undefined) throw refusedLine({ number }, faultIn(error, 'the line', Object.keys(Line.shape)));
   if ((data.command === undefined) === (data.event === undefined))
     throw refusedLine({ number, key: data.key }, 'it needs either a command or an event');
   const at = new Date(data.at).toISOString();
   if (!YEARS.test(at)) throw refusedLine({ number, key: data.key }, 'at: Must be in the years 1 to 9999');
   return { ...data, at, number };
+};
+
+/** The first fault of an input, by its place: a misspelt name rather than the field that is missing then. */
+export const faultIn = ({ issues }: z.ZodError, whole: string, names: readonly string[]): string => {
+  const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0];
+  if (issue?.code !== 'unrecognized_keys') return `${issue?.path.join('.') || whole}: ${issue?.message}`;
+  const [typed = ''] = issue.keys;
+  const meant = issue.path.length === 0 ? nearest(typed, names) : undefined;
+  return `${[...issue.path, typed].join('.')}: ${issue.message}${meant === undefined ? '' : ` Did you mean “${meant}”?`}`;
 };
 
 /** Its offset may move a time to other years. */
@@ -60,6 +67,6 @@ export const refusedLine = (
   cause?: unknown,
 ): StartRefused =>
   new StartRefused(
-    `Line ${number}${key === undefined ? '' : ` (${key})`}: ${why.replace(/\.$/, '')}.`,
+    `Line ${number}${key === undefined ? '' : ` (${key})`}: ${why.replace(/(?<![.?])$/, '.')}`,
     cause === undefined ? {} : { cause },
   );

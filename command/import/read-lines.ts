@@ -5,11 +5,22 @@ import { type ImportLine, lineOf, refusedLine } from './line.ts';
 
 /** Reads a file of lines, which may be larger than the memory. Empty lines are passed over. */
 export async function* readLines(path: string): AsyncGenerator<ImportLine> {
+  for await (const read of readUnchecked(path)) {
+    const line = read();
+    if (line !== undefined) yield line;
+  }
+}
+
+/** The same, with a function for each line that throws if it has a fault; undefined for an empty line. */
+export async function* readUnchecked(path: string): AsyncGenerator<() => ImportLine | undefined> {
   let number = 0;
   for await (const bytes of linesOf(path)) {
     number += 1;
-    const text = textOf(bytes, number);
-    if (text.trim() !== '') yield lineOf(text, number);
+    const at = number;
+    yield () => {
+      const text = textOf(bytes, at);
+      return text.trim() === '' ? undefined : lineOf(text, at);
+    };
   }
 }
 
@@ -42,20 +53,30 @@ const textOf = (bytes: Buffer, number: number): string => {
 /** Checks the form of all lines before anything is imported. Returns how many there are. */
 export const checkLines = async (path: string): Promise<number> => {
   await demandFile(path);
-  const keys = new Set<string>();
-  let before = '';
+  const demandNext = createDemandNext();
+  let count = 0;
   for await (const line of readLines(path)) {
-    if (keys.has(line.key)) throw refusedLine(line, 'an earlier line has this key');
-    keys.add(line.key);
-    if (line.at < before)
-      throw refusedLine(line, `its time is before that of the line above: sort them by time`);
-    before = line.at;
+    demandNext(line);
+    count += 1;
   }
-  return keys.size;
+  return count;
 };
 
-/** It is read twice. */
-const demandFile = async (path: string): Promise<void> => {
+/** Throws unless the key of a line is new, and its time not before that of the line above. */
+export const createDemandNext = (): ((line: ImportLine) => void) => {
+  const keys = new Set<string>();
+  let before = '';
+  return (line) => {
+    const [isNew, isLater] = [!keys.has(line.key), line.at >= before];
+    keys.add(line.key);
+    before = line.at;
+    if (!isNew) throw refusedLine(line, 'an earlier line has this key');
+    if (!isLater) throw refusedLine(line, `its time is before that of the line above: sort them by time`);
+  };
+};
+
+/** It is read several times. */
+export const demandFile = async (path: string): Promise<void> => {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) throw new StartRefused(`There is no file ${path}.`);
   if (!found.isFile()) throw new StartRefused(`${path} is no file: write the lines into one.`);

@@ -7,6 +7,11 @@ import type { Name } from './line.ts';
 /** The lines so far, by their keys. */
 export type Keys = ReadonlyMap<string, Imported>;
 
+/** Of a line whose command is unknown: a rehearsal does not call the lines wrong that name it. */
+export const ANY_KIND = '*';
+const isOf = (found: Imported | undefined, kind: string): found is Imported =>
+  found?.kind === kind || found?.kind === ANY_KIND;
+
 /** Not a refusal of the domain: a line names what does not exist, or comes too late. */
 export class FaultOfLine extends Error {}
 
@@ -14,7 +19,7 @@ export class FaultOfLine extends Error {}
 export const idNamed = (keys: Keys, kind: string, name: Name): number => {
   if (typeof name === 'number') return name;
   const found = keys.get(name);
-  if (found?.kind === kind) return found.id;
+  if (isOf(found, kind)) return found.id;
   throw new FaultOfLine(`no earlier line with the key “${name}” created a ${spaced(kind)}`);
 };
 
@@ -23,7 +28,7 @@ export const itemNamed = (keys: Keys, kind: Kind, list: ListInfo, name: Name): n
   if (list.key !== undefined) return typeof name === 'string' ? idOrText(keys, list.id.def, name) : name;
   if (typeof name === 'number') return name;
   const found = keys.get(name);
-  if (found?.kind === kind.name && found.itemId !== undefined) return found.itemId;
+  if (isOf(found, kind.name) && found.itemId !== undefined) return found.itemId;
   throw new FaultOfLine(`no earlier line with the key “${name}” added a ${spaced(list.one)}`);
 };
 

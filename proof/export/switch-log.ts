@@ -50,10 +50,14 @@ type Held = {
 };
 
 /** Refuses while any part of Annals runs, because it would continue with the former log. */
-export const demandStopped = async (database: Pick<Pool | Connection, 'query'>): Promise<void> => {
+export const demandStopped = async (
+  database: Pick<Pool | Connection, 'query'>,
+  { ownLease = '' } = {},
+): Promise<void> => {
   if (!(await exists(database, 'public.lease'))) return;
   const { rows } = await database.query<{ name: string }>(
-    `select name from public.lease where ${isHeld('lease')} order by name`,
+    `select name from public.lease where ${isHeld('lease')} and name <> $1 order by name`,
+    [ownLease],
   );
   if (rows[0])
     throw new StartRefused(

@@ -6,7 +6,7 @@ import { openCuttable } from '../../../test/engines/cuttable.ts';
 import { test as base } from '../../../test/engines/pool.ts';
 import { until } from '../../../testing/until.ts';
 import { openPool, type Pool } from '../pool.ts';
-import { holdLeases, isHeld, migrateLeases, runUnderLease } from './lease.ts';
+import { holdLeases, isHeld, migrateLeases, runUnderLease, takeLease } from './lease.ts';
 
 const TTL_MS = 400;
 const idle = (signal: AbortSignal) => delay(60_000, undefined, { signal }).catch(() => {});
@@ -219,4 +219,15 @@ test('whoever holds a lease hears that it was taken', async ({ pool }) => {
     `update public.lease set owner = gen_random_uuid(), epoch = epoch + 1 where name = 'taken'`,
   );
   await until(() => held.lost.aborted, Boolean);
+});
+
+test('a lease that is held cannot be taken, and can once its holder has ended', async ({ pool }) => {
+  {
+    await using first = await takeLease(pool, 'free', TTL_MS);
+    expect(first?.lost.aborted).toBe(false);
+    await delay(2 * TTL_MS);
+    expect(await takeLease(pool, 'free', TTL_MS)).toBeUndefined();
+  }
+  await using second = await takeLease(pool, 'free', TTL_MS);
+  expect(second).toBeDefined();
 });

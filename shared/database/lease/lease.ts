@@ -68,7 +68,6 @@ export const holdLeases = async (
   ttlMs = TTL_MS,
 ): Promise<HeldLeases> => {
   const owner = randomUUID();
-  const [lost, done] = [new AbortController(), new AbortController()];
   const held = await Promise.all(
     names.map(async (name) => {
       const lease: Lease = { pool, name, owner, ttlMs };
@@ -76,15 +75,32 @@ export const holdLeases = async (
       return { lease, epoch: free ?? (await seize(lease)), hadOwner: free === undefined };
     }),
   );
-  const renewing = held.map(({ lease, epoch }) =>
+  const leases = renewing(held);
+  if (held.some(({ hadOwner }) => hadOwner)) await delay(ttlMs / 2);
+  return leases;
+};
+
+/** Takes a lease until it is disposed; undefined if somebody holds it. */
+export const takeLease = async (
+  pool: pg.Pool,
+  name: string,
+  ttlMs = TTL_MS,
+): Promise<HeldLeases | undefined> => {
+  const lease: Lease = { pool, name, owner: randomUUID(), ttlMs };
+  const epoch = await acquire(lease);
+  return epoch === undefined ? undefined : renewing([{ lease, epoch }]);
+};
+
+const renewing = (held: readonly { readonly lease: Lease; readonly epoch: number }[]): HeldLeases => {
+  const [lost, done] = [new AbortController(), new AbortController()];
+  const all = held.map(({ lease, epoch }) =>
     renewUntil(lease, epoch, done.signal).finally(() => done.signal.aborted || lost.abort()),
   );
-  if (held.some(({ hadOwner }) => hadOwner)) await delay(ttlMs / 2);
   return {
     lost: lost.signal,
     async [Symbol.asyncDispose]() {
       done.abort();
-      await Promise.all(renewing);
+      await Promise.all(all);
       await Promise.all(held.map(({ lease }) => release(lease).catch(() => {})));
     },
   };
