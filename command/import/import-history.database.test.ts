@@ -1,3 +1,5 @@
+// Over 200 lines, because every case imports lines of the one domain that is declared here.
+
 import { expect } from 'vitest';
 import { allEvents } from '../../test/engines/command-side.ts';
 import { startImporting } from '../../test/engines/importing.ts';

@@ -1,7 +1,8 @@
 import type { RequestHandler } from 'express';
+import { whenAsked } from '#shared/when-asked.ts';
 import { refuseOtherMethods } from './answer-errors.ts';
 import { demandPreferredType } from './media-type.ts';
-import { ROOT_PAGE_POLICY, type RootPage, rootPage } from './root-page.ts';
+import type { RootPage } from './root-page.ts';
 import { createRouteTable } from './route-table.ts';
 
 export type RootOptions = Omit<RootPage, 'offersDemo'> & {
@@ -18,12 +19,14 @@ const MEDIA_TYPES = ['application/json', 'application/hal+json', 'text/html'] as
 export const rootRoutes = (options: RootOptions): RequestHandler => {
   const table = createRouteTable();
   const json = JSON.stringify(rootDocument(options));
+  const page = whenAsked(() => import('./root-page.ts'));
   table
     .routerOf('/')
     .get('/', async (request, response) => {
       response.set({ Vary: 'Accept', 'Cache-Control': 'public, max-age=60' });
       const type = demandPreferredType(request, MEDIA_TYPES);
       if (type !== 'text/html') return void response.type(type).send(json);
+      const { ROOT_PAGE_POLICY, rootPage } = await page();
       const offersDemo = (await options.offersDemo?.()) ?? false;
       response
         .set({ 'Content-Security-Policy': ROOT_PAGE_POLICY, 'Referrer-Policy': 'no-referrer' })
