@@ -3,11 +3,13 @@ import type { FastPath } from '#edge/http/fast-path.ts';
 import type { Link } from '#edge/http/root-page.ts';
 import { routesWhenAsked } from '#edge/http/routes-when-asked.ts';
 import type { ReadWritten } from '#edge/rest/writes/write-routes.ts';
+import { routeOf } from '#kernel/base/rest/operation.ts';
 import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import { ofAggregates, ofViews } from '#shared/rest/operations.ts';
+import { OPERATOR_OPERATIONS } from '#shared/rest/operator.ts';
 import { coreReads, itemReads } from './core-reads.ts';
 import { openApiRoutes } from './openapi/routes.ts';
 import { ownRoutes } from './own-routes.ts';
@@ -125,7 +127,7 @@ const rareRoutes = ({
 }: QueryResources & { readonly kinds: KindReads }): Router =>
   Router()
     .post(
-      '/operations/{*path}',
+      [OPERATOR_OPERATIONS.retryParkedItem, OPERATOR_OPERATIONS.releaseParkedItem].map(routeOf),
       routesWhenAsked(async () => {
         const { operatorCommandRoutes } = await import('./operations/operator-command-routes.ts');
         return operatorCommandRoutes({ pool, bodyBytesMax: limits.bodyBytesMax });

@@ -46,7 +46,12 @@ test('a path reports its methods', async ({ ada, articleId, ask }) => {
     expect(refused.body).toMatchObject({ code: 'method_not_allowed' });
     expect(refused.headers.get('allow')).toBeTruthy();
   }
-  expect(await ask('GET', '/nowhere')).toMatchObject({ status: 404, body: { code: 'not_found' } });
+  for (const [method, path] of [
+    ['GET', '/nowhere'],
+    ['OPTIONS', '/operations/nowhere'],
+    ['POST', '/operations/nowhere'],
+  ] as const)
+    expect(await ask(method, path)).toMatchObject({ status: 404, body: { code: 'not_found' } });
 });
 
 test('a web page of another origin may read, including the relevant headers', async ({
