@@ -3,9 +3,11 @@ import { notFound, Rejection } from '#kernel/base/rejection.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { refuseParked } from '../rows/parked.ts';
-import { presentSql, type Source } from '../rows/sources.ts';
+import type { Source } from '../rows/source.ts';
+import { presentSql } from '../rows/sources.ts';
 import { createFinder } from '../rows/statement.ts';
-import { type ItemRow, joinedAs, selectionOfItem } from './rows.ts';
+import type { ItemRow } from './rows.ts';
+import { joinedAs, selectionOfItem } from './selection.ts';
 
 /**
  * Finds an item by its id. An undefined id, an absent item, and one that is not `isSeen` are all refused as

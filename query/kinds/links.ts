@@ -23,8 +23,10 @@ import {
   userIdOf,
 } from '#shared/policy.ts';
 import { isReadAsParent, resourceUnder } from '../rows/rights.ts';
-import { type Member, type Row, type Source, sourcesOf } from '../rows/sources.ts';
-import { type ItemRow, joinedAs, parentIn, resourceIn, roomOf } from './rows.ts';
+import type { Member, Source } from '../rows/source.ts';
+import { type Row, sourcesOf } from '../rows/sources.ts';
+import { type ItemRow, parentIn, resourceIn } from './rows.ts';
+import { joinedAs, roomOf } from './selection.ts';
 import { targetIn, targetSeenBy } from './targets.ts';
 
 type Links = Readonly<Record<string, Link>>;

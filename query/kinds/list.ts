@@ -7,10 +7,12 @@ import { type Caller, mayAlways } from '#shared/policy.ts';
 import { readList } from '../lists/list.ts';
 import { clausesOf, type Order, type Walk } from '../lists/walk.ts';
 import { demandSearchable, readableParts, rowsWith, stateMemberOf } from '../rows/rights.ts';
-import type { Row, Sort, Source } from '../rows/sources.ts';
+import type { Sort, Source } from '../rows/source.ts';
+import type { Row } from '../rows/sources.ts';
 import { Parameters, runShared, runWithCustomPlan } from '../rows/statement.ts';
 import { representationOf } from './representation.ts';
-import { type ItemRow, selectionOfList } from './rows.ts';
+import type { ItemRow } from './rows.ts';
+import { selectionOfList } from './selection.ts';
 
 /** The parameters of a list, as parsed by the schema of its operation. */
 export type Asked = {

@@ -5,8 +5,8 @@ import { integer, line, list, states } from '#kernel/declare/fields.ts';
 import { policyOf } from '#shared/policy.ts';
 import { callerIn } from '../../test/engines/policy.ts';
 import { demandSource, sourcesOf } from '../rows/sources.ts';
-import { presentItems } from './items.ts';
 import { linksOf } from './links.ts';
+import { presentItems } from './present-items.ts';
 import type { ItemRow } from './rows.ts';
 
 const base = domain({ name: 'plans', roles: ['planner'] });

@@ -6,9 +6,10 @@ import type { Link } from '#kernel/base/rest/fields.ts';
 import { isAlwaysShown } from '#kernel/conditions/references.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import { type Caller, mayOf, type Resource } from '#shared/policy.ts';
-import type { Member, Source } from '../rows/sources.ts';
+import type { Member, Source } from '../rows/source.ts';
 import { type CreationUnder, creationBy, linksOf } from './links.ts';
-import { type ItemRow, joinedAs, labelOf, resourceIn } from './rows.ts';
+import { type ItemRow, resourceIn } from './rows.ts';
+import { joinedAs, labelOf } from './selection.ts';
 import { targetIn, targetSeenBy } from './targets.ts';
 
 /** How the items of one kind are shown, with their links: compiled once. */

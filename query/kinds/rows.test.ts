@@ -6,7 +6,8 @@ import { holdsOf } from '#kernel/conditions/holds.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { flag, line, ref, states } from '#kernel/declare/fields.ts';
 import { demandSource, sourcesOf } from '../rows/sources.ts';
-import { resourceIn, selectionOfItem, withReferences } from './rows.ts';
+import { resourceIn, withReferences } from './rows.ts';
+import { selectionOfItem } from './selection.ts';
 
 const base = domain({ name: 'office', roles: ['employee'] });
 const { aggregate } = base;

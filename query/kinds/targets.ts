@@ -2,8 +2,11 @@ import type { Operation } from '#kernel/base/operation.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
 import { type Caller, mayAlways, mayOf } from '#shared/policy.ts';
-import { fieldsIn, type Member, type Needs, type Row, type Source } from '../rows/sources.ts';
-import { ENDED_COLUMN, findIn, hidesEnded, joinedAs } from './rows.ts';
+import type { Needs } from '../rows/needs.ts';
+import type { Member, Source } from '../rows/source.ts';
+import { fieldsIn, type Row } from '../rows/sources.ts';
+import { findIn } from './rows.ts';
+import { ENDED_COLUMN, hidesEnded, joinedAs } from './selection.ts';
 
 /**
  * The target of a reference, joined to a row under the name of the reference. `needs` are the columns on

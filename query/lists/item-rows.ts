@@ -1,6 +1,7 @@
 import type { Pool } from '#shared/database/pool.ts';
 import { outsideOf } from '../rows/rights.ts';
-import type { Filter, ItemSource, Row } from '../rows/sources.ts';
+import type { Filter, ItemSource } from '../rows/source.ts';
+import type { Row } from '../rows/sources.ts';
 import { Parameters, runShared } from '../rows/statement.ts';
 import type { ItemGap } from './item-cursor.ts';
 

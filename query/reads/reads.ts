@@ -12,7 +12,8 @@ import { asParent, type ItemRow, resourceIn } from '../kinds/rows.ts';
 import type { Reader, Reads } from '../rest/read-routes.ts';
 import { isReadAsParent, resourceUnder } from '../rows/rights.ts';
 import { poolFor, type ReadConnections } from '../rows/searches.ts';
-import { demandItems, demandSource, type Source, sourcesOf } from '../rows/sources.ts';
+import type { Source } from '../rows/source.ts';
+import { demandItems, demandSource, sourcesOf } from '../rows/sources.ts';
 import { type ViewReads, viewReadsOf } from '../views/reads.ts';
 import { demandViewSource } from '../views/source.ts';
 

@@ -8,7 +8,8 @@ import { conditionSql, type SqlWriter } from '#kernel/conditions/sql.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
 import { stateFieldOf } from '#kernel/registry/state-field.ts';
 import { type Caller, NO_RIGHTS, ownOf, type Resource, reachOf, userIdOf } from '#shared/policy.ts';
-import { type ItemSource, type Member, presentSql, type Source } from './sources.ts';
+import type { ItemSource, Member, Source } from './source.ts';
+import { presentSql } from './sources.ts';
 import type { Parameters } from './statement.ts';
 
 /** A part of the rows that a caller may read, as conditions on the row t. */

@@ -9,7 +9,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { followedView, keyOfRow } from '#kernel/rest/views.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { ofViews } from '#shared/rest/operations.ts';
-import { referencesOf } from '../kinds/items.ts';
+import { referencesOf } from '../kinds/item-references.ts';
 import type { Live } from '../live/live.ts';
 import { EVENT_STREAM_TYPE } from '../sse/event-stream.ts';
 import { eventMessage, idMessage } from '../sse/messages.ts';

@@ -1,7 +1,7 @@
 import { streamName } from '#kernel/base/events/streams.ts';
 import type { Operation } from '#kernel/base/operation.ts';
 import { type Caller, mayAlways, type Policy } from '#shared/policy.ts';
-import type { Source } from '../rows/sources.ts';
+import type { Source } from '../rows/source.ts';
 import type { Past } from './past.ts';
 
 /**

@@ -14,7 +14,8 @@ import type { FindItem } from '../kinds/find.ts';
 import { type ItemRow, resourceIn } from '../kinds/rows.ts';
 import { findUpload } from '../lists/item-rows.ts';
 import type { KindReads } from '../reads/reads.ts';
-import { type ItemSource, type Member, type Source, sourcesOf } from '../rows/sources.ts';
+import type { ItemSource, Member, Source } from '../rows/source.ts';
+import { sourcesOf } from '../rows/sources.ts';
 import { secondsLeft } from './signed-address.ts';
 
 /**

@@ -8,7 +8,7 @@ import type { Domain, ViewInfo } from '#kernel/registry/registry.ts';
 import { isOfOneShare } from '#kernel/registry/view-of.ts';
 import { fieldsOfView, partIn, sortsOfView } from '#kernel/rest/views.ts';
 import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
-import type { Member } from '../rows/sources.ts';
+import type { Member } from '../rows/source.ts';
 
 /** How the rows of one view are read: compiled once from the declaration. */
 export type ViewSource = {

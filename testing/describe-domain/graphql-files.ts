@@ -1,5 +1,5 @@
 import { isFileField } from '#kernel/decide/accepted-files.ts';
-import type { Member } from '../../query/rows/sources.ts';
+import type { Member } from '../../query/rows/source.ts';
 import type { Resolve } from './graphql-nodes.ts';
 
 /** The details of files, read from their addresses without the kernel’s own code. */

@@ -1,6 +1,7 @@
 import { GraphQLError, type GraphQLSchema } from 'graphql';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
-import { type ItemSource, isPresent, type Member, type Source, sourcesOf } from '../../query/rows/sources.ts';
+import type { ItemSource, Member, Source } from '../../query/rows/source.ts';
+import { isPresent, sourcesOf } from '../../query/rows/sources.ts';
 import type { ViewSource } from '../../query/views/source.ts';
 import { type Asking, mayAs } from './declared.ts';
 import type { Rows } from './graphql-rows.ts';

@@ -5,7 +5,8 @@ import { itemType } from '#kernel/base/names.ts';
 import { oncePer } from '#kernel/base/once-per.ts';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
 import { listsOf, memberName, orderName } from '../../query/graphql/rules/names.ts';
-import { type ItemSource, type Sort, type Source, sourcesOf } from '../../query/rows/sources.ts';
+import type { ItemSource, Sort, Source } from '../../query/rows/source.ts';
+import { sourcesOf } from '../../query/rows/sources.ts';
 import { isHidden, mayEver, mayEverReadPart, mayReadPart, partsOf } from './declared.ts';
 import { detailsIn } from './graphql-files.ts';
 import {

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
-import { type ItemSource, isPresent, type Source, sourcesOf } from '../../query/rows/sources.ts';
+import type { ItemSource, Source } from '../../query/rows/source.ts';
+import { isPresent, sourcesOf } from '../../query/rows/sources.ts';
 import { viewSourcesOf } from '../../query/views/source.ts';
 import { inDatabase } from '../database/search-everywhere.ts';
 import type { Asking } from './declared.ts';

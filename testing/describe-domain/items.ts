@@ -1,7 +1,8 @@
 import { kebab, targetOf, wire } from '#kernel/base/names.ts';
 import type { CommandInfo, Kind, ListInfo, Row } from '#kernel/registry/registry.ts';
 import { memberName } from '../../query/graphql/rules/names.ts';
-import { type ItemSource, sourcesOf } from '../../query/rows/sources.ts';
+import type { ItemSource } from '../../query/rows/source.ts';
+import { sourcesOf } from '../../query/rows/sources.ts';
 import { graphqlClientOf } from '../graphql/graphql-client.ts';
 import { freshBody } from './attempts.ts';
 import { type Before, beforeCommand } from './before.ts';

@@ -1,6 +1,7 @@
 import type { Domain } from '#kernel/registry/registry.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
-import { type Source, sourcesOf } from '../../query/rows/sources.ts';
+import type { Source } from '../../query/rows/source.ts';
+import { sourcesOf } from '../../query/rows/sources.ts';
 import { operate } from '../installation.ts';
 import type { Checks } from './checks.ts';
 import { type Forgery, forge, ROWS_MAX, type Table } from './forgery.ts';

@@ -1,7 +1,8 @@
 import { targetOf } from '#kernel/base/names.ts';
 import type { Kind, Row } from '#kernel/registry/registry.ts';
 import { listsOf, orderName } from '../../query/graphql/rules/names.ts';
-import { type Sort, type Source, sourcesOf } from '../../query/rows/sources.ts';
+import type { Sort, Source } from '../../query/rows/source.ts';
+import { sourcesOf } from '../../query/rows/sources.ts';
 import { inDatabase } from '../database/search-everywhere.ts';
 import type { Checks } from './checks.ts';
 import { checkBothWays, sizeFor } from './pages.ts';

@@ -2,7 +2,7 @@ import { itemType } from '#kernel/base/names.ts';
 import { formatListCursor, listIdentity, parseListCursor } from '../../lists/cursor.ts';
 import { formatItemCursor, type ItemGap, parseItemCursor } from '../../lists/item-cursor.ts';
 import { valuesOf } from '../../lists/item-rows.ts';
-import type { ItemSource } from '../../rows/sources.ts';
+import type { ItemSource } from '../../rows/source.ts';
 import { concatenated, type Piece, textJson } from './json.ts';
 import type { Order } from './mapping.ts';
 import { OutOfPlan } from './out-of-plan.ts';

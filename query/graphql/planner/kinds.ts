@@ -4,7 +4,7 @@ import { RESERVED } from '#kernel/assembly/demand-names.ts';
 import { pathId } from '#kernel/base/rest/path-id.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { stateMemberOf } from '../../rows/rights.ts';
-import type { Filter, Member, Source, Sources } from '../../rows/sources.ts';
+import type { Filter, Member, Source, Sources } from '../../rows/source.ts';
 import { demandSource, rightsToField } from '../../rows/sources.ts';
 import { listsOf, memberName, orderName } from '../rules/names.ts';
 import { type Arguments, at } from './arguments.ts';

@@ -1,7 +1,8 @@
 import { itemType } from '#kernel/base/names.ts';
 import { isReadableWithItems } from '#kernel/conditions/references.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { type ItemSource, sourcesOf } from '../../rows/sources.ts';
+import type { ItemSource } from '../../rows/source.ts';
+import { sourcesOf } from '../../rows/sources.ts';
 import { viewSourcesOf } from '../../views/source.ts';
 import { listsOf, memberName } from '../rules/names.ts';
 import { itemOrder } from './cursors.ts';

@@ -8,7 +8,8 @@ import { mutatingCommands, mutationName, uploadMutations } from '#kernel/registr
 import type { CommandInfo, Domain } from '#kernel/registry/registry.ts';
 import { itemIdIn } from '#kernel/rest/lists.ts';
 import { findItem } from '../../lists/item-rows.ts';
-import { type ItemSource, sourcesOf } from '../../rows/sources.ts';
+import type { ItemSource } from '../../rows/source.ts';
+import { sourcesOf } from '../../rows/sources.ts';
 import { itemArgument } from '../rules/names.ts';
 import type { Upload } from '../uploads/upload.ts';
 import type { Context, Resolver } from './context.ts';

@@ -3,7 +3,7 @@ import { isReadableWithItems } from '#kernel/conditions/references.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { ItemGap } from '../../lists/item-cursor.ts';
 import { gapOf } from '../../lists/item-rows.ts';
-import type { ItemSource, Member, Source } from '../../rows/sources.ts';
+import type { ItemSource, Member, Source } from '../../rows/source.ts';
 import { itemCursorOf, itemPositionOf } from '../planner/cursors.ts';
 import { memberName } from '../rules/names.ts';
 import type { Context, Resolver } from './context.ts';

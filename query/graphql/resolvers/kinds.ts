@@ -2,14 +2,8 @@ import { isAlwaysShown, isReadableWith } from '#kernel/conditions/references.ts'
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import { may } from '#shared/policy.ts';
 import { isReadAsParent, resourceUnder } from '../../rows/rights.ts';
-import {
-  type Child,
-  demandSource,
-  type Member,
-  rightsToField,
-  type Source,
-  sourcesOf,
-} from '../../rows/sources.ts';
+import type { Child, Member, Source } from '../../rows/source.ts';
+import { demandSource, rightsToField, sourcesOf } from '../../rows/sources.ts';
 import { listsOf, memberName } from '../rules/names.ts';
 import type { Context, Resolver } from './context.ts';
 import { listsIn } from './items.ts';

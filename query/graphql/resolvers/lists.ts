@@ -4,7 +4,7 @@ import { pathId } from '#kernel/base/rest/path-id.ts';
 import type { AskedItems } from '../../lists/item-rows.ts';
 import { demandSearchable } from '../../rows/rights.ts';
 import { UNANSWERABLE } from '../../rows/searches.ts';
-import type { Filter, ItemSource } from '../../rows/sources.ts';
+import type { Filter, ItemSource } from '../../rows/source.ts';
 import { cursorOf, rowPositionOf } from '../planner/cursors.ts';
 import { OutOfPlan } from '../planner/out-of-plan.ts';
 import { searchText, storableText, storableValue } from '../planner/values.ts';

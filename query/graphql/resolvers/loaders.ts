@@ -6,7 +6,8 @@ import { type Caller, may, type Resource } from '#shared/policy.ts';
 import { resourceOf } from '../../kinds/rows.ts';
 import { type AskedItems, countItems, listItems } from '../../lists/item-rows.ts';
 import type { ReadConnections } from '../../rows/searches.ts';
-import { type ItemSource, isPresent } from '../../rows/sources.ts';
+import type { ItemSource } from '../../rows/source.ts';
+import { isPresent } from '../../rows/sources.ts';
 import { ANSWER_BYTES_MAX, beyondLimit } from '../documents/limits.ts';
 import {
   countRows,

@@ -11,7 +11,8 @@ import { mutatingCommands, mutationName, uploadMutations } from '#kernel/registr
 import type { CommandInfo, Domain } from '#kernel/registry/registry.ts';
 import type { CommandResult } from '#shared/command-gateway/command-gateway.ts';
 import type { Command } from '#shared/commands/command.ts';
-import { type Member, type Source, sourcesOf } from '../../rows/sources.ts';
+import type { Member, Source } from '../../rows/source.ts';
+import { sourcesOf } from '../../rows/sources.ts';
 import { idArgument, memberName } from '../rules/names.ts';
 import type { Upload } from '../uploads/upload.ts';
 import type { Context, Resolver } from './context.ts';

@@ -7,7 +7,7 @@ import { blobOfUpload } from '#shared/blobs/blob-name.ts';
 import { fileTypeOfPart, receiveFile } from '#shared/blobs/incoming-file.ts';
 import { setUpload } from '#shared/blobs/set-upload.ts';
 import type { Command } from '#shared/commands/command.ts';
-import type { Member } from '../../rows/sources.ts';
+import type { Member } from '../../rows/source.ts';
 import { signAddress } from '../../uploads/signed-address.ts';
 import type { Upload } from '../uploads/upload.ts';
 import type { Context, Resolver } from './context.ts';

@@ -1,6 +1,6 @@
 import { capital, targetOf } from '#kernel/base/names.ts';
 import type { CommandInfo, EventInfo, Kind, ViewInfo } from '#kernel/registry/registry.ts';
-import type { ItemSource, Member, Sort } from '../../rows/sources.ts';
+import type { ItemSource, Member, Sort } from '../../rows/source.ts';
 
 /** GraphQL names of what the domain declares. */
 

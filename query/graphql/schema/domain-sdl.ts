@@ -8,16 +8,8 @@ import { textOf } from '#kernel/declare/texts.ts';
 import { filtersOf } from '#kernel/registry/event-references.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { fieldsOfView } from '#kernel/rest/views.ts';
-import {
-  type Child,
-  demandSource,
-  type Filter,
-  type Member,
-  rightsToField,
-  type Source,
-  type Sources,
-  sourcesOf,
-} from '../../rows/sources.ts';
+import type { Child, Filter, Member, Source, Sources } from '../../rows/source.ts';
+import { demandSource, rightsToField, sourcesOf } from '../../rows/sources.ts';
 import { viewSourcesOf } from '../../views/source.ts';
 import { enumName, listsOf, memberName, orderName } from '../rules/names.ts';
 import { anyChangeOf, changeOf, subscriptionsOf } from './sdl-changes.ts';

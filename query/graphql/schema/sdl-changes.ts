@@ -1,5 +1,5 @@
 import { oneOf } from '#kernel/base/names.ts';
-import type { Source, Sources } from '../../rows/sources.ts';
+import type { Source, Sources } from '../../rows/source.ts';
 import { changedName, changeType, eventName } from '../rules/names.ts';
 import { block, type Line, sentence } from './sdl-lines.ts';
 

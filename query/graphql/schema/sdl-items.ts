@@ -2,7 +2,7 @@ import { capital, itemType, oneOf, spaced } from '#kernel/base/names.ts';
 import { formTextOf, textOf } from '#kernel/declare/texts.ts';
 import { mutatingCommands, mutationName } from '#kernel/registry/mutations.ts';
 import type { CommandInfo } from '#kernel/registry/registry.ts';
-import type { ItemSource, Member } from '../../rows/sources.ts';
+import type { ItemSource, Member } from '../../rows/source.ts';
 import { additionInput, enumName, itemArgument, memberName } from '../rules/names.ts';
 import {
   block,

@@ -3,7 +3,7 @@ import { ABSENT_TARGET } from '#kernel/conditions/references.ts';
 import { isFileField } from '#kernel/decide/accepted-files.ts';
 import { textOf } from '#kernel/declare/texts.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
-import type { Member } from '../../rows/sources.ts';
+import type { Member } from '../../rows/source.ts';
 import { enumName, memberName } from '../rules/names.ts';
 
 type Typed = Pick<Kind, 'type'>;

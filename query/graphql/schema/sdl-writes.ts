@@ -6,7 +6,8 @@ import { mutatingCommands, mutationName, uploadMutations } from '#kernel/registr
 import type { CommandInfo } from '#kernel/registry/registry.ts';
 import { nounOf } from '#shared/blobs/incoming-file.ts';
 import { bytesText } from '#shared/format.ts';
-import { demandItems, type Member, type Source } from '../../rows/sources.ts';
+import type { Member, Source } from '../../rows/source.ts';
+import { demandItems } from '../../rows/sources.ts';
 import { idArgument } from '../rules/names.ts';
 import { itemMutationLine, oneArgument } from './sdl-items.ts';
 import { block, inputOf, type Line, sentence } from './sdl-lines.ts';

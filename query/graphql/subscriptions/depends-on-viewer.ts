@@ -22,16 +22,8 @@ import { isFileField } from '#kernel/decide/accepted-files.ts';
 import { filtersOf } from '#kernel/registry/event-references.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Caller } from '#shared/policy.ts';
-import {
-  type Child,
-  demandSource,
-  type ItemSource,
-  type Member,
-  rightsToField,
-  type Source,
-  type Sources,
-  sourcesOf,
-} from '../../rows/sources.ts';
+import type { Child, ItemSource, Member, Source, Sources } from '../../rows/source.ts';
+import { demandSource, rightsToField, sourcesOf } from '../../rows/sources.ts';
 import { fragmentsOf } from '../documents/measure.ts';
 import { changedName, changeType, eventName, listsOf, memberName } from '../rules/names.ts';
 
