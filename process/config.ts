@@ -1,8 +1,9 @@
 import type { z } from 'zod';
 import type { CorsOrigins } from '#edge/http/cors.ts';
 import type { Listener } from '#edge/http/listen.ts';
-import type { HttpLimits, TlsFiles } from '#edge/http/server.ts';
+import type { HttpLimits } from '#edge/http/server.ts';
 import type { LoadLimits } from '#edge/http/shed-load.ts';
+import type { TlsFiles } from '#edge/http/tls-files.ts';
 import type { RatePolicy } from '#edge/rate-limit/rate-limit.ts';
 import type { GuardRules } from '#shared/webhooks/guard/check-url.ts';
 import type { SETTINGS } from './settings.ts';

@@ -1,7 +1,8 @@
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { HttpLimits, TlsFiles } from '#edge/http/server.ts';
+import type { HttpLimits } from '#edge/http/server.ts';
 import type { LoadLimits } from '#edge/http/shed-load.ts';
+import type { TlsFiles } from '#edge/http/tls-files.ts';
 import { parseRange } from '#shared/webhooks/guard/address.ts';
 import type {
   Config,

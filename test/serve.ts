@@ -1,8 +1,8 @@
 import type { RequestListener } from 'node:http';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { createApp } from '#edge/http/app.ts';
-import type { TlsFiles } from '#edge/http/server.ts';
 import { type HttpServer, startHttpServer } from '#edge/http/server.ts';
+import type { TlsFiles } from '#edge/http/tls-files.ts';
 import type { Config } from '#process/config.ts';
 import { loadConfig } from '#process/load-config.ts';
 import { createLog } from '#process/observability/log.ts';

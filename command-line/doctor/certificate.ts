@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:tls';
-import type { TlsFiles } from '#edge/http/server.ts';
+import type { TlsFiles } from '#edge/http/tls-files.ts';
 import { fileFailure } from '#shared/folder.ts';
 import { plural } from '#shared/format.ts';
 import { type Diagnosis, type Examined, fail, ok, warn } from './diagnosis.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { test as base, describe, expect } from 'vitest';
-import type { TlsFiles } from '#edge/http/server.ts';
+import type { TlsFiles } from '#edge/http/tls-files.ts';
 import { AUTHORITY, SERVER } from '../../test/engines/certificates.ts';
 import { serve } from '../../test/serve.ts';
 import { until } from '../../testing/until.ts';
