@@ -8,7 +8,8 @@ import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { type AccountsSite, openAccountsSite } from '../test/engines/accounts-site.ts';
 import { by, system } from '../test/engines/command-side.ts';
 import { temporaryDataDir } from '../test/engines/data-dir.ts';
-import { forgetFirstMinute, prepareFirstMinute } from './first-minute.ts';
+import { prepareFirstMinute } from './first-minute.ts';
+import { forgetFirstMinute } from './forget-first-minute.ts';
 import type { Person } from './persons/person-table.ts';
 
 const EMAIL = 'demo@example.com';

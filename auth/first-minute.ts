@@ -1,24 +1,14 @@
-// Over 200 lines, because it is one thing: the access of the first minute, from its creation to its removal.
-import { createSecretKey, type KeyObject, randomBytes, randomUUID } from 'node:crypto';
-import * as z from 'zod';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { UserId } from '#kernel/base/brands.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import {
-  type FirstMinute,
-  readDemoAccess,
-  readFirstMinute,
-  removeDemoAccess,
-  writeFirstMinute,
-} from '#process/first-minute-file.ts';
+import { type FirstMinute, readFirstMinute, writeFirstMinute } from '#process/first-minute-file.ts';
 import { clientSettingsOf } from '#shared/clients/settings.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import { holdLock } from '#shared/database/held-lock.ts';
-import { migrate } from '#shared/database/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
-import { SealBroken, seal, unseal } from '#shared/keys/seal.ts';
+import type { MasterKey } from '#shared/keys/master-key.ts';
 import { policyOf } from '#shared/policy.ts';
 import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import type { Credentials } from './accounts/credentials.ts';
@@ -27,9 +17,15 @@ import { DEVELOPMENT_ADMIN as CLIENT_ID } from './clients/built-in.ts';
 import type { By } from './clients/by.ts';
 import type { Clients } from './clients/clients.ts';
 import type { Persons } from './directory.ts';
-import type { GrantEnder } from './storage/end-grants.ts';
+import {
+  type Access,
+  migrateFirstMinute,
+  selectShared,
+  updateShared,
+  writeMark,
+} from './first-minute-table.ts';
 
-type Dependencies = {
+export type Dependencies = {
   readonly domain: Domain;
   readonly pool: Pool;
   readonly masterKey: MasterKey;
@@ -42,10 +38,10 @@ type Dependencies = {
 };
 
 /** An address that can never exist (RFC 2606). */
-const AUTHOR = { name: 'Demo Author', email: 'demo@example.com' } as const;
+export const AUTHOR = { name: 'Demo Author', email: 'demo@example.com' } as const;
 const PASSWORD_BYTES = 12;
 
-const by = (): By => ({
+export const by = (): By => ({
   caller: { kind: 'system', name: 'first-minute' },
   requestId: `first-minute-${randomUUID()}`,
 });
@@ -140,7 +136,7 @@ const settingsOf = (domain: Domain) =>
     serviceAccountRole: 'admin',
   });
 
-const newPassword = (): string => randomBytes(PASSWORD_BYTES).toString('base64url');
+export const newPassword = (): string => randomBytes(PASSWORD_BYTES).toString('base64url');
 
 const LOOK_AGAIN_MS = 250;
 const LOOKS_MAX = 40;
@@ -186,101 +182,4 @@ const obtainAuthor = async (
     if (await credentials.verify(userId, each)) return { userId, password: each };
   await credentials.set(userId, password);
   return { userId, password };
-};
-
-type Forgetting = Pick<Dependencies, 'pool' | 'clients' | 'persons' | 'credentials'> &
-  Pick<GrantEnder, 'endGrantsOfUser'>;
-
-/**
- * Removes the fixtures from an installation that has become production. Returns whether there were any. Looks
- * for the client and the author independently: an operator may have deleted one and not known of the other.
- */
-export const forgetFirstMinute = async (dependencies: Forgetting): Promise<boolean> => {
-  const { pool, clients } = dependencies;
-  await migrateFirstMinute(pool);
-  const mark = await selectMark(pool);
-  const client = await clients.find(CLIENT_ID);
-  if (mark === undefined && client === undefined) return false;
-  const author = mark?.author ?? (await dependencies.persons.byEmail(AUTHOR.email))?.userId;
-  if (author !== undefined) await lockOut(dependencies, author);
-  if (client !== undefined) await clients.remove(CLIENT_ID, undefined, by()).catch(unlessGone);
-  // The mark goes last, so that a restart repeats what a crash interrupted. It stays until the author is
-  // known.
-  if (author !== undefined) await deleteMark(pool);
-  return client !== undefined || author !== undefined;
-};
-
-/** Removes the demo's administrator, whose password is in DATA_DIR. Returns whether there was one. */
-export const forgetDemo = async (dependencies: Forgetting, dataDir: string): Promise<boolean> => {
-  const demo = await readDemoAccess(dataDir);
-  if (demo === undefined) return false;
-  await lockOut(dependencies, demo.administrator.id as UserId);
-  // Last, so that a restart repeats what a crash interrupted.
-  await removeDemoAccess(dataDir);
-  return true;
-};
-
-/** In production, anybody who has this password or is signed in with it is a stranger. */
-const lockOut = async (
-  { persons, credentials, endGrantsOfUser }: Forgetting,
-  author: UserId,
-): Promise<void> => {
-  // Replaces it with a password that nobody knows.
-  if ((await persons.byId(author))?.status !== 'deleted')
-    await credentials.set(author, newPassword() + newPassword());
-  await endGrantsOfUser(author);
-};
-
-/** Another process was first. */
-const unlessGone = (error: unknown): void => {
-  if (!(error instanceof Rejection) || error.code !== 'client_not_found') throw error;
-};
-
-type FirstMinuteMark = { readonly author: UserId | null };
-
-const migrateFirstMinute = (pool: Pool): Promise<void> =>
-  migrate(pool, 'auth-first-minute', new URL('./first-minute-migrations/', import.meta.url));
-
-const selectMark = async (pool: Pool): Promise<FirstMinuteMark | undefined> => {
-  const { rows } = await pool.query<FirstMinuteMark>('select author from auth.first_minute');
-  return rows[0];
-};
-
-/** Never overwrites a known author with null. */
-const writeMark = async (pool: Pool, { author }: FirstMinuteMark): Promise<void> => {
-  await pool.query(
-    `insert into auth.first_minute as known (author) values ($1)
-     on conflict (only_row) do update set author = coalesce(excluded.author, known.author)`,
-    [author],
-  );
-};
-
-const Access = z.object({ secret: z.string(), password: z.string() });
-type Access = z.infer<typeof Access>;
-type Sealing = Pick<Dependencies, 'pool' | 'masterKey'>;
-
-const keyOf = ({ masterKey }: Sealing): KeyObject => createSecretKey(deriveKey(masterKey, 'first-minute'));
-
-/** Undefined if there is none, or none that this master key opens. */
-const selectShared = async (sealing: Sealing): Promise<Access | undefined> => {
-  const { rows } = await sealing.pool.query<{ sealed: Buffer | null }>(
-    'select sealed from auth.first_minute',
-  );
-  const sealed = rows[0]?.sealed ?? undefined;
-  if (sealed === undefined) return undefined;
-  try {
-    return Access.parse(JSON.parse(unseal(keyOf(sealing), sealed, CLIENT_ID).toString()));
-  } catch (error) {
-    if (!(error instanceof SealBroken)) throw error;
-    return undefined;
-  }
-};
-
-const updateShared = async (sealing: Sealing, access: Access): Promise<void> => {
-  const sealed = seal(keyOf(sealing), Buffer.from(JSON.stringify(access)), CLIENT_ID);
-  await sealing.pool.query('update auth.first_minute set sealed = $1', [sealed]);
-};
-
-const deleteMark = async (pool: Pool): Promise<void> => {
-  await pool.query('delete from auth.first_minute');
 };

@@ -5,7 +5,7 @@ import type { Foundation } from '#process/foundation.ts';
 import type { ProcessContext } from '#process/run.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { Log } from '#shared/log.ts';
-import { forgetDemo, forgetFirstMinute } from './first-minute.ts';
+import { forgetDemo, forgetFirstMinute } from './forget-first-minute.ts';
 import { demandPlain, type Mail } from './mail/mail.ts';
 import { type AuthService, startAuthService } from './service.ts';
 
