@@ -9,7 +9,8 @@ import type { Caller } from '#shared/policy.ts';
 import { callerIn, POLICY } from '../../../test/engines/policy.ts';
 import { schema } from '../../../test/engines/schema.ts';
 import { operationOf } from '../../../test/graphql/planned.ts';
-import { dependsOnViewer, sameFor } from './depends-on-viewer.ts';
+import { dependsOnViewer } from './depends-on-viewer.ts';
+import { sameFor } from './same-for.ts';
 
 const author = callerIn(POLICY, { userId: 7, role: 'author' });
 const depends = (text: string, caller: Caller = author): boolean => {

@@ -1,0 +1,197 @@
+import { itemType, targetOf } from '#kernel/base/names.ts';
+import { oncePer } from '#kernel/base/once-per.ts';
+import { callersIn } from '#kernel/conditions/fold.ts';
+import { isReadableWith } from '#kernel/conditions/references.ts';
+import { rightsOf } from '#kernel/conditions/rights.ts';
+import { isFileField } from '#kernel/decide/accepted-files.ts';
+import { filtersOf } from '#kernel/registry/event-references.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import type { Child, ItemSource, Member, Source, Sources } from '../../rows/source.ts';
+import { demandSource, rightsToField, sourcesOf } from '../../rows/sources.ts';
+import { changedName, changeType, eventName, listsOf, memberName } from '../rules/names.ts';
+import {
+  type Fields,
+  IN_CONNECTION,
+  IN_EDGE,
+  IN_PAYLOAD,
+  OF_KERNEL,
+  OF_WEBHOOKS,
+  type SameFor,
+  type SameInTypes,
+} from './same-in-kernel.ts';
+
+export const sameFor = (domain: Domain, type: string, field: string): SameFor | undefined =>
+  sameInTypes(domain)[type]?.[field];
+
+const sameInTypes = oncePer((domain: Domain) => makeTypes(domain));
+
+const makeTypes = (domain: Domain): SameInTypes => {
+  const sources = sourcesOf(domain);
+  const kinds = sources.all.map(({ kind }) => kind);
+  const roots = kinds.flatMap((kind) => [
+    changedName(kind),
+    ...Object.values(kind.events).map((event) => eventName(kind, event)),
+  ]);
+  const user = { webhooks: 'all_but_its_own', webhooksConnection: 'all_but_its_own' } as const;
+  const types = sources.all.flatMap((source): readonly (readonly [string, Fields])[] => {
+    const { type, name } = source.kind;
+    return [
+      [type, { ...sameInType(domain, sources, source), ...(name === 'user' && user) }],
+      [`${type}Connection`, IN_CONNECTION],
+      [`${type}Edge`, IN_EDGE],
+      [changeType(source.kind), { ...IN_PAYLOAD, [name]: 'all' }],
+      ...source.items.flatMap((items) => sameInItems(domain, items)),
+    ];
+  });
+  return {
+    ...OF_KERNEL,
+    Webhook: {
+      ...OF_WEBHOOKS.Webhook,
+      ...Object.fromEntries([...filtersOf(domain).keys()].map((name) => [name, 'all'])),
+    },
+    ...Object.fromEntries(types),
+    Subscription: { ...Object.fromEntries(roots.map((root) => [root, 'all'])), changes: 'all' },
+    Change: { ...IN_PAYLOAD, ...Object.fromEntries(kinds.map(({ name }) => [name, 'all'])), webhook: 'all' },
+  };
+};
+
+const sameInType = (domain: Domain, sources: Sources, source: Source): Fields => {
+  const { members, children } = source;
+  const plain = [
+    'id',
+    'createdAt',
+    'updatedAt',
+    'version',
+    'asOf',
+    'history',
+    ...members.flatMap(({ name, target }) => (target ? [] : [name])),
+  ];
+  return {
+    ...Object.fromEntries(plain.map((name) => [name, sameWith(domain, source, rightsToField(source, name))])),
+    ...addressesIn(members),
+    ...Object.fromEntries(
+      source.items.flatMap(({ list: { name }, part }) =>
+        [name, `${name}Connection`].map(
+          (each) => [each, sameWith(domain, source, part ? [part.right] : [])] as const,
+        ),
+      ),
+    ),
+    ...Object.fromEntries(
+      members.flatMap((member) =>
+        member.target
+          ? [
+              [
+                memberName(member),
+                member.guard === undefined ? sameBehind(domain, source, member) : undefined,
+              ],
+            ]
+          : [],
+      ),
+    ),
+    ...Object.fromEntries(
+      children.flatMap((child) => {
+        const same = sameUnder(domain, demandSource(sources, child.kind.name), child);
+        return [listsOf(child.kind), `${listsOf(child.kind)}Connection`].map((name) => [name, same]);
+      }),
+    ),
+  };
+};
+
+const addressesIn = (members: readonly Member[]): Fields =>
+  Object.fromEntries(
+    members.flatMap(({ name, def }) => [
+      ...(def.kind === 'upload' ? [[`${name}Address`, 'all'] as const] : []),
+      ...(isFileField(def) ? [[`${name}Details`, 'all'] as const] : []),
+    ]),
+  );
+
+/**
+ * A guarded part: if its right asks for users other than the owner, the change of another aggregate need not
+ * concern them.
+ */
+const sameWith = (
+  domain: Domain,
+  { kind, owner }: Source,
+  rights: readonly string[],
+): SameFor | undefined => {
+  const own = kind.name === 'user' ? 'id' : owner?.name;
+  const askers = rights.flatMap((right) => [...askersOf(domain, right)]);
+  if (askers.length === 0) return 'all';
+  return askers.every((asker) => asker === own) ? 'all_but_its_own' : undefined;
+};
+
+/** Readers of the aggregate see all its items; the items’ references lead to data of others. */
+const sameInItems = (
+  domain: Domain,
+  { kind, list, members }: ItemSource,
+): readonly (readonly [string, Fields])[] => {
+  const type = itemType(kind, list);
+  const behind = ({ target }: Member): SameFor | undefined =>
+    target && (askersOf(domain, `${target.name}.read`).size > 0 ? undefined : 'all_and_leads_to_others');
+  const fields = [list.id.name, 'createdAt', 'updatedAt', kind.field].map((name) => [name, 'all'] as const);
+  const ofMembers = members.map(
+    (member) => [memberName(member), member.target ? behind(member) : 'all'] as const,
+  );
+  return [
+    [type, { ...Object.fromEntries([...fields, ...ofMembers]), ...addressesIn(members) }],
+    [`${type}Connection`, IN_CONNECTION],
+    [`${type}Edge`, IN_EDGE],
+  ];
+};
+
+/**
+ * The change concerns the owner of an aggregate and the owner of its parent; other references lead to data of
+ * others.
+ */
+const sameBehind = (
+  domain: Domain,
+  { kind, right, parent, owner }: Source,
+  member: Member,
+): SameFor | undefined => {
+  const isConcerned =
+    (member.name === parent?.name && isAsked(domain, right, member)) || member.name === owner?.name;
+  if (isConcerned && isReadableWith(domain, kind, member)) return 'all';
+  if (member.target && askersOf(domain, `${member.target.name}.read`).size > 0) return undefined;
+  return isConcerned ? 'all' : 'all_and_leads_to_others';
+};
+
+/**
+ * True if a right asks for the owner of a reference’s target, and for everyone else who may read that.
+ * Otherwise a change does not contain them.
+ */
+const isAsked = (domain: Domain, right: string, { name, target }: Member): boolean => {
+  if (target === undefined) return false;
+  const asked = askersOf(domain, right);
+  const there = [
+    ...(target.owner === undefined ? [] : [target.owner]),
+    ...askersOf(domain, `${target.name}.read`),
+  ];
+  return there.every((asker) => asked.has(`${name}.${asker}`));
+};
+
+/**
+ * Only its owner may see some aggregates of a user. Children are as visible as their parent, or different for
+ * every viewer.
+ */
+const sameUnder = (
+  domain: Domain,
+  { kind, owner, right }: Source,
+  { reference }: Child,
+): SameFor | undefined => {
+  const askers = askersOf(domain, right);
+  if (reference === owner?.name)
+    return [...askers].every((asker) => asker === reference) ? 'all_but_its_own' : undefined;
+  const parent = kind.fields[reference];
+  const above = parent && domain.kinds[targetOf(parent)]?.owner;
+  return [...askers].every((asker) => asker === `${reference}.${above}`)
+    ? 'all_and_leads_to_others'
+    : undefined;
+};
+
+/** The fields in which a right compares the caller. */
+const askersOf = (domain: Domain, operation: string): ReadonlySet<string> =>
+  new Set(
+    (rightsOf(domain).get(operation)?.alternatives ?? [])
+      .flatMap((each) => callersIn(each))
+      .map(({ field, path }) => [...path, field].join('.')),
+  );
