@@ -53,7 +53,7 @@ type DispatcherService = AsyncDisposable & {
 const FAILURES_MIN = 5;
 const HOUR_MS = 3_600_000;
 /** How often it looks for due deliveries although the pulse has shown none. */
-const SWEEP_EVERY_MS = 10_000;
+const SWEEP_EVERY_MS = 60_000;
 
 /** Starts the dispatcher: plans deliveries, sends them, and serves their results. */
 export const startDispatcher = async (dependencies: DispatcherDependencies): Promise<DispatcherService> => {
@@ -127,11 +127,10 @@ const sweep = ({ pool, log, clock }: DispatcherDependencies, { takeOver }: Deliv
   startSweeping({
     find: () => findDue(pool, log),
     takeOver,
-    wait: (signal) =>
-      pulseOf(pool).wait({
-        ...{ until: `${ARE_UNATTENDED} or ${HAS_MOVED}`, timeoutMs: SWEEP_EVERY_MS },
-        ...{ clock, signal },
-      }),
+    async wait(signal) {
+      const until = `${ARE_UNATTENDED} or ${HAS_MOVED}`;
+      await pulseOf(pool).wait({ until, clock, timeoutMs: SWEEP_EVERY_MS, signal });
+    },
     log,
   });
 

@@ -3,6 +3,7 @@ import type { Version } from '#kernel/base/brands.ts';
 import { type Clock, dateElsewhereMs } from '#shared/clock/clock.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { EVERY_MS, pulseOf } from '#shared/database/pulse.ts';
 import type { Log } from '#shared/log.ts';
 
 /** One token, all tokens of a grant, or those issued so far to a client or for a user. */
@@ -59,7 +60,9 @@ type FollowedRevocations = Revocations & RevocationNews & AsyncDisposable;
 /** No token lives longer; a revocation can be forgotten after this and the tolerance for clocks. */
 export const ACCESS_TOKEN_LIFETIME_S = 300;
 const RETENTION_S = 2 * ACCESS_TOKEN_LIFETIME_S;
-export const REFRESH_MS = 1_000;
+export const REFRESH_MS = EVERY_MS;
+/** How often they are read although the pulse has shown no news. */
+const REREAD_MS = 60_000;
 /** The possible difference between the clocks of two authorization servers of the former release. */
 const SKEW_S = 1;
 /**
@@ -102,8 +105,8 @@ type Row = {
 type Entry = { readonly revokedAt: number; readonly forgetAtMs: number };
 
 /**
- * Keeps revocations in memory, read again every second. The first read must succeed; later ones may fail, and
- * callers check `staleMs`.
+ * Keeps revocations in memory, and asks every second whether there are others. The first read must succeed;
+ * later ones may fail, and callers check `staleMs`.
  */
 export const followRevocations = async ({
   pool,
@@ -121,16 +124,19 @@ export const followRevocations = async ({
     for (const listener of listeners) listener(userId);
   };
   let newest = 0;
+  let known = knownOf([], newest);
   let readAtMs = 0;
   const refresh = async (): Promise<void> => {
     const askedAtMs = clock.elapsedMs();
     let hasNews = false;
-    for (const { kind, value, revokedAt, livesMs } of await read(pool, newest)) {
+    const rows = await read(pool, newest);
+    for (const { kind, value, revokedAt, livesMs } of rows.filter((row) => row.livesMs > 0)) {
       const key = keyOf(kind, value);
       hasNews ||= (entries.get(key)?.revokedAt ?? 0) < revokedAt;
       entries.set(key, { revokedAt, forgetAtMs: askedAtMs + livesMs });
       newest = Math.max(newest, revokedAt);
     }
+    known = knownOf(rows, newest);
     // By the time that passed here: this clock may be ahead of the database’s.
     for (const [key, { forgetAtMs }] of entries) if (forgetAtMs < askedAtMs) entries.delete(key);
     for (const [userId, { forgetAtMs }] of changed) if (forgetAtMs < askedAtMs) changed.delete(userId);
@@ -139,7 +145,15 @@ export const followRevocations = async ({
   };
   await refresh();
   const stopping = new AbortController();
-  const following = repeat(refresh, { clock, signal: stopping.signal }, (err) =>
+  const wait = (signal: AbortSignal) =>
+    pulseOf(pool).wait({
+      until: hasOthers(known),
+      onNo: (askedAtMs) => {
+        readAtMs = askedAtMs;
+      },
+      ...{ clock, timeoutMs: REREAD_MS, signal },
+    });
+  const following = repeat(refresh, { wait, signal: stopping.signal }, (err) =>
     log.warn({ err }, 'The revocations could not be read.'),
   );
   return {
@@ -192,29 +206,45 @@ const isBefore = (change: UserChange | undefined, { issuedAtS, userVersion }: Re
  */
 const isIssuedBy = (issuedAtS: number, atS: number): boolean => issuedAtS <= Math.floor(atS) + SKEW_S;
 
-/**
- * The revocations since the newest known one. After the database’s clock was set back, new ones are older
- * than that.
- */
+const MICROSECOND = `(extract(epoch from revoked_at) * ${MICROSECONDS})::bigint`;
+
+/** The start of what is read again. After the database’s clock was set back, new revocations are older than known ones. */
+const startUs = (newest: number): number => newest - OVERLAP_S * MICROSECONDS;
+const isAfter = (afterUs: string): string =>
+  `revoked_at > least(to_timestamp((${afterUs})::float8 / ${MICROSECONDS}), now() - interval '${OVERLAP_S} seconds')`;
+
 const read = async (pool: Pool, newest: number): Promise<readonly Row[]> => {
   const { rows } = await pool.query<Row>(
     `select kind, value, ${REVOKED_AT} as "revokedAt", extract(epoch from expires_at - clock_timestamp())::float8 * 1000 as "livesMs"
-     from auth.revoked
-     where revoked_at > least(to_timestamp($1::float8 / ${MICROSECONDS}), now()) - $2 * interval '1 second' and expires_at > now()`,
-    [newest, OVERLAP_S],
+     from auth.revoked where ${isAfter('$1')}`,
+    [startUs(newest)],
   );
   return rows;
 };
 
+/** The revocations that are read again, by their number and the sum of their times. */
+type Known = { readonly afterUs: number; readonly count: number; readonly sum: bigint };
+
+const knownOf = (rows: readonly Row[], newest: number): Known => {
+  const afterUs = startUs(newest);
+  const known = rows.filter(({ revokedAt }) => revokedAt > afterUs);
+  const sum = known.reduce((all, { revokedAt }) => all + BigInt(revokedAt), 0n);
+  return { afterUs, count: known.length, sum };
+};
+
+/** SQL that is true if there are others. Each revocation is new, or has a later time than before. */
+const hasOthers = ({ afterUs, count, sum }: Known): string =>
+  `(select count(*) <> ${count} or coalesce(sum(${MICROSECOND}), 0) <> ${sum} from auth.revoked where ${isAfter(String(afterUs))})`;
+
 /** Logs only the first of several failures in a row. */
 const repeat = async (
   work: () => Promise<void>,
-  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+  { wait, signal }: { wait(signal: AbortSignal): Promise<unknown>; readonly signal: AbortSignal },
   onFailure: (error: unknown) => void,
 ): Promise<void> => {
   let isFailing = false;
   while (!signal.aborted) {
-    await clock.sleep(REFRESH_MS, signal);
+    await wait(signal);
     if (signal.aborted) return;
     try {
       await work();

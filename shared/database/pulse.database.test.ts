@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { test as base } from '../../test/engines/pool.ts';
 import { createTestClock } from '../../test/engines/test-clock.ts';
+import { until } from '../../testing/until.ts';
 import type { Pool } from './pool.ts';
 import { EVERY_MS, pulseOf } from './pulse.ts';
 
@@ -70,11 +71,25 @@ test('connections keep no statement for conditions that change', async ({ pool }
   expect(rows).toEqual([]);
 });
 
+test('says that a condition holds, and when it did not', async ({ pool, waiter }) => {
+  const noes: number[] = [];
+  const sinceMs = REAL_TIME.elapsedMs();
+  const waiting = waiter(isThere('this'), { onNo: (askedAtMs: number) => noes.push(askedAtMs) });
+  await until(
+    () => noes.length,
+    (count) => count > 0,
+  );
+  expect(noes[0]).toBeGreaterThan(sinceMs);
+  expect(noes[0]).toBeLessThan(REAL_TIME.elapsedMs());
+  await pool.query(`insert into public.work values ('this')`);
+  expect(await waiting).toBe(true);
+});
+
 test('wakes after the timeout, whatever the condition', async ({ waiter }) => {
   const clock = createTestClock();
   const waiting = waiter('false', { clock, timeoutMs: HOUR_MS });
   await clock.pass(HOUR_MS);
-  await waiting;
+  expect(await waiting).toBe(false);
 });
 
 test('asks nothing while nobody waits', async ({ counted, waiter }) => {

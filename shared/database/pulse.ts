@@ -13,9 +13,11 @@ type Wait = {
   /** Longer than the interval: the caller looks for itself then, whatever the condition. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** Called with the time of each question to which the answer was no. */
+  onNo?(askedAtMs: number): void;
 };
 
-type Waiting = { readonly until: string; wake(): void };
+type Waiting = Pick<Wait, 'until' | 'onNo'> & { wake(): void };
 
 /**
  * Work that waits in tables. Instead of a statement of its own for each kind of work, one statement a second
@@ -31,15 +33,16 @@ class Pulse {
     this.#pool = pool;
   }
 
-  /** Waits until the condition holds, for the timeout, or for the signal. */
-  async wait({ until, clock, timeoutMs, signal }: Wait): Promise<void> {
-    if (signal.aborted) return;
+  /** Waits until the condition holds, for the timeout, or for the signal. Returns whether it holds or fails. */
+  async wait({ until, onNo, clock, timeoutMs, signal }: Wait): Promise<boolean> {
+    if (signal.aborted) return false;
     const woken = new AbortController();
-    const waiting: Waiting = { until, wake: () => woken.abort() };
+    const waiting: Waiting = { until, ...(onNo && { onNo }), wake: () => woken.abort() };
     this.#waiting.add(waiting);
     if (!this.#isBeating) void this.#beat(clock);
     await clock.sleep(timeoutMs, AbortSignal.any([signal, woken.signal]));
     this.#waiting.delete(waiting);
+    return woken.signal.aborted;
   }
 
   async #beat(clock: Clock): Promise<void> {
@@ -49,8 +52,11 @@ class Pulse {
       if (this.#waiting.size === 0) break;
       const asked = [...this.#waiting];
       const conditions = [...new Set(asked.map(({ until }) => until))];
+      const askedAtMs = clock.elapsedMs();
       const holding = await this.#holding(conditions);
-      for (const { until, wake } of asked) if (holding.includes(until)) wake();
+      for (const { until, wake, onNo } of asked)
+        if (holding.includes(until)) wake();
+        else onNo?.(askedAtMs);
     }
     this.#isBeating = false;
   }
