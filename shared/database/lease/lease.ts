@@ -12,11 +12,18 @@ type LeasedWork = (lease: { readonly epoch: number; readonly signal: AbortSignal
 /** If a statement of the leader gets no response for this long, its connection ends, and so does its lease. */
 const TTL_MS = UNANSWERED_MS;
 export const RETRY_MS = 500;
+/**
+ * Parts of the length of a lease. An owner of any release notices within half of it that it has lost the
+ * lease, because an earlier release waits for no longer than that.
+ */
+const RENEWED_AFTER = 3 / 8;
+const TRIED_AGAIN_AFTER = 1 / 16;
+const NOTICED_AFTER = 1 / 2;
 const RELEASE_MAX_MS = 1_000;
 
 /**
  * SQL that returns whether a lease is held. A lease that expires later than its length allows was renewed
- * before the server’s clock was set back; a living owner renews it within a quarter of that length.
+ * before the server’s clock was set back; a living owner renews it within half of that length.
  */
 export const isHeld = (lease: string, ttlMs: number | string = TTL_MS): string =>
   `(${lease}.expires_at >= clock_timestamp() and ${lease}.expires_at <= clock_timestamp() + ${ttlMs} * interval '1 millisecond')`;
@@ -76,7 +83,7 @@ export const holdLeases = async (
     }),
   );
   const leases = renewing(held);
-  if (held.some(({ hadOwner }) => hadOwner)) await delay(ttlMs / 2);
+  if (held.some(({ hadOwner }) => hadOwner)) await delay(NOTICED_AFTER * ttlMs);
   return leases;
 };
 
@@ -138,7 +145,7 @@ const renewUntil = async (lease: Lease, epoch: number, signal: AbortSignal): Pro
   let answer: Renewal = 'renewed';
   while (!signal.aborted) {
     // After a failure there may be time for one more attempt before the lease expires.
-    const everyMs = lease.ttlMs / (answer === 'renewed' ? 4 : 16);
+    const everyMs = lease.ttlMs * (answer === 'renewed' ? RENEWED_AFTER : TRIED_AGAIN_AFTER);
     await delay(untilBeat(everyMs), undefined, { signal }).catch(() => {});
     if (signal.aborted) return;
     const askedAtMs = performance.now();
