@@ -36,8 +36,8 @@ export type EventLog = AsyncDisposable & {
    * it only if the primary lacks the event; without one, other evidence suffices.
    */
   markLost?(seen?: Seen): Promise<void>;
-  /** The facts that an engine knows about the log beside its events. */
-  standing?(): Promise<Standing>;
+  /** The facts that an engine knows about the log beside its events, and perhaps with its events at once. */
+  standing?(seen?: Position): Promise<Standing>;
 
   /**
    * Stops this process like a lost event that it has seen itself, and marks the log: something outside of the
@@ -129,6 +129,8 @@ export type Standing = {
   readonly isMarkedLost: boolean;
   /** Undefined if the server does not say it. */
   readonly server: LogServer | undefined;
+  /** The event at the asked position, and the newest one; undefined if the engine reads them apart. */
+  readonly events?: { readonly seen: EventId | undefined; readonly newest: Seen | undefined } | undefined;
 };
 
 /** A PostgreSQL server, and its timeline: a promoted standby and a restored server have another one. */

@@ -232,16 +232,22 @@ class History {
    * events learns of them from another.
    */
   async moveOn(): Promise<void> {
-    await this.demand();
-    const standing = await this.#eventLog.standing?.();
+    this.refuseIfLost();
+    const seen = this.#last;
+    const standing = await this.#eventLog.standing?.(seen?.position);
+    if (!standing?.events || standing.events.seen !== seen?.id) await this.demand();
     if (standing?.isMarkedLost) throw this.report(new LogWentBack());
     this.#server = standing?.server;
-    const position = await this.#eventLog.head();
-    if (position > (this.#last?.position ?? START)) {
-      const id = await this.#eventLog.eventAt(position);
-      if (id !== undefined) this.see({ position, id });
-    }
+    const newest = standing?.events ? standing.events.newest : await this.#readNewest();
+    if (newest) this.see(newest);
     await this.#note();
+  }
+
+  async #readNewest(): Promise<Seen | undefined> {
+    const position = await this.#eventLog.head();
+    if (position <= (this.#last?.position ?? START)) return undefined;
+    const id = await this.#eventLog.eventAt(position);
+    return id === undefined ? undefined : { position, id };
   }
 
   async #note(): Promise<void> {

@@ -48,7 +48,7 @@ type TailOptions = {
 /** How often the end of the log is read if notifications cannot arrive. */
 export const POLL_MS = 250;
 /** The same if they can: each follows its commit, and only a process that dies in between sends none. */
-const POLL_LISTENING_MS = 2_000;
+const POLL_LISTENING_MS = 4_000;
 
 /** How long a window that is live may go without such a read. */
 const LIVE_UNREAD_MAX_MS = 1_000;
