@@ -37,7 +37,7 @@ type ReplayerDependencies = {
 
 const REPLAYER = 'webhook-replayer';
 /** How often it looks although the pulse has shown nothing. */
-const LOOK_EVERY_MS = 10_000;
+const LOOK_EVERY_MS = 60_000;
 const AT_ONCE_MAX = 8;
 /** A replay pauses while more than this are due, so that new changes do not queue behind all of the past. */
 const DUE_MAX = 1_000;

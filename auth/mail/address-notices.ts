@@ -25,7 +25,7 @@ type Dependencies = {
 };
 
 /** How often it looks although the pulse has shown nothing. */
-const LOOK_AGAIN_MS = 30_000;
+const LOOK_AGAIN_MS = 60_000;
 /** Mail may be a second late, and few events concern persons. */
 const REST_MS = 1_000;
 

@@ -68,7 +68,8 @@ const sealingKey = (masterKey: MasterKey) => createSecretKey(deriveKey(masterKey
 
 const bindingOf = (kid: string): string => `signing-key:${kid}`;
 
-const POLL_MS = 5_000;
+/** Far less than the time for which a new key is published before it signs. */
+const POLL_MS = 10_000;
 
 type Following = SigningKeyDependencies & {
   readonly log: Log;

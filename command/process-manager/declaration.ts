@@ -38,12 +38,12 @@ const SEEN_EVERY_S = 1;
 const isUnseenFor = (seconds: number): string =>
   `(seen_at is null or abs(extract(epoch from clock_timestamp() - seen_at)) > ${seconds})`;
 
+const RECORD_ACTIVITY = `update process_manager.reacting set seen_at = clock_timestamp()
+  where fingerprint = $1 and ${isUnseenFor(SEEN_EVERY_S)}`;
+
 /** Records that a process works with this declaration. */
-export const recordActivity = async (pool: Pool, declared: Declared | undefined): Promise<void> => {
-  await pool.query(
-    `update process_manager.reacting set seen_at = clock_timestamp() where fingerprint = $1 and ${isUnseenFor(SEEN_EVERY_S)}`,
-    [declared?.fingerprint ?? NOTHING],
-  );
+export const recordActivity = async (pool: Pool, { fingerprint }: Declared): Promise<void> => {
+  await pool.query(RECORD_ACTIVITY, [fingerprint]);
 };
 
 /**
@@ -101,13 +101,14 @@ const beginWith = async (
 };
 
 /**
- * Like `takeBack`, if nothing is declared. Throws while another process may use its declaration, so that this
+ * Like `takeBack`, if nothing is declared, and records that a process works so. Throws while another process may use its declaration, so that this
  * one releases the lease: otherwise nobody would see the other.
  */
 export const forgetUnseen = async (pool: Pool, epoch: number): Promise<void> => {
   const isOverdue = `${isUnseenFor(UNSEEN_MAX_S)} and ${isOwned(epoch)}`;
   const { rows } = await pool.query<{ isOverdue: boolean }>(
-    `select ${isOverdue} as "isOverdue" from process_manager.reacting where fingerprint <> $1`,
+    `with seen as (${RECORD_ACTIVITY})
+     select ${isOverdue} as "isOverdue" from process_manager.reacting where fingerprint <> $1`,
     [NOTHING],
   );
   const [other] = rows;

@@ -10,8 +10,10 @@ import { forgetUnseen, recordActivity } from './declaration.ts';
 import { type Fence, isFenced, LEASE, Overtaken } from './fence.ts';
 import { DUE_NOW, DUE_SINCE_SET_BACK, dueOf, unpark } from './parked.ts';
 
-/** How often it looks although the pulse has shown nothing. */
-const LOOK_EVERY_MS = 5_000;
+/** How often it records its activity, and looks for other declarations. */
+const ACTIVE_EVERY_MS = 5_000;
+/** How often it looks for due tasks although the pulse has shown none. */
+const LOOK_EVERY_MS = 60_000;
 
 type Dependencies = TaskDependencies & {
   /** Undefined for a domain without timers and with no reactions but ends. */
@@ -44,15 +46,19 @@ export const startRetrying = (dependencies: Dependencies): AsyncDisposable & { w
     async ({ epoch, signal }) => {
       const fence = reacting && { fingerprint: reacting.fingerprint, epoch };
       const follows = fence && reacting.followUp(fence);
+      let lookAtMs = Number.NEGATIVE_INFINITY;
+      let isWoken = false;
       while (!signal.aborted) {
+        const looks: boolean = isWoken || waking.signal.aborted || clock.elapsedMs() >= lookAtMs;
+        if (looks) lookAtMs = clock.elapsedMs() + LOOK_EVERY_MS;
         waking = new AbortController();
-        await retryParked(dependencies, signal);
-        await recordActivity(pool, reacting);
-        if (follows === undefined) await forgetUnseen(pool, epoch);
-        else if (await follows()) continue;
-        await pulseOf(pool).wait({
+        if (looks) await retryParked(dependencies, signal);
+        await (reacting ? recordActivity(pool, reacting) : forgetUnseen(pool, epoch));
+        isWoken = looks && (await follows?.()) === true;
+        if (isWoken) continue;
+        isWoken = await pulseOf(pool).wait({
           until: hasWork(clock, fence),
-          ...{ clock, timeoutMs: LOOK_EVERY_MS, signal: AbortSignal.any([signal, waking.signal]) },
+          ...{ clock, timeoutMs: ACTIVE_EVERY_MS, signal: AbortSignal.any([signal, waking.signal]) },
         });
       }
     },

@@ -30,7 +30,7 @@ type OperatorCommandExecutor = {
 };
 
 /** How often it looks although the pulse has shown nothing. */
-const LOOK_EVERY_MS = 10_000;
+const LOOK_EVERY_MS = 60_000;
 
 /** Carries out operator commands, one after the other, in one process at a time. */
 export const startExecuting = async (executor: OperatorCommandExecutor): Promise<AsyncDisposable> => {

@@ -9,13 +9,13 @@ const COUNTED_MAX = 100_000;
  * them.
  */
 export const countDue = async (pool: Pool): Promise<number> => {
-  const { rows } = await pool.query<{ due: number }>(
-    `select count(*) as due from (
-       select from webhook_ledger.delivery join webhook_ledger.endpoint using (webhook_id)
-       where state = 'due' and status = 'enabled' limit ${COUNTED_MAX}) counted`,
-  );
+  const { rows } = await pool.query<{ due: number }>(`select ${DUE} as due`);
   return rows[0]?.due ?? 0;
 };
+
+const DUE = `(select count(*) from (
+  select from webhook_ledger.delivery join webhook_ledger.endpoint using (webhook_id)
+  where state = 'due' and status = 'enabled' limit ${COUNTED_MAX}) counted)`;
 
 export type WebhookCounts = {
   readonly endpoints: number;
@@ -49,15 +49,15 @@ const FAILING = `(e.status = 'enabled' and failing_since is not null or e.status
 /** All webhooks that the ledger knows. */
 export const countWebhooks = async (pool: Pool): Promise<WebhookCounts> => {
   if (!(await hasLedger(pool))) return NO_WEBHOOKS;
-  const { rows } = await pool.query<Omit<WebhookCounts, 'due'>>(
-    `select
+  const { rows } = await pool.query<WebhookCounts>(
+    `select ${DUE} as due,
        (select count(*) from webhook_ledger.endpoint where status <> 'deleted') as endpoints,
        (select count(*) from webhook_ledger.endpoint where status = 'enabled') as enabled,
        (select count(*) from webhook_ledger.endpoint e where ${FAILING}) as failing,
        (select min(failing_since) from webhook_ledger.endpoint e where ${FAILING}) as "failingSince",
        (select count(*) from (select from webhook_ledger.delivery where state = 'dead' limit ${COUNTED_MAX}) counted) as dead`,
   );
-  return { ...NO_WEBHOOKS, ...rows[0], due: await countDue(pool) };
+  return { ...NO_WEBHOOKS, ...rows[0] };
 };
 
 /** The deliveries that have succeeded since a moment. */
@@ -71,10 +71,14 @@ export const countDelivered = async (pool: Pool, since: Date): Promise<number> =
   return rows[0]?.delivered ?? 0;
 };
 
-/** The first dispatcher creates it at its start. */
+/** The first dispatcher creates it at its start, and it stays. */
 const hasLedger = async (pool: Pool): Promise<boolean> => {
+  if (withLedger.has(pool)) return true;
   const { rows } = await pool.query<{ isThere: boolean }>(
     `select to_regclass('webhook_ledger.delivery') is not null as "isThere"`,
   );
-  return rows[0]?.isThere === true;
+  if (rows[0]?.isThere === true) withLedger.add(pool);
+  return withLedger.has(pool);
 };
+
+const withLedger = new WeakSet<Pool>();

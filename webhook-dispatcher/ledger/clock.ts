@@ -6,7 +6,7 @@ import { inTransaction } from '#shared/database/transaction.ts';
  * The interval between records of the time. A clock that is set back by less delays nothing by more than
  * this.
  */
-const WRITTEN_EVERY_MS = 10_000;
+const WRITTEN_EVERY_MS = 30_000;
 
 /** SQL that is true if the clock was set back, or its time is to be recorded. */
 export const HAS_MOVED = `exists (select from webhook_ledger.clock

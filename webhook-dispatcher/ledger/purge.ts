@@ -65,6 +65,10 @@ export const forgetDeleted = async (pool: Pool): Promise<boolean> => {
  */
 const UNDER_WAY_MINUTES = 20;
 
+/** SQL that is true if a webhook was deleted, or a person was erased recently. */
+export const ARE_TO_FORGET = `(exists (select from webhook_ledger.endpoint where status = 'deleted' and not is_forgotten)
+  or exists (select from public.person_key where destroyed_at > now() - ${UNDER_WAY_MINUTES} * interval '1 minute'))`;
+
 /**
  * Deletes some responses of receivers to deliveries about erased people, because they may repeat personal
  * data; returns whether there may be more. By default only for recent erasures.
