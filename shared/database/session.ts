@@ -48,8 +48,8 @@ const OURS: SessionSettings = {
 };
 
 /**
- * An acknowledged write survives a crash. A stricter setting of the server, such as waiting for a standby,
- * stays.
+ * An acknowledged write survives a crash, unless a pool asks for another setting. A stricter setting of the
+ * server, such as waiting for a standby, stays.
  */
 const DURABLE: SessionSettings = { synchronous_commit: 'on' };
 
@@ -62,8 +62,9 @@ const SETTLE = {
   query_timeout: SETTLE_WITHIN_MS,
   text: `
   with given as (
-    select name, value from jsonb_each_text($2) as setting (name, value)
-    union all select 'synchronous_commit', 'on' where current_setting('synchronous_commit') = 'off'
+    select name, value from jsonb_each_text($2::jsonb) as setting (name, value)
+    union all select 'synchronous_commit', 'on'
+      where current_setting('synchronous_commit') = 'off' and not $2::jsonb ? 'synchronous_commit'
   )
   select pg_backend_pid() = $1 as "isOurs", current_setting('synchronous_commit') = 'off' as "mayLose",
     (select count(set_config(name, value, false)) from given where pg_backend_pid() = $1)`,
@@ -87,7 +88,7 @@ abstract class SessionClient extends pg.Client {
     const values = [processOf(this), JSON.stringify(this.settings)];
     const { rows } = await super.query<Settled>({ ...SETTLE, values });
     if (rows[0]?.isOurs) return;
-    const settings = { ...this.settings, ...(rows[0]?.mayLose && DURABLE) };
+    const settings = { ...(rows[0]?.mayLose && DURABLE), ...this.settings };
     this.#setLocally = Object.entries(settings)
       .map(([name, value]) => `;set local ${name} = ${listOf(value)}`)
       .join('');

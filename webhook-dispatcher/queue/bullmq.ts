@@ -27,11 +27,18 @@ type Engine = {
   demandWhole?(): Promise<void>;
 };
 
-/** Jobs of a dead worker are taken over within the sum of both. */
-const LOCK_MS = 4_000;
-const STALLED_CHECK_MS = 3_000;
+/**
+ * Jobs of a dead worker end within the sum of both. Nothing waits for that: the sweeper finds their webhooks
+ * as soon as their runs have ended.
+ */
+const LOCK_MS = 15_000;
+const STALLED_CHECK_MS = 15_000;
+
+/** How long a worker waits for a notification before it looks by itself. Redis waits for no longer. */
+const WAIT_MAX_S = 10;
 
 const WORKER = {
+  drainDelay: WAIT_MAX_S,
   lockDuration: LOCK_MS,
   stalledInterval: STALLED_CHECK_MS,
   // However often workers die over it: the ledger decides when nothing is left to do.
@@ -58,7 +65,6 @@ const ENQUEUE_MAX_MS = 3_000;
 const CLOSE_WORKER_MAX_MS = 6_000;
 const CLOSE_QUEUE_MAX_MS = 1_000;
 const REST_MS = 1_000;
-const WAIT_MAX_S = 5;
 
 const inTime = async <Answer>(asked: Promise<Answer>, maxMs: number): Promise<Answer> => {
   const waiting = new AbortController();

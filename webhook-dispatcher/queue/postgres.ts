@@ -31,7 +31,8 @@ export const openPostgresDeliveryQueue = async ({
 }: OpenedQueue): Promise<DeliveryQueue> => {
   await using opening = new AsyncDisposableStack();
   // Given a pool, BullMQ uses its default schema, and finds its tables by the search path only.
-  const settings = { search_path: DEFAULT_SCHEMA };
+  // The queue may lose everything, so that nothing of it waits for the disk.
+  const settings = { search_path: DEFAULT_SCHEMA, synchronous_commit: 'off' };
   const pool = opening.use(
     openPool({ url, applicationName: 'annals-webhooks', connectionsMax: CONNECTIONS_MAX, settings, clock }),
   );
