@@ -37,7 +37,10 @@ export const openLoadShedder = (limits: LoadLimits, metrics: Registry): LoadShed
   const clients = createSlowClients(limits, () => cut.inc());
   const load = { requests: 0, clients };
   const unwatch = watch(load);
-  const lag = watchLag(PAUSE_COUNTS * lagMaxMs, clients.look);
+  const lag = watchLag(PAUSE_COUNTS * lagMaxMs, () => {
+    clients.look();
+    return load.requests > 0;
+  });
   const refuse = (reason: 'requests' | 'lag' | 'bytes'): HttpProblem => {
     refused.inc({ reason });
     return new HttpProblem('overloaded', { headers: { 'Retry-After': RETRY_AFTER_SECONDS } });
@@ -47,6 +50,7 @@ export const openLoadShedder = (limits: LoadLimits, metrics: Registry): LoadShed
       if (load.requests >= requestsMax && !clients.makeRoom()) throw refuse('requests');
       if (lag.ms() > lagMaxMs) throw refuse('lag');
       load.requests += 1;
+      lag.watch();
       let isIn = true;
       const leave = () => {
         if (isIn) load.requests -= 1;
@@ -82,16 +86,36 @@ const LARGE_BYTES = 16_384;
 /** A request has become a stream, which no longer counts. */
 export const countNoLonger = (request: IncomingMessage): void => leaving.of(request)?.();
 
-/** The delay of timers, smoothed over about a second. */
-const watchLag = (tickMaxMs: number, onTick: () => void): Disposable & { ms(): number } => {
-  let [expectedAtMs, lagMs] = [performance.now() + TICK_MS, 0];
-  const timer = setInterval(() => {
+/** A process without requests rests after this time, unless it still lags. */
+const QUIET_TICKS = 10;
+const QUIET_LAG_MS = 10;
+
+/** The delay of timers, smoothed over about a second, while there are requests. */
+const watchLag = (tickMaxMs: number, onTick: () => boolean): Disposable & { ms(): number; watch(): void } => {
+  let [expectedAtMs, lagMs, quietTicks] = [0, 0, 0];
+  let timer: NodeJS.Timeout | undefined;
+  const rest = (): void => {
+    clearInterval(timer);
+    timer = undefined;
+    lagMs = 0;
+  };
+  const tick = (): void => {
     const nowMs = performance.now();
     lagMs += WEIGHT * (Math.min(tickMaxMs, Math.max(0, nowMs - expectedAtMs)) - lagMs);
     expectedAtMs = nowMs + TICK_MS;
-    onTick();
-  }, TICK_MS).unref();
-  return { ms: () => lagMs, [Symbol.dispose]: () => clearInterval(timer) };
+    quietTicks = onTick() ? 0 : quietTicks + 1;
+    if (quietTicks >= QUIET_TICKS && lagMs <= QUIET_LAG_MS) rest();
+  };
+  return {
+    ms: () => lagMs,
+    watch() {
+      quietTicks = 0;
+      if (timer !== undefined) return;
+      expectedAtMs = performance.now() + TICK_MS;
+      timer = setInterval(tick, TICK_MS).unref();
+    },
+    [Symbol.dispose]: rest,
+  };
 };
 
 type Load = { readonly requests: number; readonly clients: Pick<SlowClients, 'bytes'> };

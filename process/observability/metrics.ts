@@ -3,10 +3,13 @@ import type { Listener } from '#edge/http/listen.ts';
 import { listen } from '#edge/http/listen.ts';
 import { createServer } from '#edge/http/node-http.ts';
 
+/** How often the lag of the event loop is measured: each time wakes the process, also an idle one. */
+const LAG_EVERY_MS = 50;
+
 /** The metrics of this process, with those of Node itself. */
 export const createMetrics = (): Registry => {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_EVERY_MS });
   return registry;
 };
 
