@@ -163,12 +163,21 @@ const readFollowers = async (
   );
 };
 
-/** Other versions of the read model have checkpoints, too, but follow nothing. */
-const readCheckpoints = async (pool: Pool): Promise<readonly Row[]> => {
-  const found = await pool.query<{ isThere: boolean }>(
+/** The first follower creates the tables, and they stay. */
+const hasFollowers = async (pool: Pool): Promise<boolean> => {
+  if (withFollowers.has(pool)) return true;
+  const { rows } = await pool.query<{ isThere: boolean }>(
     `select to_regclass('public.follower_checkpoint') is not null and to_regclass('public.lease') is not null as "isThere"`,
   );
-  if (!found.rows[0]?.isThere) return [];
+  if (rows[0]?.isThere === true) withFollowers.add(pool);
+  return withFollowers.has(pool);
+};
+
+const withFollowers = new WeakSet<Pool>();
+
+/** Other versions of the read model have checkpoints, too, but follow nothing. */
+const readCheckpoints = async (pool: Pool): Promise<readonly Row[]> => {
+  if (!(await hasFollowers(pool))) return [];
   const { rows } = await pool.query<Row>(
     `select follower as name, log, position, coalesce(${isHeld('l')}, false) as "isRunning"
      from public.follower_checkpoint c left join public.lease l on l.name = c.follower
