@@ -51,6 +51,11 @@ const SECTIONS: readonly Section[] = [
     parts: ['Field', 'Choice'].map((methods) => ({ file: 'fields.ts', methods })),
   },
   {
+    title: 'Options of references',
+    text: 'The second argument of `ref`.',
+    parts: [{ file: 'fields.ts', members: 'RefOptions' }],
+  },
+  {
     title: 'Options of files',
     text: 'The argument of `file`. [Files](domain.md#files) says what follows from them.',
     parts: [{ file: 'fields.ts', members: 'FileOptions' }],

@@ -165,7 +165,9 @@ type SetBy<A, L> = {
       ? GivenBySystem<EventsOf<A>[N]>
       : never;
 }[keyof EventsOf<A>];
-type GivenBySystem<E> =
+/** A reference stays in forms although the end of its target sets it to null. */
+type GivenBySystem<E> = E extends { readonly gone: true } ? never : SetOrComputed<E>;
+type SetOrComputed<E> =
   | (E extends { readonly sets: infer S } ? keyof S : never)
   | (E extends { readonly computes: readonly (infer K)[] } ? K : never);
 type StatesIn<I> = { [K in keyof I]: I[K] extends { readonly isStates: true } ? K : never }[keyof I];

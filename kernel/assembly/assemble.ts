@@ -4,8 +4,9 @@ import { membershipsOf } from '../decide/memberships.ts';
 import type { AnyAggregate } from '../declare/aggregate.ts';
 import type { AnyView } from '../declare/view.ts';
 import { definitionsOf } from '../events/definitions.ts';
+import { withReactionsToEnds } from '../registry/gone.ts';
 import { kindOf } from '../registry/kind-of.ts';
-import type { Domain } from '../registry/registry.ts';
+import type { Domain, Kind } from '../registry/registry.ts';
 import { viewOf } from '../registry/view-of.ts';
 import { tableOf } from '../rows/table.ts';
 import { visibilityOf } from '../visibility/visibility.ts';
@@ -77,7 +78,8 @@ export const assemble = <
     demandOwnNames({ roles: base.roles, aggregates: all, views: views ?? [] }),
     demandRoles(base),
   );
-  const kinds = all.map(kindOf);
+  const alone = all.map(kindOf);
+  const kinds = all.map(({ fields }, index) => withReactionsToEnds(alone[index] as Kind, fields, alone));
   const domain = {
     name: base.name,
     roles: ['anonymous', ...base.roles, 'admin'],

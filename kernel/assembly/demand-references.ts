@@ -2,7 +2,7 @@ import { oneOf, targetOf } from '../base/names.ts';
 import { type AnyAggregate, declarerOf } from '../declare/aggregate.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import type { Domain, Kind } from '../registry/registry.ts';
-import { eachKind, type Sentences } from './refusals.ts';
+import { eachKind, placed, type Sentences } from './refusals.ts';
 
 /** Refuses references out of the domain. */
 export function* demandReferences(domain: string, all: readonly AnyAggregate[]): Sentences {
@@ -10,7 +10,7 @@ export function* demandReferences(domain: string, all: readonly AnyAggregate[]):
   for (const each of all)
     if (user !== undefined && declarerOf(each) !== declarerOf(user))
       yield `${each.kind}: it was declared with the \`aggregate\` of another \`domain()\`: declare it with the \`aggregate\` of ${domain}.`;
-  for (const { kind, fields } of all)
+  for (const { kind, fields, declaration } of all)
     for (const [name, def] of referencesIn(fields)) {
       const place = `${kind}: the reference ${name} leads to`;
       const target = all.find((each) => each.kind === targetOf(def));
@@ -18,7 +18,31 @@ export function* demandReferences(domain: string, all: readonly AnyAggregate[]):
         return yield `${place} ${targetOf(def)}, which is not in the domain: add it to \`assemble\`, or remove the reference.`;
       if (typeof def.target !== 'string' && def.target !== target)
         yield `${place} a different ${target.kind} than the one in the domain: refer to the one in the domain, or use its name.`;
+      if (def.gone !== undefined)
+        yield* placed(
+          `${kind}: the reference ${name} has \`gone\``,
+          wrongEnd(kind, name, def, { ...declaration, target }),
+        );
     }
+}
+
+/** Only aggregates lose a target by an event of their own. */
+function* wrongEnd(
+  kind: string,
+  name: string,
+  { gone }: FieldDef,
+  { fields, owner, parent, target }: AnyAggregate['declaration'] & { readonly target: AnyAggregate },
+): Sentences {
+  const [list = '', field] = name.split('.');
+  if (gone !== 'null') yield ` with ${String(gone)}: write 'null', or remove it.`;
+  if (kind === 'user') yield `, but nothing changes users when others end: use \`optional()\` instead.`;
+  if (name === owner || name === parent)
+    yield `, but the owner and the parent of an aggregate never change: remove it, and let a reaction end the aggregate.`;
+  if (field !== undefined && fields[list]?.def.key === field)
+    yield `, but it is the key of its items: remove it, and let a reaction remove the item.`;
+  const events = Object.values(target.declaration.events as Readonly<Record<string, object>>);
+  if (!events.some((event) => Object.hasOwn(event, 'ends')))
+    yield `, but no event ends ${oneOf(target.kind)}: use \`optional()\` instead, or declare its end.`;
 }
 
 /** Includes the references of items. */

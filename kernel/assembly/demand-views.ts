@@ -40,8 +40,12 @@ function* wrongKey({ key }: ViewInfo, { kinds }: Domain): Sentences {
     if (charactersIn(def) > KEY_CHARACTERS_MAX)
       yield `${place} may be longer than ${KEY_CHARACTERS_MAX} characters: use a \`line\` with a lower maximum.`;
     if (def.personal !== undefined) yield `${place} ${PERSONAL}`;
+    if (def.gone !== undefined) yield `${place} ${GONE}`;
   }
 }
+
+const GONE =
+  'has `gone`, but a view follows the events of its aggregates alone: declare it for the reference of the aggregate.';
 
 /** The maximum length of a text. */
 const charactersIn = ({ kind, recorded }: FieldDef): number =>
@@ -76,6 +80,7 @@ function* wrongValues({ values, key }: ViewInfo): Sentences {
     if (def.kind === 'list' || def.kind === 'set' || def.kind === 'upload' || def.kind === 'value')
       yield `the latest value ${value} is a ${def.kind}: use a text, a word, a number, an instant or a reference.`;
     if (def.personal !== undefined) yield `the latest value ${value} ${PERSONAL}`;
+    if (def.gone !== undefined) yield `the latest value ${value} ${GONE}`;
   }
   for (const [value, { kind, def }] of Object.entries(values)) {
     const to = column(value, def);

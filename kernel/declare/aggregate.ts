@@ -8,6 +8,7 @@ import type {
   Instant,
   List,
   Ref,
+  Said,
   States,
   TargetOf,
   ValueOf,
@@ -133,6 +134,23 @@ export type EventsOf<F, D> = {
     | EventSpec<Keys<F, D>['content'], SetsOf<F>, Keys<F, D>['carried']>
     | ItemEventsOf<F, Keys<F, D>['carried']>;
 };
+
+/** The events by which references become null when their targets end. */
+type EndsOfTargets<F> = {
+  readonly [P in EmptiedPath<F> as NameOfEnd<P>]: P extends `${infer L}.${infer R}`
+    ? { readonly updates: L; readonly sets: { readonly [K in R]: null }; readonly gone: true }
+    : { readonly sets: { readonly [K in P]: null }; readonly gone: true };
+};
+type EmptiedPath<F> =
+  | EmptiedKey<F>
+  | { [L in ListKey<F>]: `${L}.${EmptiedKey<ItemFields<F, L>>}` }[ListKey<F>];
+type EmptiedKey<F> = {
+  [K in keyof F]: F[K] extends Said<{ readonly gone: true }> ? K : never;
+}[keyof F] &
+  string;
+type NameOfEnd<P extends string> = P extends `${infer L}.${infer R}`
+  ? `${L}${Capitalize<R>}Gone`
+  : `${P}Gone`;
 
 /** An event without an effect is valid, so a misspelt effect must not be taken for none. */
 type KnownWords<E> = string extends keyof E
@@ -695,7 +713,7 @@ export const declareFor =
     Kind,
     F,
     D,
-    E,
+    E & EndsOfTargets<F>,
     Facts<F, K, O>['fact'],
     C,
     { owner: O; parent: P } & Required<More<Names, Label, Guards, Invariants, Limits>>
@@ -704,7 +722,7 @@ export const declareFor =
       kind,
       fields: declaration.fields,
       derived: declaration.derived ?? ({} as D),
-      events: declaration.events,
+      events: declaration.events as E & EndsOfTargets<F>,
       commands: declaration.commands,
       declaration: declaration as unknown as AnyDeclaration,
     });

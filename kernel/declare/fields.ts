@@ -46,6 +46,8 @@ export type FieldDef = {
   readonly personal?: { readonly of: string | undefined; readonly erased: string | undefined };
   /** The target of a reference: the aggregate, or its kind if it is declared later. */
   readonly target?: { readonly kind: string } | string;
+  /** The reference becomes null when its target ends. */
+  readonly gone?: 'null';
   readonly item?: Fields;
   readonly key?: string | undefined;
   readonly ordered?: boolean;
@@ -135,6 +137,8 @@ export interface Ref<out A, out N = never> extends Field<number | N> {
   readonly [TARGET]?: A;
   optional(): Ref<A, null> & SaidOf<this>;
 }
+/** A reference that becomes null when its target ends. */
+type Emptied<A> = Ref<A, null> & Said<{ readonly gone: true }>;
 /** Items in a table of their own, each identified by an id or by its key. */
 export interface List<out I extends Fields, out Id = unknown, out Key = unknown, out One = unknown>
   extends Field<readonly ItemOf<I, Id>[]> {
@@ -261,12 +265,26 @@ export const file = ({ types, bytesMax }: FileOptions): Upload =>
     file: { types, bytesMax },
   });
 
+export type RefOptions = {
+  /**
+   * The reference becomes null when its target ends, by an event of its own: `teamGone`, or `talksSpeakerGone`
+   * in a list. It is `optional()` by this. Otherwise it keeps the id, and shows nothing else of the target.
+   */
+  readonly gone: 'null';
+};
+type Later<Name> = { readonly later: Name };
 const id = z.int().positive();
 /** A reference to another aggregate or a user; by name only if the aggregate is declared later. */
 export function ref<A extends { readonly kind: string }>(target: A): Ref<A>;
-export function ref<const Name extends string>(later: Name): Ref<unknown> & { readonly later: Name };
-export function ref(target: { readonly kind: string } | string): Ref<unknown> {
-  return field({ ...plain('ref', ['bigint', 'ID'], id), target });
+export function ref<A extends { readonly kind: string }>(target: A, options: RefOptions): Emptied<A>;
+export function ref<const Name extends string>(later: Name): Ref<unknown> & Later<Name>;
+export function ref<const Name extends string>(
+  later: Name,
+  options: RefOptions,
+): Emptied<unknown> & Later<Name>;
+export function ref(target: { readonly kind: string } | string, options?: RefOptions): unknown {
+  const of = { ...plain('ref', ['bigint', 'ID'], id), target };
+  return field(options === undefined ? of : { ...of, gone: options.gone, optional: true });
 }
 
 export type ListOptions<K, One> = {

@@ -5,6 +5,7 @@ import { isFull, isNot, isTaken, type RejectionCode, refusedAs } from '../base/r
 import { StartRefused } from '../base/start-refused.ts';
 import type { AnyAggregate } from '../declare/aggregate.ts';
 import { type FieldDef, integer } from '../declare/fields.ts';
+import { withCommandsOfEnds, withEventsOfEnds } from './gone.ts';
 import { givenBySystem, itemEffectOf, withVerbs } from './items-of.ts';
 import { identityOf, withPersons } from './persons-of.ts';
 import type {
@@ -68,7 +69,10 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
   const { conditions, sentences } = factsIn(declaration, declared);
   const facts = allFacts(name, fields, conditions);
   const limits = declaredLimits({ name, fields }, (declaration.limits ?? {}) as Record<string, Row>);
-  const events = eventsOf({ name, lists, limits }, declaration.events as Record<string, Row>);
+  const events = eventsOf(
+    { name, lists, limits },
+    withEventsOfEnds(name, declared, declaration.events as Record<string, Row>),
+  );
   return {
     name,
     fields,
@@ -84,7 +88,11 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
     derived,
     facts,
     refusals: factRefusals({ name, owner, facts }, sentences),
-    commands: commandsOf(name, events, declaration.commands as Record<string, Row>),
+    commands: commandsOf(
+      name,
+      events,
+      withCommandsOfEnds(name, declared, declaration.commands as Record<string, Row>),
+    ),
     rights: declaration.rights as Record<string, Row>,
     fieldRights: (declaration.fieldRights ?? {}) as Record<string, Row>,
     invariants: declaration.invariants ?? {},
@@ -311,7 +319,8 @@ const eventsOf = (aggregate: Named, declared: Record<string, Row>): Kind['events
   const claims = Object.fromEntries(
     fences.map((fence) => [fence, { hidden: true, claim: true, says: ABANDONED }]),
   );
-  const siblings = Object.values(declared);
+  // A reference is in forms although the end of its target sets it to null.
+  const siblings = Object.values(declared).filter(({ gone }) => gone !== true);
   return mapped({ ...declared, ...claims }, (each, spec) => eventOf({ ...aggregate, siblings }, each, spec));
 };
 

@@ -84,7 +84,7 @@ const fieldsText = (fields: FieldPlans, known: ReadonlySet<string>): string =>
 
 const fieldText = ({ type, given, item, options }: FieldPlan, known: ReadonlySet<string>): string => {
   const shown = given.map((each) => {
-    if (type !== 'ref')
+    if (type !== 'ref' || typeof each === 'object')
       return type === 'set' && typeof each === 'object' ? fieldText(each as FieldPlan, known) : text(each);
     if (each === 'user') return 'user';
     return known.has(String(each)) ? variable(String(each)) : text(each);

@@ -62,8 +62,22 @@ export const addReference: GrowStep = (plan, random) => {
   const [, aggregate] = kindIn(plan, random);
   const name = newName(random, 'reference', aggregate.fields);
   const options = { ...(random.chance(40) && { optional: [] }), ...(random.chance(30) && { filter: [] }) };
-  aggregate.fields[name] = { type: 'ref', given: [targetIn(plan, random)], options };
+  const given = [targetIn(plan, random), ...goneAtRandom(random)];
+  aggregate.fields[name] = { type: 'ref', given, options };
   offer(aggregate, name, random);
+  return true;
+};
+
+const goneAtRandom = (random: Random): readonly { readonly gone: 'null' }[] =>
+  random.chance(30) ? [{ gone: 'null' }] : [];
+
+/** A reference that becomes null with the end of its target, which the assembly refuses without such an end. */
+export const setGone: GrowStep = (plan, random) => {
+  const [, { fields }] = kindIn(plan, random);
+  const all = Object.values(fields).flatMap((field) => [field, ...Object.values(field.item ?? {})]);
+  const references = all.filter(({ type, given }) => type === 'ref' && given.length === 1);
+  if (references.length === 0) return false;
+  random.pick(references).given.push({ gone: 'null' });
   return true;
 };
 

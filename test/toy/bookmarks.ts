@@ -1,7 +1,7 @@
 import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { integer, line, list, ref, states } from '#kernel/declare/fields.ts';
-import { latest } from '#kernel/declare/view.ts';
+import { count, latest } from '#kernel/declare/view.ts';
 
 /**
  * A domain of references to what not every reader may read, and to what ends: tickets of customers, desks
@@ -58,11 +58,15 @@ const bookmark = aggregate('bookmark', {
     keeper: ref(user),
     ticket: ref(ticket),
     note: line(100).optional(),
-    others: list({ ticket: ref(ticket), weight: integer(1, 9).optional() }, { max: 9 }),
+    place: ref(desk, { gone: 'null' }).filter(),
+    others: list(
+      { ticket: ref(ticket), place: ref(desk, { gone: 'null' }).filter(), weight: integer(1, 9).optional() },
+      { max: 9 },
+    ),
   },
   events: {
-    kept: { creates: ['ticket', 'note'], carries: ['ticket'] },
-    changed: { changes: ['ticket', 'note'], carries: ['ticket'] },
+    kept: { creates: ['ticket', 'note', 'place'], carries: ['ticket'] },
+    changed: { changes: ['ticket', 'note', 'place'], carries: ['ticket'] },
     added: { adds: 'others' },
     weighed: { updates: 'others' },
     dropped: { ends: true, carries: ['ticket'] },
@@ -90,4 +94,12 @@ const interest = view('interest', {
   rights: { read: { signedIn: true } },
 });
 
-export const bookmarks = assemble(base, [desk, ticket, bookmark], [interest]);
+const shelf = view('shelf', {
+  of: [bookmark],
+  key: { place: ref(desk) },
+  values: { kept: count() },
+  from: { bookmark: { by: { place: 'place' }, on: { kept: { gives: { kept: 1 } } } } },
+  rights: { read: { signedIn: true } },
+});
+
+export const bookmarks = assemble(base, [desk, ticket, bookmark], [interest, shelf]);

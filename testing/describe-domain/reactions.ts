@@ -110,6 +110,11 @@ const isDone = (
   id: number,
 ): boolean => {
   if (command.kind === 'end') return status === 404;
+  if (command.events.some(({ spec }) => spec.gone === true))
+    return [state, ...items].every((each) => {
+      const def = list === undefined ? kind.fields[field] : list.fields[field];
+      return idOf(each[field] ?? each[wire(field, def)]) !== id;
+    });
   if (command.kind === 'removeItem' && list !== undefined) {
     const def = field === list.key ? list.id.def : list.fields[field];
     return status === 200 && !items.some((item) => idOf(item[field] ?? item[wire(field, def)]) === id);

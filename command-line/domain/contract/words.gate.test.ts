@@ -230,6 +230,10 @@ const WORDS: Readonly<Record<string, Entry>> = {
   'Aggregate: reactions': [parcel({ reactions: { depot: undefined } }), 'warns reaction parcel depot closed'],
   'Aggregate: react': [parcel({ react: { sent: undefined, lost: () => [] } }), 'warns reaction parcel sent'],
   'Aggregate: timers': [parcel({ timers: { late: undefined } }), 'warns timer parcel late'],
+  'Options of references: gone': [
+    { depot: { fields: { head: ref('user', { gone: 'null' }) } } },
+    'adds event depot.headGone',
+  ],
   'Options of fields: optional()': [
     field('thing', line(100).optional().filter()),
     'breaks event parcel.placed thing',

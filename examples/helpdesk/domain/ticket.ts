@@ -20,8 +20,8 @@ export const ticket = aggregate('ticket', {
     subject: line(120).personal({ erased: '[deleted]' }).search('A').example('The printer burns'),
     priority: choice('low', 'normal', 'urgent').default('normal').filter(),
     messages: list(message, { max: 500 }),
-    team: ref(team).optional().filter(),
-    assignee: ref(user).optional().filter(),
+    team: ref(team, { gone: 'null' }).filter(),
+    assignee: ref(user, { gone: 'null' }).filter(),
     followUpOn: date().optional().says('The day on which somebody should look at it again.'),
     duplicateOf: ref('ticket').optional(),
     status: states('open', 'waiting', 'solved').filter().means({
@@ -34,7 +34,6 @@ export const ticket = aggregate('ticket', {
   events: {
     opened: { says: 'A ticket was opened.', creates: ['subject', 'priority', 'team'] },
     triaged: { changes: ['priority', 'team', 'assignee', 'followUpOn'] },
-    unassigned: { sets: { assignee: null } },
     replied: {
       adds: 'messages',
       sets: { ...sent, internal: false },
@@ -58,7 +57,6 @@ export const ticket = aggregate('ticket', {
     merged: { changes: ['duplicateOf'], sets: { status: 'solved' } },
     reminded: { sets: { followUpOn: null }, subscribe: true },
     breached: { sets: { breached: true }, subscribe: true },
-    released: { sets: { team: null } },
   },
   facts: {
     merged: { duplicateOf: { not: null } },
@@ -75,7 +73,6 @@ export const ticket = aggregate('ticket', {
   commands: {
     open: { emits: 'opened' },
     triage: { emits: 'triaged', when: { solved: false } },
-    unassign: { emits: 'unassigned', internal: true },
     reply: { emits: 'replied', when: { merged: false } },
     answer: { emits: 'answered', when: { merged: false } },
     addNote: { emits: 'noted' },
@@ -104,7 +101,6 @@ export const ticket = aggregate('ticket', {
     },
     remind: { emits: 'reminded', internal: true },
     breach: { emits: 'breached', internal: true },
-    release: { emits: 'released', internal: true },
   },
   rights: {
     read: { customer: 'own', ...agents },
@@ -116,11 +112,7 @@ export const ticket = aggregate('ticket', {
     solve: { customer: 'own', ...agents },
   },
   fieldRights: { readInternal: { items: { messages: { internal: true } }, ...agents } },
-  reactions: {
-    customer: { deleted: { run: 'solve', when: { solved: false } } },
-    assignee: { deleted: { run: 'unassign' } },
-    team: { closed: { run: 'release' } },
-  },
+  reactions: { customer: { deleted: { run: 'solve', when: { solved: false } } } },
   timers: {
     breach: {
       after: 'opened',
