@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { constants } from 'node:os';
+import { setFlagsFromString } from 'node:v8';
 import type { Scan } from '#kernel/base/scan.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
@@ -16,7 +17,8 @@ import type { OwnRoutes } from './own-routes.ts';
 import type { Part } from './part.ts';
 import { signUpRoleOf } from './sign-up-role.ts';
 import { answerStartArguments, type StartArguments } from './start-arguments.ts';
-import { openWorkerLink, type WorkerLink } from './workers/link.ts';
+import type { WorkerLink } from './workers/link.ts';
+import { WORKER_NAME } from './workers/protocol.ts';
 
 export type ProcessContext = {
   readonly config: Config;
@@ -49,6 +51,16 @@ const FAILED = 1;
 /** Ctrl+C under npm arrives twice, from the terminal and from npm: only a later signal is a second one. */
 const SAME_SIGNAL_MS = 300;
 
+/** Loaded only where there are several processes. */
+const linkOfWorker = async (): Promise<WorkerLink | undefined> =>
+  process.env[WORKER_NAME] === undefined ? undefined : (await import('./workers/link.ts')).openWorkerLink();
+
+/**
+ * V8 lets the heap of a server grow to nearly four times of what is in use before it looks for garbage. With
+ * twice of it, a process needs two thirds of the memory, for some of its processor time.
+ */
+const boundGarbage = (): void => setFlagsFromString('--heap-growing-percent=100');
+
 /**
  * The life of a process: settings, start, work until a signal, orderly stop, exit 0. A second signal exits at
  * once, a stop that takes longer than `DRAIN_MS` is cut off, and an unexpected failure is logged and exits 1.
@@ -63,10 +75,11 @@ export const run = async (
       process.stdout.write(`${answer}\n`);
       process.exit(0);
     }
+    boundGarbage();
     await noteRunning();
     const config = loadConfig();
     signUpRoleOf(domain, config.signUp);
-    const worker = openWorkerLink();
+    const worker = await linkOfWorker();
     const log = createLog({ level: config.logLevel, worker: worker?.name });
     process.exit(await live(start, { config, log, domain, parts, routes, scan, clock: REAL_TIME, worker }));
   } catch (error) {

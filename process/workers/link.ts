@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client';
 import type { Health } from '#edge/http/health.ts';
 import { NotReady } from '#shared/not-ready.ts';
 import { type Channel, openChannel } from './channel.ts';
-import { FOLLOWERS, type OfPrimary, type OfWorker } from './protocol.ts';
+import { FOLLOWERS, type OfPrimary, type OfWorker, WORKER_IS_FIRST, WORKER_NAME } from './protocol.ts';
 import { takeSnapshot } from './sum-metrics.ts';
 
 /** A worker’s link to its primary process. */
@@ -19,10 +19,6 @@ export type WorkerLink = {
   /** Answers the primary process’s requests for metrics and health, until this one stops. */
   report(parts: { readonly metrics: Registry; readonly health: Health }): AsyncDisposable;
 };
-
-/** Environment variables by which the primary process configures a worker. */
-export const WORKER_NAME = 'ANNALS_WORKER';
-export const WORKER_IS_FIRST = 'ANNALS_WORKER_IS_FIRST';
 
 /**
  * Undefined in a process that is no worker. `SIGTERM` stops a worker like any process; its end closes the

@@ -2,6 +2,10 @@ import type { Readiness } from '#edge/http/health.ts';
 import type { Charge, Charged } from '#edge/rate-limit/gcra.ts';
 import type { MetricsSnapshot } from './sum-metrics.ts';
 
+/** Environment variables by which the primary process configures a worker. */
+export const WORKER_NAME = 'ANNALS_WORKER';
+export const WORKER_IS_FIRST = 'ANNALS_WORKER_IS_FIRST';
+
 /** The worker that follows the event log; the others serve clients, and have numbers. */
 export const FOLLOWERS = 'followers';
 

@@ -1,7 +1,6 @@
 import cluster from 'node:cluster';
 import { type Answers, type Channel, openChannel } from './channel.ts';
-import { WORKER_IS_FIRST, WORKER_NAME } from './link.ts';
-import type { OfPrimary, OfWorker } from './protocol.ts';
+import { type OfPrimary, type OfWorker, WORKER_IS_FIRST, WORKER_NAME } from './protocol.ts';
 
 export type Ended = { readonly exitCode: number; readonly signal: string | null };
 
