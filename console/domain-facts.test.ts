@@ -3,7 +3,7 @@ import { publishing } from '#domain/publishing.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { expenses } from '../examples/expenses/domain/domain.ts';
 import { privateHelpdesk } from '../test/toy/private-helpdesk.ts';
-import { domainFacts } from './domain-facts.ts';
+import { domainFacts } from './derive-facts.ts';
 
 test.each([publishing, expenses])(
   'every aggregate of a domain is described with its fields and commands',

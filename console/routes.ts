@@ -8,7 +8,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { servedKindsOf } from '#kernel/webhook/managed-kinds.ts';
 import { policyOf } from '#shared/policy.ts';
 import { type Application, PAGE, readApplication } from './application.ts';
-import { domainFacts } from './domain-facts.ts';
+import { domainFacts } from './derive-facts.ts';
 
 export type ConsoleOptions = {
   readonly domain: Domain;
