@@ -106,7 +106,7 @@ export const erase = async (
 };
 
 /** Needed with the first person who is erased. */
-const loadCopies = () => import('#shared/erasure/copies.ts');
+const loadCopies = () => import('#shared/erasure/erase-copies.ts');
 
 const eraseCopies = async (
   { pool, domain }: Pick<EraseDependencies, 'pool' | 'domain'>,

@@ -1,5 +1,5 @@
 import type { Position } from '#kernel/base/brands.ts';
-import { eraseIn } from '#shared/erasure/copies.ts';
+import { eraseIn } from '#shared/erasure/erase-copies.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { selectDestroyed } from '#shared/keys/postgres/statements.ts';
 import { read, Stopped, type Work } from '#shared/projection/catch-up.ts';

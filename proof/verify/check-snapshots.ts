@@ -11,7 +11,7 @@ import { noRow, rowAfter, rowFoldOf, storedRow } from '#shared/read-model/row-fo
 import type { ProjectedTable } from '#shared/read-model/tables.ts';
 import { FOLDS, type Fold, migrateSnapshots } from '#shared/snapshots/snapshots.ts';
 import { isDamage } from '#shared/visibility/damage.ts';
-import { createRightsFold, rightsFoldOf } from '#shared/visibility/histories.ts';
+import { createRightsFold, rightsFoldOf } from '#shared/visibility/history.ts';
 import type { Proving } from './proving.ts';
 
 /**

@@ -34,7 +34,7 @@ export const applyErasures = async ({
   const restored = listed.filter((userId) => found.get(userId) !== 'destroyed');
   for (const userId of restored) await keys.destroy(userId);
   if (restored.length === 0) return [];
-  const { eraseInReadModels } = await import('./copies.ts');
+  const { eraseInReadModels } = await import('./erase-copies.ts');
   await eraseInReadModels({ pool, tables: tablesOf(domain) }, restored);
   log.warn(
     { users: restored.length },

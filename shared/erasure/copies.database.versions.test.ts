@@ -17,7 +17,10 @@ import { tables } from '../../test/engines/tables.ts';
 import { searchDatabase } from '../../testing/database/search-everywhere.ts';
 import { until } from '../../testing/until.ts';
 import { applyErasures } from './apply.ts';
-import { countInReadModels, eraseInReadModels, findTables, readModels, withTable } from './copies.ts';
+import { readModels } from './copies.ts';
+import { countInReadModels } from './count-copies.ts';
+import { eraseInReadModels } from './erase-copies.ts';
+import { findTables, withTable } from './found-tables.ts';
 import { countLeft } from './report.ts';
 
 let readModel: FilledReadModel;

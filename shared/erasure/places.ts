@@ -4,7 +4,7 @@ import type { Blobs } from '#shared/blobs/blobs.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import type { ErasureReport } from '#shared/rest/erasure.ts';
-import { type CountedCopy, type CountedTable, countCopies, countVerificationTables } from './copies.ts';
+import { type CountedCopy, type CountedTable, countCopies, countVerificationTables } from './count-copies.ts';
 import { exportPlace } from './exports.ts';
 import { countOf } from './looks.ts';
 import { SCHEMAS, TABLES, TABLES_OF_READ_MODEL } from './tables-of-product.ts';
