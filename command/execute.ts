@@ -10,9 +10,10 @@ import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import { KeyDestroyed } from '#shared/keys/key-store.ts';
 import type { Folding } from './decider.ts';
+import { type Known, unwritten } from './decider.ts';
 import type { ExecutionContext } from './handling/execution-context.ts';
 import { createKeyedQueue } from './handling/keyed-queue.ts';
-import { type Known, type States, unwritten } from './states.ts';
+import type { States } from './states.ts';
 
 /** The aggregate of a command, its stream, and the decision. */
 export type Target<State, Event> = {

@@ -11,10 +11,11 @@ import { StaleVersion } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import { REQUEST_RUNS_MAX_MS } from '#shared/events/reservation.ts';
+import { type Known, unwritten } from './decider.ts';
 import { type CommandIds, seededIds } from './handling/execution-context.ts';
 import type { Outcome } from './handling/handler.ts';
 import { commandStream, type ReservationEvent, type ReservationState, reservation } from './reservation.ts';
-import { type Known, type States, unwritten } from './states.ts';
+import type { States } from './states.ts';
 
 /**
  * Executes a command once per key: a repeated request gets the first response. A refusal frees the key, so that a

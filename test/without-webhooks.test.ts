@@ -6,7 +6,7 @@ import { catalogueOf } from '#shared/events/catalogue.ts';
 import { policyOf } from '#shared/policy.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import { operationsOf } from '#shared/rest/operations.ts';
-import { domainFacts } from '../console/domain-facts.ts';
+import { domainFacts } from '../console/derive-facts.ts';
 import { ALL_PARTS } from '../parts.ts';
 import { schemaOf } from '../query/graphql/schema/schema.ts';
 import { openApiDocument } from '../query/openapi/document.ts';

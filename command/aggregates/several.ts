@@ -6,10 +6,11 @@ import { referencesAfter } from '#kernel/decide/reads.ts';
 import type { AggregateState, Happened } from '#kernel/decide/state.ts';
 import type { CommandInfo, Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import type { Caller } from '#shared/policy.ts';
+import type { Known } from '../decider.ts';
 import type { Other } from '../execute.ts';
 import type { Sent } from '../handling/execution-context.ts';
 import { type Fence, preparing, streamOf, type Target, toEvents } from '../handling/target.ts';
-import type { Known, States } from '../states.ts';
+import type { States } from '../states.ts';
 import type { DemandReferences, Named } from './demand-references.ts';
 import type { Limits } from './limits.ts';
 

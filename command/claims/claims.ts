@@ -6,10 +6,10 @@ import type { AggregateState } from '#kernel/decide/state.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import { isDamage } from '#shared/visibility/damage.ts';
+import type { Known } from '../decider.ts';
 import type { Preparing } from '../execute.ts';
 import { createKeyedQueue } from '../handling/keyed-queue.ts';
 import { type AppendDependencies, tryAppend } from '../handling/try-append.ts';
-import type { Known } from '../states.ts';
 import type { ClaimDecider, ClaimState, Holder } from './claim.ts';
 
 /**

@@ -5,8 +5,8 @@ import { StaleVersion } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import type { Codec } from '#shared/events/codec.ts';
-import type { Folding } from '../decider.ts';
-import type { Known, States } from '../states.ts';
+import type { Folding, Known } from '../decider.ts';
+import type { States } from '../states.ts';
 
 export type AppendDependencies = { readonly log: EventLog; readonly codec: Codec; readonly states: States };
 

@@ -12,8 +12,9 @@ import type { Snapshots } from '#shared/snapshots/snapshots.ts';
 import { traceOf } from '#shared/tracing/trace-appends.ts';
 import { createOpenedFinder } from '#shared/visibility/changed-fields.ts';
 import { prepareVisibility } from '#shared/visibility/event-visibility.ts';
-import { Histories, type Seen } from '#shared/visibility/histories.ts';
 import { isPublic, rightToDamaged } from '#shared/visibility/may-see.ts';
+import { Histories } from '../visibility/histories.ts';
+import type { Seen } from '../visibility/history.ts';
 import type { Change, ChangePage } from './change-stream.ts';
 
 /** Converts events to changes. */

@@ -7,7 +7,7 @@ import { catalogueOf } from '#shared/events/catalogue.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { isDamage } from './damage.ts';
-import type { Seen } from './histories.ts';
+import type { Seen } from './history.ts';
 
 /**
  * Decrypts the events whose visibility depends only on sealed fields, such as whether a user’s name was

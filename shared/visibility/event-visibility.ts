@@ -10,7 +10,8 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { ClearEvent } from '#shared/events/decode-clear.ts';
 import type { FindOpened } from './changed-fields.ts';
-import { fixedIn, type Histories, type History, type Seen, type Span, stateBefore } from './histories.ts';
+import type { Histories, Span } from './histories.ts';
+import { fixedIn, type History, type Seen, stateBefore } from './history.ts';
 
 /**
  * The visibility of an event: a caller may see it if this right holds with these facts, or held with the

@@ -4,7 +4,8 @@ import type { Position, StreamName, Version } from '#kernel/base/brands.ts';
 import { type Watch, watchesOf } from '#kernel/visibility/watches.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import { fixedIn, Histories, type Seen, stateBefore } from './histories.ts';
+import { Histories } from './histories.ts';
+import { fixedIn, type Seen, stateBefore } from './history.ts';
 
 const stream = 'article-8' as StreamName;
 const data = { articleId: 8, authorId: 7 };

@@ -15,7 +15,7 @@ import { skipParked } from '#shared/projection/skip-parked.ts';
 import { noRow, rowAfter, rowFoldOf, storedRow } from '#shared/read-model/row-fold.ts';
 import { demandTable, tablesOf } from '#shared/read-model/tables.ts';
 import { report as reportSchema } from '#shared/rest/verification-report.ts';
-import { createRightsFold, rightsFoldOf } from '#shared/visibility/histories.ts';
+import { createRightsFold, rightsFoldOf } from '#shared/visibility/history.ts';
 import { addComment, as, by, draftArticle } from '../engines/command-side.ts';
 import type { StartLog } from '../engines/log-engines.ts';
 import { appendRaw, untilProjected } from '../engines/projection.ts';
