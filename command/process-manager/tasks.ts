@@ -20,6 +20,9 @@ export const isOfTimer = ({ name }: ReactionTask): boolean =>
   name.startsWith(timerTask('')) && !name.includes('.');
 
 const AT_ONCE = 100;
+/** Of how many causes each turn takes tasks, beside those of the next aggregates, and how many of each. */
+const CAUSES_AT_ONCE = 10;
+const OF_A_CAUSE = 10;
 
 /** Adds tasks in order; existing ones stay unchanged. */
 export const addTasks = async (
@@ -44,7 +47,11 @@ export const addTasks = async (
   );
 };
 
-type Next = { readonly task: ReactionTask; readonly isRetry: boolean };
+/** Where the last turn ended: among the aggregates, and among the causes. */
+type Cursor = { readonly stream: string; readonly cause: string };
+export const START: Cursor = { stream: '', cause: '00000000-0000-0000-0000-000000000000' };
+
+type Next = { readonly tasks: readonly ReactionTask[]; readonly cursor: Cursor };
 
 /**
  * True if no earlier task of the aggregate remains. Evaluated per row, so that no more rows are read than
@@ -54,56 +61,84 @@ const IS_FIRST = `t.number = (
   select f.number from process_manager.task f where f.stream = t.stream and f.skipped_at is null order by f.number limit 1)`;
 
 /**
- * The untried first task of each of the next aggregates, and tasks whose retry is due. Reads neither queues
- * behind a task nor tasks that are not due. A delay longer than any pause stems from before the database’s
- * clock was set back, and counts as due.
+ * The untried first task of each of the next aggregates, a few of each of the next causes, and tasks whose
+ * retry is due. Reads neither queues behind a task nor tasks that are not due. A delay longer than any pause
+ * stems from before the database’s clock was set back, and counts as due.
  */
 export const nextTasks = async (
   pool: Pick<Pool, 'query'>,
   { fingerprint, epoch }: Fence,
-  after: string,
-): Promise<readonly Next[]> => {
+  { stream: afterStream, cause: afterCause }: Cursor,
+): Promise<Next> => {
   const untriedAfter = (stream: string): string =>
     `select * from process_manager.task where skipped_at is null and next_at is null and stream > ${stream} order by stream, number limit 1`;
   const dueIf = (isDue: string): string =>
     `select * from process_manager.task t where skipped_at is null and ${isDue} and ${IS_FIRST} order by next_at limit ${AT_ONCE}`;
-  const { rows } = await pool.query<
-    Omit<ReactionTask, 'cause'> & {
-      id: EventId;
-      metadata: MetadataContext;
-      position: Position | null;
-      isRetry: boolean;
-    }
-  >(
+  const causeAfter = (cause: string): string =>
+    `select cause_id from process_manager.task where skipped_at is null and next_at is null and cause_id > ${cause} order by cause_id limit 1`;
+  const { rows } = await pool.query<Row>(
     `with recursive untried as (
        (${untriedAfter('$3')})
        union all select n.* from untried u cross join lateral (${untriedAfter('u.stream')}) n),
+     following as (
+       (${causeAfter('$4')})
+       union all select n.* from following f cross join lateral (${causeAfter('f.cause_id')}) n),
+     causes as materialized (select cause_id from following limit ${CAUSES_AT_ONCE}),
+     of_causes as (
+       select first.* from causes cross join lateral (
+         select * from (
+           select * from process_manager.task where cause_id = causes.cause_id and skipped_at is null and next_at is null
+           order by stream, number limit ${OF_A_CAUSE}) t
+         where ${IS_FIRST}) first),
      next as (
-       (select * from untried t where ${IS_FIRST} limit ${AT_ONCE})
-       union all (${dueIf(DUE_NOW)}) union all (${dueIf(DUE_SINCE_SET_BACK)}))
-     select task, stream, name, cause_id as id, cause_metadata as metadata, cause_position as position, next_at is not null as "isRetry"
-     from next
-     where ${isFenced('$1', '$2')} order by stream`,
-    [fingerprint, epoch, after],
+       (select *, 'aggregate' as source from untried t where ${IS_FIRST} limit ${AT_ONCE})
+       union all (select *, 'cause' from of_causes)
+       union all (select *, 'retry' from (${dueIf(DUE_NOW)}) due)
+       union all (select *, 'retry' from (${dueIf(DUE_SINCE_SET_BACK)}) due))
+     select case when (select count(*) from causes) = ${CAUSES_AT_ONCE}
+         then (select cause_id from causes order by cause_id desc limit 1) end as "lastCause",
+       task, stream, name, cause_id as id, cause_metadata as metadata, cause_position as position, source
+     from (select) as one
+     left join (select distinct on (stream) * from next where ${isFenced('$1', '$2')} order by stream, source) as next on true
+     order by stream`,
+    [fingerprint, epoch, afterStream, afterCause],
   );
-  return rows.map(({ id, metadata, position, isRetry, ...task }) => ({
-    task: { ...task, cause: { id, metadata, position: position ?? undefined } },
-    isRetry,
-  }));
+  const found = rows.flatMap((row) => (row.stream === null ? [] : [row]));
+  const inOrder = found.filter(({ source }) => source === 'aggregate');
+  return {
+    tasks: found.map(({ task, stream, name, id, metadata, position }) => ({
+      ...{ task, stream, name },
+      cause: { id, metadata, position: position ?? undefined },
+    })),
+    cursor: {
+      stream: (inOrder.length < AT_ONCE ? undefined : inOrder.at(-1)?.stream) ?? START.stream,
+      cause: rows[0]?.lastCause ?? START.cause,
+    },
+  };
 };
 
-/** Takes aggregates in turn, so that none starves. `isLast` means that nothing more is due now. */
+type Found = Omit<ReactionTask, 'cause'> & {
+  readonly id: EventId;
+  readonly metadata: MetadataContext;
+  readonly position: Position | null;
+  readonly source: 'aggregate' | 'cause' | 'retry';
+};
+type Row = { readonly lastCause: string | null } & (Found | { readonly stream: null });
+
+/**
+ * Takes aggregates and causes in turn, so that no aggregate starves, and that few consequences of one event do
+ * not wait for the many of another. `isLast` means that nothing more is due now.
+ */
 export const inTurn = (
   pool: Pick<Pool, 'query'>,
   fence: Fence,
 ): (() => Promise<{ tasks: readonly ReactionTask[]; isLast: boolean }>) => {
-  let after = '';
+  let after = START;
   return async () => {
-    const next = await nextTasks(pool, fence, after);
-    const isLast = after === '' && next.length === 0;
-    const untried = next.filter(({ isRetry }) => !isRetry);
-    after = untried.length < AT_ONCE ? '' : (untried.at(-1)?.task.stream ?? '');
-    return { tasks: next.map(({ task }) => task), isLast };
+    const { tasks, cursor } = await nextTasks(pool, fence, after);
+    const isLast = after.stream === START.stream && tasks.length === 0;
+    after = cursor;
+    return { tasks, isLast };
   };
 };
 
