@@ -1,7 +1,8 @@
 import { pino } from 'pino';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { serves } from '#kernel/registry/parts.ts';
-import { type HeldLeases, migrateLeases, takeLease } from '#shared/database/lease/lease.ts';
+import { type HeldLeases, migrateLeases } from '#shared/database/lease/lease.ts';
+import { takeLease } from '#shared/database/lease/take-lease.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { openMasterKey } from '#shared/keys/master-key-file.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';

@@ -254,16 +254,12 @@ export const userIdOf = (caller: Caller): UserId | null => {
   }
 };
 /** The caller’s fields that conditions can compare. */
-export const ownOf = (caller: Caller): Attributes | undefined => {
-  switch (caller.kind) {
-    case 'user':
-      return caller.attributes;
-    case 'system':
-      return caller.actingFor?.attributes;
-    case 'anonymous':
-      return undefined;
-  }
-};
+export const ownOf = (caller: Caller): Attributes | undefined =>
+  caller.kind === 'system'
+    ? caller.actingFor?.attributes
+    : caller.kind === 'user'
+      ? caller.attributes
+      : undefined;
 
 const NO_FIELDS: State = {};
 const findNothing: Find = () => undefined;

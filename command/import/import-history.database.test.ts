@@ -1,4 +1,4 @@
-// Over 200 lines, because every case imports lines of the one domain that is declared here.
+// Over 200 lines, because it is one history with each fault that a line can have.
 
 import { expect } from 'vitest';
 import { allEvents } from '../../test/engines/command-side.ts';

@@ -35,7 +35,7 @@ test('every wrong line is named, and nothing is appended', async ({ side, starte
     reply('m-1', 4),
     reply('m-1', 4),
     reply('m-2', 5, { of: 't-9' }),
-    // A line whose fault is that of another line is not reported again.
+    // The fault of another line is reported once.
     reply('m-3', 6, { of: 't-3' }),
     reply('m-4', 2),
     reply('m-5', 2, { actor: 't-1' }),

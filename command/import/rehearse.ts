@@ -89,7 +89,7 @@ export const rehearse = async (rehearsing: Rehearsing, path: string): Promise<Re
 const itemBy = ({ command: { kind, list } }: Named): number | undefined =>
   kind === 'addItem' && list?.key === undefined ? SOME_ID : undefined;
 
-/** Items and users that a line names by id instead of by key must be in the log. */
+/** Aggregates that a line names by their ids instead of keys: they must be in the log. */
 function* idsIn(line: ImportLine, { kind, command: { list } }: Named): Generator<readonly [string, unknown]> {
   yield [kind.name, line.of];
   for (const [name, def] of Object.entries(list?.fields ?? kind.fields))

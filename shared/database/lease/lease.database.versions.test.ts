@@ -6,7 +6,8 @@ import { openCuttable } from '../../../test/engines/cuttable.ts';
 import { test as base } from '../../../test/engines/pool.ts';
 import { until } from '../../../testing/until.ts';
 import { openPool, type Pool } from '../pool.ts';
-import { holdLeases, isHeld, migrateLeases, runUnderLease, takeLease } from './lease.ts';
+import { holdLeases, isHeld, migrateLeases, runUnderLease } from './lease.ts';
+import { takeLease } from './take-lease.ts';
 
 const TTL_MS = 400;
 const idle = (signal: AbortSignal) => delay(60_000, undefined, { signal }).catch(() => {});

@@ -87,18 +87,8 @@ export const holdLeases = async (
   return leases;
 };
 
-/** Takes a lease until it is disposed; undefined if somebody holds it. */
-export const takeLease = async (
-  pool: pg.Pool,
-  name: string,
-  ttlMs = TTL_MS,
-): Promise<HeldLeases | undefined> => {
-  const lease: Lease = { pool, name, owner: randomUUID(), ttlMs };
-  const epoch = await acquire(lease);
-  return epoch === undefined ? undefined : renewing([{ lease, epoch }]);
-};
-
-const renewing = (held: readonly { readonly lease: Lease; readonly epoch: number }[]): HeldLeases => {
+/** Renews leases that were acquired, until it is disposed. */
+export const renewing = (held: readonly { readonly lease: Lease; readonly epoch: number }[]): HeldLeases => {
   const [lost, done] = [new AbortController(), new AbortController()];
   const all = held.map(({ lease, epoch }) =>
     renewUntil(lease, epoch, done.signal).finally(() => done.signal.aborted || lost.abort()),
@@ -164,7 +154,7 @@ const renewUntil = async (lease: Lease, epoch: number, signal: AbortSignal): Pro
 /** The leases of a process are due at the same times, so that one statement renews them all. */
 const untilBeat = (everyMs: number): number => everyMs - (performance.now() % everyMs);
 
-const acquire = async ({ pool, name, owner, ttlMs }: Lease): Promise<number | undefined> => {
+export const acquire = async ({ pool, name, owner, ttlMs }: Lease): Promise<number | undefined> => {
   const { rows } = await pool.query<{ epoch: number }>({
     query_timeout: ttlMs,
     text: `insert into public.lease as held (name, owner, epoch, expires_at) values ($1, $2, 1, clock_timestamp() + $3 * interval '1 millisecond')
