@@ -132,6 +132,8 @@ type HistoryEntry = {
   readonly id: string;
   readonly type: string;
   readonly at: string;
+  /** When an import recorded it, which claims its time and its actor. */
+  readonly importedAt?: string;
   readonly cursor: string;
   readonly actor: string | null;
   readonly changes: readonly {
@@ -399,6 +401,8 @@ type PublicEvent<Type, Data> = {
   /** The schema version of the type. */
   readonly version: number;
   readonly at: string;
+  /** When an import recorded it, which claims its time and its actor. */
+  readonly importedAt?: string;
   readonly cursor: string;
   /** The aggregate of the event, such as `claim-7`. */
   readonly subject: string;

@@ -26,6 +26,7 @@ type RepresentedEvent = Partial<Omit<Origin, 'actor'>> & {
   readonly type: string;
   readonly version: number;
   readonly at: string;
+  readonly importedAt?: string;
   readonly cursor: Cursor;
   readonly subject: string;
   readonly actor: Actor | null;
@@ -43,6 +44,7 @@ export const createRepresentation = ({ domain, log, open, isReadable }: Dependen
     type: change.type,
     version: change.schemaVersion,
     at: change.at,
+    ...(change.importedAt !== undefined && { importedAt: change.importedAt }),
     cursor: cursorOf(log, change.position, change.id),
     subject: change.stream,
     ...(change.origin ? visibleOrigin(caller, change.origin) : { actor: null }),

@@ -39,6 +39,8 @@ export type Change = {
   readonly version: Version;
   /** When it happened: RFC 3339. */
   readonly at: string;
+  /** When an import recorded it, which claims its time and its author. */
+  readonly importedAt?: string | undefined;
   /** Null if the event is damaged, or was published by a release that did not state it. */
   readonly origin: Origin | null;
   readonly data: JsonObject;

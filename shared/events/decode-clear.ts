@@ -13,6 +13,7 @@ export type ClearEvent = {
   readonly type: string;
   readonly schemaVersion: number;
   readonly at: string;
+  readonly importedAt?: string;
   readonly origin: Origin;
   readonly data: JsonObject;
 };
@@ -25,7 +26,7 @@ export const decodeClear = (
   const definition = catalogue.find(type);
   if (definition === undefined) return undefined;
   try {
-    const { version, at, ...origin } = readMetadata(metadata);
+    const { version, at, importedAt, trace: _, ...origin } = readMetadata(metadata);
     // As after an erasure, when nobody can open them any more either.
     const erased = eraseFields(definition, upcast(definition, version, partStored(data).clear));
     const checked = definition.erasedSchema.parse(erased) as JsonObject;
@@ -34,6 +35,7 @@ export const decodeClear = (
       type,
       schemaVersion: definition.version,
       at,
+      ...(importedAt !== undefined && { importedAt }),
       origin,
       data: withoutPersonal(definition, checked),
     };

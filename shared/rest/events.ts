@@ -3,6 +3,7 @@ import { type Actor, actor } from '#kernel/base/events/metadata.ts';
 import { instant } from '#kernel/base/instant.ts';
 import { idParameter, PAGE, sortBy } from '#kernel/base/rest/lists.ts';
 import type { RestOperation } from '#kernel/base/rest/operation.ts';
+import { IMPORTED_AT, TRACE } from '#kernel/base/rest/origin.ts';
 import { timestamp, token } from '#kernel/base/values.ts';
 import type { Catalogue } from '#shared/events/catalogue.ts';
 import { typesOf } from '#shared/events/event-patterns.ts';
@@ -19,6 +20,7 @@ export const Event = z
       .positive()
       .meta({ description: 'The version of the event type: it determines the fields of `data`.' }),
     at: timestamp.meta({ description: 'When it happened.' }),
+    importedAt: IMPORTED_AT,
     cursor: z.string().meta({
       description: 'Its position in the log. Send it as `after` or `Last-Event-ID` to continue after it.',
     }),
@@ -28,22 +30,7 @@ export const Event = z
         'The actor: a user, a part of the system, or unknown; null if the event does not name one.',
       examples: ['user:7001', 'system:process-manager'],
     }),
-    client: z.string().nullable().exactOptional().meta({
-      description: 'The client through which the actor did it. Only that user and administrators see it.',
-    }),
-    request: z
-      .string()
-      .exactOptional()
-      .meta({ description: 'The request that caused the event. Only that user and administrators see it.' }),
-    correlation: z.string().exactOptional().meta({
-      description:
-        'The same for all events that follow from one request. Only that user and administrators see it.',
-    }),
-    causation: z
-      .string()
-      .nullable()
-      .exactOptional()
-      .meta({ description: 'The id of the event that caused it. Only that user and administrators see it.' }),
+    ...TRACE,
     data: z.record(z.string(), z.json()).meta({
       description:
         'Complete if you may read the item now, otherwise only ids. Personal fields are null after the person was erased.',

@@ -10,6 +10,8 @@ import { test as toy } from './toy-fixture.ts';
 
 type Line = Readonly<Record<string, unknown>> & { readonly key: string };
 
+type Imported = { readonly id: string; readonly importedAt?: string };
+
 /** The lines of another helpdesk. */
 const HISTORY: readonly Line[] = [
   {
@@ -107,6 +109,31 @@ test('histories name the claimed times and authors', async ({ asked: { read, id 
     { type: 'ticket.messageCorrected', at: '2019-05-02T10:05:00.000Z' },
     { type: 'ticket.solved', at: '2019-06-01T10:00:00.000Z', actor: `user:${idOf('Bert')}` },
   ]);
+});
+
+test('histories and feeds say which events an import recorded, to every reader', async ({
+  asked: { read, id },
+  ask,
+  people,
+}) => {
+  const entries = (await read(`/tickets/${id}/history`)) as readonly Imported[];
+  const nodes = entries.map(({ importedAt }) => ({ importedAt }));
+  for (const { importedAt = '' } of entries)
+    expect(Date.parse(importedAt)).toBeGreaterThan(Date.parse('2026-01-01'));
+  const events = (await read(`/events?subject=ticket-${id}`)) as readonly Imported[];
+  expect(events.toReversed().map(({ importedAt }) => ({ importedAt }))).toEqual(nodes);
+  expect(await read(`/events/${entries[0]?.id}`)).toMatchObject({
+    at: '2019-06-01T10:00:00.000Z',
+    ...nodes[0],
+  });
+  expect(await read(`/tickets/${id}?at=v1`)).not.toHaveProperty('importedAt');
+  const { token } = people.administrator;
+  const query = `{ ticket(id: ${id}) { history { nodes { at importedAt } } } }`;
+  const { body } = await ask('POST', '/graphql', { token, body: { query } });
+  expect(body).toMatchObject({ data: { ticket: { history: { nodes } } } });
+  // Later events were not imported.
+  const registered = (await read('/events?types=user.registered&sort=-cursor')) as readonly Imported[];
+  expect(registered.at(0)).not.toHaveProperty('importedAt');
 });
 
 test('the log has both times of an event, and all of it is proven', async ({ asked: _, place: { run } }) => {

@@ -46,9 +46,18 @@ const BODY_BYTES_MAX = 262_144;
 export const createComposer = ({ domain, log, open, isReadable, isParked }: Dependencies): ComposeBody => {
   const catalogue = catalogueOf(domain);
   const bytesOf = (change: Change, data: JsonObject): Buffer => {
-    const { id, type, schemaVersion: version, at, position, stream: subject } = change;
+    const { id, type, schemaVersion: version, at, importedAt, position, stream: subject } = change;
     return Buffer.from(
-      JSON.stringify({ id, type, version, at, cursor: cursorOf(log, position, id), subject, data }),
+      JSON.stringify({
+        id,
+        type,
+        version,
+        at,
+        importedAt,
+        cursor: cursorOf(log, position, id),
+        subject,
+        data,
+      }),
     );
   };
 

@@ -14,6 +14,10 @@ export const Time = ({ at, clock = false, short = false }: TimeOptions) =>
     ? html`<span class="soft">–</span>`
     : html`<time datetime=${at} title=${utcText(at)}>${formatOf(at, clock, short).format(new Date(at))}</time>`;
 
+/** Beside the time of an event that an import claims. */
+export const ImportedAt = ({ at }: { readonly at: string | undefined }) =>
+  at !== undefined && html`<span class="soft">, imported <${Time} at=${at} /></span>`;
+
 /** A time of today may show the clock only. */
 const formatOf = (at: string, clock: boolean, short: boolean): Intl.DateTimeFormat => {
   const isToday = new Date(at).toDateString() === new Date().toDateString();

@@ -7,7 +7,7 @@ import { Confirm } from '../base/confirm.ts';
 import { html } from '../base/html.ts';
 import { Act, Heading, Whole } from '../base/parts.ts';
 import { go, type Route } from '../base/router.ts';
-import { Time } from '../base/time.ts';
+import { ImportedAt, Time } from '../base/time.ts';
 import { useChanges } from '../feed/live.ts';
 import { above, type Item, kindAt, pageOfCommand, possibleOf, titleOf, useDomain } from './domain.ts';
 import { ActorName } from './names.ts';
@@ -165,7 +165,7 @@ const Latest = ({ kind, item }: { readonly kind: KindFacts; readonly item: Item 
       (
         entry,
       ) => html`<li key=${entry.id}><strong>${eventText(entry.type)}</strong> <span class="soft">${changedFields(kind, entry)}</span>
-        <br /><span class="soft"><${ActorName} actor=${entry.actor} withFace />, <${Time} at=${entry.at} clock short /></span></li>`,
+        <br /><span class="soft"><${ActorName} actor=${entry.actor} withFace />, <${Time} at=${entry.at} clock short /><${ImportedAt} at=${entry.importedAt} /></span></li>`,
     )}</ol>
     <p><a href=${historyOf(kind, item)}>Full history</a></p>`;
 };

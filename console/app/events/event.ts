@@ -8,7 +8,7 @@ import { html } from '../base/html.ts';
 import { Subject } from '../base/names.ts';
 import { Badge, Heading, Table, Whole } from '../base/parts.ts';
 import type { Route } from '../base/router.ts';
-import { Time } from '../base/time.ts';
+import { ImportedAt, Time } from '../base/time.ts';
 import { eventText } from '../data/item.ts';
 import { ActorName } from '../data/names.ts';
 import { DeliveryState } from '../webhooks/state.ts';
@@ -62,6 +62,7 @@ const Envelope = ({ event }: { readonly event: RecordedEvent }) => {
     type,
     version,
     at,
+    importedAt,
     subject,
     streamVersion,
     actor,
@@ -74,7 +75,7 @@ const Envelope = ({ event }: { readonly event: RecordedEvent }) => {
   return html`<dl class="facts stacked">
     <div><dt>Type</dt><dd><a href=${`${EVENTS}?types=${type}`}><code>${type}</code></a> <span class="soft">version ${version}</span></dd></div>
     <div><dt>Item</dt><dd><${Subject} subject=${subject} /> <span class="soft">version ${streamVersion}</span>${parked && html` <${Badge} tone="bad">parked<//>`}</dd></div>
-    <div><dt>When</dt><dd><${Time} at=${at} /></dd></div>
+    <div><dt>When</dt><dd><${Time} at=${at} /><${ImportedAt} at=${importedAt} /></dd></div>
     <div><dt>By</dt><dd><${ActorName} actor=${actor} />${actor && html` <a href=${`${EVENTS}?by=${encodeURIComponent(actor)}`}>all their events</a>`}</dd></div>
     ${client && html`<div><dt>Through</dt><dd><a href=${`${EVENTS}?client=${encodeURIComponent(client)}`}><code>${client}</code></a></dd></div>`}
     ${correlation && html`<div><dt>Request</dt><dd><a href=${`${EVENTS}?correlation=${encodeURIComponent(correlation)}`}><code class="long">${correlation}</code></a></dd></div>`}

@@ -5,7 +5,7 @@ import { useAsked } from '../base/asking.ts';
 import { html } from '../base/html.ts';
 import { Subject } from '../base/names.ts';
 import { Whole } from '../base/parts.ts';
-import { Time } from '../base/time.ts';
+import { ImportedAt, Time } from '../base/time.ts';
 import { eventText } from '../data/item.ts';
 import { ActorName } from '../data/names.ts';
 import { DeliveryState } from '../webhooks/state.ts';
@@ -77,7 +77,7 @@ const Branch = ({
     <div class=${isThis ? 'node this' : 'node'} aria-current=${isThis ? 'true' : null}>
       ${isThis ? html`<strong>${eventText(event.type)}</strong>` : html`<a href=${`${EVENTS}/${event.id}`}><strong>${eventText(event.type)}</strong></a>`}
       ${' '}<${Subject} subject=${event.subject} />${isThis && html` <span class="soft">(this event)</span>`}
-      <br /><span class="soft"><${Time} at=${event.at} clock />${event.actor?.startsWith('system:') ? html`, as a reaction by the <${ActorName} actor=${event.actor} />` : html`, by <${ActorName} actor=${event.actor} />`}</span>
+      <br /><span class="soft"><${Time} at=${event.at} clock /><${ImportedAt} at=${event.importedAt} />${event.actor?.startsWith('system:') ? html`, as a reaction by the <${ActorName} actor=${event.actor} />` : html`, by <${ActorName} actor=${event.actor} />`}</span>
     </div>
     ${
       caused.length + deliveries.length > 0 &&

@@ -7,7 +7,7 @@ import { html } from '../base/html.ts';
 import { kinds, spoken } from '../base/kinds.ts';
 import { Heading, Problem, Whole } from '../base/parts.ts';
 import { put, type Route } from '../base/router.ts';
-import { Time } from '../base/time.ts';
+import { ImportedAt, Time } from '../base/time.ts';
 import { Changes, shown } from '../data/changes.ts';
 import { type Item, kindAt, pageOfItem, titleOf, useDomain } from '../data/domain.ts';
 import { eventText } from '../data/item.ts';
@@ -162,11 +162,11 @@ type EntryOptions = {
 };
 
 const Entry = ({ kind, entry, isChosen, choose }: EntryOptions) => {
-  const { id, version, type, at, actor, client, changes, erased, unreadable } = entry;
+  const { id, version, type, at, importedAt, actor, client, changes, erased, unreadable } = entry;
   return html`<li class=${isChosen ? 'chosen' : ''} aria-current=${isChosen ? 'true' : null}>
     <p class="line">
       <button type="button" class="quiet" onClick=${() => choose(version)} aria-label=${`v${version}: show it`}>v${version}</button>${' '}
-      <strong title=${type}>${eventText(type)}</strong> <${Time} at=${at} />
+      <strong title=${type}>${eventText(type)}</strong> <${Time} at=${at} /><${ImportedAt} at=${importedAt} />
     </p>
     <p class="soft">by <${ActorName} actor=${actor} withFace />${client && html` through <code>${client}</code>`} · <a href=${`/console/events/${id}#why`} aria-label=${`Why? v${version}`}>Why?</a></p>
     ${erased && html`<p class="soft">The person was erased: their data is no longer shown.</p>`}

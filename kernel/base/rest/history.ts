@@ -4,6 +4,7 @@ import { timestamp } from '../values.ts';
 import { Links } from './fields.ts';
 import { PAGE } from './lists.ts';
 import type { RestOperation } from './operation.ts';
+import { IMPORTED_AT, TRACE } from './origin.ts';
 
 const FieldChange = z
   .strictObject({
@@ -33,26 +34,12 @@ const HistoryEntry = z
     id: z.uuid().meta({ description: 'The id of the event.' }),
     type: z.string().meta({ examples: ['user.updated'] }),
     at: timestamp.meta({ description: 'When it happened.' }),
+    importedAt: IMPORTED_AT,
     cursor: z.string().meta({ description: 'Its position in the log.' }),
     actor: actor
       .nullable()
       .meta({ description: 'The actor; null if the event cannot be read.', examples: ['user:7001'] }),
-    client: z.string().nullable().exactOptional().meta({
-      description: 'The client through which the actor did it. Only that user and administrators see it.',
-    }),
-    request: z
-      .string()
-      .exactOptional()
-      .meta({ description: 'The request that caused the event. Only that user and administrators see it.' }),
-    correlation: z.string().exactOptional().meta({
-      description:
-        'The same for all events that follow from one request. Only that user and administrators see it.',
-    }),
-    causation: z
-      .string()
-      .nullable()
-      .exactOptional()
-      .meta({ description: 'The id of the event that caused it. Only that user and administrators see it.' }),
+    ...TRACE,
     changes: z
       .array(FieldChange)
       .meta({ description: 'The changes of the item, as far as you may read them.' }),

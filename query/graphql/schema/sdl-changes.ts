@@ -20,6 +20,10 @@ const payloadOf = (type: string): readonly Line[] => [
   ['The cursor of the event: send it as `after` to continue after it.', 'cursor: Cursor!'],
   [`The type of the event, such as \`${type}\`.`, 'type: String!'],
   ['When it happened.', 'at: DateTime!'],
+  [
+    'When an import recorded the event, whose time and actor are what its file claims; null for all other events.',
+    'importedAt: DateTime',
+  ],
 ];
 
 export const changeOf = (source: Source): string => {

@@ -8,6 +8,7 @@ export type SubscriptionEvent = {
   readonly cursor: Cursor;
   readonly type: string;
   readonly at: string;
+  readonly importedAt: string | null;
   /** The kind of the aggregate; undefined if subscriptions do not show it. */
   readonly kind: string | undefined;
   readonly subjectId: string | null;
@@ -15,7 +16,7 @@ export type SubscriptionEvent = {
 
 export const subscriptionEventOf = (
   domain: Domain,
-  { type, at, stream }: Change,
+  { type, at, importedAt, stream }: Change,
   cursor: Cursor,
 ): SubscriptionEvent => {
   const row = tablesOf(domain).rowOf(stream);
@@ -23,6 +24,7 @@ export const subscriptionEventOf = (
     cursor,
     type,
     at: new Date(at).toISOString(),
+    importedAt: importedAt ?? null,
     kind: row?.table.kind,
     subjectId: row ? String(row.id) : null,
   };
