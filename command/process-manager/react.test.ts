@@ -1,7 +1,9 @@
+import { v5, v7 } from 'uuid';
 import { expect, test } from 'vitest';
 import type { EventId, StreamName } from '#kernel/base/brands.ts';
+import { timeOfId } from '#shared/id-time.ts';
 import { budgets } from '../../test/toy/budgets.ts';
-import { marked } from './react.ts';
+import { firstIdOf, marked } from './react.ts';
 import type { ReactionTask } from './tasks.ts';
 import { isOfTimer, timerTask } from './tasks.ts';
 import { isLook } from './timers.ts';
@@ -20,6 +22,19 @@ test('tasks of timers are distinct from a reference named timer, and from an eve
     ),
   ).toEqual([true, false, false]);
   expect([named('run', 'timers'), named('react', 'timers')].map(isLook)).toEqual([true, false]);
+});
+
+test('creations that follow from imported events have ids of their own, whatever times these claim', () => {
+  const at = '1999-12-31T00:00:00.000Z';
+  const idsOf = (metadata: object) =>
+    Array.from({ length: 3_000 }, (_, index) => {
+      const id = v7({ msecs: Date.UTC(2026, 10, 1) + index }) as EventId;
+      return firstIdOf({ id, metadata: metadata as never }, v5('event', id));
+    });
+  const imported = idsOf({ at, importedAt: '2026-11-01T00:00:00.000Z' });
+  expect(new Set(imported).size).toBe(3_000);
+  expect(timeOfId(imported[7] ?? 0)).toBe(Date.UTC(2026, 10, 1) + 7);
+  expect(timeOfId(idsOf({ at: '2026-05-01T00:00:00.000Z' })[7] ?? 0)).toBe(Date.UTC(2026, 4, 1));
 });
 
 test('commands of code have marks that are independent of their order and contain no personal data', () => {

@@ -294,15 +294,24 @@ export const eventIdOf = (task: ReactionTask): EventId =>
 const seedOf = ({ task, stream, name, cause }: ReactionTask, mark: string): string =>
   v5(`${task} ${stream} ${name} ${mark}`, cause.id);
 
+/** The id of an aggregate that a reaction creates, of the time at which its cause was made. */
+export const firstIdOf = ({ id, metadata }: ReactionTask['cause'], eventSeed: string): number =>
+  Math.max(madeAtMs(id, metadata) - EPOCH_MS, 1) * PER_MS +
+  (Number.parseInt(eventSeed.slice(0, 8), 16) % PER_MS);
+
+/**
+ * Many imported events claim one time, or one before there were ids: all creations that they cause would have to
+ * share the ids of a millisecond. Their own ids have the time of the import (RFC 9562, version 7).
+ */
+const madeAtMs = (id: EventId, { at, importedAt }: MetadataContext): number =>
+  importedAt === undefined ? Date.parse(at) : Number.parseInt(id.replace('-', '').slice(0, 12), 16);
+
 /** Ids derived from the causing event, so that a retry has no further effect. */
 const executionOf = ({ task, mark, metadata }: Reacting): ExecutionContext => {
   const eventSeed = seedOf(task, mark);
-  const firstId =
-    Math.max(Date.parse(task.cause.metadata.at) - EPOCH_MS, 1) * PER_MS +
-    (Number.parseInt(eventSeed.slice(0, 8), 16) % PER_MS);
   return {
     metadata,
-    ids: seededIds({ eventSeed, firstId }),
+    ids: seededIds({ eventSeed, firstId: firstIdOf(task.cause, eventSeed) }),
     ifVersion: undefined,
     unlessVersion: undefined,
     mayBeRepeatAfter: task.cause.position ?? START,
