@@ -28,6 +28,7 @@ export const commandNamed = ({ kinds }: Domain, { command: sent, event }: Import
 /** The command as a client would send it, with ids for the names of the line. */
 export const commandIn = (keys: Keys, line: ImportLine, { kind, command }: Named): Command => {
   demandPlaces(line, { kind, command });
+  demandNoFile(line, { kind, command });
   const { list } = command;
   const schema = commandSchema(kind, command);
   const { data, error } = parsePlainly(schema, {
@@ -40,6 +41,18 @@ export const commandIn = (keys: Keys, line: ImportLine, { kind, command }: Named
   if (data !== undefined) return data as unknown as Command;
   const fields = Object.keys(schema.shape).filter((name) => !['type', `${kind.name}Id`].includes(name));
   throw new FaultOfLine(faultIn(error, 'the form', fields));
+};
+
+/** Only an upload stores a file: a form can name one elsewhere, or none. */
+const demandNoFile = ({ form }: ImportLine, { kind, command: { list } }: Named): void => {
+  for (const [name, { kind: type, mayBeElsewhere }] of Object.entries(list?.fields ?? kind.fields)) {
+    const given = form[name];
+    if (type !== 'upload' || typeof given !== 'string') continue;
+    if (mayBeElsewhere !== true || !/^https?:/.test(given))
+      throw new FaultOfLine(
+        `${name}: files are not part of an import: leave the field out, and upload the file afterwards`,
+      );
+  }
 };
 
 /** Refuses an aggregate or an item that the command does not have, and a missing one. */

@@ -102,6 +102,7 @@ test('items and histories have the claimed times and authors', async ({ asked: {
 test('histories name the claimed times and authors', async ({ asked: { read, id } }) => {
   const users = (await read('/users')) as readonly { readonly id: number; readonly name: string }[];
   const idOf = (name: string) => users.find((user) => user.name === name)?.id;
+  expect(await read('/events?correlation=import:t-1')).toMatchObject([{ subject: `ticket-${id}` }]);
   const entries = (await read(`/tickets/${id}/history`)) as readonly object[];
   expect(entries.toReversed()).toMatchObject([
     { type: 'ticket.opened', at: '2019-05-01T10:00:00.000Z', actor: `user:${idOf('Ada')}` },
