@@ -7,7 +7,13 @@ export type SameFor = 'all' | 'all_but_its_own' | 'all_and_leads_to_others';
 
 export const IN_CONNECTION = { edges: 'all', nodes: 'all', pageInfo: 'all', totalCount: 'all' } as const;
 export const IN_EDGE = { cursor: 'all', node: 'all' } as const;
-export const IN_PAYLOAD = { cursor: 'all', type: 'all', at: 'all', importedAt: 'all', subjectId: 'all' } as const;
+export const IN_PAYLOAD = {
+  cursor: 'all',
+  type: 'all',
+  at: 'all',
+  importedAt: 'all',
+  subjectId: 'all',
+} as const;
 
 /** Only its owner and administrators see anything of a webhook. */
 export const OF_WEBHOOKS = Object.fromEntries(
