@@ -9,7 +9,7 @@ import { openPool, type Pool } from '../pool.ts';
 import { holdLeases, isHeld, migrateLeases, runUnderLease } from './lease.ts';
 import { takeLease } from './take-lease.ts';
 
-const TTL_MS = 400;
+const TTL_MS = 700;
 const idle = (signal: AbortSignal) => delay(60_000, undefined, { signal }).catch(() => {});
 type Work = {
   readonly on?: Pool;
