@@ -1,7 +1,9 @@
 // Over 200 lines, because it is one thing: how oidc-provider is set up on our storage.
+
 import type { RequestListener } from 'node:http';
 import { type AdapterPayload, Provider } from 'oidc-provider';
 import { readPersonalToken } from '#edge/authenticate/personal-tokens.ts';
+import { oncePer } from '#kernel/base/once-per.ts';
 import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Config } from '#process/config.ts';
@@ -116,13 +118,10 @@ const noteUses = (provider: Provider, noteUse: ReturnType<typeof createNoteUse>)
 
 /** Returns the same object until the client changes: `rememberClients` uses it as a cache key. */
 const createFindClient = ({ find }: Pick<Clients, 'find'>) => {
-  const known = new WeakMap<StoredClient, AdapterPayload>();
+  const metadata = oncePer((client: StoredClient): AdapterPayload => metadataOf(client));
   return async (clientId: string): Promise<AdapterPayload | undefined> => {
     const client = await find(clientId);
-    if (client === undefined || client.disabled) return undefined;
-    const metadata = known.get(client) ?? metadataOf(client);
-    known.set(client, metadata);
-    return metadata;
+    return client === undefined || client.disabled ? undefined : metadata(client);
   };
 };
 

@@ -1,16 +1,15 @@
 import { Gauge, type Registry } from 'prom-client';
+import { oncePer } from '#kernel/base/once-per.ts';
 import type { Pool } from './pool.ts';
-
-const pools = new WeakMap<Registry, Map<string, Pool>>();
 
 /** Counts the working and idle connections of a pool, and the callers that wait for one. */
 export const observePool = (registry: Registry, name: string, pool: Pool): void => {
-  const known = pools.get(registry) ?? new Map<string, Pool>();
-  if (known.size === 0) showAll(registry, known);
-  pools.set(registry, known.set(name, pool));
+  poolsOf(registry).set(name, pool);
 };
 
-const showAll = (registry: Registry, known: ReadonlyMap<string, Pool>): void => {
+/** The pools by name, which the metrics of a registry show. */
+const poolsOf = oncePer((registry: Registry): Map<string, Pool> => {
+  const known = new Map<string, Pool>();
   new Gauge({
     name: 'annals_database_connections',
     help: 'Connections to the database by pool and state.',
@@ -32,4 +31,5 @@ const showAll = (registry: Registry, known: ReadonlyMap<string, Pool>): void => 
       for (const [pool, { callersWaiting }] of known) this.set({ pool }, callersWaiting);
     },
   });
-};
+  return known;
+});

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { EventDefinition } from '#kernel/base/events/define-event.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
+import { oncePer } from '#kernel/base/once-per.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { OpenChange } from '#shared/change-stream/open-change.ts';
@@ -62,12 +63,13 @@ export const createComposer = ({ domain, log, open, isReadable, isParked }: Depe
   };
 
   /** Shared by all deliveries of a change that contain ids only. */
-  const made = new WeakMap<Change, Buffer>();
-  const byIds = (change: Change): Composed => {
-    const bytes = made.get(change) ?? bytesOf(change, idsIn(domain, change, change.data));
-    made.set(change, bytes);
-    return { kind: 'body', bytes, shape: 'ids' };
-  };
+  const byIds = oncePer(
+    (change: Change): Composed => ({
+      kind: 'body',
+      bytes: bytesOf(change, idsIn(domain, change, change.data)),
+      shape: 'ids',
+    }),
+  );
 
   /** The data that the owner may read now, in the widest shape; undefined if only ids are readable. */
   const readableData = async (

@@ -1,4 +1,5 @@
 import { Agent } from 'undici';
+import { oncePer } from '#kernel/base/once-per.ts';
 import { checkUrl, type GuardRules } from '#shared/webhooks/guard/check-url.ts';
 import { Exchange, failureInWords, isOurs } from './exchange.ts';
 import { createGuardedConnector } from './guarded-connector.ts';
@@ -95,19 +96,14 @@ const send = (agent: Agent, { url, headers, body }: PostRequest, exchange: Excha
 };
 
 /** The exchanges that each signal aborts. One listener per signal, because removing one of many is slow. */
-const bySignal = new WeakMap<AbortSignal, Set<Exchange>>();
-
-const exchangesOf = (signal: AbortSignal): Set<Exchange> => {
-  const known = bySignal.get(signal);
-  if (known) return known;
+const exchangesOf = oncePer((signal: AbortSignal): Set<Exchange> => {
   const exchanges = new Set<Exchange>();
-  bySignal.set(signal, exchanges);
   const cutAll = (): void => {
     for (const each of exchanges) each.cut(new Error('the delivery was stopped'));
   };
   signal.addEventListener('abort', cutAll, { once: true });
   return exchanges;
-};
+});
 
 /** Cleans up completely on disposal. */
 const startDeadline = (

@@ -1,5 +1,6 @@
 import { type DocumentNode, GraphQLError, type GraphQLSchema, type OperationDefinitionNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import { oncePer } from '#kernel/base/once-per.ts';
 import { bytesOfDocument } from '../documents/document-size.ts';
 import { compile, type Plan } from './compile.ts';
 import type { Mappings } from './mappings.ts';
@@ -47,13 +48,11 @@ export const createPlans = (
 
 /** Numbers operations without keeping them alive. */
 const createNumbers = (): ((operation: OperationDefinitionNode) => number) => {
-  const numbers = new WeakMap<OperationDefinitionNode, number>();
   let last = 0;
-  return (operation) => {
-    const number = numbers.get(operation) ?? ++last;
-    numbers.set(operation, number);
-    return number;
-  };
+  return oncePer(() => {
+    last += 1;
+    return last;
+  });
 };
 
 const compileIfCovered = (
