@@ -1,6 +1,7 @@
 import type { Position, StreamName } from '#kernel/base/brands.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Clock } from '#shared/clock/clock.ts';
+import { untilDisposed } from '#shared/clock/repeat.ts';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
@@ -56,20 +57,15 @@ export const startParkingCutStreams = async (dependencies: Dependencies): Promis
     ...{ log, clock, cutStreams },
     known: { upTo: START, cuttable: new Set() },
   };
-  const stopping = new AbortController();
   const onFailure = (err: unknown) =>
     log.warn({ err }, 'Streams that were cut in the event log could not be looked for; this is retried.');
-  const running = runUnderLease(
-    { pool, name: 'cut-streams', clock, onFailure },
-    ({ signal }) => look(looking, signal),
-    stopping.signal,
+  return untilDisposed((stopping) =>
+    runUnderLease(
+      { pool, name: 'cut-streams', clock, onFailure },
+      ({ signal }) => look(looking, signal),
+      stopping,
+    ),
   );
-  return {
-    async [Symbol.asyncDispose]() {
-      stopping.abort();
-      await running;
-    },
-  };
 };
 
 /** Reads the whole log once, and afterwards only what is new. */

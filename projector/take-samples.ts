@@ -4,6 +4,7 @@ import { countParkedAndSkipped, readServedFollowers } from '#process/operations/
 import { migrateOperations } from '#process/operations/migrate.ts';
 import { keepSample, readLatestAt, type Sample } from '#process/operations/samples.ts';
 import type { Clock } from '#shared/clock/clock.ts';
+import { untilDisposed } from '#shared/clock/repeat.ts';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
@@ -32,7 +33,6 @@ export const startSampling = async ({
 }: SamplingOptions): Promise<AsyncDisposable> => {
   await migrateLeases(pool);
   await migrateOperations(pool);
-  const stopping = new AbortController();
   const onFailure = (err: unknown) => log.warn({ err }, 'Metrics of the installation could not be recorded.');
   const work = async ({ signal }: { readonly signal: AbortSignal }): Promise<void> => {
     let before = await readLatestAt(pool);
@@ -45,17 +45,9 @@ export const startSampling = async ({
       before = sample.at;
     }
   };
-  const running = runUnderLease(
-    { pool, name: 'operations-samples', clock, onFailure },
-    work,
-    stopping.signal,
+  return untilDisposed((stopping) =>
+    runUnderLease({ pool, name: 'operations-samples', clock, onFailure }, work, stopping),
   );
-  return {
-    async [Symbol.asyncDispose]() {
-      stopping.abort();
-      await running;
-    },
-  };
 };
 
 const measure = async (

@@ -1,4 +1,5 @@
 import type { WebhookId } from '#kernel/base/brands.ts';
+import { untilDisposed } from '#shared/clock/repeat.ts';
 import type { Log } from '#shared/log.ts';
 import type { DeliveryQueue, Unattended } from './queue/delivery-queue.ts';
 
@@ -54,28 +55,21 @@ type Sweeper = {
 
 /** Enqueues webhooks whose deliveries have become due, or that the queue has lost. */
 export const startSweeping = ({ find, takeOver, wait, log }: Sweeper): AsyncDisposable => {
-  const stopping = new AbortController();
   let isFailing = false;
-  const sweep = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
+  const sweep = async (signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) {
       try {
         const unattended = await find();
         if (unattended.length > 0) await takeOver(unattended);
         if (isFailing) log.info('Webhooks with due deliveries are found and enqueued again.');
         isFailing = false;
       } catch (err) {
-        if (!stopping.signal.aborted && !isFailing)
+        if (!signal.aborted && !isFailing)
           log.warn({ err }, 'Webhooks with due deliveries could not be found or enqueued; this is retried.');
         isFailing = true;
       }
-      await wait(stopping.signal);
+      await wait(signal);
     }
   };
-  const sweeping = sweep();
-  return {
-    async [Symbol.asyncDispose]() {
-      stopping.abort();
-      await sweeping;
-    },
-  };
+  return untilDisposed(sweep);
 };

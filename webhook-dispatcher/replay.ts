@@ -3,6 +3,7 @@ import { filtersOf } from '#kernel/registry/event-references.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
 import type { Clock } from '#shared/clock/clock.ts';
+import { untilDisposed } from '#shared/clock/repeat.ts';
 import { runUnderLease } from '#shared/database/lease/lease.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { pulseOf } from '#shared/database/pulse.ts';
@@ -47,19 +48,14 @@ const HELD_OFF_MS = 1_000;
 /** Executes replays page by page, in one process at a time. It resumes where it was, and repeats no page. */
 export const startReplayer = async (dependencies: ReplayerDependencies): Promise<AsyncDisposable> => {
   const { pool, log, clock } = dependencies;
-  const stopping = new AbortController();
   const onFailure = (err: unknown) => log.error({ err }, 'Replays to webhooks failed and are resumed.');
-  const running = runUnderLease(
-    { pool, name: REPLAYER, clock, onFailure },
-    ({ signal }) => workOff(dependencies, signal),
-    stopping.signal,
+  return untilDisposed((stopping) =>
+    runUnderLease(
+      { pool, name: REPLAYER, clock, onFailure },
+      ({ signal }) => workOff(dependencies, signal),
+      stopping,
+    ),
   );
-  return {
-    async [Symbol.asyncDispose]() {
-      stopping.abort();
-      await running;
-    },
-  };
 };
 
 const workOff = async (dependencies: ReplayerDependencies, signal: AbortSignal): Promise<void> => {

@@ -2,6 +2,7 @@ import type { Registry } from 'prom-client';
 import type { UserId, Version } from '#kernel/base/brands.ts';
 import { sameAddress } from '#kernel/base/same-address.ts';
 import { type Clock, dateElsewhereMs } from '#shared/clock/clock.ts';
+import { repeat } from '#shared/clock/repeat.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { pulseOf } from '#shared/database/pulse.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
@@ -39,8 +40,6 @@ export const startAddressNotices = async (dependencies: Dependencies): Promise<A
   const { pool, log, clock } = dependencies;
   await migrateAccounts(pool);
   await beginWhere(pool, FOLLOWER, DIRECTORY);
-  const stopping = new AbortController();
-  const { signal } = stopping;
   let waking = new AbortController();
   let hasQueued = false;
   const follower = await startFollower({
@@ -60,24 +59,22 @@ export const startAddressNotices = async (dependencies: Dependencies): Promise<A
       hasQueued = false;
     },
   });
-  const send = async (): Promise<void> => {
-    while (!signal.aborted) {
+  const sending = repeat({
+    work(signal) {
       waking = new AbortController();
-      await sendDue(dependencies, signal).catch((err: unknown) =>
-        log.warn({ err }, 'Mail about changed addresses could not be sent.'),
-      );
-      await pulseOf(pool).wait({
+      return sendDue(dependencies, signal);
+    },
+    wait: (signal) =>
+      pulseOf(pool).wait({
         ...{ until: ARE_DUE, clock, timeoutMs: LOOK_AGAIN_MS },
         signal: AbortSignal.any([signal, waking.signal]),
-      });
-    }
-  };
-  const sending = send();
+      }),
+    onFailure: (err) => log.warn({ err }, 'Mail about changed addresses could not be sent.'),
+  });
   return {
     [Symbol.asyncDispose]: async () => {
       await follower[Symbol.asyncDispose]();
-      stopping.abort();
-      await sending;
+      await sending[Symbol.asyncDispose]();
     },
   };
 };

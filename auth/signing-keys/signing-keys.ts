@@ -1,6 +1,7 @@
 import { createSecretKey } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
 import type { Clock } from '#shared/clock/clock.ts';
+import { repeat } from '#shared/clock/repeat.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
@@ -89,7 +90,6 @@ export const followSigningKeys = async ({
 }: Following): Promise<AsyncDisposable> => {
   let known = await readSigningKeys(dependencies);
   onKeys(known);
-  const stopping = new AbortController();
   const look = async () => {
     const keys = await readSigningKeys(dependencies);
     if (namesOf(keys) === namesOf(known)) return;
@@ -97,19 +97,12 @@ export const followSigningKeys = async ({
     onKeys(keys);
     log.info({ signer: keys[0]?.kid, published: keys.length }, 'The signing keys have changed.');
   };
-  const following = (async () => {
-    while (!stopping.signal.aborted) {
-      await clock.sleep(pollMs, stopping.signal);
-      if (stopping.signal.aborted) return;
-      await look().catch((err: unknown) => log.warn({ err }, 'The signing keys could not be read.'));
-    }
-  })();
-  return {
-    [Symbol.asyncDispose]: async () => {
-      stopping.abort();
-      await following;
-    },
-  };
+  return repeat({
+    work: look,
+    wait: (signal) => clock.sleep(pollMs, signal),
+    waitsFirst: true,
+    onFailure: (err) => log.warn({ err }, 'The signing keys could not be read.'),
+  });
 };
 
 const namesOf = (keys: SigningKeys): string => keys.map(({ kid }) => kid).join(' ');

@@ -1,4 +1,5 @@
 import type { Clock } from '#shared/clock/clock.ts';
+import { repeat } from '#shared/clock/repeat.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Log } from '#shared/log.ts';
 import type { Queryable } from './statements.ts';
@@ -44,28 +45,9 @@ const deleteExpired = async (
   return rowCount ?? 0;
 };
 
-export const startCleanUp = ({
-  pool,
-  log,
-  clock,
-}: {
-  pool: Pool;
-  log: Log;
-  clock: Clock;
-}): AsyncDisposable => {
-  const stopping = new AbortController();
-  const cleaning = (async () => {
-    while (!stopping.signal.aborted) {
-      await cleanUp(pool).catch((err: unknown) =>
-        log.warn({ err }, 'Expired rows of the authorization server could not be removed.'),
-      );
-      await clock.sleep(PAUSE_MS, stopping.signal);
-    }
-  })();
-  return {
-    [Symbol.asyncDispose]: async () => {
-      stopping.abort();
-      await cleaning;
-    },
-  };
-};
+export const startCleanUp = ({ pool, log, clock }: { pool: Pool; log: Log; clock: Clock }): AsyncDisposable =>
+  repeat({
+    work: () => cleanUp(pool),
+    wait: (signal) => clock.sleep(PAUSE_MS, signal),
+    onFailure: (err) => log.warn({ err }, 'Expired rows of the authorization server could not be removed.'),
+  });

@@ -4,6 +4,7 @@ import { attributesOf } from '#kernel/conditions/attributes.ts';
 import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Clock } from '#shared/clock/clock.ts';
+import { repeat } from '#shared/clock/repeat.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { createCodec } from '#shared/events/codec.ts';
@@ -145,29 +146,13 @@ const startSweeping = ({
   log: Log;
   clock: Clock;
   everyMs?: number;
-}): AsyncDisposable => {
-  const stopping = new AbortController();
-  const sweeping = sweepUntil(pool, { log, clock, everyMs, signal: stopping.signal });
-  return {
-    [Symbol.asyncDispose]: async () => {
-      stopping.abort();
-      await sweeping;
-    },
-  };
-};
-
-const sweepUntil = async (
-  pool: Pool,
-  { log, clock, everyMs, signal }: { log: Log; clock: Clock; everyMs: number; signal: AbortSignal },
-): Promise<void> => {
-  while (!signal.aborted) {
-    await clock.sleep(everyMs, signal);
-    if (signal.aborted) return;
-    await sweep(pool, signal).catch((err: unknown) =>
-      log.warn({ err }, 'Expired revocations and proofs could not be removed.'),
-    );
-  }
-};
+}): AsyncDisposable =>
+  repeat({
+    work: (signal) => sweep(pool, signal),
+    wait: (signal) => clock.sleep(everyMs, signal),
+    waitsFirst: true,
+    onFailure: (err) => log.warn({ err }, 'Expired revocations and proofs could not be removed.'),
+  });
 
 const sweep = async (pool: Pool, signal: AbortSignal): Promise<void> => {
   for (const remove of [removeProofs, removeRevocations]) {

@@ -1,6 +1,8 @@
 // Over 200 lines, because it is one thing: how revocations are recorded, read and checked.
+
 import type { Version } from '#kernel/base/brands.ts';
 import { type Clock, dateElsewhereMs } from '#shared/clock/clock.ts';
+import { repeat } from '#shared/clock/repeat.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { EVERY_MS, pulseOf } from '#shared/database/pulse.ts';
@@ -144,7 +146,6 @@ export const followRevocations = async ({
     if (hasNews) notify(undefined);
   };
   await refresh();
-  const stopping = new AbortController();
   const wait = (signal: AbortSignal) =>
     pulseOf(pool).wait({
       until: hasOthers(known),
@@ -153,9 +154,14 @@ export const followRevocations = async ({
       },
       ...{ clock, timeoutMs: REREAD_MS, signal },
     });
-  const following = repeat(refresh, { wait, signal: stopping.signal }, (err) =>
-    log.warn({ err }, 'The revocations could not be read.'),
-  );
+  const following = repeat({
+    work: refresh,
+    wait,
+    waitsFirst: true,
+    onFailure(err, inRow) {
+      if (inRow === 1) log.warn({ err }, 'The revocations could not be read.');
+    },
+  });
   return {
     isRevoked: (token, change) =>
       isRevoked(entries, token) || isBefore(change, token) || isBefore(changed.get(token.userId), token),
@@ -170,10 +176,7 @@ export const followRevocations = async ({
       listeners.add(listener);
       return { [Symbol.dispose]: () => void listeners.delete(listener) };
     },
-    [Symbol.asyncDispose]: async () => {
-      stopping.abort();
-      await following;
-    },
+    [Symbol.asyncDispose]: () => following[Symbol.asyncDispose](),
   };
 };
 
@@ -235,23 +238,3 @@ const knownOf = (rows: readonly Row[], newest: number): Known => {
 /** SQL that is true if there are others. Each revocation is new, or has a later time than before. */
 const hasOthers = ({ afterUs, count, sum }: Known): string =>
   `(select count(*) <> ${count} or coalesce(sum(${MICROSECOND}), 0) <> ${sum} from auth.revoked where ${isAfter(String(afterUs))})`;
-
-/** Logs only the first of several failures in a row. */
-const repeat = async (
-  work: () => Promise<void>,
-  { wait, signal }: { wait(signal: AbortSignal): Promise<unknown>; readonly signal: AbortSignal },
-  onFailure: (error: unknown) => void,
-): Promise<void> => {
-  let isFailing = false;
-  while (!signal.aborted) {
-    await wait(signal);
-    if (signal.aborted) return;
-    try {
-      await work();
-      isFailing = false;
-    } catch (error) {
-      if (!isFailing && !signal.aborted) onFailure(error);
-      isFailing = true;
-    }
-  }
-};

@@ -1,5 +1,6 @@
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Clock } from '#shared/clock/clock.ts';
+import { untilDisposed } from '#shared/clock/repeat.ts';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
 import { literal } from '#shared/database/literal.ts';
 import type { Pool } from '#shared/database/pool.ts';
@@ -38,7 +39,6 @@ export const startExecuting = async (executor: OperatorCommandExecutor): Promise
   await migrateLeases(pool);
   await migrateOperations(pool);
   const pulse = pulseOf(pool);
-  const stopping = new AbortController();
   const onFailure = (err: unknown) => log.error({ err }, 'An operator command failed and is started again.');
   const work = async ({ signal }: { readonly signal: AbortSignal }): Promise<void> => {
     await dropOldOperatorCommands(pool);
@@ -48,13 +48,7 @@ export const startExecuting = async (executor: OperatorCommandExecutor): Promise
       else await pulse.wait({ until: areAsked(kinds), clock, timeoutMs: LOOK_EVERY_MS, signal });
     }
   };
-  const running = runUnderLease({ pool, name, clock, onFailure }, work, stopping.signal);
-  return {
-    async [Symbol.asyncDispose]() {
-      stopping.abort();
-      await running;
-    },
-  };
+  return untilDisposed((stopping) => runUnderLease({ pool, name, clock, onFailure }, work, stopping));
 };
 
 /** SQL that is true if there is an unfinished command of these kinds. */

@@ -1,4 +1,5 @@
 import type { Domain } from '#kernel/registry/registry.ts';
+import { untilDisposed } from '#shared/clock/repeat.ts';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { createCodec } from '#shared/events/codec.ts';
@@ -39,7 +40,6 @@ export const startWatch = async (options: WatchOptions): Promise<AsyncDisposable
       clock,
     }),
   );
-  const stopping = new AbortController();
   const onFailure = (err: unknown) =>
     log.error({ err }, 'The verification of the log failed and is retried.');
   const work = async ({ signal }: { readonly signal: AbortSignal }): Promise<void> => {
@@ -61,14 +61,14 @@ export const startWatch = async (options: WatchOptions): Promise<AsyncDisposable
       await clock.sleep(Math.max(restMs, 0), signal);
     }
   };
-  const running = runUnderLease({ pool, name: 'audit-watch', clock, onFailure }, work, stopping.signal);
+  opening.use(
+    untilDisposed((stopping) =>
+      runUnderLease({ pool, name: 'audit-watch', clock, onFailure }, work, stopping),
+    ),
+  );
   const resources = opening.move();
   return {
-    async [Symbol.asyncDispose]() {
-      stopping.abort();
-      await running;
-      await resources.disposeAsync();
-    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };
 

@@ -1,6 +1,7 @@
 import type { LastingAccess } from '#edge/authenticate/resource-server.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Clock } from '#shared/clock/clock.ts';
+import { repeat } from '#shared/clock/repeat.ts';
 import { LogWentBack } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
@@ -31,10 +32,8 @@ export const followChangedUsers = async ({
 }: Options): Promise<AsyncDisposable> => {
   const catalogue = catalogueOf(domain);
   const revokeChanged = createRevokeChanged(domain, access);
-  const stopping = new AbortController();
-  const { signal } = stopping;
   let after = await eventLog.head();
-  const follow = async (): Promise<void> => {
+  const follow = async (signal: AbortSignal): Promise<void> => {
     for await (const events of eventLog.follow(after, signal)) {
       const ofUsers = events.filter(({ stream }) => stream.startsWith('user-'));
       revokeChanged(
@@ -46,21 +45,13 @@ export const followChangedUsers = async ({
       after = events.at(-1)?.position ?? after;
     }
   };
-  const keepUp = async (): Promise<void> => {
-    while (!signal.aborted) {
-      await follow().catch((err: unknown) => {
-        // The guard of the history logs the other one.
-        if (!signal.aborted && !(err instanceof LogWentBack))
-          log.warn({ err }, 'Following the changes of users failed; retrying.');
-      });
-      await clock.sleep(RETRY_MS, signal);
-    }
-  };
-  const following = keepUp();
-  return {
-    async [Symbol.asyncDispose]() {
-      stopping.abort();
-      await following;
+  return repeat({
+    work: follow,
+    wait: (signal) => clock.sleep(RETRY_MS, signal),
+    onFailure(err) {
+      // The guard of the history logs the other one.
+      if (!(err instanceof LogWentBack))
+        log.warn({ err }, 'Following the changes of users failed; retrying.');
     },
-  };
+  });
 };

@@ -1,4 +1,5 @@
 import type { Clock } from '#shared/clock/clock.ts';
+import { untilDisposed } from '#shared/clock/repeat.ts';
 import { holdLock } from '#shared/database/held-lock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
@@ -27,23 +28,14 @@ const LOCK = 'annals row proofs';
 export const startGivingProofs = async (giving: Giving): Promise<AsyncDisposable> => {
   const { clock, log, rowProofs, pool, tables } = giving;
   await rowProofs.upgrade.begin(() => hasUnproven(pool, tables));
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const work = async (): Promise<void> => {
+  return untilDisposed(async (signal) => {
     while (!signal.aborted && (await rowProofs.upgrade.isUnderWay())) {
       await giveProofs(giving, signal).catch((err: unknown) =>
         log.warn({ err }, 'Rows of an earlier release could not be given proofs; this is tried again.'),
       );
       await clock.sleep(AGAIN_MS, signal, { ref: false });
     }
-  };
-  const working = work();
-  return {
-    async [Symbol.asyncDispose]() {
-      stopping.abort();
-      await working;
-    },
-  };
+  });
 };
 
 const hasUnproven = async (pool: Pool, tables: readonly AnyTable[]): Promise<boolean> => {
