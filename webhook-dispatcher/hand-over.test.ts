@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { WebhookId } from '#kernel/base/brands.ts';
 import { createTestClock } from '../test/engines/test-clock.ts';
 import { until } from '../testing/until.ts';
-import { createHandOver, type Own, WAIT_FOR_ROOM_MS } from './hand-over.ts';
+import { createHandOver, type Own, WAIT_FOR_ROOM_MS, WAITING_MAX } from './hand-over.ts';
 import type { PlannedRun } from './planned-runs.ts';
 
 const idOf = (id: number) => id as WebhookId;
@@ -47,11 +47,44 @@ const setUp = (runsMax: number) => {
   };
 };
 
-test('starts planned runs at once, up to half of its capacity, and leaves the rest to the queue', () => {
-  const { handOver, begun, queued } = setUp(4);
-  handOver(plannedFor(1, 2, 3));
+test('starts planned runs at once, up to half of its capacity, and others as soon as these end', async () => {
+  const { handOver, begun, queued, runOf, isWaiting } = setUp(4);
+  handOver(plannedFor(1, 2, 3, 4));
   expect(begun()).toEqual([1, 2]);
-  expect(queued).toEqual([3]);
+  expect(runOf(1).own.isCrowded()).toBe(true);
+  runOf(1).resolve({ hasMore: false });
+  await until(begun, (ids) => ids.length === 3);
+  expect(isWaiting(idOf(4))).toBe(true);
+  runOf(2).resolve({ hasMore: false });
+  await until(begun, (ids) => ids.length === 4);
+  expect(runOf(4).own.isCrowded()).toBe(false);
+  expect(queued).toEqual([]);
+});
+
+test('a run that had to wait looks in the ledger, because another process may have sent its deliveries', async () => {
+  const { handOver, begun, runOf } = setUp(2);
+  const planned = { deliveries: [{}], version: 3 } as unknown as PlannedRun;
+  handOver(new Map([1, 2].map((id) => [idOf(id), planned])));
+  runOf(1).resolve({ hasMore: false });
+  await until(begun, (ids) => ids.length === 2);
+  expect([runOf(1).own.offered, runOf(2).own.offered]).toEqual([[planned], [NOTHING]]);
+});
+
+test('a webhook that waits is run by the queue if that comes first', async () => {
+  const { handOver, run, begun, isWaiting } = setUp(2);
+  handOver(plannedFor(1, 2));
+  void run(idOf(2));
+  expect(isWaiting(idOf(2))).toBe(false);
+  expect(begun()).toEqual([1, 2]);
+});
+
+test('leaves more than its limit to the queue, and when it stops all that wait', () => {
+  const { handOver, queued, stop } = setUp(2);
+  const ids = Array.from({ length: WAITING_MAX + 3 }, (_, index) => index + 1);
+  handOver(plannedFor(...ids));
+  expect(queued).toEqual(ids.slice(-2));
+  stop();
+  expect(queued).toHaveLength(WAITING_MAX + 2);
 });
 
 test('enqueues a webhook with more deliveries, and one that it could not run', async () => {

@@ -15,6 +15,8 @@ export type Own = {
   readonly offered: PlannedRun[];
   /** True if more was planned after the run had ended. */
   isAskedAgain: boolean;
+  /** Whether other webhooks wait for it to end. */
+  isCrowded(): boolean;
 };
 
 type Dependencies = {
@@ -34,6 +36,8 @@ type Dependencies = {
 const PLANNED_SHARE = 0.5;
 /** Another process may have capacity sooner. */
 export const WAIT_FOR_ROOM_MS = 500;
+/** The most webhooks that wait here; the sweepers of other processes find them, too. */
+export const WAITING_MAX = 10_000;
 
 /**
  * Runs webhooks in this process: those from the queue, and, bypassing the queue, those with deliveries just
@@ -41,6 +45,7 @@ export const WAIT_FOR_ROOM_MS = 500;
  */
 export const createHandOver = ({ runOnce, runsMax, enqueue, stopping, log, clock }: Dependencies) => {
   const owned = new Map<WebhookId, Own>();
+  const waiting = new Set<WebhookId>();
   const hasRoom = new Changed(clock);
   let plannedRuns = 0;
 
@@ -52,8 +57,10 @@ export const createHandOver = ({ runOnce, runsMax, enqueue, stopping, log, clock
       isPlanned: planned !== undefined,
       offered: planned ? [planned] : [],
       isAskedAgain: false,
+      isCrowded: () => waiting.size > 0,
     };
     owned.set(webhookId, own);
+    waiting.delete(webhookId);
     try {
       const ended = await runOnce(webhookId, own);
       if (ended) return { hasMore: ended.hasMore || own.isAskedAgain };
@@ -62,6 +69,7 @@ export const createHandOver = ({ runOnce, runsMax, enqueue, stopping, log, clock
     } finally {
       owned.delete(webhookId);
       hasRoom.announce();
+      beginWaiting();
     }
   };
 
@@ -75,13 +83,29 @@ export const createHandOver = ({ runOnce, runsMax, enqueue, stopping, log, clock
       log.warn({ err, webhookId }, NOT_RUN);
     } finally {
       plannedRuns -= 1;
+      beginWaiting();
     }
   };
+
+  const canBegin = (): boolean =>
+    !stopping.aborted && owned.size < runsMax && plannedRuns < runsMax * PLANNED_SHARE;
+  const beginWaiting = (): void => {
+    for (const webhookId of waiting) {
+      if (!canBegin()) return;
+      void beginPlanned(webhookId, { deliveries: [] });
+    }
+  };
+  stopping.addEventListener('abort', () => {
+    if (waiting.size > 0) enqueue([...waiting]);
+    waiting.clear();
+  });
 
   return {
     get size(): number {
       return owned.size;
     },
+    /** Whether a webhook waits here for its run. */
+    isWaiting: (webhookId: WebhookId): boolean => waiting.has(webhookId),
     async run(webhookId: WebhookId): Promise<boolean> {
       const untilMs = clock.elapsedMs() + WAIT_FOR_ROOM_MS;
       while (owned.size >= runsMax && !stopping.aborted) {
@@ -99,9 +123,10 @@ export const createHandOver = ({ runOnce, runsMax, enqueue, stopping, log, clock
       for (const [webhookId, run] of planned) {
         const own = owned.get(webhookId);
         if (own) offer(own, run);
-        else if (stopping.aborted || owned.size >= runsMax || plannedRuns >= runsMax * PLANNED_SHARE)
-          left.push(webhookId);
-        else void beginPlanned(webhookId, run);
+        else if (canBegin() && waiting.size === 0) void beginPlanned(webhookId, run);
+        else if (!stopping.aborted && (waiting.has(webhookId) || waiting.size < WAITING_MAX))
+          waiting.add(webhookId);
+        else left.push(webhookId);
       }
       if (left.length > 0) enqueue(left);
     },

@@ -16,6 +16,7 @@ const runOf = () =>
   new Run({ claim, breaker: {}, clock: REAL_TIME } as unknown as RunSetting, {
     claimedAtMs: performance.now(),
     isPlanned: true,
+    isCrowded: () => false,
   });
 
 test('a run accepts deliveries that were planned for the webhook and the owner as claimed', () => {

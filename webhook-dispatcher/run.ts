@@ -37,7 +37,12 @@ const TAKEN_MAX = 200;
 type Worked = { readonly ending: Ending; readonly breaker: Breaker; readonly nextSendInMs: number };
 
 /** A run of the planner is offered deliveries; any other looks for them first. */
-type Beginning = { readonly claimedAtMs: number; readonly isPlanned: boolean };
+type Beginning = {
+  readonly claimedAtMs: number;
+  readonly isPlanned: boolean;
+  /** Whether other webhooks wait for it to end; it does not wait for further plans then. */
+  isCrowded(): boolean;
+};
 
 type Step =
   | { readonly kind: 'send' }
@@ -56,7 +61,7 @@ export class Run {
   readonly #setting: RunSetting;
   readonly #pace: Pace;
   readonly #lanes: number;
-  readonly #lingerMs: number;
+  readonly #lingerMs: () => number;
   readonly #lost = new AbortController();
   readonly #held = new Set<EventId>();
   #state: RunState;
@@ -70,7 +75,7 @@ export class Run {
   readonly #slice: Slice;
   readonly #changed: Changed;
 
-  constructor(setting: RunSetting, { claimedAtMs, isPlanned }: Beginning) {
+  constructor(setting: RunSetting, { claimedAtMs, isPlanned, isCrowded }: Beginning) {
     const { claim, breaker, clock } = setting;
     const nowMs = clock.elapsedMs();
     this.#setting = setting;
@@ -82,7 +87,7 @@ export class Run {
     this.#pace = new Pace(claim.ratePerSecond, nowMs + claim.nextSendInMs);
     this.#lanes = claim.isOrdered ? 1 : claim.concurrency;
     this.#leasedUntilMs = claimedAtMs + RUN_LEASE_MS;
-    this.#lingerMs = isPlanned ? LINGER_MS : 0;
+    this.#lingerMs = () => (isPlanned && !isCrowded() ? LINGER_MS : 0);
     this.#state = { kind: 'sending', waiting: [], mayBeMore: !isPlanned };
   }
 
@@ -155,7 +160,7 @@ export class Run {
     if (waiting.length === 0 && !mayBeMore) {
       const [lookInMs, leaveInMs] = [
         this.#lookedAtMs + LOOK_EVERY_MS - nowMs,
-        this.#busyAtMs + this.#lingerMs - nowMs,
+        this.#busyAtMs + this.#lingerMs() - nowMs,
       ];
       if (isIdle && leaveInMs <= 0) return { kind: 'end' };
       if (lookInMs > 0) return { kind: 'wait', ms: isIdle ? Math.min(lookInMs, leaveInMs) : lookInMs };

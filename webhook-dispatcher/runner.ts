@@ -42,6 +42,8 @@ export type Runner = AsyncDisposable & {
   run(webhookId: WebhookId): Promise<boolean>;
   /** Sends deliveries just planned here if there is capacity; the queue gets the rest. */
   handOver(planned: PlannedRuns): void;
+  /** Whether a webhook waits here for its run. */
+  isWaiting(webhookId: WebhookId): boolean;
   readonly running: number;
   /** Starts nothing more; deliveries in progress may still end for a while. */
   drain(): void;
@@ -72,7 +74,7 @@ export const createRunner = (dependencies: RunnerDependencies): Runner => {
   const work = async (claim: Claim, own: Own, claimedAtMs: number): Promise<Worked> => {
     const { webhookId } = claim;
     const breaker = breakers.get(webhookId) ?? breakerIn(claim);
-    const run = await openRun(dependencies, { claim, breaker, claimedAtMs, isPlanned: own.isPlanned });
+    const run = await openRun(dependencies, { claim, breaker, claimedAtMs, own });
     if (!run) return { pauseMs: TROUBLE_PAUSE_MS, nextSendInMs: 0, breaker };
     own.run = run;
     // Another process may have sent planned deliveries before, and failed: then only the ledger knows when
@@ -125,6 +127,7 @@ export const createRunner = (dependencies: RunnerDependencies): Runner => {
   return {
     run: own.run,
     handOver: own.handOver,
+    isWaiting: own.isWaiting,
     drain,
     get running() {
       return running.size;
@@ -147,13 +150,13 @@ type Opening = {
   readonly claim: Claim;
   readonly breaker: Breaker;
   readonly claimedAtMs: number;
-  readonly isPlanned: boolean;
+  readonly own: Pick<Own, 'isPlanned' | 'isCrowded'>;
 };
 
 /** Returns no run if the role of the owner or the secrets of the endpoint cannot be read. */
 const openRun = async (
   { ledger, policy, secrets, sender, log, clock, observer: { sent } }: RunnerDependencies,
-  { claim, breaker, claimedAtMs, isPlanned }: Opening,
+  { claim, breaker, claimedAtMs, own: { isPlanned, isCrowded } }: Opening,
 ): Promise<Run | undefined> => {
   const { webhookId, role, attributes, version } = claim;
   if (role === null) return undefined;
@@ -162,7 +165,7 @@ const openRun = async (
   const owner = ownerOf(endpoint, { role, attributes }, policy);
   return new Run(
     { claim, endpoint, owner, breaker, ledger, sender, clock, sent, ownFailure: ownFailureOf(log) },
-    { claimedAtMs, isPlanned },
+    { claimedAtMs, isPlanned, isCrowded },
   );
 };
 

@@ -117,15 +117,19 @@ export const startDispatcher = async (dependencies: DispatcherDependencies): Pro
   opening.defer(
     async () => void (await Promise.all([runner[Symbol.asyncDispose](), worker[Symbol.asyncDispose]()])),
   );
-  opening.use(sweep(dependencies, queue));
+  opening.use(sweep(dependencies, queue, runner));
   opening.use(startPurging({ pool, keepDays: webhooks.keepDays, log, clock }));
   const resources = opening.move();
   return { routes, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 
-const sweep = ({ pool, log, clock }: DispatcherDependencies, { takeOver }: DeliveryQueue): AsyncDisposable =>
+const sweep = (
+  { pool, log, clock }: DispatcherDependencies,
+  { takeOver }: DeliveryQueue,
+  { isWaiting }: Runner,
+): AsyncDisposable =>
   startSweeping({
-    find: () => findDue(pool, log),
+    find: async () => (await findDue(pool, log)).filter(({ webhookId }) => !isWaiting(webhookId)),
     takeOver,
     async wait(signal) {
       const until = `${ARE_UNATTENDED} or ${HAS_MOVED}`;
