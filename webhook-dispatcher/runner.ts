@@ -4,6 +4,7 @@ import { traceIdOf } from '#kernel/base/traceparent.ts';
 import type { DisabledReason } from '#kernel/webhook/webhook-fields.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
+import { repeat } from '#shared/clock/repeat.ts';
 import { isPassing } from '#shared/database/failures.ts';
 import { LogUnavailable, LogWentBack } from '#shared/event-log/errors.ts';
 import type { Log } from '#shared/log.ts';
@@ -69,7 +70,13 @@ export const createRunner = (dependencies: RunnerDependencies): Runner => {
   const running = new Set<Run>();
   const breakers = new LRUCache<WebhookId, Breaker>({ max: BREAKERS_MAX });
   const stopping = new AbortController();
-  const renewing = renewAll(running, stopping.signal);
+  // In real time, because the database measures the claims.
+  const renewing = repeat({
+    work: () => Promise.all([...running].map((run) => run.renew())),
+    wait: (signal) => REAL_TIME.sleep(RENEW_EVERY_MS, signal),
+    waitsFirst: true,
+    onFailure: (err) => log.warn({ err }, 'The runs of webhooks could not be renewed.'),
+  });
 
   const work = async (claim: Claim, own: Own, claimedAtMs: number): Promise<Worked> => {
     const { webhookId } = claim;
@@ -77,8 +84,7 @@ export const createRunner = (dependencies: RunnerDependencies): Runner => {
     const run = await openRun(dependencies, { claim, breaker, claimedAtMs, own });
     if (!run) return { pauseMs: TROUBLE_PAUSE_MS, nextSendInMs: 0, breaker };
     own.run = run;
-    // Another process may have sent planned deliveries before, and failed: then only the ledger knows when
-    // they are retried.
+    // Another process may have sent planned ones before, and failed: the ledger knows when they are due again.
     const isLate = REAL_TIME.elapsedMs() - claimedAtMs > CLAIM_WITHIN_MS;
     for (const planned of own.offered) offer(own, isLate ? { deliveries: [] } : planned);
     running.add(run);
@@ -138,7 +144,7 @@ export const createRunner = (dependencies: RunnerDependencies): Runner => {
       for (const each of running) each.cut();
       while (own.size > 0 && clock.elapsedMs() < endsAtMs + RELEASE_WITHIN_MS)
         await clock.sleep(LOOK_EVERY_MS);
-      await renewing;
+      await renewing[Symbol.asyncDispose]();
     },
   };
 };
@@ -192,12 +198,3 @@ const ownFailureOf =
       health: { kind: 'unknown' },
     };
   };
-
-/** In real time, because the database measures the claims. */
-const renewAll = async (running: ReadonlySet<Run>, signal: AbortSignal): Promise<void> => {
-  while (!signal.aborted) {
-    await REAL_TIME.sleep(RENEW_EVERY_MS, signal);
-    // Each run handles its own failure.
-    await Promise.all([...running].map((run) => run.renew()));
-  }
-};
