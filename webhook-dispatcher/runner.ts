@@ -56,6 +56,8 @@ type Worked = { readonly pauseMs: number; readonly nextSendInMs: number; readonl
 /** If a claim takes longer, another process may have run the webhook meanwhile. */
 const CLAIM_WITHIN_MS = 50;
 const RENEW_EVERY_MS = RUN_LEASE_MS / 4;
+const LOOK_EVERY_MS = 20;
+const OWN_FAILURE_PAUSE_MS = 60_000;
 /** The time for deliveries in progress to end when the process stops. */
 const END_WITHIN_MS = 4_000;
 const RELEASE_WITHIN_MS = 1_000;
@@ -70,13 +72,7 @@ export const createRunner = (dependencies: RunnerDependencies): Runner => {
   const running = new Set<Run>();
   const breakers = new LRUCache<WebhookId, Breaker>({ max: BREAKERS_MAX });
   const stopping = new AbortController();
-  // In real time, because the database measures the claims.
-  const renewing = repeat({
-    work: () => Promise.all([...running].map((run) => run.renew())),
-    wait: (signal) => REAL_TIME.sleep(RENEW_EVERY_MS, signal),
-    waitsFirst: true,
-    onFailure: (err) => log.warn({ err }, 'The runs of webhooks could not be renewed.'),
-  });
+  const renewing = renewAll(running, log);
 
   const work = async (claim: Claim, own: Own, claimedAtMs: number): Promise<Worked> => {
     const { webhookId } = claim;
@@ -105,11 +101,7 @@ export const createRunner = (dependencies: RunnerDependencies): Runner => {
     if (!claim) return undefined;
     const { pauseMs, nextSendInMs, breaker } = await work(claim, own, claimedAtMs).catch((err: unknown) => {
       log.error({ err, webhookId }, 'A run of a webhook failed for internal reasons and is retried.');
-      return {
-        pauseMs: TROUBLE_PAUSE_MS,
-        nextSendInMs: 0,
-        breaker: restored({ openings: claim.breakerOpenings, openUntilMs: null }),
-      };
+      return { pauseMs: TROUBLE_PAUSE_MS, nextSendInMs: 0, breaker: breakerIn(claim, null) };
     });
     const hasMore = await ledger.release({
       webhookId,
@@ -149,13 +141,10 @@ export const createRunner = (dependencies: RunnerDependencies): Runner => {
   };
 };
 
-const breakerIn = ({ breakerOpenings: openings }: Claim): Breaker =>
-  restored({ openings, openUntilMs: openings > 0 ? 0 : null });
+const breakerIn = ({ breakerOpenings: openings }: Claim, openUntilMs = openings > 0 ? 0 : null): Breaker =>
+  restored({ openings, openUntilMs });
 
-type Opening = {
-  readonly claim: Claim;
-  readonly breaker: Breaker;
-  readonly claimedAtMs: number;
+type Opening = { readonly claim: Claim; readonly breaker: Breaker; readonly claimedAtMs: number } & {
   readonly own: Pick<Own, 'isPlanned' | 'isCrowded'>;
 };
 
@@ -174,9 +163,6 @@ const openRun = async (
     { claimedAtMs, isPlanned, isCrowded },
   );
 };
-
-const LOOK_EVERY_MS = 20;
-const OWN_FAILURE_PAUSE_MS = 60_000;
 
 /**
  * A delivery that cannot be made is postponed, so that it delays no other; if the database or the log is
@@ -198,3 +184,12 @@ const ownFailureOf =
       health: { kind: 'unknown' },
     };
   };
+
+/** In real time, because the database measures the claims. */
+const renewAll = (running: ReadonlySet<Run>, log: Log): AsyncDisposable =>
+  repeat({
+    work: () => Promise.all([...running].map((run) => run.renew())),
+    wait: (signal) => REAL_TIME.sleep(RENEW_EVERY_MS, signal),
+    waitsFirst: true,
+    onFailure: (err) => log.warn({ err }, 'The runs of webhooks could not be renewed.'),
+  });
