@@ -193,7 +193,9 @@ const append = async <State, Event extends AnnalsEvent>(
   { target, basis, events, execution }: Decided<State, Event>,
 ): Promise<Appended> => {
   const { log, codec, states } = dependencies;
-  const { decider, stream, reads, others } = target;
+  const { decider, stream, prepare, reads, others } = target;
+  // The key of a person is made to encode its creation, and would stay if that is refused.
+  if (basis.version === NO_STREAM) await prepare?.(events, basis, { looksOnly: true });
   const unencoded = events.map((event, ordinal) => ({ id: execution.ids.event(ordinal), event }));
   const encoded = await codec.encodeAll(stream, execution.metadata, unencoded).catch(refuseForErased);
   const read = reads?.() ?? [];
