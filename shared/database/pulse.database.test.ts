@@ -3,8 +3,9 @@ import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { test as base } from '../../test/engines/pool.ts';
 import { createTestClock } from '../../test/engines/test-clock.ts';
 import { until } from '../../testing/until.ts';
-import type { Pool } from './pool.ts';
+import { openPool, type Pool } from './pool.ts';
 import { EVERY_MS, pulseOf } from './pulse.ts';
+import { inTransaction } from './transaction.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -60,6 +61,18 @@ test('a condition that fails wakes who waits for it, and no other', async ({ poo
   expect(isWoken).toBe(false);
   leaving.abort();
   await other;
+});
+
+test('a condition that waits for a lock keeps no other waiting', async ({ pool, database, waiter }) => {
+  await using elsewhere = openPool({ url: database.url, applicationName: 'test', connectionsMax: 1 });
+  await pool.query('create table public.locked (kind text)');
+  await inTransaction(elsewhere, async (connection) => {
+    await connection.query('lock table public.locked');
+    const waiting = [waiter('exists (select from public.locked)'), waiter(isThere('this'))];
+    expect(await Promise.all(waiting)).toEqual([true, true]);
+    // Those who look for themselves and wait again are woken each second, until the condition is answered.
+    expect(await waiter(isThere('that'))).toBe(true);
+  });
 });
 
 test('connections keep no statement for conditions that change', async ({ pool }) => {

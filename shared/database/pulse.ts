@@ -1,5 +1,6 @@
 import { oncePer } from '#kernel/base/once-per.ts';
 import type { Clock } from '#shared/clock/clock.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { isPassing } from './failures.ts';
 import type { Pool } from './pool.ts';
 
@@ -22,7 +23,7 @@ type Waiting = Pick<Wait, 'until' | 'onNo'> & { wake(): void };
 /**
  * Work that waits in tables. Instead of a statement of its own for each kind of work, one statement a second
  * asks whether there is any, for everything in a process that waits. If a condition fails, its waiters look for
- * themselves.
+ * themselves; while one has no answer, such as behind a lock of its table, all do.
  */
 class Pulse {
   readonly #pool: Pool;
@@ -53,12 +54,22 @@ class Pulse {
       const asked = [...this.#waiting];
       const conditions = [...new Set(asked.map(({ until }) => until))];
       const askedAtMs = clock.elapsedMs();
-      const holding = await this.#holding(conditions);
-      for (const { until, wake, onNo } of asked)
-        if (holding.includes(until)) wake();
-        else onNo?.(askedAtMs);
+      const holding = await this.#inTime(this.#holding(conditions));
+      for (const waiting of asked) {
+        if (holding.includes(waiting.until)) waiting.wake();
+        // One that was woken before the answer has looked for itself later than this was asked.
+        else if (this.#waiting.has(waiting)) waiting.onNo?.(askedAtMs);
+      }
     }
     this.#isBeating = false;
+  }
+
+  /** Wakes everybody each second until there is an answer. In real time, in which the server answers. */
+  async #inTime(answer: Promise<readonly string[]>): Promise<readonly string[]> {
+    using _waking = REAL_TIME.every(EVERY_MS, () => {
+      for (const { wake } of this.#waiting) wake();
+    });
+    return await answer;
   }
 
   /** Those that hold or fail. */
