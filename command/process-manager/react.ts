@@ -32,6 +32,7 @@ import { type ExecutionContext, seededIds } from '../handling/execution-context.
 import { type Fence, fenced, preparing, streamOf, type Target, toEvents } from '../handling/target.ts';
 import type { States } from '../states.ts';
 import { following, type TaskDependencies } from './carry-out.ts';
+import { isOfEnd, leadsToEnd } from './leads-to-end.ts';
 import { isOfTimer, type ReactionTask, timerTask } from './tasks.ts';
 
 export type ReactDependencies = Pick<TaskDependencies, 'tracing' | 'clock'> & {
@@ -259,12 +260,12 @@ const targetOf = (
           ? state
           : { fields: { id } };
       // Nor does a removed item, nor one whose aggregate never existed.
-      if (
-        list !== undefined &&
-        task.task === 'run' &&
-        !itemsOf(fields, list).some((item) => item.id === form[list.id.name])
-      )
-        return [];
+      const item =
+        list === undefined || task.task !== 'run'
+          ? undefined
+          : itemsOf(fields, list).find(({ id: itemId }) => itemId === form[list.id.name]);
+      if (list !== undefined && task.task === 'run' && item === undefined) return [];
+      if (isOfEnd(command) && !(await leadsToEnd(parts, { kind, command }, item ?? fields))) return [];
       fence.clear();
       const before = await readReferences(kind, fields, { also: only, isCreation, reads, fence });
       const look = await readAfter(readReferences, { kind, fields, form, before }, { reads, fence });
