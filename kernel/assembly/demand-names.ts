@@ -21,7 +21,7 @@ function* another(wrong: readonly string[]): Sentences {
   for (const each of wrong) yield `${each}: give it another name.`;
 }
 
-const OF_KINDS = eachKind(wrongEdits, function* (kind) {
+const OF_KINDS = eachKind(wrongEdits, wrongIds, function* (kind) {
   for (const fact of Object.keys(kind.facts)) yield* wrongCircle(kind, [fact]);
 });
 
@@ -164,6 +164,20 @@ function* wrongEdits({ commands }: Kind): Sentences {
   );
   if (first !== undefined && second !== undefined)
     yield `the commands ${first.name} and ${second.name} both edit fields with a form, but an aggregate can have only one such command: let one event change the fields of both, or let ${second.events[0]?.name} also set a field (\`sets: { doneAt: 'now' }\`), which makes ${second.name} an action with its own form.`;
+}
+
+/** GraphQL shows the id of a reference beside it, under a name that follows from that of its target. */
+function* wrongIds({ fields, lists }: Kind, { kinds }: Domain): Sentences {
+  const all = [
+    { defs: fields, beside: { ...fields, ...lists } },
+    ...Object.values(lists).map((list) => ({ defs: list.fields, beside: list.fields })),
+  ];
+  for (const { defs, beside } of all)
+    for (const [name, def] of Object.entries(defs)) {
+      const id = `${kinds[name]?.field}Id`;
+      if (def.kind === 'ref' && name === targetOf(def) && Object.hasOwn(beside, id))
+        yield `the field ${id} has the name of the id of ${name} in GraphQL: give it another name.`;
+    }
 }
 
 /** Facts may refer to other facts, but not in a circle. */

@@ -45,9 +45,9 @@ const test = base
   });
 
 const QUERY = `query ($id: ID!, $ticket: ID!) {
-  bookmark(id: $id) { id note ticket { id subject desk { name } } others { ticket { id subject } } }
+  bookmark(id: $id) { id note ticketId ticket { id subject desk { name } } others { ticketId ticket { id subject } } }
   bookmarks(limit: 100) { id ticket { subject } }
-  interest(ticket: $ticket) { ticket { subject } keeper { name } }
+  interest(ticket: $ticket) { ticketId ticket { subject } keeper { name } }
 }`;
 type Asked = { readonly subject: string } | null;
 type Data = {
@@ -108,7 +108,7 @@ test('a reference that did not change does not hinder other changes after its ta
   expect((await ask('POST', '/bookmarks', { token: agent.token, body })).status).toBe(422);
 });
 
-test('GraphQL answers null for a target that has ended or may not be read, on every list', async ({
+test('GraphQL answers null and the id for a target that has ended or may not be read, on every list', async ({
   graphql,
   session,
   kept: { bookmark, ticket, desk, cursor },
@@ -121,7 +121,8 @@ test('GraphQL answers null for a target that has ended or may not be read, on ev
     expect(errors).toBeUndefined();
     return data;
   };
-  const nothing = { bookmark: { ticket: null, others: [{ ticket: null }] }, interest: { ticket: null } };
+  const absent = { ticketId: String(ticket), ticket: null };
+  const nothing = { bookmark: { ...absent, others: [absent] }, interest: absent };
   expect(await read(carl, cursor)).toMatchObject(nothing);
   const before = await read(carla, cursor);
   expect(before).toMatchObject({
@@ -203,9 +204,10 @@ test('with `at`, a label is shown to those who may read the target now and could
   expect(await subjects(carla, shared)).toEqual(shownThen);
   await session.write('DELETE', `/tickets/${kept.ticket}`, { token: carla.token });
   expect(await subjects(carla, shared)).toEqual(hiddenThen);
-  const query = `{ bookmark(id: ${kept.bookmark}, at: "${shared}") { ticket { subject } others { ticket { subject } } } }`;
+  const query = `{ bookmark(id: ${kept.bookmark}, at: "${shared}") { ticketId ticket { subject } others { ticketId ticket { subject } } } }`;
   const { data, errors } = await graphql(query, { token: carla.token });
-  expect([errors, data]).toEqual([undefined, { bookmark: { ticket: null, others: [{ ticket: null }] } }]);
+  const absent = { ticketId: String(kept.ticket), ticket: null };
+  expect([errors, data]).toEqual([undefined, { bookmark: { ...absent, others: [absent] } }]);
 });
 
 test('the description allows a label to be null, and says when', async ({

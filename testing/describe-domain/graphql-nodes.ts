@@ -1,5 +1,6 @@
 import { GraphQLError, type GraphQLSchema } from 'graphql';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
+import { idArgument } from '../../query/graphql/rules/names.ts';
 import type { ItemSource, Member, Source } from '../../query/rows/source.ts';
 import { isPresent, sourcesOf } from '../../query/rows/sources.ts';
 import type { ViewSource } from '../../query/views/source.ts';
@@ -52,6 +53,17 @@ export const memberValue = (domain: Domain, { column, def, target, showsEnded }:
       : null;
   };
 };
+
+/** The id of a reference, also if its target is absent. */
+export const idsOf = (
+  type: string,
+  members: readonly Member[],
+): readonly (readonly [Member, string, Resolve])[] =>
+  members.flatMap((member) => {
+    const { column, target } = member;
+    const id: Resolve = ({ row }) => (row[column] === null ? null : String(row[column]));
+    return target ? [[member, `${type}.${idArgument(member)}`, id] as const] : [];
+  });
 
 export const compareBy = (columns: readonly string[], one: Row, other: Row): number => {
   for (const column of columns) {

@@ -12,6 +12,7 @@ import { detailsIn } from './graphql-files.ts';
 import {
   type Args,
   compareBy,
+  idsOf,
   isReadable,
   memberValue,
   type Node,
@@ -127,6 +128,7 @@ const addFields = (domain: Domain, resolvers: Map<string, Resolve>, source: Sour
   );
   for (const member of source.members)
     resolvers.set(`${type}.${memberName(member)}`, guarded(member.name, memberValue(domain, member)));
+  for (const [{ name }, field, id] of idsOf(type, source.members)) resolvers.set(field, guarded(name, id));
   for (const [field, resolve] of detailsIn(type, source.members)) resolvers.set(field, resolve);
 };
 
@@ -141,6 +143,7 @@ const addItems = (
   if (list.key === undefined)
     resolvers.set(`${type}.${list.id.name}`, ({ row }) => String(row[list.id.column]));
   for (const member of members) resolvers.set(`${type}.${memberName(member)}`, memberValue(domain, member));
+  for (const [, field, id] of idsOf(type, members)) resolvers.set(field, id);
   for (const [field, resolve] of detailsIn(type, members)) resolvers.set(field, resolve);
   resolvers.set(`${type}.createdAt`, ({ row }) => row.created_at);
   resolvers.set(`${type}.updatedAt`, ({ row }) => row.updated_at);

@@ -5,6 +5,7 @@ import { type Asking, mayAs } from './declared.ts';
 import {
   type Args,
   compareBy,
+  idsOf,
   memberValue,
   pageOf,
   type Reference,
@@ -16,8 +17,10 @@ import {
 export const resolversOfViews = (domain: Domain): Resolvers =>
   new Map(viewSourcesOf(domain).flatMap((source) => [...queriesOf(source), ...fieldsOf(domain, source)]));
 
-const fieldsOf = (domain: Domain, { view, members }: ViewSource): readonly (readonly [string, Resolve])[] =>
-  members.map((member) => [`${view.type}.${memberName(member)}`, memberValue(domain, member)] as const);
+const fieldsOf = (domain: Domain, { view, members }: ViewSource): readonly (readonly [string, Resolve])[] => [
+  ...members.map((member) => [`${view.type}.${memberName(member)}`, memberValue(domain, member)] as const),
+  ...idsOf(view.type, members).map(([, name, id]) => [name, id] as const),
+];
 
 const queriesOf = (source: ViewSource): readonly (readonly [string, Resolve])[] => {
   const { view } = source;

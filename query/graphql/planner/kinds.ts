@@ -1,7 +1,7 @@
 import { RESERVED } from '#kernel/assembly/demand-names.ts';
 import type { Member, Source } from '../../rows/source.ts';
 import { demandSource, rightsToField } from '../../rows/sources.ts';
-import { listsOf, memberName, orderName } from '../rules/names.ts';
+import { idArgument, listsOf, memberName, orderName } from '../rules/names.ts';
 import { instantOrder } from './cursors.ts';
 import { booleanJson, concatenated, instantJson, orNull, type Pieces, plainJson, textJson } from './json.ts';
 import type { Mapping, Row, Which } from './mapping.ts';
@@ -71,11 +71,23 @@ const memberOf = (
   source: Source,
   member: Member,
 ): readonly (readonly [string, (row: Row) => Pieces])[] => {
-  const { name, def, column } = member;
-  if (def.kind === 'ref') return [];
+  const { name, def, column, target } = member;
+  if (def.kind === 'ref')
+    return target ? [[idArgument(member), guarded(options, source, name, idOf(member))]] : [];
   const json = (row: Row): Pieces => jsonOf(member, sql`${row}.${Sql.identifier(column)}`);
   return [[name, guarded(options, source, name, json)]];
 };
+
+/** The id of a reference, also if its target is absent. */
+const idOf =
+  ({ column }: Pick<Member, 'column'>) =>
+  (row: Row): Pieces =>
+    orNull(concatenated(plainJson(sql`${row}.${Sql.identifier(column)}`)));
+
+export const idsOf = (members: readonly Member[]): Mapping['values'] =>
+  Object.fromEntries(
+    members.flatMap((member) => (member.target ? [[idArgument(member), idOf(member)] as const] : [])),
+  );
 
 export const jsonOf = ({ def }: Pick<Member, 'def'>, value: Sql): Pieces => {
   const erased = def.personal?.erased;

@@ -7,7 +7,7 @@ import { viewSourcesOf } from '../../views/source.ts';
 import { listsOf, memberName } from '../rules/names.ts';
 import { itemOrder } from './cursors.ts';
 import { instantJson, type Pieces, plainJson } from './json.ts';
-import { jsonOf, managedMapping, mappingOf } from './kinds.ts';
+import { idsOf, jsonOf, managedMapping, mappingOf } from './kinds.ts';
 import type { Mapping, Row, Which } from './mapping.ts';
 import { matching, type Options, presence } from './matching.ts';
 import { type Readable, viewerId } from './readable.ts';
@@ -99,6 +99,7 @@ const mappingOfItems = ({ sources, readable, domain }: Options, items: ItemSourc
               ],
         ),
       ),
+      ...idsOf(members),
       createdAt: (row) => instantJson(sql`${row}.created_at`),
       updatedAt: (row) => instantJson(sql`${row}.updated_at`),
     },

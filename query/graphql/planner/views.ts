@@ -5,7 +5,7 @@ import { memberName, orderName } from '../rules/names.ts';
 import { type Arguments, at } from './arguments.ts';
 import { opaque } from './cursors.ts';
 import { type Pieces, textJson } from './json.ts';
-import { jsonOf } from './kinds.ts';
+import { idsOf, jsonOf } from './kinds.ts';
 import type { Mapping, Order, Row, Which } from './mapping.ts';
 import { type Options, presence } from './matching.ts';
 import { OutOfPlan } from './out-of-plan.ts';
@@ -32,18 +32,21 @@ export const mappingOfView = ({ sources, readable, domain }: Options, source: Vi
   return {
     table: sql`read_model.${Sql.identifier(view.table)}`,
     letter: 'v',
-    values: Object.fromEntries(
-      members.flatMap((member) =>
-        member.target
-          ? []
-          : [
-              [
-                member.name,
-                (row: Row): Pieces => jsonOf(member, sql`${row}.${Sql.identifier(member.column)}`),
+    values: {
+      ...idsOf(members),
+      ...Object.fromEntries(
+        members.flatMap((member) =>
+          member.target
+            ? []
+            : [
+                [
+                  member.name,
+                  (row: Row): Pieces => jsonOf(member, sql`${row}.${Sql.identifier(member.column)}`),
+                ],
               ],
-            ],
+        ),
       ),
-    ),
+    },
     rows: Object.fromEntries(references),
     isReadable: (row) => readable.rightTo(right, row),
     orders: Object.fromEntries(

@@ -5,10 +5,10 @@ import type { ItemGap } from '../../lists/item-cursor.ts';
 import { gapOf } from '../../lists/item-rows.ts';
 import type { ItemSource, Member, Source } from '../../rows/source.ts';
 import { itemCursorOf, itemPositionOf } from '../planner/cursors.ts';
-import { memberName } from '../rules/names.ts';
+import { idArgument, memberName } from '../rules/names.ts';
 import type { Context, Resolver } from './context.ts';
 import { boundsIn, connectionOf, pageSize, valuesIn } from './lists.ts';
-import { demandRow, fieldValue, findTarget } from './reads.ts';
+import { demandRow, fieldValue, findTarget, idIn } from './reads.ts';
 import type { ItemRow, Row } from './rows.ts';
 import { uploadFieldsIn } from './uploads.ts';
 
@@ -62,12 +62,19 @@ export const itemResolversOf = (domain: Domain, items: ItemSource): Resolvers =>
   return {
     ...(list.key === undefined && { [list.id.name]: (row: ItemRow) => String(row.id) }),
     ...Object.fromEntries(members.map((member) => [memberName(member), memberOf(domain, items, member)])),
+    ...idsIn(members),
     ...Object.fromEntries(uploadFieldsIn(members, of)),
     createdAt: ({ created_at }: ItemRow) => isoText(created_at as Date),
     updatedAt: ({ updated_at }: ItemRow) => isoText(updated_at as Date),
     [kind.field]: (row: ItemRow, _args, context) => demandRow(context, kind.type, row[of] as number),
   };
 };
+
+/** The ids of references. */
+export const idsIn = (members: readonly Member[]): Resolvers =>
+  Object.fromEntries(
+    members.flatMap((member) => (member.target ? [[idArgument(member), idIn(member.column)]] : [])),
+  );
 
 /** A field of a row that is found through its parent or by its key. */
 export const memberOf = (domain: Domain, items: Pick<ItemSource, 'kind'>, member: Member): Resolver => {

@@ -4,11 +4,12 @@ import { may } from '#shared/policy.ts';
 import { isReadAsParent, resourceUnder } from '../../rows/rights.ts';
 import type { Child, Member, Source } from '../../rows/source.ts';
 import { demandSource, rightsToField, sourcesOf } from '../../rows/sources.ts';
-import { listsOf, memberName } from '../rules/names.ts';
+import { mayBeAbsent } from '../rules/absence.ts';
+import { idArgument, listsOf, memberName } from '../rules/names.ts';
 import type { Context, Resolver } from './context.ts';
 import { listsIn } from './items.ts';
 import { type Listed, readConnection, readPlainList } from './lists.ts';
-import { common, dated, demandRow, fieldValue, findTarget, listed } from './reads.ts';
+import { common, dated, demandRow, fieldValue, findTarget, idIn, listed } from './reads.ts';
 import { isLong, type Row } from './rows.ts';
 import { uploadFieldsIn } from './uploads.ts';
 
@@ -35,7 +36,12 @@ const membersOf = (
 ): readonly (readonly [string, Resolver])[] => {
   const { name, column, def, target } = member;
   if (target)
-    return [[memberName(member), guarded(source, name, referenceTo(domain, source, member, target))]];
+    return [
+      [memberName(member), guarded(source, name, referenceTo(domain, source, member, target))],
+      ...(mayBeAbsent(domain, source, member)
+        ? [[idArgument(member), guarded(source, name, idIn(column))] as const]
+        : []),
+    ];
   const read: Resolver = isLong(member)
     ? (row: Row, _args, { loaders }) => loaders.text(row, column)
     : (row: Row) => fieldValue(def, row[column]);

@@ -68,6 +68,14 @@ export const findTarget = async (
   return isSeen || (await loaders.isReadable(row)) ? row : null;
 };
 
+/** The id of a reference, also if its target is absent. */
+export const idIn =
+  (column: string): Resolver =>
+  (row: Readonly<Record<string, unknown>>) => {
+    const id = row[column] ?? null;
+    return id === null ? null : String(id);
+  };
+
 export const byId =
   (type: string): Resolver =>
   async (_query, { id, at }, context) =>

@@ -6,7 +6,7 @@ import { keyValue, orderOfView, type ViewSource, viewSourcesOf } from '../../vie
 import { OutOfPlan } from '../planner/out-of-plan.ts';
 import { memberName, orderName } from '../rules/names.ts';
 import type { Resolver } from './context.ts';
-import { memberOf } from './items.ts';
+import { idsIn, memberOf } from './items.ts';
 import { boundsIn, connectionOf } from './lists.ts';
 import { fieldValue } from './reads.ts';
 import type { ItemRow } from './rows.ts';
@@ -15,8 +15,9 @@ type Resolvers = Readonly<Record<string, Resolver>>;
 type ViewArguments = Readonly<Record<string, unknown>>;
 
 /** The fields of a row. */
-export const viewResolversOf = (domain: Domain, { view, members }: ViewSource): Resolvers =>
-  Object.fromEntries(
+export const viewResolversOf = (domain: Domain, { view, members }: ViewSource): Resolvers => ({
+  ...idsIn(members),
+  ...Object.fromEntries(
     members.map((member) => {
       const value = view.values[member.name];
       if (value !== undefined && !isOfOneShare(value))
@@ -28,7 +29,8 @@ export const viewResolversOf = (domain: Domain, { view, members }: ViewSource): 
         return [member.name, (row: ItemRow) => fieldValue(member.def, row[member.column])];
       return [memberName(member), memberOf(domain, { kind: view.asked }, member)];
     }),
-  );
+  ),
+});
 
 /** The root fields of views. */
 export const viewQueries = (domain: Domain): Resolvers =>

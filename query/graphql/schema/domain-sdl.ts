@@ -1,7 +1,6 @@
 // Over 200 lines, because it is one derivation: the GraphQL types and queries of every aggregate.
 
 import { oneOf, spaced } from '#kernel/base/names.ts';
-import { isAlwaysShown } from '#kernel/conditions/references.ts';
 import { isFileField } from '#kernel/decide/accepted-files.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import { textOf } from '#kernel/declare/texts.ts';
@@ -11,6 +10,7 @@ import { fieldsOfView } from '#kernel/rest/views.ts';
 import type { Child, Filter, Member, Source, Sources } from '../../rows/source.ts';
 import { demandSource, rightsToField, sourcesOf } from '../../rows/sources.ts';
 import { viewSourcesOf } from '../../views/source.ts';
+import { mayBeAbsent } from '../rules/absence.ts';
 import { enumName, listsOf, memberName, orderName } from '../rules/names.ts';
 import { anyChangeOf, changeOf, subscriptionsOf } from './sdl-changes.ts';
 import { itemLines, itemTypesOf } from './sdl-items.ts';
@@ -19,6 +19,7 @@ import {
   describe,
   enumsOf,
   FILE_DETAILS,
+  idLine,
   type Line,
   PAGE,
   pagesOf,
@@ -130,6 +131,9 @@ const objectsOf = (domain: Domain, sources: Sources, source: Source): readonly s
       ['Never changes.', 'id: ID!'],
       ...source.members.flatMap((member) => [
         memberLine(domain, source, member),
+        ...(mayBeAbsent(domain, source, member)
+          ? [idLine(member, member.def.optional || member.guard !== undefined)]
+          : []),
         ...uploadFieldLines(member),
       ]),
       momentLine(source, 'createdAt', 'When it was created.'),
@@ -169,12 +173,12 @@ const filterLine = ({ kind, members }: Source, { name, by, def }: Filter): Line 
 };
 
 const memberLine = (domain: Domain, source: Source, member: Member): Line => {
-  const { name, def, guard, target } = member;
-  const mayBeAbsent = target !== undefined && !isAlwaysShown(domain, source.kind, member);
-  const isNullable = def.optional || guard !== undefined || mayBeAbsent;
+  const { name, def, guard } = member;
+  const isAbsent = mayBeAbsent(domain, source, member);
+  const isNullable = def.optional || guard !== undefined || isAbsent;
   const says = textOf(def) ?? sentence(spaced(name));
   return [
-    withGuard(mayBeAbsent ? withAbsence(says) : says, guard),
+    withGuard(isAbsent ? withAbsence(says) : says, guard),
     `${memberName(member)}: ${valueType(source.kind, member)}${isNullable ? '' : '!'}`,
   ];
 };

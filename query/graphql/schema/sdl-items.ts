@@ -7,6 +7,7 @@ import { additionInput, enumName, itemArgument, memberName } from '../rules/name
 import {
   block,
   enumsOf,
+  idLine,
   inputOf,
   type Line,
   PAGE,
@@ -31,7 +32,11 @@ export const itemTypesOf = (items: ItemSource): readonly string[] => {
       ...(list.key === undefined
         ? [[`The id of the item, unique within its ${spaced(kind.field)}.`, `${list.id.name}: ID!`] as const]
         : []),
-      ...members.flatMap((member) => [memberLine(items, member), ...uploadFieldLines(member)]),
+      ...members.flatMap((member) => [
+        memberLine(items, member),
+        ...(member.target ? [idLine(member, member.def.optional === true)] : []),
+        ...uploadFieldLines(member),
+      ]),
       ['When it was added.', 'createdAt: DateTime!'],
       ['When it was last changed.', 'updatedAt: DateTime!'],
       [`The ${spaced(kind.field)} that it belongs to.`, `${kind.field}: ${kind.type}!`],

@@ -4,7 +4,7 @@ import { isFileField } from '#kernel/decide/accepted-files.ts';
 import { textOf } from '#kernel/declare/texts.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
 import type { Member } from '../../rows/source.ts';
-import { enumName, memberName } from '../rules/names.ts';
+import { enumName, idArgument, memberName } from '../rules/names.ts';
 
 type Typed = Pick<Kind, 'type'>;
 
@@ -100,6 +100,12 @@ export const pagesOf = (type: string): readonly string[] => [
       'totalCount: Int',
     ],
   ]),
+];
+
+/** The id of a reference whose target may be absent. */
+export const idLine = (member: Pick<Member, 'name' | 'def' | 'target'>, isNullable: boolean): Line => [
+  `The id of \`${memberName(member)}\`, also if that is null.`,
+  `${idArgument(member)}: ID${isNullable ? '' : '!'}`,
 ];
 
 /** A reference whose target may be absent. */

@@ -2,7 +2,7 @@ import { spaced } from '#kernel/base/names.ts';
 import { textOf } from '#kernel/declare/texts.ts';
 import type { ViewSource } from '../../views/source.ts';
 import { memberName, orderName, viewChangedName } from '../rules/names.ts';
-import { block, enumsOf, type Line, PAGE, pagesOf, sentence, valueType } from './sdl-lines.ts';
+import { block, enumsOf, idLine, type Line, PAGE, pagesOf, sentence, valueType } from './sdl-lines.ts';
 
 /** A view, in SDL: its rows, and pages of them. */
 export const viewTypesOf = (source: ViewSource): readonly string[] => {
@@ -34,11 +34,14 @@ export const viewTypesOf = (source: ViewSource): readonly string[] => {
     block(
       view.says ?? sentence(spaced(name)),
       `type ${type}`,
-      members.map((member) => {
+      members.flatMap((member): readonly Line[] => {
         const isNullable = member.def.optional || member.target !== undefined;
         return [
-          textOf(member.def) ?? sentence(spaced(member.name)),
-          `${memberName(member)}: ${valueType({ type }, member)}${isNullable ? '' : '!'}`,
+          [
+            textOf(member.def) ?? sentence(spaced(member.name)),
+            `${memberName(member)}: ${valueType({ type }, member)}${isNullable ? '' : '!'}`,
+          ],
+          ...(member.target ? [idLine(member, member.def.optional === true)] : []),
         ];
       }),
     ),

@@ -8,7 +8,8 @@ import { filtersOf } from '#kernel/registry/event-references.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Child, ItemSource, Member, Source, Sources } from '../../rows/source.ts';
 import { demandSource, rightsToField, sourcesOf } from '../../rows/sources.ts';
-import { changedName, changeType, eventName, listsOf, memberName } from '../rules/names.ts';
+import { mayBeAbsent } from '../rules/absence.ts';
+import { changedName, changeType, eventName, idArgument, listsOf, memberName } from '../rules/names.ts';
 import {
   type Fields,
   IN_CONNECTION,
@@ -68,6 +69,13 @@ const sameInType = (domain: Domain, sources: Sources, source: Source): Fields =>
   ];
   return {
     ...Object.fromEntries(plain.map((name) => [name, sameWith(domain, source, rightsToField(source, name))])),
+    ...Object.fromEntries(
+      members.flatMap((member) =>
+        mayBeAbsent(domain, source, member)
+          ? [[idArgument(member), sameWith(domain, source, rightsToField(source, member.name))]]
+          : [],
+      ),
+    ),
     ...addressesIn(members),
     ...Object.fromEntries(
       source.items.flatMap(({ list: { name }, part }) =>
@@ -132,8 +140,9 @@ const sameInItems = (
   const ofMembers = members.map(
     (member) => [memberName(member), member.target ? behind(member) : 'all'] as const,
   );
+  const ids = members.flatMap((member) => (member.target ? [[idArgument(member), 'all'] as const] : []));
   return [
-    [type, { ...Object.fromEntries([...fields, ...ofMembers]), ...addressesIn(members) }],
+    [type, { ...Object.fromEntries([...fields, ...ofMembers, ...ids]), ...addressesIn(members) }],
     [`${type}Connection`, IN_CONNECTION],
     [`${type}Edge`, IN_EDGE],
   ];
