@@ -16,7 +16,7 @@ export function* demandShare({ kinds }: Domain, view: ViewInfo, share: ShareInfo
   for (const part of Object.keys(view.key))
     if (share.periods?.[part] === undefined)
       yield* demandBy(place, view, { part, kind, field: share.by[part] });
-    else yield* demandPeriod(place, view, { part, kind, share });
+    else yield* demandPeriod(place, { part, kind, share });
   const effects = Object.entries(share.on);
   if (!effects.some(([, effect]) => effect.kind === 'gives'))
     yield `${place}, no event gives a share, so nothing is ever counted: declare \`gives\`.`;
@@ -35,8 +35,6 @@ function* demandBy(
 ): Sentences {
   const def = field === undefined ? undefined : kind.fields[field];
   const target = key[part];
-  if (target?.period !== undefined)
-    yield `${place}, ${part} is a ${target.period}: use ${target.period}Of('…') of a date or an instant, or of 'now'.`;
   const isItself = field === 'id' && target?.kind === 'ref' && targetOf(target) === kind.name;
   const isLike =
     def !== undefined &&
@@ -50,17 +48,13 @@ function* demandBy(
 
 function* demandPeriod(
   place: string,
-  { key }: ViewInfo,
   { part, kind, share }: { readonly part: string; readonly kind: Kind; readonly share: ShareInfo },
 ): Sentences {
-  const [period, field] = [share.periods?.[part] ?? 'day', share.by[part] ?? ''];
-  const target = key[part];
-  if (period === 'day' ? target?.kind !== 'date' : target?.period !== period)
-    yield `${place}, ${part} comes from ${period}Of, but is not a ${period}: declare it as ${period === 'day' ? 'date' : period}().`;
+  const field = share.by[part] ?? '';
   if (isEventTime(share, part)) return;
   const type = kind.fields[field]?.kind;
   if (type !== 'date' && type !== 'instant')
-    yield `${place}, ${part} comes from ${field}, which is no date or instant of ${kind.name}: use one of them, or 'now'.`;
+    yield `${place}, ${part} ${field ? `comes from ${field}, which is no date or instant of ${kind.name}` : 'has no field in `by`'}: use one of its dates or instants, or 'now'.`;
   yield* demandUsable(place, { part, kind, field });
 }
 

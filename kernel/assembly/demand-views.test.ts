@@ -15,7 +15,7 @@ import {
   week,
   word,
 } from '../declare/fields.ts';
-import { avg, count, dayOf, latest, min, monthOf, sum, weekOf } from '../declare/view.ts';
+import { avg, count, latest, min, sum } from '../declare/view.ts';
 import { assemble } from './assemble.ts';
 
 const base = domain({ name: 'tried', roles: ['clerk'] });
@@ -188,24 +188,20 @@ test.each(
         view: { values: { ...RIGHT.values, load: avg() } },
         on: { finished: { adds: { load: 1 } } },
       }),
-    "sums: from note, made is a month: use monthOf('…') of a date or an instant, or of 'now'.": tried({
-      view: { key: { made: month() } },
-      by: { made: 'title' },
-    }),
-    'sums: from note, made comes from weekOf, but is not a week: declare it as week().': tried({
-      view: { key: { made: month() } },
-      by: { made: weekOf('doneAt') },
-    }),
-    'sums: from note, made comes from dayOf, but is not a day: declare it as date().': tried({
+    "sums: from note, made comes from title, which is no date or instant of note: use one of its dates or instants, or 'now'.":
+      tried({ view: { key: { made: month() } }, by: { made: 'title' } }),
+    "sums: from note, made has no field in `by`: use one of its dates or instants, or 'now'.": tried({
       view: { key: { made: week() } },
-      by: { made: dayOf('now') },
+      by: { made: '' },
     }),
-    "sums: from note, made comes from title, which is no date or instant of note: use one of them, or 'now'.":
-      tried({ view: { key: { made: month() } }, by: { made: monthOf('title') } }),
+    'sums: from note, made comes from now, which is not a field of its type: use a field of its type.': tried({
+      view: { key: { made: line(9) } },
+      by: { made: 'now' },
+    }),
     "sums: from note, the event edited gives a share, but does not contain doneAt, from which made comes: add it with `carries: ['doneAt']`.":
       tried({
         view: { key: { made: date() } },
-        by: { made: dayOf('doneAt') },
+        by: { made: 'doneAt' },
         on: { edited: { gives: { notes: 1 } } },
       }),
     'sums: shares is reserved for the number of aggregates with a share: give that part or value another name.':

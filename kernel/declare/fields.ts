@@ -1,6 +1,6 @@
 // Over 200 lines, because it is one list: the types of fields and their options.
 import * as z from 'zod';
-import type { Period } from '../base/period.ts';
+import type { Period as PeriodKind } from '../base/period.ts';
 import * as values from '../base/values.ts';
 
 /** One of several columns that store a value. */
@@ -56,7 +56,7 @@ export type FieldDef = {
   /** An upload may also be an external address. */
   readonly mayBeElsewhere?: boolean;
   /** A part of the key of a view that holds periods of this kind. */
-  readonly period?: Period;
+  readonly period?: PeriodKind;
   /** The files that an upload accepts, if it is no picture. */
   readonly file?: FileLimits;
   readonly says?: string;
@@ -150,6 +150,10 @@ export interface Instant<N = never> extends Field<string | N> {
   readonly isInstant: true;
   optional(): Instant<null> & SaidOf<this>;
 }
+/** A part of the key of a view that holds days, weeks or months. */
+export interface Period extends Field<string> {
+  readonly isPeriod: true;
+}
 export interface Upload<N = never> extends Field<string | N> {
   readonly isUpload: true;
   optional(): Upload<null> & SaidOf<this>;
@@ -202,7 +206,7 @@ export const word = (pattern: RegExp, error: string): Field<string> =>
 /** An e-mail address. @internal */
 export const email = (): Field<string> => ofText(values.email);
 /** A day without a time, as `2026-01-31`. */
-export const date = (): Field<string> => field(plain('date', ['date', 'Date'], values.day));
+export const date = (): Period => field(plain('date', ['date', 'Date'], values.day));
 /** A timestamp in UTC, as `2026-01-02T03:04:05.678Z`; an event can set it to its own time by `now`. */
 export const instant = (): Instant =>
   field(plain('instant', ['timestamptz', 'DateTime'], values.timestampOfField));
@@ -318,16 +322,16 @@ export const list = <
     ...(one && { one }),
   });
 
-const periods = (period: Period, pattern: RegExp, example: string): Field<string> =>
+const periods = (period: PeriodKind, pattern: RegExp, example: string): Period =>
   field({
     ...plain('text', ['text', 'String'], z.string().regex(pattern).meta({ maxLength: example.length })),
     period,
     example,
   });
-/** A week of ISO 8601 in the key of a view, as `2026-W05`: `weekOf` in `by` finds it. */
-export const week = (): Field<string> => periods('week', /^\d{4}-W(?:0[1-9]|[1-4]\d|5[0-3])$/, '2026-W05');
-/** A month in the key of a view, as `2026-01`: `monthOf` in `by` finds it. */
-export const month = (): Field<string> => periods('month', /^\d{4}-(?:0[1-9]|1[0-2])$/, '2026-01');
+/** A week of ISO 8601, which begins on Monday, in the key of a view: `2026-W05`. */
+export const week = (): Period => periods('week', /^\d{4}-W(?:0[1-9]|[1-4]\d|5[0-3])$/, '2026-W05');
+/** A month in the key of a view: `2026-01`. */
+export const month = (): Period => periods('month', /^\d{4}-(?:0[1-9]|1[0-2])$/, '2026-01');
 
 /** For the kernel: a value of any type, and the columns that store it. @internal */
 export const value = <T>(

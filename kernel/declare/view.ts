@@ -1,9 +1,8 @@
 // Over 200 lines, because it is one language: everything that the declaration of a view can contain, with
 // its types.
-import type { Period } from '../base/period.ts';
 import type { AnyDeclaration } from './aggregate.ts';
 import type { Match } from './conditions.ts';
-import type { Field, FieldDef, Fields, Instant, Ref, TargetOf, ValueOf } from './fields.ts';
+import type { Field, FieldDef, Fields, Instant, Period, Ref, TargetOf, ValueOf } from './fields.ts';
 
 // The declaration of views, as types: one file, because its parts are inferred from each other.
 
@@ -68,18 +67,6 @@ export const max = <X extends Field<number> | Field<string>>(field: X): Max<X> =
 
 export type OneValue = Latest<Field<unknown>> | Min<Field<unknown>> | Max<Field<unknown>>;
 export type Values = { readonly [name: string]: Count | Sum | Avg | OneValue };
-
-/** The period, in UTC, of a date or an instant of the aggregate, or of the event. */
-export interface PeriodOf<out F extends string> {
-  readonly period: Period;
-  readonly of: F;
-}
-/** The day, in UTC, of a date or an instant, or of the event that gives the share: `dayOf('now')`. */
-export const dayOf = <const F extends string>(of: F): PeriodOf<F> => ({ period: 'day', of });
-/** The week of ISO 8601, which begins on Monday, for a part of the key that is a `week()`. */
-export const weekOf = <const F extends string>(of: F): PeriodOf<F> => ({ period: 'week', of });
-/** The month, for a part of the key that is a `month()`. */
-export const monthOf = <const F extends string>(of: F): PeriodOf<F> => ({ period: 'month', of });
 
 export type AnySource = {
   readonly kind: string;
@@ -167,12 +154,12 @@ type ByOf<A extends AnySource, X> =
           : never
         : never
       : never);
-/** A date or an instant is found under a day, a week or a month of it. */
+/** A part of the key that is a period is found by a date or an instant, or by the time of the event. */
 type PeriodBy<A extends AnySource, X> =
   X extends Ref<unknown, unknown>
     ? never
-    : X extends Field<string>
-      ? PeriodOf<
+    : X extends Period
+      ?
           | {
               [K in keyof A['fields'] & string]: A['fields'][K] extends Ref<unknown, unknown>
                 ? never
@@ -181,7 +168,6 @@ type PeriodBy<A extends AnySource, X> =
                   : never;
             }[keyof A['fields'] & string]
           | 'now'
-        >
       : never;
 type IsSame<One, Other> = One extends { readonly kind: infer N }
   ? Other extends { readonly kind: infer M }
@@ -193,8 +179,8 @@ type IsSame<One, Other> = One extends { readonly kind: infer N }
 
 type Source<A extends AnySource, K, V> = {
   /**
-   * The key of its row: fields of its own, `'id'` for itself, or a period of a time. If one is null, the
-   * aggregate has no share.
+   * The key of its row: fields of its own, or `'id'` for itself. A day, a week or a month is that of a date or an
+   * instant, in UTC, or of the event that gives the share: `'now'`. If one is null, the aggregate has no share.
    */
   readonly by: { readonly [N in keyof K]: ByOf<A, K[N]> | PeriodBy<A, K[N]> };
   /** The effect of each of its events on its share. */
@@ -248,7 +234,7 @@ export type AnyView = {
     Record<
       string,
       {
-        readonly by: Readonly<Record<string, string | PeriodOf<string>>>;
+        readonly by: Readonly<Record<string, string>>;
         readonly on: Readonly<Record<string, AnyShare>>;
       }
     >

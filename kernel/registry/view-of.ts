@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { byName, capital, kebab, snake } from '../base/names.ts';
-import { type FieldDef, integer } from '../declare/fields.ts';
-import type { AnyShare, AnyView, Avg, Count, PeriodOf, Sum } from '../declare/view.ts';
+import { type FieldDef, type Fields, integer } from '../declare/fields.ts';
+import type { AnyShare, AnyView, Avg, Count, Sum } from '../declare/view.ts';
 import type { Kind, ShareEffect, ShareInfo, ShareSource, ViewInfo, ViewValue } from './registry.ts';
 
 /** Derives the view from its declaration. */
-export const viewOf = ({ view: name, says, key, values, from, rights }: AnyView): ViewInfo => ({
+export const viewOf = ({ view: name, says, of, key, values, from, rights }: AnyView): ViewInfo => ({
   name,
   table: snake(name),
   path: kebab(name),
@@ -14,7 +14,11 @@ export const viewOf = ({ view: name, says, key, values, from, rights }: AnyView)
   key: byName(Object.entries(key).map(([part, { def }]) => [part, def])),
   values: byName(Object.entries(values).map(([value, spec]) => [value, viewValueOf(spec)])),
   shares: Object.entries(from).map(([kind, { by, on }]) =>
-    shareOf(name, kind, Object.fromEntries(Object.keys(key).map((part) => [part, by[part] ?? ''])), on),
+    shareOf(name, kind, {
+      by: Object.fromEntries(Object.keys(key).map((part) => [part, by[part] ?? ''])),
+      on,
+      periods: periodsIn(key, by, of.find((source) => source.kind === kind)?.fields ?? {}),
+    }),
   ),
   asked: askedOf(name, key, { says, rights }),
 });
@@ -91,15 +95,19 @@ const askedOf = (
 const shareOf = (
   view: string,
   kind: string,
-  by: Readonly<Record<string, string | PeriodOf<string>>>,
-  on: Readonly<Record<string, AnyShare>>,
+  {
+    by,
+    on,
+    periods,
+  }: Pick<ShareInfo, 'by'> & {
+    readonly on: Readonly<Record<string, AnyShare>>;
+    readonly periods: ShareInfo['periods'] | undefined;
+  },
 ): ShareInfo => ({
   kind,
   table: `${snake(view)}_of_${snake(kind)}`,
-  by: Object.fromEntries(
-    Object.entries(by).map(([part, given]) => [part, typeof given === 'string' ? given : given.of]),
-  ),
-  ...periodsIn(by),
+  by,
+  ...(periods && { periods }),
   on: Object.fromEntries(Object.entries(on).map(([event, spec]) => [event, effectOf(spec)])),
   values: [
     ...new Set(
@@ -110,11 +118,19 @@ const shareOf = (
   ],
 });
 
-const periodsIn = (by: Readonly<Record<string, string | PeriodOf<string>>>): Pick<ShareInfo, 'periods'> => {
-  const periods = Object.entries(by).flatMap(([part, given]) =>
-    typeof given === 'string' ? [] : [[part, given.period] as const],
-  );
-  return periods.length === 0 ? {} : { periods: Object.fromEntries(periods) };
+/** The parts that are periods of a time; a day that is a date of the aggregate is a field like any other. */
+const periodsIn = (
+  key: AnyView['key'],
+  by: Readonly<Record<string, string>>,
+  fields: Fields,
+): ShareInfo['periods'] => {
+  const periods = Object.entries(key).flatMap(([part, { def }]) => {
+    const from = by[part] ?? '';
+    const isOfTime = from === 'now' || fields[from]?.def.kind === 'instant';
+    const period = def.period ?? (def.kind === 'date' && isOfTime ? 'day' : undefined);
+    return period === undefined ? [] : [[part, period] as const];
+  });
+  return periods.length === 0 ? undefined : Object.fromEntries(periods);
 };
 
 const effectOf = ({ gives, changes, adds, ends }: AnyShare): ShareEffect => ({

@@ -14,7 +14,7 @@ import {
   states,
   week,
 } from '#kernel/declare/fields.ts';
-import { avg, count, dayOf, latest, max, min, monthOf, sum, weekOf } from '#kernel/declare/view.ts';
+import { avg, count, latest, max, min, sum } from '#kernel/declare/view.ts';
 
 /**
  * Two views, reactions to references of items and by code, a timer, files of items, and personal data by a
@@ -169,7 +169,7 @@ const planned = view('planned', {
   },
   from: {
     visit: {
-      by: { week: weekOf('plannedOn'), askedIn: monthOf('now') },
+      by: { week: 'plannedOn', askedIn: 'now' },
       on: {
         asked: {
           gives: {
@@ -192,7 +192,7 @@ const opened = view('opened', {
   key: { day: date() },
   values: { areas: count().sort(), stops: avg() },
   from: {
-    area: { by: { day: dayOf('now') }, on: { opened: { gives: { areas: 1, stops: 'stops' } } } },
+    area: { by: { day: 'now' }, on: { opened: { gives: { areas: 1, stops: 'stops' } } } },
   },
   rights: { read: { signedIn: true } },
 });

@@ -22,7 +22,7 @@ export const fileOf = (plan: DomainPlan): string => {
   ].join('\n');
 };
 
-export const VALUES = 'avg count dayOf latest max min monthOf sum weekOf'.split(' ');
+export const VALUES = 'avg count latest max min sum'.split(' ');
 
 /** The body of a function of everything that a declaration imports; it returns the domain. */
 export const bodyOf = (plan: DomainPlan): string =>

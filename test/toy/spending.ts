@@ -1,7 +1,7 @@
 import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { choice, date, instant, integer, line, month, ref, states, week } from '#kernel/declare/fields.ts';
-import { avg, count, dayOf, latest, max, min, monthOf, sum, weekOf } from '#kernel/declare/view.ts';
+import { avg, count, latest, max, min, sum } from '#kernel/declare/view.ts';
 
 /**
  * A domain with views over its aggregates: by a reference, by several fields, of one aggregate and of two.
@@ -128,7 +128,7 @@ const paying = view('paying', {
   },
   from: {
     request: {
-      by: { month: monthOf('paidAt'), team: 'team' },
+      by: { month: 'paidAt', team: 'team' },
       on: {
         paid: {
           gives: {
@@ -152,7 +152,7 @@ const needing = view('needing', {
   values: { requests: count().sort(), weight: avg(), firstNeededOn: min(date()) },
   from: {
     request: {
-      by: { askedIn: weekOf('now'), neededOn: dayOf('neededOn') },
+      by: { askedIn: 'now', neededOn: 'neededOn' },
       on: {
         drafted: { gives: { requests: 1, weight: 'weight', firstNeededOn: 'neededOn' } },
         edited: { changes: { weight: 'weight', firstNeededOn: 'neededOn' } },

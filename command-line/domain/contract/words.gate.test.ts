@@ -14,7 +14,7 @@ import {
   ref,
   states,
 } from '#kernel/declare/fields.ts';
-import { count, latest, monthOf, sum } from '#kernel/declare/view.ts';
+import { count, latest, sum } from '#kernel/declare/view.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { readDeclarations, referenceOf } from '../../../scripts/write-reference.ts';
 import { compareContracts } from './compare.ts';
@@ -116,7 +116,7 @@ const BASE: Parts = {
     values: { parcels: count(), weight: sum().sort(), thing: latest(line(100)) },
     from: {
       parcel: {
-        by: { depot: 'depot', month: monthOf('now') },
+        by: { depot: 'depot', month: 'now' },
         on: {
           placed: { gives: { parcels: 1, weight: 'weight', thing: 'thing' } },
           lost: { ends: true },
@@ -420,7 +420,7 @@ const WORDS: Readonly<Record<string, Entry>> = {
     'warns right load.read clerk',
   ],
   'Sources of views: by': [
-    view({ from: { parcel: { by: { month: monthOf('sentAt') } } } }),
+    view({ from: { parcel: { by: { month: 'sentAt' } } } }),
     'warns view load of parcel',
   ],
   'Sources of views: on': [

@@ -51,8 +51,8 @@ const doingOf = ({ kind, sets, adds }: ShareEffect): string => {
 export const sourceOf = ({ from, isNegative }: ShareSource): string =>
   typeof from === 'object' ? `${isNegative ? '-' : ''}${from.field}` : String(from);
 
-/** The field of a part of the key, as `by` names it: `team`, or `monthOf(openedAt)`. */
+/** The field of a part of the key: `team`, or `month of openedAt`. */
 export const keySourceOf = ({ by, periods }: ShareInfo, part: string): string => {
   const period = periods?.[part];
-  return period === undefined ? (by[part] ?? '') : `${period}Of(${by[part]})`;
+  return period === undefined ? (by[part] ?? '') : `${period} of ${by[part]}`;
 };

@@ -1,4 +1,4 @@
-import { count, month, monthOf, ref } from 'annals';
+import { count, month, ref } from 'annals';
 import { view } from './base.ts';
 import { team } from './team.ts';
 import { ticket } from './ticket.ts';
@@ -10,7 +10,7 @@ export const months = view('months', {
   values: { opened: count().sort(), solved: count(), breached: count().says('Not solved in time.') },
   from: {
     ticket: {
-      by: { month: monthOf('now'), team: 'team' },
+      by: { month: 'now', team: 'team' },
       on: {
         opened: { gives: { opened: 1 } },
         replied: { changes: { solved: 0 } },
