@@ -157,7 +157,7 @@ const owing = base.view('owing', {
       },
     },
   },
-  rights: { read: { employee: { employee: 'caller' } } },
+  read: { employee: { employee: 'caller' } },
 });
 
 /** By the name for the option `--domain`: the three of expenses differ by their views only. */

@@ -81,7 +81,7 @@ const tallies = base.view('tallies', {
       },
     },
   },
-  rights: { read: { author: { article: 'published' } } },
+  read: { author: { article: 'published' } },
 });
 
 export const domain = assemble(base, [article, note, memo, tale], [tallies]);

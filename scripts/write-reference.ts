@@ -177,8 +177,7 @@ const WORDS: Readonly<Record<string, string>> = {
   Sets: 'values by fields',
   Count: 'a list',
   Sum: 'a number of a list, as `items.amount`',
-  Plain: 'an event',
-  'EventName | readonly EventName[]': 'an event, or events',
+  Plain: 'an event, or events',
   'readonly FieldName[]': 'fields',
   'readonly string[]': 'names',
   O: 'a reference',
@@ -205,13 +204,10 @@ const NAMES: Readonly<Record<string, string>> = {
   Fact: "`'published'`, `'own'`",
   'Match<Fact, F, D, S>': '`{ a: …, b: … }`',
   'readonly (Fact | Match<Fact, F, D, S>)[]': '`[…, …]`',
-  T: '`value`',
-  'readonly T[]': '`[one, two]`',
+  '(T | readonly T[])': '`value`, `[one, two]`',
   Other: "`{ field: 'startsAt' }`",
   '{ readonly not: T | readonly T[] | Other }': '`{ not: value }`, `{ not: [one, two] }`',
-  '{ readonly min: NonNullable<T> | Other; readonly max?: NonNullable<T> | Other }':
-    '`{ min: 3 }`, `{ min: 3, max: 5 }`',
-  '{ readonly max: NonNullable<T> | Other }': '`{ max: 3 }`',
+  'Order<T, Other>': '`{ min: 3 }`, `{ max: 5 }`',
   '(A extends Asked<infer Target> ? ConditionOn<Target, S> : ByName<A>)': 'a condition',
   '{ readonly gives: Given }': "`{ gives: { approved: 'total' } }`",
   '{ readonly changes: Changed; readonly adds?: Added }': "`{ changes: { approved: 'total' } }`",
@@ -229,10 +225,12 @@ export const readDeclarations = (): Readonly<Record<string, string>> =>
 /** Returns the page; throws if an option has no comment, or no place on the page. */
 export const referenceOf = (sources: Readonly<Record<string, string>>): string => {
   using types = readTypes(sources);
-  const sections = SECTIONS.map((section) => ({
-    ...section,
-    entries: distinct(section.parts.flatMap((part) => entriesOf(types, part))),
-  }));
+  const sections = onceEach(
+    SECTIONS.map((section) => ({
+      ...section,
+      entries: distinct(section.parts.flatMap((part) => entriesOf(types, part))),
+    })),
+  );
   const missing = sections.flatMap(({ title, entries }) =>
     entries.flatMap(({ name, says }) =>
       says === ''
@@ -242,14 +240,36 @@ export const referenceOf = (sources: Readonly<Record<string, string>>): string =
   );
   const homeless = Object.keys(sources).flatMap((file) => homelessIn(types, file));
   if (missing.length + homeless.length > 0) throw new Error([...missing, ...homeless].join('\n'));
-  return `${HEAD}${sections.map(({ title, text, entries }) => `\n## ${title}\n\n${text}\n\n${tableOf(entries)}\n`).join('')}`;
+  return `${HEAD}${sections.map(({ title, text, entries, again }) => `\n## ${title}\n\n${text}${againText(again)}\n\n${tableOf(entries)}\n`).join('')}`;
 };
+
+type Described = Section & { readonly entries: readonly Entry[] };
+
+/** A word that means the same in several sections has a row in the first; the others only name it. */
+const onceEach = (
+  sections: readonly Described[],
+): readonly (Described & { readonly again: readonly string[] })[] => {
+  const known = new Set<string>();
+  return sections.map((section) => {
+    const isKnown = (entry: Entry): boolean => entry.says !== '' && known.has(meaningOf(entry));
+    const again = section.entries.filter(isKnown).map(({ name }) => name);
+    const entries = section.entries.filter((entry) => !isKnown(entry));
+    for (const entry of entries) known.add(meaningOf(entry));
+    return { ...section, entries, again };
+  });
+};
+
+const meaningOf = ({ name, says }: Entry): string => `${name.split('(')[0]} ${says}`;
+
+const againText = (again: readonly string[]): string =>
+  again.length === 0 ? '' : ` Also, as above: ${again.map(code).join(', ')}.`;
 
 /** An option that a narrower type declares again, or inherits, is listed once. */
 const distinct = (entries: readonly Entry[]): readonly Entry[] =>
   entries.filter(
-    ({ name, value }, index) =>
-      entries.findIndex((other) => other.name === name && other.value === value) === index,
+    ({ name, value, says }, index) =>
+      entries.findIndex((other) => other.name === name && (other.value === value || other.says === says)) ===
+      index,
   );
 
 const HEAD = `# Declarations

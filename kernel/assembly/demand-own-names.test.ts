@@ -33,7 +33,7 @@ const assembled = (tried: Tried) => {
     key: { clerk: ref(user) },
     values: { notes: count() },
     from: { note: { by: { clerk: 'clerk' }, on: { made: { gives: { notes: 1 } } } } } as never,
-    rights: { read: { anyone: true } },
+    read: { anyone: true },
   });
   return assemble(base, [note] as never, tried.name === undefined ? [counts] : []);
 };

@@ -64,7 +64,7 @@ const RIGHT = {
       },
     },
   },
-  rights: { read: { anyone: true } },
+  read: { anyone: true },
 };
 
 type Tried = { readonly name?: string; readonly view?: object; readonly by?: object; readonly on?: object };
@@ -194,10 +194,12 @@ test.each(
       view: { key: { made: week() } },
       by: { made: '' },
     }),
-    'sums: from note, made comes from now, which is not a field of its type: use a field of its type.': tried({
-      view: { key: { made: line(9) } },
-      by: { made: 'now' },
-    }),
+    'sums: from note, made comes from now, which is not a field of its type: use a field of its type.': tried(
+      {
+        view: { key: { made: line(9) } },
+        by: { made: 'now' },
+      },
+    ),
     "sums: from note, the event edited gives a share, but does not contain doneAt, from which made comes: add it with `carries: ['doneAt']`.":
       tried({
         view: { key: { made: date() } },
@@ -210,7 +212,7 @@ test.each(
       }),
     'sums: a condition uses title, which is not one of its fields, lists and facts: use one of clerk, topic.':
       tried({
-        view: { rights: { read: { clerk: { title: 'x' } } } },
+        view: { read: { clerk: { title: 'x' } } },
       }),
     'sums: it is built from memo, which is not in the domain: add it to the domain.': tried({
       view: { of: [{ kind: 'memo' }], from: { memo: RIGHT.from.note } },

@@ -61,13 +61,16 @@ type SumPath<F> = {
 type Common<Content, Sets, Carried> = Always<Carried> & {
   /** Values that documentation shows instead of those of the fields; of a change, only these. */
   readonly example?: Sets;
-  /** Fields that the event sets to a declared value: a constant, `now`, `caller`, or `null`. */
+  /**
+   * Fields that the event sets to a declared value: a constant, `now`, `caller`, or `null`. Of an event of items,
+   * fields of the item.
+   */
   readonly sets?: Sets;
-  /** Fields whose values the decision computes; no form contains them. */
+  /** Fields whose values the decision computes; no form contains them. Of an event of items, fields of the item. */
   readonly computes?: readonly Content[];
 };
 type Always<Carried> = {
-  /** One sentence for the catalogue of events. */
+  /** A sentence for documentation; of a command in the imperative: “Publish an article”. */
   readonly says?: string;
   /**
    * Fields whose values after the event it records, for views. The end of an aggregate records the values
@@ -108,9 +111,12 @@ type ItemOptions<Named, Sets, SetsOfAggregate> = {
    * with `sets` has no form by default.
    */
   readonly fields?: readonly Named[];
-  /** Fields of the item that the server sets: to a constant, `now`, `caller`, or `null`. */
+  /**
+   * Fields that the event sets to a declared value: a constant, `now`, `caller`, or `null`. Of an event of items,
+   * fields of the item.
+   */
   readonly sets?: Sets;
-  /** Fields of the item whose values the decision computes. */
+  /** Fields whose values the decision computes; no form contains them. Of an event of items, fields of the item. */
   readonly computes?: readonly Named[];
   /** Fields of the aggregate that the same event sets. */
   readonly also?: SetsOfAggregate;
@@ -176,7 +182,7 @@ export type DataKey<E> =
 
 // ── Commands ────────────────────────────────────────────────────────────────────
 type CommandSpec<EventName, Plain, Cond, FieldName, Decision, Reference, OnItem, Elsewhere> = {
-  /** The action, in the imperative: “Publish an article”. */
+  /** A sentence for documentation; of a command in the imperative: “Publish an article”. */
   readonly says?: string;
   /** A condition on the aggregate; if it is false, the command is refused and no link offers it. */
   readonly when?: Cond;
@@ -197,9 +203,9 @@ type CommandSpec<EventName, Plain, Cond, FieldName, Decision, Reference, OnItem,
   readonly reads?: readonly Reference[];
   /** Commands without a form that the same request can run too: `"publish": true` in the form of `create`. */
   readonly next?: readonly string[];
-} /** The event that happens. */ & (
+} /** The event that happens, or those of which `decide` chooses; the command has the form of the first. */ & (
   | { readonly emits: Plain }
-  /** The event that `decide` may choose, or several; the command has the form of the first. */
+  /** The event that happens, or those of which `decide` chooses; the command has the form of the first. */
   | {
       readonly emits: EventName | readonly EventName[];
       /**
@@ -459,7 +465,7 @@ type OfTarget<X, C, Cond> =
       }
     : never;
 type Reaction<C, Cond> = {
-  /** The command that the aggregate or its item runs. It must have no form. */
+  /** The command that the aggregate, or its item, runs. It must have no form. */
   readonly run: keyof C & string;
   /** Only aggregates for which this condition holds run it. */
   readonly when?: Cond;
@@ -523,7 +529,7 @@ type TimerByField<F> = {
   readonly pause?: never;
 };
 type TimerCommand<C, Cond> = {
-  /** The command that it sends. It must have no form. */
+  /** The command that the aggregate, or its item, runs. It must have no form. */
   readonly run: keyof C & string;
   /**
    * A condition that must hold when the timer runs out and when the command executes; otherwise nothing
@@ -562,7 +568,7 @@ export type Declaration<
     /** The type in GraphQL; by default the name with a capital. */
     readonly graphql?: string;
   };
-  /** One sentence that describes it. */
+  /** A sentence for documentation; of a command in the imperative: “Publish an article”. */
   readonly says?: string;
   /**
    * The user who owns it, for ever: its creator, unless the right `forOthers` lets the creator name another

@@ -75,12 +75,13 @@ type ListMatch<I extends Fields> = {
   /** At least one item matches: `{ members: { some: { user: 'caller' } } }`. */
   readonly some: Match<never, I, unknown, Record<never, never>>;
 };
-export type ValueMatch<T, Other = never> = Equality<T, Other> | Order<T, Other>;
+export type ValueMatch<T, Other = never> =
+  | Equality<T, Other>
+  /** At least `min`, at most `max`, or both; null does not match. */
+  | Order<T, Other>;
 type Equality<T, Other> =
-  /** Equals this value; `null` is an empty field, or no reference. */
-  | T
-  /** Equals one of these values. */
-  | readonly T[]
+  /** Equals this value, or one of these; `null` is an empty field, or no reference. */
+  | (T | readonly T[])
   /**
    * Equals this field of the aggregate that has the condition, also if it asks the target of a reference;
    * null equals nothing. Likewise in `not`, `min` and `max`.
@@ -88,11 +89,8 @@ type Equality<T, Other> =
   | Other
   /** Equals none of these values; `{ not: null }` is any value. */
   | { readonly not: T | readonly T[] | Other };
-type Order<T, Other> =
-  /** At least this value, and at most `max` if that is given too; null does not match. */
-  | { readonly min: NonNullable<T> | Other; readonly max?: NonNullable<T> | Other }
-  /** At most this value; null does not match. */
-  | { readonly max: NonNullable<T> | Other };
+type Order<T, Other> = Range<NonNullable<T> | Other>;
+type Range<V> = { readonly min: V; readonly max?: V } | { readonly max: V };
 type RefMatch<A, N, Other, S> =
   | Equality<N, Other>
   /** The target exists, and this condition holds for it; for a user also `'caller'`. */

@@ -114,7 +114,7 @@ export interface Field<out T> {
     of?: string;
     erased?: Erased;
   }): this & (Erased extends string ? unknown : Said<{ readonly erasable: true }>);
-  /** A description for documentation. */
+  /** A sentence for documentation; of a command in the imperative: “Publish an article”. */
   says(text: string): this;
   /** An example value for documentation. */
   example(value: NonNullable<T>): this;

@@ -194,7 +194,7 @@ type Source<A extends AnySource, K, V> = {
 };
 
 export type ViewDeclaration<Role extends string, S extends readonly AnySource[], K extends Fields, V> = {
-  /** One sentence that describes it. */
+  /** A sentence for documentation; of a command in the imperative: “Publish an article”. */
   readonly says?: string;
   /** The aggregates from whose events it is computed. */
   readonly of: S;
@@ -210,16 +210,13 @@ export type ViewDeclaration<Role extends string, S extends readonly AnySource[],
       NoInfer<V>
     >;
   };
-  /** The rights to read it, with conditions on its key. */
-  readonly rights: {
-    /** Roles without an entry have no right, except administrators, who have every right unless denied. */
-    readonly read: {
-      /** The right of this role. */
-      readonly [R in Role | 'admin' | 'anyone' | 'signedIn']?:
-        | boolean
-        | Match<never, NoInfer<K>, unknown>
-        | readonly Match<never, NoInfer<K>, unknown>[];
-    };
+  /** The right to read it: a row of rights, with conditions on its key. */
+  readonly read: {
+    /** The right of this role. */
+    readonly [R in Role | 'admin' | 'anyone' | 'signedIn']?:
+      | boolean
+      | Match<never, NoInfer<K>, unknown>
+      | readonly Match<never, NoInfer<K>, unknown>[];
   };
 };
 
@@ -239,7 +236,7 @@ export type AnyView = {
       }
     >
   >;
-  readonly rights: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly read: Readonly<Record<string, unknown>>;
 };
 /** Keyed by value. */
 type AnyParts = Readonly<Record<string, number | string>>;

@@ -5,7 +5,7 @@ import type { AnyShare, AnyView, Avg, Count, Sum } from '../declare/view.ts';
 import type { Kind, ShareEffect, ShareInfo, ShareSource, ViewInfo, ViewValue } from './registry.ts';
 
 /** Derives the view from its declaration. */
-export const viewOf = ({ view: name, says, of, key, values, from, rights }: AnyView): ViewInfo => ({
+export const viewOf = ({ view: name, says, of, key, values, from, read }: AnyView): ViewInfo => ({
   name,
   table: snake(name),
   path: kebab(name),
@@ -20,7 +20,7 @@ export const viewOf = ({ view: name, says, of, key, values, from, rights }: AnyV
       periods: periodsIn(key, by, of.find((source) => source.kind === kind)?.fields ?? {}),
     }),
   ),
-  asked: askedOf(name, key, { says, rights }),
+  asked: askedOf(name, key, { says, read }),
 });
 
 const NUMBER = integer(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER).def;
@@ -55,7 +55,7 @@ const saidOf = ({ text, isSorted }: Count | Sum | Avg): Partial<FieldDef> => ({
 const askedOf = (
   name: string,
   key: AnyView['key'],
-  { says, rights }: Pick<AnyView, 'says' | 'rights'>,
+  { says, read }: Pick<AnyView, 'says' | 'read'>,
 ): Kind => ({
   ...{
     name,
@@ -65,7 +65,7 @@ const askedOf = (
     type: capital(name),
     field: name,
     says,
-    rights,
+    rights: { read },
   },
   fields: byName(Object.entries(key).map(([part, { def }]) => [part, def])),
   ...{

@@ -169,8 +169,9 @@ const elements = (parsed: Parsed, members: Iterable<TypeElement>): readonly Entr
       type !== undefined && isTypeLiteralNode(type)
         ? [...type.members].filter(isPropertySignatureDeclaration)
         : [];
-    const own = parsed.entry(member, nameOf(parsed, member), parts.length > 0 ? '' : textOf(parsed, type));
-    return [own, ...elements(parsed, parts).map((part) => ({ ...part, name: `${own.name}.${part.name}` }))];
+    const name = nameOf(parsed, member);
+    if (parts.length === 0) return [parsed.entry(member, name, textOf(parsed, type))];
+    return elements(parsed, parts).map((part) => ({ ...part, name: `${name}.${part.name}` }));
   });
 
 const methodsOf = (parsed: Parsed, name: string): readonly Entry[] => {

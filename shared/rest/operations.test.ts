@@ -34,7 +34,7 @@ test('an aggregate or a view with an operation of the kernel is refused in the d
     key: { title: line(9) },
     values: { notes: count() },
     from: { note: { by: { title: 'title' }, on: { made: { gives: { notes: 1 } } } } },
-    rights: { read: { anyone: true } },
+    read: { anyone: true },
   });
   expect(() => assemble(base, [note], [attempts])).toThrow(
     'attempts: there already is an operation listAttempts: give the view another name.',

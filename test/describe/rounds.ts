@@ -136,7 +136,7 @@ const workload = view('workload', {
       },
     },
   },
-  rights: { read: { nurse: true, client: { client: 'caller' } } },
+  read: { nurse: true, client: { client: 'caller' } },
 });
 
 /** Its key has several parts, of which one changes. */
@@ -153,7 +153,7 @@ const known = view('known', {
       },
     },
   },
-  rights: { read: { nurse: true } },
+  read: { nurse: true },
 });
 
 /** Its key is by time, and null while a visit has no day. */
@@ -183,7 +183,7 @@ const planned = view('planned', {
       },
     },
   },
-  rights: { read: { nurse: true } },
+  read: { nurse: true },
 });
 
 /** By the day on which an area was opened. */
@@ -194,7 +194,7 @@ const opened = view('opened', {
   from: {
     area: { by: { day: 'now' }, on: { opened: { gives: { areas: 1, stops: 'stops' } } } },
   },
-  rights: { read: { signedIn: true } },
+  read: { signedIn: true },
 });
 
 export const rounds = assemble(base, [area, visit, report], [workload, known, planned, opened]);

@@ -49,7 +49,7 @@ export type ViewPlan = {
   readonly key: FieldPlans;
   readonly values: Record<string, ValuePlan>;
   readonly from: JsonRecord;
-  readonly rights: JsonRecord;
+  readonly read: JsonRecord;
 };
 type ValuePlan = {
   readonly value: 'count' | 'sum' | 'avg' | 'latest' | 'min' | 'max';

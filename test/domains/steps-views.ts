@@ -48,13 +48,11 @@ export const addView: GrowStep = (plan, random) => {
       }),
     },
     from: { [kind]: { by: { [part]: by, ...inTime }, on: { [created]: { gives } } } },
-    rights: {
-      read: random.pick<JsonRecord>([
-        { anyone: true },
-        { signedIn: true },
-        { [random.pick(plan.roles)]: true },
-      ]),
-    },
+    read: random.pick<JsonRecord>([
+      { anyone: true },
+      { signedIn: true },
+      { [random.pick(plan.roles)]: true },
+    ]),
   };
   plan.views[`by${Object.keys(plan.views).length}`] = view;
   return true;

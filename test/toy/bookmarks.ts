@@ -91,7 +91,7 @@ const interest = view('interest', {
       on: { kept: { gives: { keeper: 'keeper' } } },
     },
   },
-  rights: { read: { signedIn: true } },
+  read: { signedIn: true },
 });
 
 const shelf = view('shelf', {
@@ -99,7 +99,7 @@ const shelf = view('shelf', {
   key: { place: ref(desk) },
   values: { kept: count() },
   from: { bookmark: { by: { place: 'place' }, on: { kept: { gives: { kept: 1 } } } } },
-  rights: { read: { signedIn: true } },
+  read: { signedIn: true },
 });
 
 export const bookmarks = assemble(base, [desk, ticket, bookmark], [interest, shelf]);

@@ -139,7 +139,7 @@ const workload = view('workload', {
       },
     },
   },
-  rights: { read: { signedIn: true } },
+  read: { signedIn: true },
 });
 
 export const care = assemble(base, [visit, report, remark, letter], [workload]);

@@ -66,7 +66,7 @@ const demand = view('demand', {
   key: { customer: ref(user) },
   values: { tickets: count() },
   from: { ticket: { by: { customer: 'customer' }, on: { opened: { gives: { tickets: 1 } } } } },
-  rights: { read: { signedIn: true } },
+  read: { signedIn: true },
 });
 
 export const privateHelpdesk = assemble(base, [ticket, message], [demand]);

@@ -92,7 +92,7 @@ const spending = view('spending', {
       },
     },
   },
-  rights: { read: { approver: { team: { approver: 'caller' } }, accountant: true } },
+  read: { approver: { team: { approver: 'caller' } }, accountant: true },
 });
 
 /** Of whom how much is asked for what, in the state in which it is. */
@@ -110,7 +110,7 @@ const asking = view('asking', {
       },
     },
   },
-  rights: { read: { employee: { employee: 'caller' }, accountant: true } },
+  read: { employee: { employee: 'caller' }, accountant: true },
 });
 
 /** When was paid how much, by the month of the payment. */
@@ -142,7 +142,7 @@ const paying = view('paying', {
       },
     },
   },
-  rights: { read: { approver: { team: { approver: 'caller' } }, accountant: true } },
+  read: { approver: { team: { approver: 'caller' } }, accountant: true },
 });
 
 /** How much is asked for in a week, and for which days it is needed. */
@@ -159,7 +159,7 @@ const needing = view('needing', {
       },
     },
   },
-  rights: { read: { accountant: true } },
+  read: { accountant: true },
 });
 
 export const spendingDomain = assemble(base, [team, request], [spending, asking, paying, needing]);

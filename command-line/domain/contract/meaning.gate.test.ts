@@ -87,7 +87,7 @@ const shop = ({ fields, events, more, view }: Change = {}): Domain => {
         on: { placed: { gives: { parcels: 1, nags: 'nags' } }, changed: { changes: { thing: 'thing' } } },
       },
     },
-    rights: { read: { clerk: true } },
+    read: { clerk: true },
     ...view,
   } as never);
   return assemble(base as never, [depot, parcel] as never, [sums] as never);

@@ -124,7 +124,7 @@ const BASE: Parts = {
         },
       },
     },
-    rights: { read: { clerk: true } },
+    read: { clerk: true },
   },
 };
 
@@ -175,7 +175,6 @@ const WORDS: Readonly<Record<string, Entry>> = {
   'Domain: roles': [{ domain: { roles: ['buyer', 'clerk', 'guest'] } }, 'warns graphql Role.guest'],
   'Domain: means': 'a text',
   'Domain: signUp': [{ domain: { signUp: 'clerk' } }, 'warns sign-up role'],
-  'Domain: user': 'its parts are compared',
   'Domain: user.read': [
     { domain: { user: { read: { signedIn: undefined, clerk: true } } } },
     'warns right user.read buyer',
@@ -192,7 +191,6 @@ const WORDS: Readonly<Record<string, Entry>> = {
     { domain: { user: { fieldRights: { readVip: { buyer: true } } } } },
     'adds right user.read_vip buyer',
   ],
-  'Aggregate: names': 'its parts are compared',
   'Aggregate: names.plural': [parcel({ names: { plural: 'packets' } }), 'breaks operation GET /parcels'],
   'Aggregate: names.graphql': [parcel({ names: { graphql: 'Packet' } }), 'breaks graphql ParcelWrapping'],
   'Aggregate: says': 'a text',
@@ -256,7 +254,6 @@ const WORDS: Readonly<Record<string, Entry>> = {
     field('note', line(100).personal({ of: 'buyer', erased: 'gone' })),
     'breaks event parcel.placed note absent',
   ],
-  'Options of fields: says(text)': 'a text',
   'Options of fields: example(value)': 'a text',
   'Options of fields: means(texts)': 'a text',
   'Options of files: types': [
@@ -294,7 +291,6 @@ const WORDS: Readonly<Record<string, Entry>> = {
     'warns body PUT /parcels/{parcelId} note',
   ],
   'Effects of events: ends': [event('noted', { ends: true }), 'breaks event parcel.noted effect'],
-  'Options of events: says': 'a text',
   'Options of events: carries': [
     event('changed', { carries: undefined }),
     'breaks event parcel.changed weight',
@@ -335,19 +331,10 @@ const WORDS: Readonly<Record<string, Entry>> = {
     event('taskDone', { fields: ['points'] }),
     'breaks body POST /parcels/{parcelId}/tasks/{taskId}/finish',
   ],
-  'Events of items: sets': [
-    event('taskDone', { sets: { state: 'todo' } }),
-    'warns event parcel.taskDone sets tasks.state',
-  ],
-  'Events of items: computes': [
-    parcel({ events: { taskAdded: { computes: ['points'] } }, commands: { addTask: { decide: () => [] } } }),
-    'breaks body POST /parcels/{parcelId}/tasks points',
-  ],
   'Events of items: also': [
     event('taskAdded', { also: { status: 'sent' } }),
     'breaks event parcel.taskAdded sets status',
   ],
-  'Commands: says': 'a text',
   'Commands: when': [command('change', { when: 'open' }), 'breaks command parcel.change when'],
   'Commands: whenItem': [
     command('finishTask', { whenItem: { state: 'todo', by: 'caller' } }),
@@ -404,9 +391,7 @@ const WORDS: Readonly<Record<string, Entry>> = {
     }),
     'warns timer parcel late',
   ],
-  'Timers: run': [parcel({ timers: { late: { run: 'remove' } } }), 'warns timer parcel late'],
   'Timers: while': [parcel({ timers: { late: { while: undefined } } }), 'warns timer parcel late'],
-  'Views: says': 'a text',
   'Views: of': 'it names the aggregates in `from`, which are compared',
   'Views: key': [
     view({ key: { month: undefined }, from: { parcel: { by: { month: undefined } } } }),
@@ -414,11 +399,7 @@ const WORDS: Readonly<Record<string, Entry>> = {
   ],
   'Views: values': [view({ values: { parcels: sum() } }), 'breaks graphql Load.parcels'],
   'Views: from': [view({ from: { parcel: { on: { lost: undefined } } } }), 'warns view load of parcel'],
-  'Views: rights': 'its parts are compared',
-  'Views: rights.read': [
-    view({ rights: { read: { clerk: undefined, buyer: true } } }),
-    'warns right load.read clerk',
-  ],
+  'Views: read': [view({ read: { clerk: undefined, buyer: true } }), 'warns right load.read clerk'],
   'Sources of views: by': [
     view({ from: { parcel: { by: { month: 'sentAt' } } } }),
     'warns view load of parcel',
@@ -443,6 +424,19 @@ const WORDS: Readonly<Record<string, Entry>> = {
     view({ from: { parcel: { on: { lost: undefined } } } }),
     'warns view load of parcel',
   ],
+};
+
+/** Words whose row is in an earlier section. */
+const AGAIN: typeof WORDS = {
+  'Events of items: sets': [
+    event('taskDone', { sets: { state: 'todo' } }),
+    'warns event parcel.taskDone sets tasks.state',
+  ],
+  'Events of items: computes': [
+    parcel({ events: { taskAdded: { computes: ['points'] } }, commands: { addTask: { decide: () => [] } } }),
+    'breaks body POST /parcels/{parcelId}/tasks points',
+  ],
+  'Timers: run': [parcel({ timers: { late: { run: 'remove' } } }), 'warns timer parcel late'],
 };
 
 /** Sections whose words are all compared in one form. */
@@ -472,7 +466,7 @@ test('every word of the declaration has an entry', () => {
   expect(Object.keys(WORDS).filter((word) => !words.has(word))).toEqual([]);
 });
 
-const CHANGES = Object.entries(WORDS).flatMap(([word, entry]) =>
+const CHANGES = Object.entries({ ...WORDS, ...AGAIN }).flatMap(([word, entry]) =>
   typeof entry === 'string' ? [] : [[word, ...entry] as const],
 );
 

@@ -23,5 +23,5 @@ export const spending = view('spending', {
       },
     },
   },
-  rights: { read: { approver: { team: { approver: 'caller' } }, accountant: true } },
+  read: { approver: { team: { approver: 'caller' } }, accountant: true },
 });

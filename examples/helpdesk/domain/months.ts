@@ -20,5 +20,5 @@ export const months = view('months', {
       },
     },
   },
-  rights: { read: { agent: { team: 'mine' }, lead: true } },
+  read: { agent: { team: 'mine' }, lead: true },
 });

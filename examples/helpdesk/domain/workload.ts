@@ -24,5 +24,5 @@ export const workload = view('workload', {
       },
     },
   },
-  rights: { read: { agent: { team: 'mine' }, lead: true } },
+  read: { agent: { team: 'mine' }, lead: true },
 });
