@@ -66,14 +66,6 @@ test('two commands with an edit form are refused, with a solution', () => {
   );
 });
 
-test('a field with the name of the id of a reference in GraphQL is refused', () => {
-  const article = kindOf('article', { names: { graphql: 'Post' } });
-  const fields = { article: ref('article').optional(), postId: line(9).optional() };
-  expect(refused(article, kindOf('claim', { fields }))).toBe(
-    'claim: the field postId has the name of the id of article in GraphQL: give it another name.',
-  );
-});
-
 test('facts may refer to facts, but not in a circle', () => {
   const withFacts = (facts: object) =>
     refused(kindOf('claim', { more: { facts, rights: { read: { anyone: 'shown' } } } }));

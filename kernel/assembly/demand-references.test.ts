@@ -34,6 +34,10 @@ test('references within the domain are accepted, by aggregate and by name', () =
 
 test.each(
   Object.entries<readonly Declared[]>({
+    'note: the field postId has the name of the id of folder in GraphQL: give it another name.': [
+      of('folder', {}, { names: { graphql: 'Post' } }),
+      of('note', { folder: ref('folder').optional(), postId: line(9).optional() }),
+    ],
     'note: the reference copy leads to nope, which is not in the domain: add it to `assemble`, or remove the reference.':
       [of('note', { copy: ref('nope').optional() })],
     'note: the reference copy leads to toString, which is not in the domain: add it to `assemble`, or remove the reference.':
