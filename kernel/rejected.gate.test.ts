@@ -46,18 +46,19 @@ const note = base.aggregate('note', {
   rights: { read: { anyone: 'open' }, write: { author: 'own' } },
   fieldRights: { readTotal: { reads: ['total', 'updatedAt'], items: { rows: { amount: { min: 5 } } }, author: 'own' } },
   reactions: { article: { deleted: { run: 'finish' } } },
-  timers: { remind: { after: 'made', wait: '3 days', run: 'finish', while: 'open' } },
+  timers: { remind: { after: 'made', wait: '3 days', run: 'finish', when: 'open' } },
   limits: { few: { max: 3, per: 'author', while: 'open', says: 'You have three already.' } },
 });
 
 const memo = base.aggregate('memo', {
   fields: { author: ref(base.user), article: ref(article), subject: line(10) },
-  events: { begun: { creates: ['author', 'article', 'subject'] }, thrown: { ends: true } },
+  events: { begun: { creates: ['author', 'article', 'subject'] }, thrown: { ends: true }, kept: {} },
   commands: { begin: { emits: 'begun' } },
   rights: { read: { anyone: true } },
-  react: {
-    begun: ({ data }, { state, run }) => (data.subject === '' ? [] : run(article, 'edit', { id: state.article, form: { title: data.subject }, when: 'draft' })),
-    thrown: (_, { state, run }) => run(article, 'draft', { form: { authorId: state.author, title: state.subject } }),
+  reactions: {
+    begun: ({ form, state, run }) => (form.subject === '' ? [] : run(article, 'edit', { id: state.article, form: { title: form.subject }, when: 'draft' })),
+    kept: () => [],
+    thrown: ({ state, run }) => run(article, 'draft', { form: { authorId: state.author, title: state.subject } }),
   },
 });
 const tale = base.aggregate('tale', {
@@ -267,9 +268,9 @@ a timer of an unknown command | run | TS2820 Did you mean '"finish"'?
 a timer that waits for an unknown unit | wait | TS2322 '"3 moons"' is not assignable
   - '3 days'
   + '3 moons'
-a timer while an unknown fact | while | TS2322 '"opne"' is not assignable
-  - while: 'open'
-  + while: 'opne'
+a timer when an unknown fact | when | TS2322 '"opne"' is not assignable
+  - run: 'finish', when: 'open'
+  + run: 'finish', when: 'opne'
 a limit by an unknown field | per | TS2820 Did you mean '"author"'?
   - per: 'author'
   + per: 'autor'
@@ -285,12 +286,12 @@ a limit without a number | few | TS2741 Property 'max' is missing
 a limit without a sentence | few | TS2741 Property 'says' is missing
   - , says: 'You have three already.'
   +
-code that reacts to an unknown event | thronw | TS2561 'thronw' does not exist
-  - thrown: (_
-  + thronw: (_
+code that reacts to an unknown event | kpet | TS2353 'kpet' does not exist
+  - kept: (
+  + kpet: (
 code that reads an unknown field | subjetc | TS2551 'subjetc' does not exist
-  - data.subject ===
-  + data.subjetc ===
+  - form.subject ===
+  + form.subjetc ===
 an unknown command by code | 'drfat' | TS2345 '"drfat"' is not assignable
   - 'draft', {
   + 'drfat', {
@@ -301,7 +302,7 @@ another type of a value by code | title | TS2322 'number' is not assignable
   - title: state.subject }
   + title: state.id }
 a command by code to nobody | { form | TS2345 Property 'id' is missing
-  - id: state.article, form: { title: data.subject }, when: 'draft'
+  - id: state.article, form: { title: form.subject }, when: 'draft'
   + form: { title: state.subject }
 an unknown condition by code | when | TS2820 Did you mean '"draft"'?
   - when: 'draft'
@@ -310,7 +311,7 @@ a condition by code in the form | when | TS2353 'when' does not exist
   - }, when: 'draft' }
   + , when: 'draft' } }
 a condition by code as the form of a command without one | form | TS2322 is not assignable to type 'never'
-  - 'edit', { id: state.article, form: { title: data.subject }, when: 'draft' }
+  - 'edit', { id: state.article, form: { title: form.subject }, when: 'draft' }
   + 'publish', { id: state.article, form: { when: 'draft' } }
 a reaction by an unknown command | run | TS2820 Did you mean '"finish"'?
   - run: 'finish'

@@ -132,7 +132,7 @@ const SECTIONS: readonly Section[] = [
   },
   {
     title: 'Reactions by code',
-    text: "`react: { approved: (event, { state, run }) => run(team, 'book', { id: state.team, form: { spent: state.amount } }) }`. The event has:",
+    text: "`reactions: { approved: ({ state, run }) => run(team, 'book', { id: state.team, form: { spent: state.amount } }) }`. The function gets `state` and `now` as a decision does: right after the event, and its time. It also gets:",
     parts: [{ file: 'aggregate.ts', members: 'Occurred' }],
   },
   {

@@ -543,7 +543,7 @@ const ruled = (limit = {}, { max = 9, when = 'open', wait = '3 days' } = {}): Ch
   more: {
     limits: { open: { max: 3, per: 'buyer', while: 'open', says: 'Enough.', ...limit } },
     reactions: { buyer: { deleted: { run: 'withdraw', when } } },
-    timers: { late: { after: 'placed', wait, run: 'withdraw', while: 'open' } },
+    timers: { late: { after: 'placed', wait, run: 'withdraw', when: 'open' } },
   },
 });
 

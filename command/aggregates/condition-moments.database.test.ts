@@ -63,7 +63,7 @@ const ticket = aggregate('ticket', {
     write: { signedIn: { low: { not: 5 } } },
     open: { signedIn: { customer: { not: 8 } } },
   },
-  timers: { close: { after: 'opened', wait: '1 day', run: 'close', while: 'zero', pause: { low: 3 } } },
+  timers: { close: { after: 'opened', wait: '1 day', run: 'close', when: 'zero', pause: { low: 3 } } },
 });
 const desk = assemble(declared, [company, ticket]);
 const policy = policyOf(desk);
@@ -144,7 +144,7 @@ const ROWS: Readonly<Record<string, (send: Send) => Promise<void>>> = {
     await send('CloseTicket', { ticketId: first });
     await send('ChangeTicket', { ticketId: second, low: 7 });
   },
-  '`while` of a timer': async () => {
+  '`when` of a timer': async () => {
     const holds = holdsOf(conditionOf(desk, kind, close));
     const of = ({ status, ...state }: AggregateState) =>
       status === 'present' && 'fields' in state && holds(state.fields, null, () => undefined);

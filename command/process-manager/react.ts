@@ -21,7 +21,7 @@ import type { CommandInfo, Domain, Kind, ListInfo, Row, TimerInfo } from '#kerne
 import { itemIdIn } from '#kernel/rest/lists.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
-import type { Codec, DecodedEvent } from '#shared/events/codec.ts';
+import type { Codec } from '#shared/events/codec.ts';
 import { EPOCH_MS, PER_MS } from '#shared/id-time.ts';
 import { createDemandReferences, type DemandReferences } from '../aggregates/demand-references.ts';
 import type { Limits } from '../aggregates/limits.ts';
@@ -134,14 +134,13 @@ const reactionOf = async (
   const [event] = await codec.decodeAll(recorded);
   if (event === undefined) throw new Error(`${stream} has no event ${cause.id}.`);
   const state = await states.at<AggregateState, AnnalsEvent>(deciderOf(domain, kind), stream, found);
-  return [react(occurred(event), { state: fieldsOf(state), run })].flat();
+  return [react({ state: fieldsOf(state), form: event.data, now: event.metadata.at, run })].flat();
 };
 
 /** The position before the event, or an earlier one. */
 const before = ({ position = START }: ReactionTask['cause']): Position =>
   Math.max(position - 1, START) as Position;
 
-const occurred = ({ id, data, metadata }: DecodedEvent): Row => ({ id, at: metadata.at, data });
 const fieldsOf = (state: AggregateState): Row => (state.status === 'absent' ? {} : state.fields);
 
 type Reacting = { readonly task: ReactionTask; readonly mark: string; readonly metadata: MetadataContext };

@@ -321,7 +321,7 @@ test.each<[string, Partial<typeof CLAIM>]>([
 test('code that returns its commands in another order after a crash sends each once', async () => {
   const paying = (...amounts: readonly number[]): Domain => {
     const react: typeof CLAIM.react = {
-      approved: (_, { state }) =>
+      approved: ({ state }) =>
         amounts.map((amount) => ({
           ...{ kind: 'payment', command: 'open', id: undefined, when: undefined },
           form: { payeeId: state.employee, amount },

@@ -224,10 +224,10 @@ test('running timers follow the present declaration', async () => {
 test('a command that a guard refuses when due is not sent later', async () => {
   const { request } = requests.kinds;
   if (!request?.timers.remind || !request.commands.remind) throw new Error('They are declared');
-  const { while: _, ...remind } = request.timers.remind;
+  const { when: _, ...remind } = request.timers.remind;
   const guarded = {
     ...request,
-    timers: { remind: { ...remind, while: undefined } },
+    timers: { remind: { ...remind, when: undefined } },
     commands: { ...request.commands, remind: { ...request.commands.remind, when: 'open' } },
   };
   await side[Symbol.asyncDispose]();

@@ -170,7 +170,7 @@ test.each(['rank', 'noteId', 'clerk', 'rowId', 'version', 'Amount'])('the field 
 
 const some = { rows: { some: { amount: 1 } } };
 test.each<object>([
-  ...['while', 'pause'].map((when) => ({
+  ...['when', 'pause'].map((when) => ({
     timers: { late: { after: 'made', wait: '1 day', run: 'shut', [when]: some } },
   })),
   { reactions: { clerk: { deleted: { run: 'shut', when: some } } } },

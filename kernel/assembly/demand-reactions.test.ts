@@ -70,8 +70,8 @@ test.each(
       () => assembled({ reactions: { team: { closed: { run: 'finish' } } } }),
     'task: the reaction to team.shut by team runs end, which is not one of its commands: use one of make, note, finish, drop.':
       () => assembled({ reactions: { team: { shut: { run: 'end' } } } }),
-    'runs note, which needs a form: run a command without a form, or run this one from code with `react`.':
-      () => assembled({ reactions: { team: { shut: { run: 'note' } } } }),
+    'runs note, which needs a form: run a command without a form, or run this one from code.': () =>
+      assembled({ reactions: { team: { shut: { run: 'note' } } } }),
     'task has no fact nope': () =>
       assembled({ reactions: { team: { shut: { run: 'finish', when: 'nope' } } } }),
     // It has no owner.
@@ -86,8 +86,8 @@ test.each(
     'task: the reaction to team.shut by steps.by runs changeStep, which needs a form': () =>
       assembled({ reactions: { 'steps.by': { shut: { run: 'changeStep' } } }, ...steps }),
     'runs make, which needs a form': () => assembled({ reactions: { team: { shut: { run: 'make' } } } }),
-    'task: react waits for shut, which is not one of its events: use one of made, noted, done, gone.': () =>
-      assembled({ react: { shut: () => [] } }),
+    'task: a reaction by code waits for shut, which is not one of its events: use one of made, noted, done, gone.':
+      () => assembled({ reactions: { shut: () => [] } }),
   }),
 )('refused: %s', (says, declare) => {
   expect(declare).toThrow(says);
@@ -119,17 +119,17 @@ test.each(
       () => assembled({ timers: { remind: { ...remind, ...{ wait: '0 days' } } } }),
     'waits for “3 moons”': () => assembled({ timers: { remind: { ...remind, ...{ wait: '3 moons' } } } }),
     'waits for “600 weeks”': () => assembled({ timers: { remind: { ...remind, ...{ wait: '600 weeks' } } } }),
-    'task has no fact opne': () => assembled({ timers: { remind: { ...remind, ...{ while: 'opne' } } } }),
-    'task: the timer remind has `unless`, which has no meaning there: use after, wait, pause, run, while.':
+    'task has no fact opne': () => assembled({ timers: { remind: { ...remind, ...{ when: 'opne' } } } }),
+    'task: the timer remind has `unless`, which has no meaning there: use after, wait, pause, run, when.':
       () => assembled({ timers: { remind: { ...remind, ...{ unless: 'open' } } } }),
     'task: the timer remind starts after task.lost, which is not an event': () =>
       assembled({ timers: { remind: { ...remind, after: ['made', 'lost'] } } }),
     'task: the timer remind starts after no event: name one in `after`, or remove the timer.': () =>
       assembled({ timers: { remind: { ...remind, after: [] } } }),
-    'task: the timer remind has `pause`, which has no meaning there: use at, before, run, while.': () =>
+    'task: the timer remind has `pause`, which has no meaning there: use at, before, run, when.': () =>
       assembled({ timers: { remind: { at: 'title', run: 'finish', pause: 'open' } } }),
     'task: the timer remind has a condition on the caller': () =>
-      assembled({ timers: { remind: { ...remind, ...{ while: { maker: 'caller' } } } } }),
+      assembled({ timers: { remind: { ...remind, ...{ when: { maker: 'caller' } } } } }),
     'task: the timer remind waits by size, which is no choice': () =>
       assembled({ timers: { remind: { ...remind, ...{ wait: { size: { 3: '1 day' } } } } } }),
     'task: the timer remind waits for huge, which is no word of status: use new, done.': () =>

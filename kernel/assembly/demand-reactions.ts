@@ -59,7 +59,7 @@ function* wrongRun(kind: Kind, run: string, by: string, list?: ListInfo): Senten
     yield `${place}, which changes an item, but no reference of the ${command.list.name} selects one: follow a reference of these items.`;
   const isFilled = z.strictObject(formShape(kind, command)).safeParse({}).success;
   if (FILLING.has(command.kind) || !isFilled)
-    yield `${place}, which needs a form: run a command without a form, or run this one from code with \`react\`.`;
+    yield `${place}, which needs a form: run a command without a form, or run this one from code.`;
 }
 
 /** Commands that change nothing without a form. */
@@ -73,7 +73,7 @@ function* wrongCondition(domain: Domain, kind: Kind, condition: unknown, place: 
 function* wrongReact({ react, events }: Kind): Sentences {
   for (const event of Object.keys(react))
     if (events[event] === undefined)
-      yield `react waits for ${event}, which is not one of its events: use one of ${listed(Object.keys(events))}.`;
+      yield `a reaction by code waits for ${event}, which is not one of its events: use one of ${listed(Object.keys(events))}.`;
 }
 
 const TIMER = /^[a-z][a-zA-Z0-9]{0,39}$/;
@@ -84,7 +84,7 @@ function* wrongTimers(kind: Kind, domain: Domain): Sentences {
     if (!TIMER.test(name)) yield `${place} does not match ${TIMER.source}: give it another name.`;
     yield* 'at' in starts ? wrongTime(kind, starts.at, place) : wrongWait(kind, starts, place);
     yield* wrongRun(kind, run, place);
-    for (const condition of [timer.while, pause]) yield* wrongCondition(domain, kind, condition, place);
+    for (const condition of [timer.when, pause]) yield* wrongCondition(domain, kind, condition, place);
     if (pause !== undefined && factsIn(resolve(domain, kind, pause)).some(({ path }) => path.length > 0))
       yield `${place} has a \`pause\` that depends on the target of a reference: use fields of the ${kind.name} itself.`;
   }

@@ -28,7 +28,7 @@ function* wrongAlso({ also, internal }: CommandInfo, name: string, { kind, domai
   const def = kind.fields[name];
   const target = def && domain.kinds[targetOf(def)];
   if (target === undefined || target.name === 'user' || target.isManaged)
-    return yield `also changes the target of ${name}, which is not an aggregate of the domain: send it a command in \`react\`, or remove it from \`also\`.`;
+    return yield `also changes the target of ${name}, which is not an aggregate of the domain: send it a command by a reaction, or remove it from \`also\`.`;
   for (const each of also[name] ?? []) {
     const place = `also changes the target of ${name} by ${each}, which`;
     const event = target.events[each];

@@ -19,7 +19,7 @@ const IN: Readonly<Record<Part, (kind: Kind) => readonly unknown[]>> = {
   commands: ({ commands }) => Object.values(commands).map(({ when }) => when),
   invariants: ({ invariants }) => Object.values(invariants),
   limits: ({ limits }) => limits.map((limit) => limit.while),
-  timers: ({ timers }) => Object.values(timers).flatMap((timer) => [timer.while, timer.pause]),
+  timers: ({ timers }) => Object.values(timers).flatMap((timer) => [timer.when, timer.pause]),
   reactions: ({ reactions }) =>
     Object.values(reactions).flatMap((byEvent) => Object.values(byEvent).map(({ when }) => when)),
 };

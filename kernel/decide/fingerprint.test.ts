@@ -31,9 +31,8 @@ const plan = base.aggregate('plan', {
     drop: { emits: 'dropped' },
   },
   rights,
-  reactions: { team: { dissolved: { run: 'finish', when: 'small' } } },
-  react: { moved: () => [] },
-  timers: { late: { after: 'made', wait: '1 day', run: 'finish', while: { small: false }, pause: 'held' } },
+  reactions: { team: { dissolved: { run: 'finish', when: 'small' } }, moved: () => [] },
+  timers: { late: { after: 'made', wait: '1 day', run: 'finish', when: { small: false }, pause: 'held' } },
 });
 const note = base.aggregate('note', {
   fields: { text: line(9) },
@@ -101,7 +100,7 @@ test.each<[string, Domain]>([
     'the time of another field',
     planning({ timers: { late: { ...late, starts: { at: 'dueAt', beforeMs: 0 } } } }),
   ],
-  ['what a timer asks', planning({ timers: { late: { ...late, while: undefined } } })],
+  ['what a timer asks', planning({ timers: { late: { ...late, when: undefined } } })],
   ['an event that pauses', planning({ events: { ...PLAN.events, held: finished } })],
   [
     'an event that starts with another state',

@@ -193,7 +193,7 @@ test.each([
   [
     'a user',
     { person: ['updated'] },
-    'claim: the command note also changes the target of person, which is not an aggregate of the domain: send it a command in `react`, or remove it from `also`.',
+    'claim: the command note also changes the target of person, which is not an aggregate of the domain: send it a command by a reaction, or remove it from `also`.',
   ],
   [
     'by an unknown event',

@@ -41,7 +41,7 @@ test('a timer runs from the latest event that starts it', () => {
 });
 
 test('a timer after several events runs from the latest of them', () => {
-  const timer = { name: 'late', run: 'remind', while: undefined, pause: undefined };
+  const timer = { name: 'late', run: 'remind', when: undefined, pause: undefined };
   const starts = { after: ['request.asked', 'request.reopened'], wait: { ms: DAY } };
   const kind = { ...request, timers: { late: { ...timer, starts } } };
   const stateOf = (...events: Hours) => timerStatesOf(requests, kind, history(...events));

@@ -20,7 +20,7 @@ export type TimerState = { readonly name: string; readonly cause: EventId } & (
 
 /** The condition for the command of a timer, checked when it runs out and when the command executes. */
 export const conditionOf = (domain: Domain, kind: Kind, timer: TimerInfo): Expression =>
-  timer.while === undefined ? and() : resolve(domain, kind, timer.while);
+  timer.when === undefined ? and() : resolve(domain, kind, timer.when);
 
 /** Whether an event may change the due time though it does not start the timer. */
 export const followsFields = ({ starts }: TimerInfo): boolean => 'at' in starts || 'by' in starts.wait;

@@ -443,8 +443,23 @@ type Limit<Counted, Cond> = {
 };
 
 // ── Reactions and timers ────────────────────────────────────────────────────────
-/** Runs a command when the target of a reference has an event. For references of items: `items.article`. */
-type Reactions<F, C, Cond> = { readonly [K in RefPath<F>]?: OfTarget<At<F, K>, C, Cond> };
+/**
+ * By reference, commands after events of its target; for references of items: `items.article`. By event of its
+ * own, code.
+ */
+type Reactions<F extends Fields, D, E, C, Cond> = string extends keyof E
+  ? Unchecked
+  : ReactionsOn<F, D, E, C, Cond>;
+type ReactionsOn<F extends Fields, D, E, C, Cond> = {
+  readonly [K in RefPath<F> | (keyof E & string)]?: K extends RefPath<F>
+    ? OfTarget<At<F, K>, C, Cond>
+    : K extends keyof E
+      ? Reacting<F, D, E[K]>
+      : never;
+};
+/** The compiler has reported a mistake in the events, and does not repeat it here. */
+// biome-ignore lint/suspicious/noExplicitAny: nothing is known of the events.
+type Unchecked = { readonly [name: string]: ((given: any) => any) | { readonly [event: string]: any } };
 type RefPath<F> =
   | RefKey<F>
   | { [K in ListKey<F>]: F[K] extends List<infer I> ? `${K}.${RefKey<I>}` : never }[ListKey<F>];
@@ -467,17 +482,13 @@ type OfTarget<X, C, Cond> =
 type Reaction<C, Cond> = {
   /** The command that the aggregate, or its item, runs. It must have no form. */
   readonly run: keyof C & string;
-  /** Only aggregates for which this condition holds run it. */
+  /** Only aggregates for which this condition holds run it: when the command is executed, and a timer runs out. */
   readonly when?: Cond;
 };
-/** The event as recorded, given to code with the state of the aggregate right after it. */
+/** Given to code with the state of the aggregate right after the event, and its time as `now`. */
 type Occurred<F, E> = {
-  /** The id of the event. */
-  readonly id: string;
-  /** The time of the event. */
-  readonly at: string;
-  /** The data of the event, named as in forms. Personal values are null once the person is erased. */
-  readonly data: {
+  /** The values of the event, named as in forms. Personal values are null once the person is erased. */
+  readonly form: {
     readonly [K in DataKey<E> & keyof F & string as F[K] extends Ref<unknown, unknown>
       ? `${K}Id`
       : K]: E extends {
@@ -486,14 +497,16 @@ type Occurred<F, E> = {
       ? ValueOf<F[K]> | undefined
       : ValueOf<F[K]>;
   };
+  /**
+   * A command to any aggregate: to the one with this id, or a creation. With `when`, only if this condition holds
+   * for that aggregate then.
+   */
+  readonly run: Run;
 };
 /** Pure: it runs again after a crash, and must return the same commands. */
-type Reacting<F extends Fields, D, E> = {
-  readonly [N in keyof E & string]?: (
-    event: Occurred<F, E[N]>,
-    given: { readonly state: Given<F, D>['state']; readonly run: Run },
-  ) => Commanded | readonly Commanded[];
-};
+type Reacting<F extends Fields, D, E> = (
+  given: Pick<Given<F, D>, 'state' | 'now'> & Occurred<F, E>,
+) => Commanded | readonly Commanded[];
 
 /** For example `'3 days'` and `'90 minutes'`. */
 export type Wait = `${number} ${'second' | 'minute' | 'hour' | 'day' | 'week'}${'' | 's'}`;
@@ -531,11 +544,8 @@ type TimerByField<F> = {
 type TimerCommand<C, Cond> = {
   /** The command that the aggregate, or its item, runs. It must have no form. */
   readonly run: keyof C & string;
-  /**
-   * A condition that must hold when the timer runs out and when the command executes; otherwise nothing
-   * happens.
-   */
-  readonly while?: Cond;
+  /** Only aggregates for which this condition holds run it: when the command is executed, and a timer runs out. */
+  readonly when?: Cond;
 };
 
 // ── The declaration ─────────────────────────────────────────────────────────────
@@ -611,10 +621,11 @@ export type Declaration<
   readonly rights: RightsOf<Role, F, C, Cond>;
   /** Fields and items of lists with narrower rights to read, and fields with narrower rights to write. */
   readonly fieldRights?: { readonly [name: string]: FieldRight<Role, F, NoInfer<D>, Cond> };
-  /** Commands that run when an event happens to the target of a reference. */
-  readonly reactions?: Reactions<F, C, Cond>;
-  /** Code that reacts to its own events, where data cannot express it: commands to any aggregate. */
-  readonly react?: Reacting<NoInfer<F>, NoInfer<D>, NoInfer<E>>;
+  /**
+   * Commands that follow from events: by reference, its own commands after events of the target; by event of its
+   * own, code that returns commands to any aggregate, where data cannot express it.
+   */
+  readonly reactions?: Reactions<NoInfer<F>, NoInfer<D>, NoInfer<E>, C, Cond>;
   /** Commands without a form that run some time after an event, unless they no longer apply. */
   readonly timers?: { readonly [name: string]: Timer<NoInfer<F>, E, C, Cond> };
 };

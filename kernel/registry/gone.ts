@@ -16,7 +16,7 @@ type Emptied = {
   readonly event: Row;
 };
 
-export const emptiedIn = (fields: Fields): readonly Emptied[] =>
+const emptiedIn = (fields: Fields): readonly Emptied[] =>
   Object.entries(fields).flatMap(([name, { def }]): readonly Emptied[] => {
     if (def.gone !== undefined)
       return [emptied({ name: `${name}Gone`, path: name, def }, { sets: { [name]: null } })];

@@ -97,8 +97,7 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
     fieldRights: (declaration.fieldRights ?? {}) as Record<string, Row>,
     invariants: declaration.invariants ?? {},
     limits,
-    reactions: (declaration.reactions ?? {}) as Kind['reactions'],
-    react: (declaration.react ?? {}) as Kind['react'],
+    ...reactionsIn((declaration.reactions ?? {}) as Row),
     timers: mapped((declaration.timers ?? {}) as Record<string, Row>, (timer, spec) =>
       timerOf(name, timer, spec),
     ),
@@ -117,6 +116,17 @@ const namesOf = (name: string, { names }: AnyAggregate['declaration']): Names =>
     table: snake(plural),
     path: kebab(plural),
     field: type.charAt(0).toLowerCase() + type.slice(1),
+  };
+};
+
+/** Code reacts to events of the aggregate itself, data to those of the targets of its references. */
+const reactionsIn = (declared: Row): Pick<Kind, 'reactions' | 'react'> => {
+  const [coded, others] = [true, false].map((isCode) =>
+    Object.entries(declared).filter(([, each]) => (typeof each === 'function') === isCode),
+  );
+  return {
+    reactions: Object.fromEntries(others ?? []) as Kind['reactions'],
+    react: Object.fromEntries(coded ?? []) as Kind['react'],
   };
 };
 
@@ -418,7 +428,7 @@ const commandOf = (aggregate: string, events: Kind['events'], name: string, spec
 
 const timerOf = (aggregate: string, name: string, spec: Row): TimerInfo => {
   const place = `${aggregate}: the timer ${name}`;
-  const words = [...(spec.at === undefined ? ['after', 'wait', 'pause'] : ['at', 'before']), 'run', 'while'];
+  const words = [...(spec.at === undefined ? ['after', 'wait', 'pause'] : ['at', 'before']), 'run', 'when'];
   const strange = Object.keys(spec).find((word) => spec[word] !== undefined && !words.includes(word));
   if (strange !== undefined)
     throw new StartRefused(
@@ -428,7 +438,7 @@ const timerOf = (aggregate: string, name: string, spec: Row): TimerInfo => {
     name,
     starts: startOf(aggregate, spec, place),
     run: String(spec.run),
-    while: spec.while,
+    when: spec.when,
     pause: spec.pause,
   };
 };

@@ -122,7 +122,7 @@ export type TimerInfo = {
   readonly name: string;
   readonly starts: TimerStart;
   readonly run: string;
-  readonly while: unknown;
+  readonly when: unknown;
   readonly pause: unknown;
 };
 /** By events, given with their types, or by a field with the time. */
@@ -134,10 +134,12 @@ export type TimerWait =
   | { readonly ms: number }
   | { readonly by: string; readonly msOf: Readonly<Record<string, number>> };
 /** The reaction as authors write it, without types. */
-type React = (
-  event: Row,
-  given: { readonly state: Row; readonly run: Run },
-) => Commanded | readonly Commanded[];
+type React = (given: {
+  readonly state: Row;
+  readonly form: Row;
+  readonly now: string;
+  readonly run: Run;
+}) => Commanded | readonly Commanded[];
 /**
  * The maximum number of aggregates with equal values of some fields, among those that satisfy a condition. A
  * unique field is a limit of one. If a value is null, there is no limit.

@@ -98,14 +98,12 @@ const visit = aggregate('visit', {
   reactions: {
     client: { deleted: { run: 'cancel', when: 'asked' } },
     'stops.area': { closed: { run: 'removeStop' } },
-  },
-  timers: { remind: { after: 'asked', wait: '3 days', run: 'remind', while: { done: false } } },
-  react: {
-    done: (_, { state, run }) =>
+    done: ({ state, run }) =>
       state.stops
         .slice(0, 1)
         .map((stop) => run(area, 'count', { id: stop.area, form: { stops: state.stops.length } })),
   },
+  timers: { remind: { after: 'asked', wait: '3 days', run: 'remind', when: { done: false } } },
 });
 
 /** Its text is personal data of the visit's client. */

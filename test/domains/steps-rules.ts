@@ -35,7 +35,7 @@ export const addTimer: GrowStep = (plan, random) => {
   const [runs, timers] = [formless(aggregate), partIn(aggregate, 'timers')];
   if (runs.length === 0) return false;
   const starts = randomStart(aggregate, random);
-  const conditions = someOf(random, 'at' in starts ? ['while'] : ['while', 'pause']).map((name) => [
+  const conditions = someOf(random, 'at' in starts ? ['when'] : ['when', 'pause']).map((name) => [
     name,
     randomCondition(plan, kind, random),
   ]);

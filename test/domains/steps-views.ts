@@ -1,6 +1,6 @@
 import type { Json } from '#kernel/base/json.ts';
 import { newName } from './names.ts';
-import { code, type FieldPlan, type JsonRecord, type ViewPlan } from './plan.ts';
+import { type FieldPlan, type JsonRecord, type ViewPlan } from './plan.ts';
 import { creationOf, type GrowStep, kindIn } from './steps-content.ts';
 
 /** Times that a view can be keyed by. */
@@ -25,7 +25,7 @@ export const addView: GrowStep = (plan, random) => {
   };
   const period = random.pick([undefined, 'day', 'week', 'month'] as const);
   const times = ['now', ...creationOf(aggregate).creates.filter((name) => isTime(fields[name]))];
-  const inTime = period === undefined ? {} : { [`${part}In`]: code(`${period}Of('${random.pick(times)}')`) };
+  const inTime = period === undefined ? {} : { [`${part}In`]: random.pick(times) };
   const view: ViewPlan = {
     of: [kind],
     key: {

@@ -67,9 +67,7 @@ const claim = aggregate('claim', {
   reactions: {
     team: { closed: { run: 'withdraw', when: ['open', 'submitted'] }, dissolved: { run: 'withdraw' } },
     employee: { deleted: { run: 'delete', when: 'open' } },
-  },
-  react: {
-    approved: (_, { state, run }) => [
+    approved: ({ state, run }) => [
       run(team, 'book', { id: state.team, form: { spent: state.amount } }),
       run(payment, 'open', { form: { payeeId: state.employee, amount: state.amount } }),
     ],

@@ -55,7 +55,7 @@ export const visit = aggregate('visit', {
   },
   rights: { read: { client: 'own', nurse: ['asked', 'done'] }, write: { signedIn: true } },
   reactions: { client: { deleted: { run: 'cancel', when: 'asked' } } },
-  timers: { remind: { after: 'asked', wait: '3 days', run: 'remind', while: 'asked' } },
+  timers: { remind: { after: 'asked', wait: '3 days', run: 'remind', when: 'asked' } },
 });
 
 /**
@@ -89,11 +89,11 @@ export const report = aggregate('report', {
     withdraw: { emits: 'withdrawn' },
   },
   rights: { read: { as: 'visit' }, write: { signedIn: true } },
-  reactions: { visit: { cancelled: { run: 'withdraw' } } },
-  react: {
-    concluded: ({ data }, { state, run }) =>
+  reactions: {
+    visit: { cancelled: { run: 'withdraw' } },
+    concluded: ({ form, state, run }) =>
       run(remark, 'make', {
-        form: { reportId: state.id, nurseId: state.nurse, text: data.summary ?? 'Nothing to tell.' },
+        form: { reportId: state.id, nurseId: state.nurse, text: form.summary ?? 'Nothing to tell.' },
       }),
   },
 });

@@ -45,16 +45,16 @@ const request = aggregate('request', {
   },
   rights: { read: { signedIn: true }, write: { signedIn: true } },
   timers: {
-    remind: { after: 'asked', wait: '3 days', run: 'remind', while: { solved: false } },
-    escalate: { after: 'reminded', wait: '1 day', run: 'escalate', while: 'open' },
+    remind: { after: 'asked', wait: '3 days', run: 'remind', when: { solved: false } },
+    escalate: { after: 'reminded', wait: '1 day', run: 'escalate', when: 'open' },
     breach: {
       after: 'asked',
       wait: { priority: { normal: '40 hours', urgent: '4 hours' } },
       run: 'breach',
-      while: { solved: false },
+      when: { solved: false },
       pause: 'waiting',
     },
-    warn: { at: 'promisedAt', before: '1 hour', run: 'escalate', while: { solved: false } },
+    warn: { at: 'promisedAt', before: '1 hour', run: 'escalate', when: { solved: false } },
   },
 });
 

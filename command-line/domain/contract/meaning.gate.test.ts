@@ -74,7 +74,7 @@ const shop = ({ fields, events, more, view }: Change = {}): Domain => {
     ),
     rights: { read: { anyone: true } },
     limits: { open: { max: 3, per: 'buyer', while: 'open', says: 'Enough.' } },
-    timers: { late: { after: 'placed', wait: '3 days', run: 'lose', while: 'open' } },
+    timers: { late: { after: 'placed', wait: '3 days', run: 'lose', when: 'open' } },
     ...more,
   } as never);
   const sums = base.view('load', {
@@ -223,7 +223,7 @@ describe('a change that keeps the meaning of recorded events is reported as such
     ],
     [
       'a timer',
-      { more: { timers: { late: { after: 'placed', wait: '2 days', run: 'lose', while: 'open' } } } },
+      { more: { timers: { late: { after: 'placed', wait: '2 days', run: 'lose', when: 'open' } } } },
       ['warns timer parcel late'],
     ],
     [

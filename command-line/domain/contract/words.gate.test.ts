@@ -106,9 +106,8 @@ const BASE: Parts = {
       forOthers: { clerk: true },
     },
     fieldRights: { readWeight: { reads: ['weight'], clerk: true } },
-    reactions: { depot: { closed: { run: 'remove', when: 'open' } } },
-    react: { sent: () => [] },
-    timers: { late: { after: 'placed', wait: '3 days', run: 'lose', while: 'open', pause: 'lost' } },
+    reactions: { depot: { closed: { run: 'remove', when: 'open' } }, sent: () => [] },
+    timers: { late: { after: 'placed', wait: '3 days', run: 'lose', when: 'open', pause: 'lost' } },
   },
   load: {
     says: 'The load.',
@@ -226,7 +225,6 @@ const WORDS: Readonly<Record<string, Entry>> = {
     'warns right parcel.read_weight',
   ],
   'Aggregate: reactions': [parcel({ reactions: { depot: undefined } }), 'warns reaction parcel depot closed'],
-  'Aggregate: react': [parcel({ react: { sent: undefined, lost: () => [] } }), 'warns reaction parcel sent'],
   'Aggregate: timers': [parcel({ timers: { late: undefined } }), 'warns timer parcel late'],
   'Options of references: gone': [
     { depot: { fields: { head: ref('user', { gone: 'null' }) } } },
@@ -391,7 +389,6 @@ const WORDS: Readonly<Record<string, Entry>> = {
     }),
     'warns timer parcel late',
   ],
-  'Timers: while': [parcel({ timers: { late: { while: undefined } } }), 'warns timer parcel late'],
   'Views: of': 'it names the aggregates in `from`, which are compared',
   'Views: key': [
     view({ key: { month: undefined }, from: { parcel: { by: { month: undefined } } } }),
@@ -426,8 +423,12 @@ const WORDS: Readonly<Record<string, Entry>> = {
   ],
 };
 
-/** Words whose row is in an earlier section. */
+/** Words whose row is in an earlier section, and second meanings. */
 const AGAIN: typeof WORDS = {
+  'Aggregate: reactions by code': [
+    parcel({ reactions: { sent: undefined, lost: () => [] } }),
+    'warns reaction parcel sent',
+  ],
   'Events of items: sets': [
     event('taskDone', { sets: { state: 'todo' } }),
     'warns event parcel.taskDone sets tasks.state',
@@ -436,6 +437,7 @@ const AGAIN: typeof WORDS = {
     parcel({ events: { taskAdded: { computes: ['points'] } }, commands: { addTask: { decide: () => [] } } }),
     'breaks body POST /parcels/{parcelId}/tasks points',
   ],
+  'Timers: when': [parcel({ timers: { late: { when: undefined } } }), 'warns timer parcel late'],
   'Timers: run': [parcel({ timers: { late: { run: 'remove' } } }), 'warns timer parcel late'],
 };
 

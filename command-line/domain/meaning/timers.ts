@@ -7,7 +7,7 @@ export const describeTimers = (domain: Domain, kind: Kind) =>
 const describeTimer = (
   domain: Domain,
   kind: Kind,
-  { name, starts, run, while: during, pause }: TimerInfo,
+  { name, starts, run, when: during, pause }: TimerInfo,
 ) => ({
   name,
   ...describeStart(starts),

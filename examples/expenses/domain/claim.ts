@@ -107,7 +107,7 @@ export const claim = aggregate('claim', {
   },
   reactions: { employee: { deleted: { run: 'delete', when: 'open' } } },
   timers: {
-    remind: { after: 'submitted', wait: '3 days', run: 'remind', while: 'submitted' },
-    escalate: { after: 'reminded', wait: '3 days', run: 'escalate', while: 'submitted' },
+    remind: { after: 'submitted', wait: '3 days', run: 'remind', when: 'submitted' },
+    escalate: { after: 'reminded', wait: '3 days', run: 'escalate', when: 'submitted' },
   },
 });

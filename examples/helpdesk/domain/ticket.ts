@@ -118,9 +118,9 @@ export const ticket = aggregate('ticket', {
       after: 'opened',
       wait: { priority: { low: '1 week', normal: '2 days', urgent: '4 hours' } },
       run: 'breach',
-      while: { solved: false },
+      when: { solved: false },
       pause: 'waiting',
     },
-    remind: { at: 'followUpOn', run: 'remind', while: { solved: false } },
+    remind: { at: 'followUpOn', run: 'remind', when: { solved: false } },
   },
 });
