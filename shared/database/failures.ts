@@ -88,7 +88,7 @@ export const isUndefinedTable = (error: unknown): boolean =>
 
 /** Whether a statement names a column that its table does not have. */
 export const isUndefinedColumn = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError && error.code === UNDEFINED_COLUMN;
+  error instanceof pg.DatabaseError && NO_COLUMN.has(error.code ?? '');
 
 /** Whether a statement names a schema, a table or a column that does not exist yet. */
 export const isUndefined = (error: unknown): boolean =>
@@ -111,7 +111,10 @@ const DISK_FULL = '53100';
 const LIMIT_EXCEEDED = '53400';
 const UNDEFINED_TABLE = '42P01';
 const UNDEFINED_COLUMN = '42703';
-const UNDEFINED: ReadonlySet<string> = new Set(['3F000', UNDEFINED_TABLE, UNDEFINED_COLUMN]);
+/** PostgreSQL reads `t.count` as `count(t)` if the table has no such column, and has no place for an aggregate. */
+const MISPLACED_AGGREGATE = '42803';
+const NO_COLUMN: ReadonlySet<string> = new Set([UNDEFINED_COLUMN, MISPLACED_AGGREGATE]);
+const UNDEFINED: ReadonlySet<string> = new Set(['3F000', UNDEFINED_TABLE, ...NO_COLUMN]);
 
 /**
  * Whether the server did not respond in time. Its response may still come, so the connection is of no more
