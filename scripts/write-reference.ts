@@ -57,7 +57,7 @@ const SECTIONS: readonly Section[] = [
   },
   {
     title: 'Options of files',
-    text: 'The argument of `file`. [Files](domain.md#files) says what follows from them.',
+    text: 'The argument of `file`. [Files](files.md) says what follows from them.',
     parts: [{ file: 'fields.ts', members: 'FileOptions' }],
   },
   {
@@ -274,7 +274,7 @@ const distinct = (entries: readonly Entry[]): readonly Entry[] =>
 
 const HEAD = `# Declarations
 
-Everything that can be written in the declaration of a domain; [Declare a domain](domain.md) says how to begin. This page is made of the types in \`kernel/declare/\` and their comments by \`npm run reference\`: do not edit it.
+Everything that can be written in the declaration of a domain; [Declare a domain](domain.md) and [Grow a domain](grow-domain.md) lead here. This page is made of the types in \`kernel/declare/\` and their comments by \`npm run reference\`: do not edit it.
 `;
 
 const entriesOf = (types: Types, part: Part): readonly Entry[] => {

@@ -6,11 +6,12 @@ import { temporaryDataDir } from './engines/data-dir.ts';
 import { type FollowedPage, openFollowedPage, ROOT } from './engines/followed-page.ts';
 import { patternOf, sectionsOf } from './engines/tutorial-page.ts';
 
-/** Follows the guide in a copy of this checkout, because it writes files into it. */
-const GUIDE = readFileSync(new URL('../docs/domain.md', import.meta.url), 'utf8');
+/** Follows the path of both guides in a copy of this checkout, because it writes files into it. */
+const GUIDES = ['domain', 'grow-domain'].map((name) =>
+  readFileSync(new URL(`../docs/${name}.md`, import.meta.url), 'utf8'),
+);
 /** The numbered steps; the sections after them are to look things up. */
-const [STEPS = ''] = GUIDE.split(/^## (?!\d)/m);
-const SECTIONS = sectionsOf(STEPS);
+const SECTIONS = GUIDES.flatMap((guide) => sectionsOf(guide.split(/^## (?!\d)/m)[0] ?? ''));
 /**
  * Files that are not part of a clone, or that the copy does not need; it shares the `node_modules` of this
  * checkout.

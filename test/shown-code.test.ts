@@ -16,9 +16,17 @@ test.each(shown)('$page shows the code of $path', ({ path, text }) => {
   expect(read(path)).toContain(text);
 });
 
-test.each(['conditions', 'evolve', 'limits', 'lists', 'own-routes', 'reactions', 'views'])(
+test.each(['conditions', 'evolve', 'files', 'limits', 'lists', 'own-routes', 'reactions', 'views'])(
   'the page of %s shows something',
   (name) => {
     expect(shown.map(({ page }) => page)).toContain(`${name}.md`);
+  },
+);
+
+test.each(['domain', 'grow-domain', 'files', 'lists', 'limits', 'reactions', 'views', 'evolve'])(
+  'each block of code on the page of %s names the file by which a test follows it',
+  (name) => {
+    const unnamed = [...read(`docs/${name}.md`).matchAll(/^```ts\n(.*?)^```$/gms)].map(([, text]) => text);
+    expect(unnamed).toEqual([]);
   },
 );
