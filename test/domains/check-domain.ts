@@ -34,7 +34,7 @@ const faultsOf = async (served: Served, checks: readonly string[]): Promise<read
   try {
     const { seed, domain } = served;
     await using stage = await openStage(domain, { host: await hostFor(served), examples: {}, seed });
-    for (const name of checks) await attempt(name, async () => CHECKS[name]?.(stage, countChecks()));
+    for (const name of checks) await attempt(name, async () => CHECKS[name]?.(stage, countChecks(), served));
   } catch (error) {
     faults.push({ check, error: error as Error });
   }

@@ -13,9 +13,16 @@ import type { Situation } from '../../testing/describe-domain/situations.ts';
 import type { Stage } from '../../testing/describe-domain/stage.ts';
 import { checkStreams } from '../../testing/describe-domain/streams.ts';
 import { checkAnswers } from './check-answers.ts';
+import { checkFeed } from './check-feed.ts';
+import { checkReleases } from './check-releases.ts';
 import { checkRequests } from './check-requests.ts';
+import type { Grown } from './grow.ts';
 
-type DomainCheck = (stage: Stage, checks: Checks) => Promise<void>;
+type DomainCheck = (
+  stage: Stage,
+  checks: Checks,
+  grown: Pick<Grown, 'seed' | 'plan' | 'domain'>,
+) => Promise<void>;
 
 const situationsIn = ({ found }: Stage): readonly Situation[] => [
   ...new Map(found.situations.map((situation) => [situation.alike, situation])).values(),
@@ -65,7 +72,9 @@ export const CHECKS: Readonly<Record<string, DomainCheck>> = {
   links: inEach((stage, checks, situation) => checkLinks(stage, checks, { situation, known: new Map() })),
   history: inEach(checkHistory),
   streams: checkStreams,
+  feed: checkFeed,
   requests: checkRequests,
+  releases: checkReleases,
   // The last, because each verification reads the whole log.
   rebuilding: checkRebuilding,
 };

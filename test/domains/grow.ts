@@ -13,7 +13,7 @@ import * as views from './steps-views.ts';
 const isStep = (each: readonly [string, unknown]): each is [string, content.GrowStep] =>
   /^(?:add|set)/.test(each[0]);
 /** Every kind of addition, by name. */
-const STEPS: ReadonlyMap<string, content.GrowStep> = new Map(
+export const STEPS: ReadonlyMap<string, content.GrowStep> = new Map(
   [content, items, rights, rules, views].flatMap((each) => Object.entries(each).filter(isStep)),
 );
 const { addAggregate, addField, addReference } = content;
