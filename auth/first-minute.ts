@@ -5,6 +5,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { type FirstMinute, readFirstMinute, writeFirstMinute } from '#process/first-minute-file.ts';
 import { clientSettingsOf } from '#shared/clients/settings.ts';
 import type { Clock } from '#shared/clock/clock.ts';
+import { poll } from '#shared/clock/poll.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import { holdLock } from '#shared/database/held-lock.ts';
 import type { Pool } from '#shared/database/pool.ts';
@@ -87,12 +88,12 @@ const LOCK = 'annals first minute';
 
 /** Of two starts at once, the second finds what the first makes. */
 const waitForOthers = async ({ pool, clock }: Dependencies): Promise<AsyncDisposable> => {
-  for (let look = 1; look <= LOCK_LOOKS_MAX; look += 1) {
-    const held = await holdLock(pool, 'hashtext($1)', LOCK);
-    if (held !== undefined) return held;
-    await clock.sleep(LOOK_AGAIN_MS);
-  }
-  throw new Error('another start on this database does not come to an end: start again');
+  const held = await poll({ clock, everyMs: LOOK_EVERY_MS, withinMs: LOCKED_MAX_MS }, () =>
+    holdLock(pool, 'hashtext($1)', LOCK),
+  );
+  if (held === undefined)
+    throw new Error('another start on this database does not come to an end: start again');
+  return held;
 };
 
 const ensureClient = async (
@@ -138,22 +139,20 @@ const settingsOf = (domain: Domain) =>
 
 export const newPassword = (): string => randomBytes(PASSWORD_BYTES).toString('base64url');
 
-const LOOK_AGAIN_MS = 250;
-const LOOKS_MAX = 40;
-const LOCK_LOOKS_MAX = 240;
+const LOOK_EVERY_MS = 250;
+const SIGNED_UP_WITHIN_MS = 10_000;
+const LOCKED_MAX_MS = 60_000;
 
 /** The directory may lag behind the log, which knows that the address is taken. */
 const ensureAuthor = async (dependencies: Dependencies, passwords: readonly string[]): Promise<string> => {
   const made = passwords[0] ?? newPassword();
-  for (let look = 1; look <= LOOKS_MAX; look += 1) {
-    const author = await obtainAuthor(dependencies, [made, ...passwords.slice(1)]);
-    if (author !== undefined) {
-      await writeMark(dependencies.pool, { author: author.userId });
-      return author.password;
-    }
-    await dependencies.clock.sleep(LOOK_AGAIN_MS);
-  }
-  throw new Error(`${AUTHOR.email} could not be signed up: start again`);
+  const author = await poll(
+    { clock: dependencies.clock, everyMs: LOOK_EVERY_MS, withinMs: SIGNED_UP_WITHIN_MS },
+    () => obtainAuthor(dependencies, [made, ...passwords.slice(1)]),
+  );
+  if (author === undefined) throw new Error(`${AUTHOR.email} could not be signed up: start again`);
+  await writeMark(dependencies.pool, { author: author.userId });
+  return author.password;
 };
 
 /** With the password that works: one of these, or else the first, which is set. */

@@ -3,8 +3,9 @@ import { readFileSync, rmSync } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { poll } from '#shared/clock/poll.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 
 type Postmaster = { readonly pid: number; readonly port: number; readonly ready: boolean };
 
@@ -62,14 +63,11 @@ export const shutDownFast = (pid: number): void => signalProcess(pid, 'SIGINT');
 
 const pidFile = (pgdata: string): string => join(pgdata, 'postmaster.pid');
 
-const isGone = async (pgdata: string, pid: number, timeoutMs: number): Promise<boolean> => {
-  const deadline = performance.now() + timeoutMs;
-  while (performance.now() < deadline) {
-    if ((await readPostmaster(pgdata))?.pid !== pid) return true;
-    await delay(POLL_MS);
-  }
-  return false;
-};
+const isGone = (pgdata: string, pid: number, timeoutMs: number): Promise<boolean> =>
+  poll(
+    { clock: REAL_TIME, everyMs: POLL_MS, withinMs: timeoutMs },
+    async () => (await readPostmaster(pgdata))?.pid !== pid,
+  );
 
 const signalProcess = (pid: number, signal: NodeJS.Signals): void => {
   try {

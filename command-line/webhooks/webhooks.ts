@@ -1,5 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { StartRefused } from '#kernel/base/start-refused.ts';
+import { poll } from '#shared/clock/poll.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { plural } from '#shared/format.ts';
 import type { Delivery } from '#shared/rest/deliveries.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
@@ -173,13 +174,12 @@ const firstOutcome = async (
   path: string,
   signal: AbortSignal,
 ): Promise<Delivery | undefined> => {
-  const untilMs = performance.now() + TEST_WAIT_MS;
-  for (;;) {
-    const delivery = await remote.get<Delivery>(path);
-    if (delivery.attempts > 0 || delivery.state !== 'due' || performance.now() > untilMs || signal.aborted)
-      return delivery;
-    await delay(LOOK_EVERY_MS, undefined, { signal }).catch(() => {});
-  }
+  let delivery: Delivery | undefined;
+  await poll({ clock: REAL_TIME, everyMs: LOOK_EVERY_MS, withinMs: TEST_WAIT_MS, signal }, async () => {
+    delivery = await remote.get<Delivery>(path);
+    return delivery.attempts > 0 || delivery.state !== 'due';
+  });
+  return delivery;
 };
 
 const pathOf = ({ positionals: [id = ''] }: Given): string => {

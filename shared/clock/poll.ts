@@ -7,15 +7,18 @@ type Polling = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** Looks until it is so: false if it is not within the time, or the signal aborts. Looks at least once. */
-export const poll = async (
+/**
+ * Looks until it finds something, or it is so. Returns what the last look found: nothing, or false, if it was
+ * not within the time, or the signal aborted. Looks at least once.
+ */
+export const poll = async <Found>(
   { clock, everyMs, withinMs, signal }: Polling,
-  look: () => boolean | Promise<boolean>,
-): Promise<boolean> => {
+  look: () => Found | Promise<Found>,
+): Promise<Found> => {
   const endsAtMs = clock.elapsedMs() + withinMs;
   for (;;) {
-    if (await look()) return true;
-    if (signal?.aborted || clock.elapsedMs() >= endsAtMs) return false;
+    const found = await look();
+    if (found || signal?.aborted || clock.elapsedMs() >= endsAtMs) return found;
     await clock.sleep(everyMs, signal);
   }
 };
