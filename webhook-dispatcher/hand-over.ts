@@ -53,12 +53,7 @@ export const createHandOver = ({ runOnce, runsMax, enqueue, stopping, log, clock
     webhookId: WebhookId,
     planned?: PlannedRun,
   ): Promise<{ readonly hasMore: boolean } | undefined> => {
-    const own: Own = {
-      isPlanned: planned !== undefined,
-      offered: planned ? [planned] : [],
-      isAskedAgain: false,
-      isCrowded: () => waiting.size > 0,
-    };
+    const own = ownOf(planned, () => waiting.size > 0);
     owned.set(webhookId, own);
     waiting.delete(webhookId);
     try {
@@ -132,6 +127,13 @@ export const createHandOver = ({ runOnce, runsMax, enqueue, stopping, log, clock
     },
   };
 };
+
+const ownOf = (planned: PlannedRun | undefined, isCrowded: () => boolean): Own => ({
+  isPlanned: planned !== undefined,
+  offered: planned ? [planned] : [],
+  isAskedAgain: false,
+  isCrowded,
+});
 
 export const offer = (own: Own, planned: PlannedRun): void => {
   if (!own.run) own.offered.push(planned);

@@ -123,9 +123,7 @@ export const createRunner = (dependencies: RunnerDependencies): Runner => {
   };
 
   return {
-    run: own.run,
-    handOver: own.handOver,
-    isWaiting: own.isWaiting,
+    ...{ run: own.run, handOver: own.handOver, isWaiting: own.isWaiting },
     drain,
     get running() {
       return running.size;
