@@ -108,7 +108,7 @@ const knownAmong = (before: readonly unknown[], now: readonly unknown[]): readon
 };
 const fieldIn = (change: unknown): unknown => (change as Row | null)?.field;
 
-/** What a client of the former release knows of an answer: members that it does not know are none to it. */
+/** The answer as a client of the former release sees it, who does not know the new members. */
 const knownOf = (before: unknown, now: unknown): unknown => {
   if (Array.isArray(before) && Array.isArray(now))
     return knownAmong(before, now).map((each, index) =>

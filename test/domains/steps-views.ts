@@ -1,6 +1,6 @@
 import type { Json } from '#kernel/base/json.ts';
 import { newName } from './names.ts';
-import { type FieldPlan, type JsonRecord, type ViewPlan } from './plan.ts';
+import type { FieldPlan, JsonRecord, ViewPlan } from './plan.ts';
 import { creationOf, type GrowStep, kindIn } from './steps-content.ts';
 
 /** Times that a view can be keyed by. */
