@@ -48,13 +48,13 @@ const setUp = (runsMax: number) => {
 };
 
 test('starts planned runs at once, up to half of its capacity, and others as soon as these end', async () => {
-  const { handOver, begun, queued, runOf, isWaiting } = setUp(4);
+  const { handOver, begun, queued, runOf, waiting } = setUp(4);
   handOver(plannedFor(1, 2, 3, 4));
   expect(begun()).toEqual([1, 2]);
   expect(runOf(1).own.isCrowded()).toBe(true);
   runOf(1).resolve({ hasMore: false });
   await until(begun, (ids) => ids.length === 3);
-  expect(isWaiting(idOf(4))).toBe(true);
+  expect(waiting.has(idOf(4))).toBe(true);
   runOf(2).resolve({ hasMore: false });
   await until(begun, (ids) => ids.length === 4);
   expect(runOf(4).own.isCrowded()).toBe(false);
@@ -71,10 +71,10 @@ test('a run that had to wait looks in the ledger, because another process may ha
 });
 
 test('a webhook that waits is run by the queue if that comes first', async () => {
-  const { handOver, run, begun, isWaiting } = setUp(2);
+  const { handOver, run, begun, waiting } = setUp(2);
   handOver(plannedFor(1, 2));
   void run(idOf(2));
-  expect(isWaiting(idOf(2))).toBe(false);
+  expect(waiting.has(idOf(2))).toBe(false);
   expect(begun()).toEqual([1, 2]);
 });
 

@@ -99,8 +99,8 @@ export const createHandOver = ({ runOnce, runsMax, enqueue, stopping, log, clock
     get size(): number {
       return owned.size;
     },
-    /** Whether a webhook waits here for its run. */
-    isWaiting: (webhookId: WebhookId): boolean => waiting.has(webhookId),
+    /** The webhooks that wait here for their runs. */
+    waiting: waiting as ReadonlySet<WebhookId>,
     async run(webhookId: WebhookId): Promise<boolean> {
       const untilMs = clock.elapsedMs() + WAIT_FOR_ROOM_MS;
       while (owned.size >= runsMax && !stopping.aborted) {

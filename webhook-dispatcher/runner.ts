@@ -43,8 +43,8 @@ export type Runner = AsyncDisposable & {
   run(webhookId: WebhookId): Promise<boolean>;
   /** Sends deliveries just planned here if there is capacity; the queue gets the rest. */
   handOver(planned: PlannedRuns): void;
-  /** Whether a webhook waits here for its run. */
-  isWaiting(webhookId: WebhookId): boolean;
+  /** The webhooks that wait here for their runs. */
+  readonly waiting: ReadonlySet<WebhookId>;
   readonly running: number;
   /** Starts nothing more; deliveries in progress may still end for a while. */
   drain(): void;
@@ -123,7 +123,7 @@ export const createRunner = (dependencies: RunnerDependencies): Runner => {
   };
 
   return {
-    ...{ run: own.run, handOver: own.handOver, isWaiting: own.isWaiting },
+    ...{ run: own.run, handOver: own.handOver, waiting: own.waiting },
     drain,
     get running() {
       return running.size;

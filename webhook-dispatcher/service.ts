@@ -126,10 +126,10 @@ export const startDispatcher = async (dependencies: DispatcherDependencies): Pro
 const sweep = (
   { pool, log, clock }: DispatcherDependencies,
   { takeOver }: DeliveryQueue,
-  { isWaiting }: Runner,
+  { waiting }: Runner,
 ): AsyncDisposable =>
   startSweeping({
-    find: async () => (await findDue(pool, log)).filter(({ webhookId }) => !isWaiting(webhookId)),
+    find: () => findDue(pool, { log, waiting }),
     takeOver,
     async wait(signal) {
       const until = `${ARE_UNATTENDED} or ${HAS_MOVED}`;
@@ -138,11 +138,14 @@ const sweep = (
     log,
   });
 
-const findDue = async (pool: Pool, log: Log): Promise<readonly Unattended[]> => {
+const findDue = async (
+  pool: Pool,
+  { log, waiting }: { readonly log: Log } & Pick<Runner, 'waiting'>,
+): Promise<readonly Unattended[]> => {
   const setBackByMs = await followClock(pool);
   if (setBackByMs > 0)
     log.warn({ setBackByMs }, 'The clock of the database was set back: waiting deliveries were rescheduled.');
-  return findUnattended(pool);
+  return findUnattended(pool, waiting);
 };
 
 const startRunner = (

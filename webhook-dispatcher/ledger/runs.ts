@@ -133,15 +133,19 @@ const IS_DUE = (endpoint: string): string =>
      select due.next_at from webhook_ledger.delivery due
      where due.webhook_id = ${endpoint}.webhook_id and due.state = 'due' order by due.next_at limit 1) <= now(), false))`;
 
-const SWEPT_MAX = 1_000;
+export const SWEPT_MAX = 1_000;
 
 /** SQL that is true if there are such webhooks. */
 export const ARE_UNATTENDED = `exists (select from webhook_ledger.endpoint where ${IS_DUE('endpoint')})`;
 
-/** Webhooks with due deliveries and no run, including those that the queue has lost. */
-export const findUnattended = async (pool: Pool): Promise<readonly Unattended[]> => {
+/** Webhooks with due deliveries and no run, including those that the queue has lost, but none that waits here. */
+export const findUnattended = async (
+  pool: Pool,
+  waiting: ReadonlySet<WebhookId>,
+): Promise<readonly Unattended[]> => {
   const { rows } = await pool.query<Unattended>(
-    `select webhook_id as "webhookId", run_epoch as epoch from webhook_ledger.endpoint where ${IS_DUE('endpoint')} limit ${SWEPT_MAX}`,
+    `select webhook_id as "webhookId", run_epoch as epoch from webhook_ledger.endpoint where ${IS_DUE('endpoint')} limit $1`,
+    [SWEPT_MAX + waiting.size],
   );
-  return rows;
+  return rows.filter(({ webhookId }) => !waiting.has(webhookId)).slice(0, SWEPT_MAX);
 };
