@@ -20,6 +20,8 @@ export type WatchOptions = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' | '
 };
 
 const PAUSE_MS = 60_000;
+/** How many times longer the pause is while nothing is appended. */
+const STILL_TIMES = 10;
 /** A digest of large tables takes long, and nobody waits for it. */
 const STATEMENT_MAX_MS = 600_000;
 /** If everything differs, only this many differences are logged. */
@@ -47,7 +49,7 @@ export const startWatch = async (options: WatchOptions): Promise<AsyncDisposable
     let logged = 0;
     while (!signal.aborted) {
       const beganMs = clock.elapsedMs();
-      const { events, differences, isEnd } = await step({
+      const { events, differences, isEnd, isStill } = await step({
         pool: own,
         eventLog,
         clock,
@@ -57,7 +59,8 @@ export const startWatch = async (options: WatchOptions): Promise<AsyncDisposable
       for (const difference of differences.slice(0, Math.max(LOGGED_MAX - logged, 0)))
         log.error({ difference }, 'The read model, or the log itself, differs from what was recorded.');
       logged = isEnd ? 0 : logged + differences.length;
-      const restMs = isEnd ? pauseMs : (events / eventsPerSecond) * 1_000 - (clock.elapsedMs() - beganMs);
+      const endMs = isStill ? STILL_TIMES * pauseMs : pauseMs;
+      const restMs = isEnd ? endMs : (events / eventsPerSecond) * 1_000 - (clock.elapsedMs() - beganMs);
       await clock.sleep(Math.max(restMs, 0), signal);
     }
   };

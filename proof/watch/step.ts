@@ -34,6 +34,8 @@ type Step = {
   readonly events: number;
   readonly differences: readonly Difference[];
   readonly isEnd: boolean;
+  /** Whether the round before ended at the same event, so that this one has found nothing new to verify. */
+  readonly isStill?: true;
 };
 
 /**
@@ -167,7 +169,9 @@ const finish = async (dependencies: WatchDependencies, watched: Watched): Promis
   ];
   const isOurs = await moveOn(pool, watched, { to: watched, differences });
   if (isOurs) await endRound(pool, watched);
-  return { events: 0, differences: isOurs ? differences : [], isEnd: true };
+  const isStill =
+    differences.length === 0 && watched.differences === 0 && watched.finishedCount === watched.count;
+  return { events: 0, differences: isOurs ? differences : [], isEnd: true, ...(isStill && { isStill }) };
 };
 
 const otherThanKept = async ({ pool, tables, signal }: WatchDependencies): Promise<readonly string[]> => {

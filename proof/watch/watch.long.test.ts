@@ -29,16 +29,17 @@ const chainUp = async () => {
   );
 };
 
-/** One complete round. */
-const round = async () => {
+/** One complete round: its last step, and all that it has found. */
+const wholeRound = async () => {
   const signal = new AbortController().signal;
   const differences = [];
   for (;;) {
     const taken = await step({ ...readModel.side, signal });
     differences.push(...taken.differences);
-    if (taken.isEnd) return differences;
+    if (taken.isEnd) return { taken, differences };
   }
 };
+const round = async () => (await wholeRound()).differences;
 
 const open = async (startLog: (typeof SHARED_LOG_ENGINES)[number][1]) => {
   readModel = await createFilledReadModel(startLog);
@@ -117,6 +118,17 @@ describe('on PostgreSQL', () => {
     expect(found).toContainEqual(
       expect.objectContaining({ kind: 'event_changed', stream: expect.stringMatching(/^article-/) }),
     );
+  });
+
+  test('a round knows that nothing was appended since the one before', async () => {
+    await chainUp();
+    const isStill = async () => (await wholeRound()).taken.isStill === true;
+    expect([await isStill(), await isStill()]).toEqual([false, true]);
+    await readModel.writeSome(readModel.authors[0] as UserId);
+    await chainUp();
+    expect([await isStill(), await isStill()]).toEqual([false, true]);
+    await readModel.side.pool.query(`update read_model.articles set title = 'Other'`);
+    expect(await isStill()).toBe(false);
   });
 
   test('it resumes where it was, and starts again after the end, at its rate', async () => {
