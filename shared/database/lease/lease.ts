@@ -5,6 +5,7 @@ import type { Clock } from '#shared/clock/clock.ts';
 import { migrate } from '../migrate.ts';
 import { UNANSWERED_MS } from '../unanswered.ts';
 import { type Lease, type Renewal, renewOrNot } from './renew.ts';
+import { untilBeat } from './until-beat.ts';
 
 /** Work under a lease: until the signal says that the lease is lost, and with writes fenced by the epoch. */
 type LeasedWork = (lease: { readonly epoch: number; readonly signal: AbortSignal }) => Promise<void>;
@@ -136,7 +137,7 @@ const renewUntil = async (lease: Lease, epoch: number, signal: AbortSignal): Pro
   while (!signal.aborted) {
     // After a failure there may be time for one more attempt before the lease expires.
     const everyMs = lease.ttlMs * (answer === 'renewed' ? RENEWED_AFTER : TRIED_AGAIN_AFTER);
-    await delay(untilBeat(everyMs), undefined, { signal }).catch(() => {});
+    await delay(untilBeat(everyMs, performance.now()), undefined, { signal }).catch(() => {});
     if (signal.aborted) return;
     const askedAtMs = performance.now();
     // The server may give the lease away as soon as it has expired, counted from the start of the last
@@ -150,9 +151,6 @@ const renewUntil = async (lease: Lease, epoch: number, signal: AbortSignal): Pro
     if (answer === 'renewed') renewedAtMs = askedAtMs;
   }
 };
-
-/** The leases of a process are due at the same times, so that one statement renews them all. */
-const untilBeat = (everyMs: number): number => everyMs - (performance.now() % everyMs);
 
 export const acquire = async ({ pool, name, owner, ttlMs }: Lease): Promise<number | undefined> => {
   const { rows } = await pool.query<{ epoch: number }>({
