@@ -92,12 +92,14 @@ const readAll = async (read: Read, paths: readonly string[]) => {
   return all;
 };
 
-/** Without links, which may be more later, and lead to another address here. */
+/** Links may be more later, and lead to another address here; a refusal names its request. */
+const OF_THE_REQUEST: ReadonlySet<string> = new Set(['_links', 'requestId']);
+
 const plain = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).flatMap(([name, each]) => (name === '_links' ? [] : [[name, plain(each)]])),
+    Object.entries(value).flatMap(([name, each]) => (OF_THE_REQUEST.has(name) ? [] : [[name, plain(each)]])),
   );
 };
 
