@@ -16,8 +16,8 @@ const MADE_MAX = 6;
 type Read = (path: string) => Promise<{ readonly status: number; readonly body: unknown }>;
 
 /**
- * What `domain check` calls an addition starts on the data of the release before, and shows the same to those who
- * know only that release. The proof covers both.
+ * An addition, as `domain check` calls it, starts on the data of the release before, and shows the same to those
+ * who know only that release. The proof covers both.
  */
 export const checkReleases = async (
   { host, examples }: Stage,
@@ -110,7 +110,7 @@ const knownAmong = (before: readonly unknown[], now: readonly unknown[]): readon
 };
 const fieldIn = (change: unknown): unknown => (change as Row | null)?.field;
 
-/** The answer as a client of the former release sees it, who does not know the new members. */
+/** An answer as a client of the former release knows it, without members that it does not know. */
 const knownOf = (before: unknown, now: unknown): unknown => {
   if (Array.isArray(before) && Array.isArray(now))
     return knownAmong(before, now).map((each, index) =>
