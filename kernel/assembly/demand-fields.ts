@@ -1,5 +1,6 @@
 import type { ZodNumber } from 'zod';
-import { oneOf, targetOf } from '../base/names.ts';
+import { oneOf } from '../base/names.ts';
+import { leadsToUser } from '../base/users.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { EFFECTS } from '../registry/kind-of.ts';
 import type { EventInfo, Kind } from '../registry/registry.ts';
@@ -90,7 +91,7 @@ function* wrongSets({ sets }: EventInfo, { fields, derived }: Kind): Sentences {
 export function* wrongValue(field: string, def: FieldDef, value: unknown): Sentences {
   if (value === 'now' && def.kind !== 'instant')
     yield `sets ${field} to \`now\`, but the field is not an instant(): use one of its values.`;
-  if (value === 'caller' && !(def.kind === 'ref' && targetOf(def) === 'user'))
+  if (value === 'caller' && !leadsToUser(def))
     yield `sets ${field} to \`caller\`, but the field does not refer to a user: use one of its values.`;
   if (value === 'now' || value === 'caller' || takes(def, value)) return;
   if (value === null)

@@ -2,6 +2,7 @@
 
 import { capital, column, itemType, SQL_NAME_CHARACTERS_MAX, targetOf, wire } from '../base/names.ts';
 import { isAbsence, REJECTIONS } from '../base/rejection.ts';
+import { isUser } from '../base/users.ts';
 import { declaredRefusalsOf } from '../decide/guards.ts';
 import { uploadFieldsOf } from '../decide/upload-fields.ts';
 import type { FieldDef } from '../declare/fields.ts';
@@ -65,7 +66,7 @@ const wrongInKind = ({ name, type, table, path, plural, owner, field }: Kind): r
   ...of('the name', [name], form(FORM)),
   ...of(
     'the name',
-    name === 'user' ? [] : [name],
+    isUser({ name }) ? [] : [name],
     taken(KINDS_OF_THE_KERNEL, 'reserved for a stream of the kernel'),
   ),
   ...of('the name', [name], OF_EVENTS),
@@ -200,7 +201,7 @@ const factsNamedIn = (kind: Kind, condition: unknown): readonly string[] => {
 
 /** The kernel declares the refusal of a taken e-mail address of users. */
 const refusalsIn = (kind: Kind): readonly Refusal[] =>
-  declaredRefusalsOf(kind).filter(({ code }) => kind.name !== 'user' || code !== 'email_taken');
+  declaredRefusalsOf(kind).filter(({ code }) => !isUser(kind) || code !== 'email_taken');
 
 /** Codes that have two sentences: documentation could show only one. */
 const ambiguous = (kind: Kind): readonly string[] => {

@@ -1,3 +1,4 @@
+import { isUser } from '../base/users.ts';
 import { always } from '../conditions/expression.ts';
 import {
   addsBesidePart,
@@ -39,7 +40,7 @@ function* wrongDerived(kind: Kind): Sentences {
 function* wrongRight({ name }: PartRight, kind: Kind): Sentences {
   const { scope, writes, reads = [], items = {} } = kind.fieldRights[name] ?? {};
   const isToNothing = (reads as readonly string[]).length + Object.keys(items as Row).length === 0;
-  const isOfDomain = kind.name !== 'user';
+  const isOfDomain = !isUser(kind);
   if (name in kind.commands || name === 'read' || name === 'write')
     yield `the right ${name} to parts has the name of another right: give it another name.`;
   // The domain’s own rights may cover all of what a user alone reads otherwise.
@@ -59,7 +60,7 @@ function* wrongFields(right: PartRight, { name, fields, owner, parent, label }: 
     const place = `the right ${right.name} covers ${field},`;
     if (def === undefined && !MOMENTS.has(field))
       yield `${place} which is not one of its fields: use one of them.`;
-    if (def === undefined && field === 'createdAt' && name !== 'user')
+    if (def === undefined && field === 'createdAt' && !isUser({ name }))
       yield `${place} which the id reveals: remove it from the right.`;
     if (field === owner || field === parent)
       yield `${place} which every event contains: remove it from the right.`;
@@ -70,7 +71,7 @@ function* wrongFields(right: PartRight, { name, fields, owner, parent, label }: 
     if (def?.kind === 'upload')
       yield `${place} whose files are as visible as the aggregate: remove it from the right.`;
     if (def?.search !== undefined) yield `${place} which everybody can search: remove search() from it.`;
-    if (def?.unique && name !== 'user')
+    if (def?.unique && !isUser({ name }))
       yield `${place} but unique() reveals to writers which values are taken: remove unique() from it.`;
   }
 }

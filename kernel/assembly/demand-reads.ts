@@ -1,4 +1,5 @@
 import { targetOf } from '../base/names.ts';
+import { isUser } from '../base/users.ts';
 import { type Expression, resolve } from '../conditions/expression.ts';
 import { factsIn } from '../conditions/fold.ts';
 import { operationOf, rightsOf } from '../conditions/rights.ts';
@@ -27,7 +28,7 @@ type In = { readonly kind: Kind; readonly domain: Domain };
 function* wrongAlso({ also, internal }: CommandInfo, name: string, { kind, domain }: In): Sentences {
   const def = kind.fields[name];
   const target = def && domain.kinds[targetOf(def)];
-  if (target === undefined || target.name === 'user' || target.isManaged)
+  if (target === undefined || isUser(target) || target.isManaged)
     return yield `also changes the target of ${name}, which is not an aggregate of the domain: send it a command by a reaction, or remove it from \`also\`.`;
   for (const each of also[name] ?? []) {
     const place = `also changes the target of ${name} by ${each}, which`;

@@ -1,4 +1,5 @@
 import { oneOf, targetOf } from '../base/names.ts';
+import { isUser } from '../base/users.ts';
 import { type AnyAggregate, declarerOf } from '../declare/aggregate.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import type { Domain, Kind } from '../registry/registry.ts';
@@ -35,7 +36,8 @@ function* wrongEnd(
 ): Sentences {
   const [list = '', field] = name.split('.');
   if (gone !== 'null') yield ` with ${String(gone)}: write 'null', or remove it.`;
-  if (kind === 'user') yield `, but nothing changes users when others end: use \`optional()\` instead.`;
+  if (isUser({ name: kind }))
+    yield `, but nothing changes users when others end: use \`optional()\` instead.`;
   if (name === owner || name === parent)
     yield `, but the owner and the parent of an aggregate never change: remove it, and let a reaction end the aggregate.`;
   if (field !== undefined && fields[list]?.def.key === field)

@@ -1,4 +1,5 @@
 import { oneOf, targetOf } from '../base/names.ts';
+import { isUser, leadsToUser } from '../base/users.ts';
 import { isOfParts } from '../conditions/parts-of.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import type { Domain, Kind } from '../registry/registry.ts';
@@ -11,7 +12,7 @@ function* unsupportedIn(kind: Kind): Sentences {
   const { name, fields, fieldRights } = kind;
   // Account and policy implement those of users.
   for (const right of Object.keys(fieldRights))
-    if (name !== 'user' && !isOfParts(kind, right))
+    if (!isUser({ name }) && !isOfParts(kind, right))
       yield `the field right ${right} has neither \`reads\` nor \`items\`: name the parts that it covers, or give a command of its own a right.`;
   for (const [field, def] of Object.entries(fields)) {
     // Erasure would remove the address and keep the file.
@@ -41,11 +42,11 @@ export const isNeverGiven = (def: FieldDef | undefined): boolean =>
  */
 function* unownedIn(kind: Kind): Sentences {
   const { fields, identity, owner } = kind;
-  if (kind.name === 'user') return;
+  if (isUser(kind)) return;
   for (const [name, def] of personalIn(kind)) {
     const person = def.personal?.of ?? owner ?? '';
     const to = fields[person];
-    if (to === undefined || targetOf(to) !== 'user' || to.optional || !identity.includes(person))
+    if (to === undefined || !leadsToUser(to) || to.optional || !identity.includes(person))
       yield `the personal field ${name} must belong to a user whom every event can name: its owner, its parent, or a reference that only its creation sets; name this reference, or the path to it, in \`of\`.`;
   }
 }
@@ -67,7 +68,7 @@ const HOPS_MAX = 5;
  * end.
  */
 function* lostPaths(kind: Kind, { kinds }: Domain): Sentences {
-  for (const path of kind.name === 'user' ? [] : Object.values(kind.persons)) {
+  for (const path of isUser(kind) ? [] : Object.values(kind.persons)) {
     const place = `personal fields belong to ${path.join('.')}`;
     if (path.length > HOPS_MAX)
       yield `${place}, which is ${path.length} references away: give it its own reference to the person, or use a path of at most ${HOPS_MAX}.`;
@@ -79,10 +80,9 @@ function* lostPaths(kind: Kind, { kinds }: Domain): Sentences {
       if (target === undefined)
         return yield `${place}, but ${name} leads out of the domain: add its target to the domain.`;
       const isLast = index === path.length - 1;
-      if (isLast && target.name !== 'user')
+      if (isLast && !isUser(target))
         yield `${place}, which is ${oneOf(target.name)} and not a user: end the path at a user.`;
-      if (!isLast && target.name === 'user')
-        yield `${place}, but ${name} is already a user: end the path there.`;
+      if (!isLast && isUser(target)) yield `${place}, but ${name} is already a user: end the path there.`;
       from = target;
     }
   }
@@ -109,6 +109,6 @@ const lostAt = (kind: Kind, name: string, isFirst: boolean): string | undefined 
 
 function* unfilledIn({ name: kind, fields }: Kind): Sentences {
   for (const [name, { optional, initial }] of Object.entries(fields))
-    if (kind === 'user' && name !== 'name' && !optional && initial === undefined)
+    if (isUser({ name: kind }) && name !== 'name' && !optional && initial === undefined)
       yield `${name} is not set when users sign up: give it a default, or make it optional().`;
 }

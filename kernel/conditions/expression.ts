@@ -2,6 +2,7 @@
 
 import { targetOf } from '../base/names.ts';
 import { StartRefused } from '../base/start-refused.ts';
+import { isUser } from '../base/users.ts';
 import type { CommandInfo, Defs, Domain, Kind, ListInfo, Row } from '../registry/registry.ts';
 import { demandBeside, demandComparable } from './comparison.ts';
 import {
@@ -94,7 +95,7 @@ const resolveAt = (place: Place, condition: unknown): Expression => {
 
 /** A fact is a condition of its own aggregate. */
 const declaredFact = ({ domain, kind }: Place, fact: string): Expression => {
-  if (fact === 'caller' && kind.name === 'user') return { op: 'caller', field: 'id' };
+  if (fact === 'caller' && isUser(kind)) return { op: 'caller', field: 'id' };
   if (fact === 'own' && kind.owner !== undefined) return { op: 'caller', field: kind.owner };
   if (!Object.hasOwn(kind.facts, fact))
     throw new StartRefused(
@@ -143,7 +144,7 @@ const ofTarget = (place: Place, target: Kind, { field, value }: OfTarget): Expre
   const isCaller: Expression = { op: 'caller', field };
   const behind = (condition: unknown): Expression =>
     at(field, target.name, resolveAt({ ...place, kind: target, up: place.up + 1 }, condition));
-  if (target.name !== 'user') return behind(value);
+  if (!isUser(target)) return behind(value);
   if (value === 'caller') return isCaller;
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'caller')) return behind(value);
   const { caller, ...others } = value as Row;

@@ -1,4 +1,5 @@
 import { capital, wire } from '../base/names.ts';
+import { isUser } from '../base/users.ts';
 import type { Domain, Kind } from '../registry/registry.ts';
 import { always, and, type Expression, negate, never, or } from './expression.ts';
 import { changed, childrenOf, fold, type Question } from './fold.ts';
@@ -21,7 +22,7 @@ type At = {
 };
 
 const keyOf = ({ kind, path }: At, field: string): string => {
-  const isOwner = kind === undefined || field === kind.owner || (kind.name === 'user' && field === 'id');
+  const isOwner = kind === undefined || field === kind.owner || (isUser(kind) && field === 'id');
   if (isOwner && path.length === 0) return 'ownerId';
   const [first = kind?.name ?? '', ...others] = path;
   return [first, ...others.map(capital), capital(wire(field, kind?.fields[field]))].join('');

@@ -2,6 +2,7 @@ import type { StreamName } from '../base/brands.ts';
 import { streamName } from '../base/events/streams.ts';
 import type { JsonObject } from '../base/json.ts';
 import { spaced, wire } from '../base/names.ts';
+import { isUser } from '../base/users.ts';
 import type { Domain, Kind } from './registry.ts';
 
 /**
@@ -23,7 +24,7 @@ export type EventReference = {
 };
 
 export const eventReferencesOf = (domain: Domain): readonly EventReference[] => {
-  const kinds = Object.values(domain.kinds).filter(({ name }) => name !== 'user');
+  const kinds = Object.values(domain.kinds).filter((kind) => !isUser(kind));
   const owners = new Set(kinds.flatMap(({ owner }) => owner ?? []));
   return [
     ...kinds.flatMap((kind) =>

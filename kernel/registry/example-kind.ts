@@ -1,10 +1,11 @@
+import { isUser } from '../base/users.ts';
 import type { Domain, EventInfo, Kind } from './registry.ts';
 import { leastRoleOf, rolesOf } from './roles.ts';
 
 /** The kind that texts for any domain use as example: the first declared aggregate. */
 export const exampleKind = (domain: Domain): Kind => {
   const kinds = Object.values(domain.kinds);
-  const kind = kinds.find(({ name }) => name !== 'user') ?? kinds[0];
+  const kind = kinds.find((kind) => !isUser(kind)) ?? kinds[0];
   if (kind === undefined) throw new Error(`${domain.name} has no users`);
   return kind;
 };

@@ -1,8 +1,10 @@
 // Over 200 lines, because it is one conversion: the declaration of an aggregate becomes a kind.
+
 import type * as z from 'zod';
 import { byName, capital, column, kebab, singular, snake, wire } from '../base/names.ts';
 import { isFull, isNot, isTaken, type RejectionCode, refusedAs } from '../base/rejection.ts';
 import { StartRefused } from '../base/start-refused.ts';
+import { isUser } from '../base/users.ts';
 import type { AnyAggregate } from '../declare/aggregate.ts';
 import { type FieldDef, integer } from '../declare/fields.ts';
 import { withCommandsOfEnds, withEventsOfEnds } from './gone.ts';
@@ -277,7 +279,7 @@ const declaredLimits = (
   ...Object.keys(fields).flatMap((field): readonly LimitInfo[] => {
     if (!fields[field]?.unique) return [];
     // Claims of users’ e-mail addresses are older than those of other values, and keep their names.
-    const isAddress = aggregate === 'user' && field === 'email';
+    const isAddress = isUser({ name: aggregate }) && field === 'email';
     const refusal = { code: isAddress ? ('email_taken' as const) : isTaken(aggregate, field) };
     return [
       {

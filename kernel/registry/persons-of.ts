@@ -1,5 +1,6 @@
-import { capital, targetOf } from '../base/names.ts';
+import { capital } from '../base/names.ts';
 import { StartRefused } from '../base/start-refused.ts';
+import { leadsToUser } from '../base/users.ts';
 import { type FieldDef, ref } from '../declare/fields.ts';
 import type { Kind } from './registry.ts';
 
@@ -80,7 +81,7 @@ export const identityOf = ({
 
 const isSettled = (def: FieldDef | undefined, name: string, events: Kind['events']): boolean =>
   def?.kind === 'ref' &&
-  targetOf(def) === 'user' &&
+  leadsToUser(def) &&
   !def.optional &&
   Object.values(events).every(({ effect, content, values, sets }) => {
     const isGiven = effect === 'creates' ? content.includes(name) : !values.includes(name);

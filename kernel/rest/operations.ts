@@ -5,6 +5,7 @@ import { written } from '../base/rest/fields.ts';
 import { HISTORY } from '../base/rest/history.ts';
 import { idParameter, PAGE, search, sortBy } from '../base/rest/lists.ts';
 import { StartRefused } from '../base/start-refused.ts';
+import { isUser } from '../base/users.ts';
 import { operationOf } from '../conditions/rights.ts';
 import { oneOfList } from '../decide/items.ts';
 import { type UploadField, uploadFieldsOf } from '../decide/upload-fields.ts';
@@ -27,7 +28,7 @@ import { commanded, writesOf } from './writes.ts';
  * the reads of users.
  */
 export const aggregateOperations = (domain: Domain): Readonly<Record<string, AggregateOperation>> => {
-  const kinds = Object.values(domain.kinds).filter(({ name }) => name !== 'user');
+  const kinds = Object.values(domain.kinds).filter((kind) => !isUser(kind));
   const ofUsers = domain.kinds.user === undefined ? [] : writesOf(domain, domain.kinds.user);
   const ofKinds = kinds.flatMap((kind) => [
     ...readsOf(domain, kind),

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { capital, targetOf, wire } from '../base/names.ts';
 import { createdAt, id, Links, unheeded, updatedAt } from '../base/rest/fields.ts';
+import { isUser } from '../base/users.ts';
 import { partRightsOf } from '../conditions/parts-of.ts';
 import { ABSENT_TARGET, isAlwaysShown } from '../conditions/references.ts';
 import { demandedOf, formShape } from '../decide/forms.ts';
@@ -40,7 +41,7 @@ const shownTo = (kind: Kind, name: string, schema: z.ZodType): z.ZodType =>
  * The time of the last change would reveal changes to guarded parts. Users declare themselves who may read
  * it.
  */
-const isTracedToAll = (kind: Kind): boolean => kind.name === 'user' || partRightsOf(kind).length === 0;
+const isTracedToAll = (kind: Kind): boolean => isUser(kind) || partRightsOf(kind).length === 0;
 
 /** True if it requires a right of its own. */
 const isGuarded = ({ fieldRights }: Kind, access: 'reads' | 'writes', name: string): boolean =>
@@ -123,7 +124,7 @@ export const replacementSchema = (domain: Domain, kind: Kind, { form }: CommandI
 
 /** Callers cannot write what they cannot read. On users, everyone who may write a field gets to read it. */
 const isOmittable = (kind: Kind, name: string): boolean =>
-  isGuarded(kind, 'writes', name) || (kind.name !== 'user' && isGuarded(kind, 'reads', name));
+  isGuarded(kind, 'writes', name) || (!isUser(kind) && isGuarded(kind, 'reads', name));
 
 const replacementText = (kind: Kind, form: readonly string[]): string => {
   const sets = form.filter((name) => kind.fields[name]?.kind === 'set').map((name) => ['`[]`', name]);

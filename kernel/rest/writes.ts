@@ -2,6 +2,7 @@ import { JsonPatch } from '../base/json-patch.ts';
 import { capital, kebab, oneOf, spaced } from '../base/names.ts';
 import { deleted, exists, isFull, notFound, type RejectionCode } from '../base/rejection.ts';
 import { Written, written } from '../base/rest/fields.ts';
+import { isUser } from '../base/users.ts';
 import { operationOf } from '../conditions/rights.ts';
 import { eventsElsewhereOf } from '../decide/elsewhere.ts';
 import { refusalOfInvariant, refusalsOf, refusalsOfNothing, refusalsOnItem } from '../decide/guards.ts';
@@ -62,7 +63,7 @@ export const refusalsOfCommand = (
       : isErasable
         ? (['user_deleted'] as const)
         : []),
-    ...(kind.name === 'user' ? refusalsOfUsers(command) : []),
+    ...(isUser(kind) ? refusalsOfUsers(command) : []),
     ...guarded.flatMap(({ when }) => refusalsOf(domain, kind, when).map(({ code }) => code)),
     ...guarded.flatMap(({ refuses }) => Object.values(refuses).map(({ code }) => code)),
     ...refusalsOnItem(kind, command).map(({ code }) => code),
@@ -150,7 +151,7 @@ const editsOf = (domain: Domain, kind: Kind, command: CommandInfo): readonly Nam
   return [
     [`replace${capital(kind.name)}`, replace],
     // Clients know this operation by another name than that of the command.
-    [`${kind.name === 'user' ? 'edit' : command.name}${capital(kind.name)}`, edit],
+    [`${isUser(kind) ? 'edit' : command.name}${capital(kind.name)}`, edit],
   ];
 };
 

@@ -1,5 +1,6 @@
-import { column, targetOf } from '../base/names.ts';
+import { column } from '../base/names.ts';
 import { StartRefused } from '../base/start-refused.ts';
+import { leadsToUser } from '../base/users.ts';
 import type { FieldDef, Part } from '../declare/fields.ts';
 import type { Kind } from '../registry/registry.ts';
 import { staysWhenEnded } from '../registry/stays-when-ended.ts';
@@ -83,7 +84,7 @@ const personOf = (kind: Kind): string | null => {
   if (own.length === 0) return null;
   if (person === undefined && staysWhenEnded(kind)) return 'id';
   const def = person === undefined ? undefined : kind.fields[person];
-  if (!def || targetOf(def) !== 'user')
+  if (!def || !leadsToUser(def))
     throw new StartRefused(
       `${kind.name}: its personal fields belong to no user: name the reference to the user in \`of\`.`,
     );

@@ -1,4 +1,5 @@
 import { targetOf } from '../base/names.ts';
+import { leadsToUser } from '../base/users.ts';
 import { attributesIn } from '../conditions/attributes.ts';
 import { type Expression, fieldsOfItem, resolve } from '../conditions/expression.ts';
 import { checkOf, type Fact, type Facts, keyedFact, keyedFactsIn } from '../conditions/facts.ts';
@@ -112,7 +113,7 @@ const valuesOf = (
   const list = of && askedListOf(domain, of, fact.field);
   if (list !== undefined) return itemsOf(list, { domain, kind, fact, persons: { owner, other, own } });
   const def = of?.fields[fact.field];
-  if (fact.field === 'id' || (def?.kind === 'ref' && targetOf(def) === 'user')) return [owner, other];
+  if (fact.field === 'id' || (def !== undefined && leadsToUser(def))) return [owner, other];
   const all =
     def?.kind === 'boolean'
       ? [true, false]
@@ -145,7 +146,7 @@ const itemsOf = (
     );
   const valuesOfField = (name: string): readonly unknown[] => {
     const def = defs[name];
-    if (def?.kind === 'ref' && targetOf(def) === 'user') return [owner, other];
+    if (def !== undefined && leadsToUser(def)) return [owner, other];
     const all =
       def?.kind === 'boolean'
         ? [true, false]

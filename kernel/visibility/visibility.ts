@@ -3,6 +3,7 @@
 import { targetOf, wire } from '../base/names.ts';
 import { oncePer } from '../base/once-per.ts';
 import { StartRefused } from '../base/start-refused.ts';
+import { isUser } from '../base/users.ts';
 import { always, type Expression } from '../conditions/expression.ts';
 import { type Fact, type Facts, keyedFact, keyedFactsIn, leftBy, questionsAt } from '../conditions/facts.ts';
 import { knowing } from '../conditions/fold.ts';
@@ -80,7 +81,7 @@ const makeVisibility = (domain: Domain): Visibility => {
 const ofKind = (domain: Domain, kind: Kind): KindVisibility => {
   const at = { domain, kind, path: [] };
   const rights = readingRights(domain, kind);
-  const owner = kind.owner ?? (kind.name === 'user' ? 'id' : undefined);
+  const owner = kind.owner ?? (isUser(kind) ? 'id' : undefined);
   const asked = [...rights].flatMap(({ alternatives }) =>
     alternatives.flatMap((each) => keyedFactsIn(each, at)),
   );
