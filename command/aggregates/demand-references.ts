@@ -1,5 +1,6 @@
 import { spaced, targetOf, wire } from '#kernel/base/names.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
+import { isUser } from '#kernel/base/users.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
 import { findBy } from '#kernel/decide/guards.ts';
@@ -176,7 +177,7 @@ const isTarget = async (dependencies: Dependencies, named: Named, caller: Caller
     if (caller.kind === 'system') return state.status !== 'absent';
     if (state.status !== 'present') return false;
     // Everybody may name themselves.
-    if (caller.kind === 'user' && target.name === 'user' && named.id === caller.userId) return true;
+    if (caller.kind === 'user' && isUser(target) && named.id === caller.userId) return true;
     const { fields } = state;
     const look = await dependencies.readReferences(target, fields);
     return isInReach(caller, right, { fields, find: findBy(look) });

@@ -1,6 +1,7 @@
 import type { ListAnswer } from '#edge/rest/reads/answer.ts';
 import { oncePer } from '#kernel/base/once-per.ts';
 import type { Link } from '#kernel/base/rest/fields.ts';
+import { isUser } from '#kernel/base/users.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type Caller, mayAlways } from '#shared/policy.ts';
@@ -131,7 +132,7 @@ export const listRows = async (
     ...[...new Set([guard, ...filters.map((filter) => filter.guard)])].flatMap((right) =>
       right === undefined ? [] : rowsWith(caller, source, right, parameters),
     ),
-    ...(source.kind.name === 'user' && asked.q !== undefined
+    ...(isUser(source.kind) && asked.q !== undefined
       ? [namedLike(source, caller, String(asked.q), parameters)]
       : []),
     ...filters.flatMap((filter) => {

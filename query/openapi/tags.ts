@@ -1,6 +1,7 @@
 import type { JsonObject } from '#kernel/base/json.ts';
 import { capital, spaced } from '#kernel/base/names.ts';
 import type { RestOperation } from '#kernel/base/rest/operation.ts';
+import { isUser } from '#kernel/base/users.ts';
 import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 
@@ -9,7 +10,7 @@ export type Tags = Readonly<Record<string, Tag>>;
 
 /** By the segment of a path that names the resource. */
 export const tagsOf = (domain: Domain): Tags => {
-  const kinds = Object.values(domain.kinds).filter(({ name }) => name !== 'user');
+  const kinds = Object.values(domain.kinds).filter((kind) => !isUser(kind));
   const ofKinds = kinds.map(
     ({ path, plural, says = '' }) => [path, { name: capital(spaced(plural)), description: says }] as const,
   );

@@ -3,6 +3,7 @@ import { column, sqlName, targetOf } from '#kernel/base/names.ts';
 import { oncePer } from '#kernel/base/once-per.ts';
 import type { Operation } from '#kernel/base/operation.ts';
 import { notFound } from '#kernel/base/rejection.ts';
+import { isUser } from '#kernel/base/users.ts';
 import { fieldsOfItem } from '#kernel/conditions/expression.ts';
 import type { State } from '#kernel/conditions/holds.ts';
 import { partOfItems, partRightsOf } from '#kernel/conditions/parts-of.ts';
@@ -60,7 +61,7 @@ const sourceOf = (domain: Domain, kind: Kind): Source => {
     members,
     guards,
     whole,
-    traced: kind.name === 'user' ? [] : whole,
+    traced: isUser(kind) ? [] : whole,
     filters: filtersOf(kind, members),
     sorts: [
       { name: 'createdAt', column: 'created_at', state: undefined, isPartial: false, guard: undefined },

@@ -1,4 +1,5 @@
 import { capital, column, spaced, targetOf } from '#kernel/base/names.ts';
+import { isUser } from '#kernel/base/users.ts';
 import { resolve } from '#kernel/conditions/expression.ts';
 import { conditionSql, type SqlWriter } from '#kernel/conditions/sql.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
@@ -52,7 +53,7 @@ export const erasedIn = (
   });
 
 const namingKinds = ({ kinds }: Domain): readonly Kind[] =>
-  Object.values(kinds).filter((kind) => kind.name !== 'user' && personsOf(kind).length > 0);
+  Object.values(kinds).filter((kind) => !isUser(kind) && personsOf(kind).length > 0);
 
 const personsOf = ({ fields }: Kind): readonly string[] =>
   Object.keys(fields).filter((name) => fields[name]?.kind === 'ref' && targetOf(fields[name]) === 'user');

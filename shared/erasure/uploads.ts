@@ -1,5 +1,6 @@
 import type { UserId } from '#kernel/base/brands.ts';
-import { targetOf, wire } from '#kernel/base/names.ts';
+import { wire } from '#kernel/base/names.ts';
+import { leadsToUser } from '#kernel/base/users.ts';
 import type { Defs, Domain, Effect, ListInfo, Row } from '#kernel/registry/registry.ts';
 import { blobOfUpload } from '#shared/blobs/blob-name.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
@@ -70,7 +71,7 @@ const uploadingTypes = (domain: Domain): ReadonlyMap<string, Uploading> =>
     Object.values(domain.kinds).flatMap((kind) => {
       const persons = kind.identity.flatMap((name) => {
         const def = kind.fields[name];
-        return def !== undefined && targetOf(def) === 'user' ? [wire(name, def)] : [];
+        return def !== undefined && leadsToUser(def) ? [wire(name, def)] : [];
       });
       const all = [kind.fields, ...Object.values(kind.lists).map(({ fields }) => fields)].flatMap(uploadsIn);
       if (all.length === 0) return [];

@@ -1,4 +1,5 @@
 import { targetOf } from '#kernel/base/names.ts';
+import { isUser } from '#kernel/base/users.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import type { Domain, Kind, ListInfo, Row } from '#kernel/registry/registry.ts';
 
@@ -140,9 +141,9 @@ const isEntry = (
   const target = targetKind(asking.domain, def);
   if (value === null || target === undefined || typeof value === 'number' || isOfReference(value))
     return isValue(state[name] ?? null, value);
-  if (target.name === 'user' && value === 'caller')
+  if (isUser(target) && value === 'caller')
     return asking.callerId !== null && state[name] === asking.callerId;
-  if (target.name === 'user' && typeof value === 'object' && 'caller' in value)
+  if (isUser(target) && typeof value === 'object' && 'caller' in value)
     return (asking.callerId !== null && state[name] === asking.callerId) === value.caller;
   const found = asking.find(target.name, state[name]);
   return found !== undefined && isTrue(asking, target, value, found);

@@ -1,4 +1,5 @@
 // Over 200 lines, because it is one list: all checks of a domain, in the order in which they run.
+import { isUser } from '#kernel/base/users.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import { type Checks, countChecks } from './checks.ts';
 import { checkExamples, checkPages } from './documents.ts';
@@ -240,7 +241,7 @@ const isAbandoned = (error: unknown): false => {
 type Check = (stage: Stage, checks: Checks) => Promise<void>;
 
 const kindsOf = (domain: Domain): readonly Kind[] =>
-  Object.values(domain.kinds).filter(({ name }) => name !== 'user');
+  Object.values(domain.kinds).filter((kind) => !isUser(kind));
 
 /**
  * Of each aggregate the situation with the longest history, which allows most commands. Leaves out aggregates

@@ -2,6 +2,7 @@
 // searched for.
 
 import { kebab, targetOf, wire } from '#kernel/base/names.ts';
+import { isUser, leadsToUser } from '#kernel/base/users.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import type { CommandInfo, Kind, Row } from '#kernel/registry/registry.ts';
 import { type Found, searchDatabase, searchFolder } from '../database/search-everywhere.ts';
@@ -35,7 +36,7 @@ export const checkErasure = async (stage: Stage, checks: Checks): Promise<void> 
   const { user } = domain.kinds;
   if (user) await markUser(stage, user, { person: person.userId, token: person.token, marks });
   for (const kind of Object.values(domain.kinds)) {
-    if (kind.name !== 'user')
+    if (!isUser(kind))
       paths.push(...(await markKind(stage, kind, { person: person.userId, token: person.token, marks })));
   }
   await stage.read('/', admin);
@@ -100,7 +101,7 @@ const marked = async (
 ): Promise<Row> => {
   const form: Record<string, unknown> = { ...(await freshBody(stage, kind, command, { by: undefined })) };
   for (const [name, def] of fieldsOfForm(kind, command)) {
-    if (def.kind === 'ref' && targetOf(def) === 'user') form[wire(name, def)] = person;
+    if (leadsToUser(def)) form[wire(name, def)] = person;
     const mark = isOfPerson(kind, def) ? markerOf(def, stage.random) : undefined;
     if (mark === undefined) continue;
     form[name] = mark;

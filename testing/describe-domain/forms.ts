@@ -1,4 +1,5 @@
-import { targetOf, wire } from '#kernel/base/names.ts';
+import { wire } from '#kernel/base/names.ts';
+import { leadsToUser } from '#kernel/base/users.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import type { CommandInfo, Kind, ListInfo, Row } from '#kernel/registry/registry.ts';
 import { fieldValue } from './values.ts';
@@ -57,7 +58,7 @@ export const variantsOf = (making: Making, serial: number): readonly Row[] => {
 export const referencesIn = (kind: Kind, command: CommandInfo): readonly (readonly [string, FieldDef])[] =>
   fieldsOfForm(kind, command).filter(([, def]) => def.kind === 'ref');
 
-export const isToUser = (def: FieldDef): boolean => targetOf(def) === 'user';
+export const isToUser = (def: FieldDef): boolean => leadsToUser(def);
 
 /** New values for the texts that must be unique. */
 export const refreshed = (

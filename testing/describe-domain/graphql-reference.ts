@@ -3,6 +3,7 @@
 import { type ExecutionResult, execute, GraphQLError, type GraphQLFieldResolver, parse } from 'graphql';
 import { itemType } from '#kernel/base/names.ts';
 import { oncePer } from '#kernel/base/once-per.ts';
+import { isUser } from '#kernel/base/users.ts';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
 import { listsOf, memberName, orderName } from '../../query/graphql/rules/names.ts';
 import type { ItemSource, Sort, Source } from '../../query/rows/source.ts';
@@ -57,7 +58,7 @@ const resolversOf = oncePer((domain: Domain): Resolvers => {
     first(all.map((source) => byId(source, id, reference))),
   );
   resolvers.set('Query.me', (_, __, { asking, rows }) => {
-    const users = all.find(({ kind }) => kind.name === 'user');
+    const users = all.find(({ kind }) => isUser(kind));
     return users
       ? first(
           rows
@@ -102,7 +103,7 @@ const addFields = (domain: Domain, resolvers: Map<string, Resolve>, source: Sour
   const parts = partsOf(source.kind);
   const guarded = (name: string, read: Resolve): Resolve => {
     // Only of users, a reader sees that hidden parts were changed.
-    const isOfAll = source.kind.name !== 'user' && (name === 'version' || name === 'updatedAt');
+    const isOfAll = !isUser(source.kind) && (name === 'version' || name === 'updatedAt');
     const needed = parts.filter(({ reads }) => isOfAll || reads.includes(name));
     if (needed.length === 0) return read;
     return (node, args, reference) => {

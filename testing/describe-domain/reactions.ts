@@ -1,4 +1,5 @@
 import { kebab, wire } from '#kernel/base/names.ts';
+import { isUser } from '#kernel/base/users.ts';
 import { type Reaction, reactionsIn } from '#kernel/decide/memberships.ts';
 import type { CommandInfo, Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import { until } from '../until.ts';
@@ -16,7 +17,7 @@ const named = ({ kind, path, target, event, command }: Reaction): string =>
 /** The reactions to commands that somebody can send. Other checks cover erasures of users. */
 const reactionsTo = (domain: Domain): readonly (Reaction & { readonly cause: CommandInfo })[] =>
   reactionsIn(domain).flatMap((reaction) => {
-    if (reaction.target.name === 'user' || reaction.when !== undefined) return [];
+    if (isUser(reaction.target) || reaction.when !== undefined) return [];
     const cause = Object.values(reaction.target.commands).find(
       ({ internal, events }) => !internal && events.length === 1 && events[0] === reaction.event,
     );

@@ -1,9 +1,11 @@
 // Over 200 lines, because it is one oracle: an independent computation of who may read what.
+
 import fc from 'fast-check';
 import type { UserId } from '#kernel/base/brands.ts';
 import type { Role } from '#kernel/base/events/fields.ts';
 import { streamName } from '#kernel/base/events/streams.ts';
 import { column, snake, targetOf } from '#kernel/base/names.ts';
+import { leadsToUser } from '#kernel/base/users.ts';
 import { attributeOf, attributesOf } from '#kernel/conditions/attributes.ts';
 import { type Expression, fieldsOfItem } from '#kernel/conditions/expression.ts';
 import { type Attributes, anyHoldsOf, type Find, holdsOf, type State } from '#kernel/conditions/holds.ts';
@@ -43,9 +45,7 @@ export const randomOf = (def: FieldDef): fc.Arbitrary<unknown> => {
   if (def.values !== undefined) return fc.constantFrom(...def.values);
   switch (def.kind) {
     case 'ref':
-      return targetOf(def) === 'user'
-        ? fc.constantFrom(...USERS)
-        : fc.integer({ min: 1, max: IDS + ABSENT_IDS });
+      return leadsToUser(def) ? fc.constantFrom(...USERS) : fc.integer({ min: 1, max: IDS + ABSENT_IDS });
     case 'integer':
       return fc.integer({ min: 0, max: 9 });
     case 'boolean':

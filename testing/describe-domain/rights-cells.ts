@@ -1,4 +1,5 @@
 import { wire } from '#kernel/base/names.ts';
+import { isUser } from '#kernel/base/users.ts';
 import type { CommandInfo, Kind, Row } from '#kernel/registry/registry.ts';
 import type { Attempt } from './attempts.ts';
 import type { Checks } from './checks.ts';
@@ -90,8 +91,7 @@ export const newState = async (
   };
   for (const [name, id] of Object.entries(given)) {
     const target = domain.kinds[String(fields[name]?.target)];
-    if (target !== undefined && target.name !== 'user' && typeof id === 'number')
-      await seenRows.look(target, id);
+    if (target !== undefined && !isUser(target) && typeof id === 'number') await seenRows.look(target, id);
   }
   return given;
 };

@@ -1,3 +1,4 @@
+import { isUser } from '#kernel/base/users.ts';
 import type { Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import { parentOf } from '#kernel/rest/operation.ts';
 import { isOfInterest } from './actors-of-interest.ts';
@@ -63,8 +64,7 @@ export const checkRights = async (
     }
   }
   for (const kind of Object.values(stage.domain.kinds))
-    if (kind.name !== 'user' && parentOf(stage.domain, kind) === undefined)
-      await checkCreations(matrix, kind);
+    if (!isUser(kind) && parentOf(stage.domain, kind) === undefined) await checkCreations(matrix, kind);
 };
 
 /** On a fixture of its own, which it changes. */

@@ -1,4 +1,5 @@
 import { kebab, targetOf, wire } from '#kernel/base/names.ts';
+import { isUser } from '#kernel/base/users.ts';
 import type { Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import { type Asking, mayAs, partsOf, UnknownCondition } from './declared.ts';
 import { mayReadIfKnown } from './if-known.ts';
@@ -87,7 +88,6 @@ const lookBehind = async (domain: Domain, seenRows: SeenRows, kind: Kind, state:
     if (target && typeof id === 'number' && !isUser(target)) await seenRows.look(target, id);
   }
 };
-const isUser = ({ name }: Kind): boolean => name === 'user';
 
 export const askingAs = (
   { domain, actors }: Stage,

@@ -5,6 +5,7 @@ import type { Role } from '#kernel/base/events/fields.ts';
 import { targetOf, wire } from '#kernel/base/names.ts';
 import type { Operation } from '#kernel/base/operation.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
+import { isUser } from '#kernel/base/users.ts';
 import type { State } from '#kernel/conditions/holds.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import { typeOfCommand } from '#kernel/decide/decide.ts';
@@ -80,10 +81,10 @@ const FIRST_ID = 1_000;
  */
 export const situationsOf = (domain: Domain, examples: Examples): Found => {
   const search = new Search(domain, examples);
-  const pending = Object.values(domain.kinds).filter(({ name }) => name !== 'user');
+  const pending = Object.values(domain.kinds).filter((kind) => !isUser(kind));
   for (let round = pending.length; round > 0 && pending.length > 0; round -= 1) {
     const index = pending.findIndex((kind) =>
-      requiredTargets(kind).every((name) => search.found.has(name) || name === 'user'),
+      requiredTargets(kind).every((name) => search.found.has(name) || isUser({ name })),
     );
     const [kind] = pending.splice(Math.max(0, index), 1);
     if (kind) search.visit(kind);
@@ -143,7 +144,7 @@ class Search {
 
   unreached(): readonly string[] {
     return Object.values(this.#domain.kinds).flatMap((kind) => {
-      if (kind.name === 'user') return [];
+      if (isUser(kind)) return [];
       const states = Object.entries(kind.fields).filter(([, def]) => def.kind === 'states');
       const missed = states.flatMap(([name, { values = [] }]) =>
         values

@@ -4,6 +4,7 @@
 import type { Role } from '#kernel/base/events/fields.ts';
 import { wire } from '#kernel/base/names.ts';
 import { oncePer } from '#kernel/base/once-per.ts';
+import { isUser } from '#kernel/base/users.ts';
 import type { CommandInfo, Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import type { AggregateOperation } from '#kernel/rest/operation.ts';
 import { aggregateOperations } from '#kernel/rest/operations.ts';
@@ -286,7 +287,7 @@ const makerOf = ({
 }: MakerOptions): Pick<Stage, 'make' | 'makeApart' | 'target' | 'shared'> => {
   // Every domain limits users to one per e-mail address, and nothing competes for that.
   const isLimited = Object.values(domain.kinds).some(
-    ({ name, limits }) => name !== 'user' && limits.some(({ max }) => max <= FEW),
+    ({ name, limits }) => !isUser({ name }) && limits.some(({ max }) => max <= FEW),
   );
   /** Makes each once for all. */
   const once = (isAlwaysNew = isLimited): ((situation: Situation) => Promise<Made>) => {

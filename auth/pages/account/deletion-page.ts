@@ -1,4 +1,5 @@
 import { capital, spaced } from '#kernel/base/names.ts';
+import { isUser } from '#kernel/base/users.ts';
 import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { endingWith, erasedIn, stayingWithout } from '#shared/erasure/references.ts';
@@ -60,7 +61,7 @@ ${passwordField({ problem: problems.password })}
 
 const erasedOf = (domain: Domain): readonly string[] =>
   erasedIn(domain).flatMap(({ kind, fields }) =>
-    kind.name === 'user'
+    isUser(kind)
       ? fields.map((field) => `your ${field === 'email' ? 'e-mail address' : spaced(field)}`)
       : [`the ${listed(fields.map(spaced))} of your ${spaced(kind.plural)}`],
   );

@@ -1,3 +1,4 @@
+import { isUser } from '#kernel/base/users.ts';
 import { conditionOnItem, resolve } from '#kernel/conditions/expression.ts';
 import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
 import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
@@ -105,7 +106,7 @@ const rulesOfKind = (domain: Domain, kind: Kind): KindRules => ({
 
 /** Those of users are the kernel’s own. */
 const ownCommands = (kind: Kind): readonly CommandInfo[] =>
-  kind.name === 'user' ? [] : Object.values(kind.commands);
+  isUser(kind) ? [] : Object.values(kind.commands);
 
 const commandRule = (domain: Domain, kind: Kind, command: CommandInfo): CommandRule => ({
   emits: command.events.map(({ name }) => name),
@@ -118,7 +119,7 @@ const commandRule = (domain: Domain, kind: Kind, command: CommandInfo): CommandR
 
 /** The unique address of users is the kernel’s own limit. */
 const ownLimits = (kind: Kind): Kind =>
-  kind.name === 'user' ? { ...kind, limits: kind.limits.filter(({ name }) => name !== 'email') } : kind;
+  isUser(kind) ? { ...kind, limits: kind.limits.filter(({ name }) => name !== 'email') } : kind;
 
 const named = <T, Value extends object | string | number>(
   all: readonly T[],

@@ -1,5 +1,6 @@
 import { itemType } from '#kernel/base/names.ts';
 import { oncePer } from '#kernel/base/once-per.ts';
+import { isUser } from '#kernel/base/users.ts';
 import { isFileField } from '#kernel/decide/accepted-files.ts';
 import { filtersOf } from '#kernel/registry/event-references.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
@@ -35,7 +36,7 @@ const makeTypes = (domain: Domain): SameInTypes => {
   const types = sources.all.flatMap((source): readonly (readonly [string, Fields])[] => {
     const { type, name } = source.kind;
     return [
-      [type, { ...sameInType(domain, sources, source), ...(name === 'user' && user) }],
+      [type, { ...sameInType(domain, sources, source), ...(isUser({ name }) && user) }],
       [`${type}Connection`, IN_CONNECTION],
       [`${type}Edge`, IN_EDGE],
       [changeType(source.kind), { ...IN_PAYLOAD, [name]: 'all' }],
@@ -120,7 +121,7 @@ const sameWith = (
   { kind, owner }: Source,
   rights: readonly string[],
 ): SameFor | undefined => {
-  const own = kind.name === 'user' ? 'id' : owner?.name;
+  const own = isUser(kind) ? 'id' : owner?.name;
   const askers = rights.flatMap((right) => [...askersOf(domain, right)]);
   if (askers.length === 0) return 'all';
   return askers.every((asker) => asker === own) ? 'all_but_its_own' : undefined;
