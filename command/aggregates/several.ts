@@ -43,7 +43,7 @@ type Deciding = {
 };
 
 /** The decisions of a command that may change several aggregates. */
-export type Several = {
+type Several = {
   /** Decides, and returns the events of the command’s own aggregate. */
   decide(deciding: Deciding): Promise<readonly Happened[]>;
   /** The other aggregates of the latest decision; nothing for a command that never changes any. */

@@ -18,7 +18,7 @@ type Importing = Parameters<typeof openDecisions>[0] & {
 };
 
 /** The numbers of lines by what became of them. */
-export type ImportReport = {
+type ImportReport = {
   readonly imported: number;
   /** Imported by an earlier run. */
   readonly known: number;

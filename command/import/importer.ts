@@ -19,7 +19,7 @@ import { type Imported, requestOf } from './known-keys.ts';
 import { type ImportLine, refusedLine } from './line.ts';
 import { FaultOfLine, idNamed } from './resolve-names.ts';
 
-export type Importer = {
+type Importer = {
   /** Runs the command of a line at its time. Throws a sentence about the line if it cannot. */
   take(line: ImportLine): Promise<void>;
 };

@@ -12,7 +12,7 @@ export type Imported = {
 };
 
 /** All that an import needs to know of the log before it continues. */
-export type Before = {
+type Before = {
   readonly keys: Map<string, Imported>;
   /** The greatest time of a change so far; empty if there is none. */
   readonly latest: string;

@@ -5,7 +5,7 @@ import type { CommandInfo, Domain, EventInfo, Kind, ListInfo } from '../registry
 /** Each says what is wrong, and what to write instead. */
 export type Sentences = Iterable<string>;
 /** A row of the table of refusals, with the places where it looks. */
-export type Rule = (domain: Domain) => Sentences;
+type Rule = (domain: Domain) => Sentences;
 type OfKind = (kind: Kind, domain: Domain) => Sentences;
 
 /** Throws the first sentence; the rows after it are not asked, so they may rely on those before. */

@@ -4,7 +4,7 @@ import { always, and, type Expression, negate, never, or } from './expression.ts
 /** A condition on a field, a reference or a list. Any other condition only combines conditions. */
 export type Question = Extract<Expression, { readonly field: string }>;
 /** A question about the target of a reference, or about the items of a list. */
-export type Step = Extract<Question, { readonly of: Expression }>;
+type Step = Extract<Question, { readonly of: Expression }>;
 
 /** The meaning of each way to combine conditions. */
 type Folding<T> = {
@@ -60,7 +60,7 @@ export const childrenOf = (expression: Expression): readonly Question[] =>
   });
 
 /** A question with the steps that lead to it from the aggregate with the condition. */
-export type Asked = { readonly asked: Question; readonly way: readonly Step[] };
+type Asked = { readonly asked: Question; readonly way: readonly Step[] };
 
 /** All questions of a condition, each before those behind it. */
 export const questionsIn = (expression: Expression, way: readonly Step[] = []): readonly Asked[] =>

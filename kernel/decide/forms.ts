@@ -33,7 +33,7 @@ export const formShape = (kind: Kind, command: CommandInfo): Shape => {
 };
 
 /** An optional field stays as it is if the form of an action does not contain it. */
-export const mayBeLeftOut = ({ requires }: CommandInfo, name: string, { optional }: FieldDef): boolean =>
+const mayBeLeftOut = ({ requires }: CommandInfo, name: string, { optional }: FieldDef): boolean =>
   optional === true && !requires.includes(name);
 
 /** The fields that a command has of an item. Only the addition of an item with a key contains the key. */

@@ -7,7 +7,7 @@ import { areEqual } from './are-equal.ts';
 export type Sender = { readonly callerId: number | null; readonly at: string; readonly computed: Row };
 
 /** The fields of an item that an event has from the form, and those that it sets without it. */
-export type ItemValues = {
+type ItemValues = {
   /** The names in the state and in the form. */
   readonly content: readonly (readonly [name: string, from: string])[];
   /** In the data of the event. */

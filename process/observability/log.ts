@@ -5,7 +5,7 @@ import { createOutageLines } from '#shared/outage-lines.ts';
 import { remember } from '#shared/remember.ts';
 import { outageKeyOf } from './outage-key.ts';
 
-export type LogOptions = {
+type LogOptions = {
   readonly level: string;
   /** The output, unless it is standard output. */
   readonly destination?: DestinationStream;

@@ -6,7 +6,7 @@ import { HASH_BYTES } from '../stored/chain.ts';
 import { readPublication } from '../stored/publication.ts';
 import { readHeadsAfter, readStatement } from '../stored/signed-head.ts';
 
-export type PlaceInChain = {
+type PlaceInChain = {
   readonly hash: string;
   /** Null if the chain does not reach the event yet, or has another event in its place. */
   readonly count: number | null;

@@ -55,7 +55,7 @@ type GraphqlDependencies = Omit<SubscriptionDependencies, 'execute' | 'planner'>
     readonly visibleWithinMs: number;
   };
 
-export type GraphqlService = AsyncDisposable & {
+type GraphqlService = AsyncDisposable & {
   readonly routes: Router;
   /** Comes after all routes, also those of other parts. */
   readonly refusals: ErrorRequestHandler;

@@ -86,7 +86,7 @@ export const resourceOf = async (source: Source, row: Row, find: FindRow): Promi
 
 type Joining = { readonly row: Row; readonly find: FindRow };
 
-export const join = async (
+const join = async (
   source: Source,
   joined: readonly Joined[],
   { row, find }: Joining,

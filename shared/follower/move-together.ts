@@ -24,7 +24,7 @@ const MOVE_ALONE = {
   text: `with ${TOGETHER} select follower, epoch from moved where set_config('synchronous_commit', 'off', true) is not null`,
 };
 
-export type MoveOf = Move & { readonly follower: string };
+type MoveOf = Move & { readonly follower: string };
 
 /** The statement that moves several checkpoints. Fails if one of them cannot be moved. */
 export const movingCheckpoints = (moves: readonly MoveOf[]): Statement => ({

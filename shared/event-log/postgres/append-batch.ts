@@ -17,7 +17,7 @@ type Part = Pick<ProposedAppend, 'stream' | 'expected' | 'events'>;
 type Stored = Pick<RecordedEvent, 'id' | 'version' | 'position' | 'recordedAt'>;
 
 /** The events of a batch as followers read them, at the end of the log. */
-export type StoredBatch = {
+type StoredBatch = {
   /** The newest event of the log until then. */
   readonly before: Seen | undefined;
   readonly last: Position;
