@@ -231,7 +231,7 @@ type AlsoOf<F> = { readonly [K in RefKey<F>]?: readonly EventNameOf<TargetOf<F[K
 type EventNameOf<A> = A extends { readonly events: infer E } ? keyof E & string : string;
 declare const ON_TARGET: unique symbol;
 /** An event of the target of a reference, as a decision returns it. */
-interface OnTarget<out Reference extends string, out Name extends string> {
+export interface OnTarget<out Reference extends string, out Name extends string> {
   readonly [ON_TARGET]: readonly [Reference, Name];
 }
 /** The values of an event elsewhere: of the aggregate, or of an item, which `id` names unless the event adds it. */
@@ -250,7 +250,7 @@ type ItemValuesOn<F, L> = OptionalOf<ItemFields<F, L>, keyof ItemFields<F, L>> &
 type OptionalOf<F, K> = { readonly [Q in K & keyof F]?: ValueOf<F[Q]> };
 declare const REFUSED: unique symbol;
 /** The refusal of a decision. */
-interface Refused<out Name extends string> {
+export interface Refused<out Name extends string> {
   readonly [REFUSED]: Name;
 }
 /** Keyed by field. */
