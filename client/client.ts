@@ -4,7 +4,9 @@ import { SILENCE_MAX_MS } from './follow.ts';
 import { listingOf, pageIn } from './pages.ts';
 import { jsonIn, Problem } from './problem.ts';
 import { type Options, type Requester, requesterOf } from './requests.ts';
-import type { Client, EventQuery, FollowOptions, WriteOptions } from './types/client.ts';
+import type { Client } from './types/client.ts';
+import type { EventQuery, FollowOptions } from './types/events.ts';
+import type { WriteOptions } from './types/options.ts';
 
 /**
  * A client of a domain, typed by its declaration: `createClient<typeof expenses>({ url })`. Nothing of the

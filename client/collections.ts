@@ -1,6 +1,6 @@
 import { listingOf, type Page, pageIn } from './pages.ts';
 import { jsonIn } from './problem.ts';
-import type { ReadOptions, Target, WriteOptions } from './types/client.ts';
+import type { ReadOptions, Target, WriteOptions } from './types/options.ts';
 
 /** The methods of a collection, by its path: REST has the same ones for every aggregate, list and view. */
 

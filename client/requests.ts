@@ -3,7 +3,7 @@ import { ANY_ORIGIN } from './pages.ts';
 import { Problem } from './problem.ts';
 import { sessionOf, type Token } from './session.ts';
 import { type Fetch, LIMITS, type Limits, type Sent, send as sendBy, type Transport } from './transport.ts';
-import type { ReadOptions, WriteOptions } from './types/client.ts';
+import type { ReadOptions, WriteOptions } from './types/options.ts';
 
 /** Makes every request of a client safe to retry, and lets reads see the client's own writes. */
 

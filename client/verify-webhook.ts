@@ -1,4 +1,4 @@
-import type { AnyEvent } from './types/client.ts';
+import type { AnyEvent } from './types/events.ts';
 
 /** Verifies webhooks (Standard Webhooks) with WebCrypto only, so that it works wherever JavaScript runs. */
 

@@ -1,308 +1,31 @@
-// Over 200 lines, because it is one type: a client of a domain.
-
-import type { List, Ref, ValueOf } from '#kernel/declare/fields.ts';
+import type { ValueOf } from '#kernel/declare/fields.ts';
 import type { View } from '#kernel/declare/view.ts';
 import type { FileDetails } from '../file-details.ts';
 import type { Followed } from '../follow.ts';
 import type { Listing } from '../pages.ts';
 import type { Problem } from '../problem.ts';
-import type {
-  ActionFormOf,
-  ActionNames,
-  Addition,
-  AdditionBy,
-  CommandNames,
-  Creation,
-  Edit,
-  EventData,
-  FileFields,
-  FurtherAdditions,
-  ItemActions,
-  ItemEdit,
-  ItemFormOf,
-  ListOfCommand,
-  Replacement,
-} from './commands.ts';
+import type { Actions, Creator, Lister, Reads, Writes } from './collection.ts';
 import type {
   AggregatesOf,
-  CommandsOf,
-  EventsOf,
   FieldsOf,
   Flat,
   Is,
   KindOf,
   LedTo,
-  Lists,
-  MoreOfA,
   OwnerOf,
   ParentOf,
   PluralOf,
-  SaidOf,
-  Singular,
   UserOf,
   ViewsOf,
   Wire,
 } from './declared.ts';
+import type { AnyEvent, EventQuery, FollowOptions, Matching, Pattern, TypeOf } from './events.ts';
+import type { ItemLists } from './item-lists.ts';
+import type { At, PageOptions, ReadOptions, Target, WriteOptions } from './options.ts';
 import type { ProblemCode } from './problems.ts';
-import type { Item, Link, ListItem, Row, Written } from './representation.ts';
+import type { FilterValue, ListQuery, Sort } from './queries.ts';
+import type { Item, Row, Written } from './representation.ts';
 
-// ── Options of a request ─────────────────────────────────────────────────────────────────
-type RequestOptions = {
-  readonly signal?: AbortSignal | undefined;
-  /** The timeout of one attempt. */
-  readonly timeoutMs?: number;
-  readonly headers?: Readonly<Record<string, string>>;
-};
-export type ReadOptions = RequestOptions & {
-  /**
-   * A cursor that the answer must include; by default that of the client's own last write. `false` reads
-   * without waiting.
-   */
-  readonly consistency?: string | false;
-};
-/** Time travel: a time, a cursor, or a version of an item, such as `v3`. */
-type At = { readonly at?: string | Date };
-export type WriteOptions = RequestOptions & {
-  /**
-   * Your own key, if the same call may be repeated, for example after a restart. `false` sends no key: then
-   * the request is sent once.
-   */
-  readonly idempotencyKey?: string | false;
-  /**
-   * The ETag that the item must have. By default that of the representation that was passed; `false` skips
-   * the check.
-   */
-  readonly ifMatch?: string | false;
-};
-type PageOptions = { readonly limit?: number; readonly after?: string; readonly before?: string };
-
-/**
- * An item: its id, or its representation. With a representation, the write fails if the item has changed
- * since.
- */
-export type Target = number | { readonly id: number };
-
-// ── Lists ────────────────────────────────────────────────────────────────────────────────
-type FilterValue<X> =
-  X extends Ref<unknown, unknown>
-    ? number
-    : NonNullable<ValueOf<X>> extends readonly (infer Each)[]
-      ? Each
-      : NonNullable<ValueOf<X>>;
-type FilterName<K extends string, X> = SaidOf<X, 'filter'> extends infer Name extends string ? Name : K;
-type Filters<F> = {
-  readonly [K in keyof F & string as Is<F[K], 'filter'> extends true
-    ? FilterName<K, F[K]>
-    : never]?: FilterValue<F[K]>;
-};
-type ItemFilters<L> = L extends List<infer I, unknown, unknown, unknown> ? Filters<I> : unknown;
-interface Taken {
-  readonly Int: number;
-  readonly Boolean: boolean;
-  readonly String: string;
-}
-type OwnFilters<S> = {
-  readonly [N in keyof S & string]?: S[N] extends { readonly takes: infer T extends keyof Taken }
-    ? Taken[T]
-    : never;
-};
-type Sorted<F> = { [K in keyof F & string]: Is<F[K], 'sort'> extends true ? K : never }[keyof F & string];
-type Searched<F> = true extends { [K in keyof F]: Is<F[K], 'search'> }[keyof F]
-  ? { readonly q?: string }
-  : unknown;
-type Sort<Name extends string> = { readonly sort?: Name | `-${Name}` };
-
-type ListQuery<A> = Flat<
-  PageOptions &
-    At &
-    Filters<FieldsOf<A>> &
-    OwnFilters<MoreOfA<A, 'filters'>> &
-    Searched<FieldsOf<A>> &
-    Sort<'createdAt' | Sorted<FieldsOf<A>>>
->;
-type OfOwner<A> = [OwnerOf<A>, ParentOf<A>] extends [infer O extends string, never]
-  ? [O] extends [never]
-    ? unknown
-    : { readonly [K in O]?: number }
-  : unknown;
-
-// ── Aggregates ───────────────────────────────────────────────────────────────────────────
-type HistoryEntry = {
-  readonly version: number;
-  readonly id: string;
-  readonly type: string;
-  readonly at: string;
-  /** When an import recorded it, which claims its time and its actor. */
-  readonly importedAt?: string;
-  readonly cursor: string;
-  readonly actor: string | null;
-  readonly changes: readonly {
-    readonly field: string;
-    readonly from?: unknown;
-    readonly to?: unknown;
-    readonly diff?: string;
-  }[];
-  readonly erased?: true;
-  readonly unreadable?: true;
-  readonly _links: Readonly<Record<string, Link>>;
-};
-
-type Reads<A, D> = {
-  get(id: number, query?: At, options?: ReadOptions): Promise<Item<A, D>>;
-  /** The changes with their authors, the latest first. */
-  history(id: number, query?: PageOptions, options?: ReadOptions): Listing<HistoryEntry>;
-};
-type If<Names, Methods> = [Names] extends [never] ? unknown : Methods;
-type Lister<A, D> = {
-  list(query?: Flat<ListQuery<A> & OfOwner<A>>, options?: ReadOptions): Listing<Item<A, D>>;
-};
-type Creator<A> = If<
-  CommandNames<A, 'create'>,
-  { create(form: Creation<A>, options?: WriteOptions): Promise<Written> }
->;
-
-/** The commands that have REST methods of their own. */
-type Writes<A> = If<
-  CommandNames<A, 'edit'>,
-  {
-    /** Changes the given fields only. */
-    edit(target: Target, form: Edit<A>, options?: WriteOptions): Promise<Written>;
-    /** Replaces all fields that can be changed. */
-    replace(target: Target, form: Replacement<A>, options?: WriteOptions): Promise<Written>;
-  }
-> &
-  If<CommandNames<A, 'end'>, { delete(target: Target, options?: WriteOptions): Promise<void> }> &
-  If<
-    FileFields<A>,
-    {
-      /**
-       * Uploads a picture or another file with its media type. A stream is sent once; any other body is
-       * retried if needed.
-       */
-      putFile(
-        target: Target,
-        field: FileFields<A>,
-        file: Blob | ReadableStream<Uint8Array>,
-        options?: FileOptions,
-      ): Promise<Written>;
-      deleteFile(target: Target, field: FileFields<A>, options?: WriteOptions): Promise<void>;
-    }
-  >;
-type FileOptions = WriteOptions & {
-  /** The media type, if the file does not say it. */
-  readonly type?: string;
-  /** The name of the file, if it is no `File` with a name. Pictures have none. */
-  readonly name?: string;
-};
-
-/** The names of the client's own methods. */
-type Reserved =
-  | 'get'
-  | 'list'
-  | 'history'
-  | 'create'
-  | 'edit'
-  | 'replace'
-  | 'delete'
-  | 'putFile'
-  | 'deleteFile'
-  | 'of'
-  | 'command'
-  | 'then';
-type Action<Form> = undefined extends Form
-  ? (target: Target, form?: undefined, options?: WriteOptions) => Promise<Written>
-  : (target: Target, form: Form, options?: WriteOptions) => Promise<Written>;
-type Actions<A> = {
-  readonly [N in Exclude<ActionNames<A>, Reserved>]: Action<ActionFormOf<A, N & keyof CommandsOf<A>>>;
-} & {
-  readonly [N in Exclude<FurtherAdditions<A>, Reserved>]: (
-    target: Target,
-    form: AdditionBy<A, N>,
-    options?: WriteOptions,
-  ) => Promise<Written>;
-} & If<
-    ActionNames<A>,
-    {
-      /** Sends a command by name, if its name is also one of the client's own methods. */
-      command<N extends ActionNames<A>>(
-        target: Target,
-        name: N,
-        form?: ActionFormOf<A, N & keyof CommandsOf<A>>,
-        options?: WriteOptions,
-      ): Promise<Written>;
-    }
-  >;
-
-// ── Below an item ────────────────────────────────────────────────────────────────────────
-type IdOf<L> =
-  L extends List<never, infer Id, unknown, unknown>
-    ? Id
-    : L extends { readonly item: infer _ }
-      ? ItemId<L>
-      : never;
-type ItemId<L> = ValueOf<L> extends readonly { readonly id: infer Id }[] ? Id : never;
-type OneOf<Name extends string, L> = L extends { readonly item: infer _ }
-  ? L extends List<infer _I, unknown, infer Key extends string, unknown>
-    ? [Key] extends [never]
-      ? `${WordOf<Name, L>}Id`
-      : Key
-    : never
-  : never;
-/** The word for one item. */
-type WordOf<Name extends string, L> =
-  L extends List<infer _I, unknown, unknown, infer One>
-    ? [One] extends [never]
-      ? Singular<Name>
-      : Extract<One, string>
-    : never;
-/** Adds `Methods` if the list has commands of a kind. */
-type Can<A, Name, Kind extends 'addItem' | 'changeItem' | 'moveItem' | 'removeItem', Methods> =
-  Name extends ListOfCommand<A, Kind> ? Methods : unknown;
-type ItemList<A, Name extends string, L, D> = {
-  list(query?: Flat<PageOptions & At & ItemFilters<L>>, options?: ReadOptions): Listing<ListItem<L, D>>;
-  get(id: IdOf<L>, query?: At, options?: ReadOptions): Promise<ListItem<L, D>>;
-} & Can<
-  A,
-  Name,
-  'addItem',
-  {
-    add(
-      form: Addition<A, Name>,
-      options?: WriteOptions,
-    ): Promise<Written & { readonly [K in OneOf<Name, L>]: IdOf<L> }>;
-  }
-> &
-  Can<
-    A,
-    Name,
-    'changeItem',
-    { edit(id: IdOf<L>, form: ItemEdit<A, Name>, options?: WriteOptions): Promise<Written> }
-  > &
-  Can<
-    A,
-    Name,
-    'moveItem',
-    {
-      /** Moves it before another item, or to the end. */
-      move(id: IdOf<L>, form: { readonly before: IdOf<L> | null }, options?: WriteOptions): Promise<Written>;
-    }
-  > &
-  Can<A, Name, 'removeItem', { remove(id: IdOf<L>, options?: WriteOptions): Promise<void> }> & {
-    readonly [C in ItemActions<A, Name> as Verb<C, WordOf<Name, L>>]: ItemAction<IdOf<L>, ItemFormOf<A, C>>;
-  };
-/** `finishTask` on a task is `finish`. */
-type Verb<C extends string, One extends string> = C extends `${infer V}${Capitalize<One>}`
-  ? V extends ''
-    ? C
-    : V
-  : C;
-type ItemAction<Id, Form> = [keyof Form] extends [never]
-  ? (id: Id, form?: undefined, options?: WriteOptions) => Promise<Written>
-  : (id: Id, form: Form, options?: WriteOptions) => Promise<Written>;
-
-type ItemLists<A, D> = {
-  readonly [K in Lists<FieldsOf<A>>]: ItemList<A, K, FieldsOf<A>[K & keyof FieldsOf<A>], D>;
-};
 /** The aggregates whose parent this is. */
 type ChildOf<C, A, D> = C extends unknown
   ? [ParentOf<C>] extends [never]
@@ -382,59 +105,6 @@ type Rows<X, D> =
       }
     : never;
 type NameOf<X> = X extends { readonly view: infer N extends string } ? N : never;
-
-// ── Events ───────────────────────────────────────────────────────────────────────────────
-type PublicEvents<A> = {
-  [E in keyof EventsOf<A> & string]: EventsOf<A>[E] extends { readonly hidden: true } ? never : E;
-}[keyof EventsOf<A> & string];
-type EventOf<A> = A extends unknown
-  ? {
-      [E in PublicEvents<A>]: PublicEvent<
-        `${KindOf<A>}.${E}`,
-        EventData<A, EventsOf<A>[E & keyof EventsOf<A>]>
-      >;
-    }[PublicEvents<A>]
-  : never;
-type PublicEvent<Type, Data> = {
-  readonly id: string;
-  readonly type: Type;
-  /** The schema version of the type. */
-  readonly version: number;
-  readonly at: string;
-  /** When an import recorded it, which claims its time and its actor. */
-  readonly importedAt?: string;
-  readonly cursor: string;
-  /** The aggregate of the event, such as `claim-7`. */
-  readonly subject: string;
-  readonly actor: string | null;
-  readonly data: Data;
-  readonly parked?: true;
-};
-export type AnyEvent<D> = EventOf<AggregatesOf<D> | UserOf<D>>;
-type TypeOf<E> = E extends { readonly type: infer T extends string } ? T : never;
-type Pattern<D> = `${KindOf<AggregatesOf<D> | UserOf<D>>}.*` | '*';
-/** The events that a type or a pattern matches. */
-type Matching<E, P> = P extends '*'
-  ? E
-  : P extends `${infer Kind}.*`
-    ? E extends { readonly type: `${Kind}.${string}` }
-      ? E
-      : never
-    : Extract<E, { readonly type: P }>;
-export type EventQuery<T> = {
-  readonly types?: readonly T[];
-  readonly after?: string | undefined;
-  readonly actor?: string;
-  /** The aggregate of the event, such as `claim-7`. */
-  readonly subject?: string;
-  readonly since?: string | Date;
-  /** References in the event's data: `{ team: 3 }`. */
-  readonly of?: Readonly<Record<string, number>>;
-};
-export type FollowOptions = Omit<RequestOptions, 'timeoutMs'> & {
-  /** Reconnects after so long without a byte. */
-  readonly silenceMaxMs?: number;
-};
 
 // ── The whole client ─────────────────────────────────────────────────────────────────────
 type Aggregates<A, D> = {
