@@ -5,7 +5,7 @@ import { type Listing, listingOf, pageIn } from '../../client/pages.ts';
 import { jsonIn, NoAnswer, Problem } from '../../client/problem.ts';
 import type { Token } from '../../client/session.ts';
 import { clientCredentials } from '../../client/sign-in/client-credentials.ts';
-import type { EventQuery } from '../../client/types/client.ts';
+import type { EventQuery } from '../../client/types/events.ts';
 import type { Given } from '../arguments/command.ts';
 import { notAtTheMoment } from '../installation/not-at-the-moment.ts';
 import { ACCESS_OPTIONS, readTokenRequest, readUrl } from '../installation/token.ts';

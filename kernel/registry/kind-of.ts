@@ -68,7 +68,7 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
     ...derived.map((each) => [each.name, numberOf(each)] as const),
   ]);
   const { owner, parent } = declaration as { owner?: string; parent?: string };
-  const { conditions, sentences } = factsIn(declaration, declared);
+  const { conditions, sentences } = conditionsAndSentences(declaration, declared);
   const facts = allFacts(name, fields, conditions);
   const limits = declaredLimits({ name, fields }, (declaration.limits ?? {}) as Record<string, Row>);
   const events = eventsOf(
@@ -246,7 +246,7 @@ const factRefusals = (
 type SaidFact = { readonly when?: unknown; readonly says: string };
 
 /** The declared facts and their sentences. A word of a choice may have a sentence without a condition. */
-const factsIn = (
+const conditionsAndSentences = (
   { facts = {} }: AnyAggregate['declaration'],
   fields: object,
 ): { readonly conditions: Row; readonly sentences: Sentences } => {

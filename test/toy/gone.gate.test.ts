@@ -1,5 +1,6 @@
 import { expect, expectTypeOf } from 'vitest';
-import type { AnyEvent, Client } from '../../client/types/client.ts';
+import type { Client } from '../../client/types/client.ts';
+import type { AnyEvent } from '../../client/types/events.ts';
 import { until } from '../../testing/until.ts';
 import { bookmarks } from './bookmarks.ts';
 import { test as base } from './toy-fixture.ts';
