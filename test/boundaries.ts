@@ -53,12 +53,14 @@ const COMPOSING = 'command-line';
  * The folders of parts within a role, with the others that may import them: the core does not, so that an
  * installation without the part loads none of it. Other parts are rooms of their own.
  */
-const PARTS: Readonly<Record<string, readonly string[]>> = {
+export const PARTS: Readonly<Record<string, readonly string[]>> = {
   'command/webhooks/': [],
   'query/webhooks/': ['query/graphql/'],
   'query/graphql/': ['site/graphql/', 'command-line/'],
   'query/streams/': [],
   'query/live/': ['query/streams/', 'query/graphql/'],
+  'query/sse/': ['query/live/', 'query/streams/', 'query/graphql/', 'site/events/'],
+  'query/changes/': ['query/'],
 };
 const OF_GRAPHQL = ['query/graphql/', 'site/graphql/', 'command-line/'];
 
