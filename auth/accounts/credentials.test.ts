@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { hashPassword, isOutdated, verifyPassword } from './credentials.ts';
+import { hashPassword, isOutdated, verifyPassword } from './password-hash.ts';
 
 describe('a password', () => {
   test('is verified by its hash alone', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { newRecoveryCodes, recoveryCodeIn } from './second-factors.ts';
+import { newRecoveryCodes, recoveryCodeIn } from './recovery-codes.ts';
 
 test('ten different codes are made', () => {
   const codes = newRecoveryCodes();

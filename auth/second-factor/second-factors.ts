@@ -1,5 +1,4 @@
 // Over 200 lines, because it is one thing: the codes of a person, with their statements.
-import { randomInt } from 'node:crypto';
 import type { UserId } from '#kernel/base/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
@@ -7,6 +6,7 @@ import type { KeyStore } from '#shared/keys/key-store.ts';
 import { seal as sealBytes, unseal } from '#shared/keys/seal.ts';
 import type { RecordSecurityEvent, SecurityCircumstances } from '../security/security-log.ts';
 import type { RecordSeal } from '../storage/seal-record.ts';
+import { newRecoveryCodes, recoveryCodeIn } from './recovery-codes.ts';
 import { stepOfCode } from './totp.ts';
 
 /**
@@ -135,33 +135,6 @@ const bindingOf = (userId: UserId): string => `second-factor:${userId}`;
 /** Ignores the grouping. */
 const digestOf = (seal: RecordSeal, userId: UserId, code: string): Buffer =>
   seal.hash('recovery code', `${userId}\0${code.replaceAll('-', '')}`);
-
-const RECOVERY_CODES = 10;
-/** 80 bits: nobody guesses one, even with its digest. */
-const LENGTH = 16;
-const GROUP = 4;
-/** Crockford’s: no letter that looks like a digit, and no u. */
-const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
-
-export const newRecoveryCodes = (): readonly string[] => Array.from({ length: RECOVERY_CODES }, newCode);
-
-const newCode = (): string =>
-  (
-    Array.from({ length: LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)])
-      .join('')
-      .match(new RegExp(`.{${GROUP}}`, 'g')) ?? []
-  ).join('-');
-
-const MISREAD: Readonly<Record<string, string>> = { o: '0', i: '1', l: '1' };
-
-/** Normalises typed text to an issued code; undefined if it cannot be one. */
-export const recoveryCodeIn = (typed: string): string | undefined => {
-  const plain = typed.toLowerCase().replaceAll(/[\s-]/g, '');
-  const read = [...plain].map((character) => MISREAD[character] ?? character).join('');
-  return read.length === LENGTH && [...read].every((character) => ALPHABET.includes(character))
-    ? read
-    : undefined;
-};
 
 type Queryable = Pick<Pool, 'query'>;
 
