@@ -7,7 +7,8 @@ import { createDatabase } from '../../test/engines/database.ts';
 import { readSeenRevocations } from '../../test/engines/read-seen-revocations.ts';
 import { nowS } from '../../test/token-mint.ts';
 import { until } from '../../testing/until.ts';
-import { followRevocations, migrateRevocations, type Revocable, revoke } from './revocations.ts';
+import { followRevocations } from './follow-revocations.ts';
+import { migrateRevocations, type Revocable, revoke } from './revocations.ts';
 
 const resources = new AsyncDisposableStack();
 let pool: Pool;

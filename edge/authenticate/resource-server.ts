@@ -17,14 +17,10 @@ import { createReadAttributes, type ReadAttributes } from '#shared/read-attribut
 import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { InvalidToken } from './access-token.ts';
 import { type AuthenticateOptions, authenticate, callerOf, refusalNow } from './authenticate.ts';
+import { followRevocations } from './follow-revocations.ts';
 import { createVerificationKeys, type LoadKeys } from './keys.ts';
 import type { PersonalTokens } from './personal-tokens.ts';
-import {
-  followRevocations,
-  migrateRevocations,
-  type RevocationNews,
-  type UserChange,
-} from './revocations.ts';
+import { migrateRevocations, type RevocationNews, type UserChange } from './revocations.ts';
 import { createSpentProofs } from './spent-proofs.ts';
 
 /** Identifies the caller of each request. */

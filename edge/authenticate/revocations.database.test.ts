@@ -11,7 +11,8 @@ import {
 } from '../../test/engines/resource-api.ts';
 import { createTestClock } from '../../test/engines/test-clock.ts';
 import { createTokenMint, nowS } from '../../test/token-mint.ts';
-import { REFRESH_MS, type RevocationKind, revoke } from './revocations.ts';
+import { REFRESH_MS } from './follow-revocations.ts';
+import { type RevocationKind, revoke } from './revocations.ts';
 
 /** The tokens have the real time; the processes read revocations and keys when the test moves their clock. */
 const clock = createTestClock();

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { serveRoutes } from '../../test/serve.ts';
-import { parseJson, readJsonBody } from './json-body.ts';
+import { readJsonBody } from './json-body.ts';
+import { parseJson } from './parse-json.ts';
 
 const refusalOf = (text: string): unknown => {
   try {

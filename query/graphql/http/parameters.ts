@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import * as z from 'zod';
-import { parseJson } from '#edge/http/json-body.ts';
+import { parseJson } from '#edge/http/parse-json.ts';
 import { parsePlainly } from '#kernel/base/plain-issues.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { fieldErrorsOf } from '#shared/json-pointers.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { parseJson } from '#edge/http/json-body.ts';
+import { parseJson } from '#edge/http/parse-json.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 
 export const FILES_MAX = 10;

@@ -1,6 +1,6 @@
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
 import type { Request, RequestHandler, Response } from 'express';
-import { parseJson } from '#edge/http/json-body.ts';
+import { parseJson } from '#edge/http/parse-json.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { createIncomingFiles, type IncomingFiles } from './incoming-files.ts';
 import { FILES_MAX, type FileMap, placeFiles, readMap } from './place-files.ts';
