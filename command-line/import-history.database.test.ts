@@ -57,6 +57,12 @@ test('an import writes to EventStoreDB, and continues there', async ({ importing
   expect(await importing([LINE, next], { place })).toContain('1 lines were imported, 1 were imported before');
 });
 
+test('an import silences no webhook about what happened before it', async ({ pool, importing }) => {
+  await importing([LINE]);
+  const { rows } = await pool.query(`select to_regclass('webhook_ledger.quiet') as quiet`);
+  expect(rows).toEqual([{ quiet: null }]);
+});
+
 test('a rehearsal prints every wrong line, and exits with 1', async ({ importing }) => {
   const wrong = { ...LINE, key: 'u-2', form: { name: 'Bert', role: 'king' } };
   const rehearsal = importing([LINE, wrong, { ...wrong, key: 'u-3' }], CHECK);

@@ -1,6 +1,5 @@
 import { pino } from 'pino';
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import { serves } from '#kernel/registry/parts.ts';
 import { type HeldLeases, migrateLeases } from '#shared/database/lease/lease.ts';
 import { takeLease } from '#shared/database/lease/take-lease.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
@@ -8,8 +7,6 @@ import { openMasterKey } from '#shared/keys/master-key-file.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import { importHistory, rehearseHistory } from '../command/import/import-history.ts';
 import { demandStopped } from '../proof/export/switch-log.ts';
-import { migrateLedger } from '../webhook-dispatcher/ledger/migrate.ts';
-import { writeQuiet } from '../webhook-dispatcher/ledger/quiet.ts';
 import type { Command } from './arguments/command.ts';
 import { openInstallation } from './installation/installation.ts';
 import { number, showProgress } from './output/progress.ts';
@@ -81,7 +78,7 @@ const printImport: Print = async (importing, path, terminal) => {
   using shown = showProgress(terminal, 'Importing', true);
   const onLine = (done: number, of: number) =>
     shown.onProgress({ step: 'check', what: `${number(done)} of ${number(of)} lines` });
-  const { imported, known, unchanged, isStopped } = await importQuietly({ ...importing, onLine }, path);
+  const { imported, known, unchanged, isStopped } = await importHistory({ ...importing, onLine }, path);
   shown[Symbol.dispose]();
   const lines = `${number(imported)} lines were imported, ${number(known)} were imported before, and ${number(unchanged)} changed nothing.`;
   if (isStopped)
@@ -106,19 +103,4 @@ const printRehearsal: Print = async (importing, path, terminal) => {
   await terminal.write(
     'Only an import can tell what the domain says to them: conditions, decisions, invariants, limits and unique values.',
   );
-};
-
-/** Webhooks get nothing of what was imported, also if a later line was refused. */
-const importQuietly: typeof importHistory = async (importing, path) => {
-  const { domain, pool, eventLog } = importing;
-  const before = await eventLog.head();
-  try {
-    return await importHistory(importing, path);
-  } finally {
-    const head = await eventLog.head();
-    if (head > before && serves(domain, 'webhooks')) {
-      await migrateLedger(pool);
-      await writeQuiet(pool, eventLog.identity, head);
-    }
-  }
 };

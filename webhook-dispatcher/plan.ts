@@ -157,7 +157,7 @@ const planPage = async (
   await lockEndpoints(connection, new Set(abouts.flatMap((about) => (about ? [about.data.webhookId] : []))));
   for (const [index, change] of changes.entries()) {
     const about = abouts[index];
-    const isQuiet = change.position <= quietUpTo;
+    const isQuiet = change.position <= quietUpTo || change.importedAt !== undefined;
     // A webhook is not notified of its own changes.
     for (const endpoint of isQuiet ? [] : book.wanting(change))
       if (about?.data.webhookId !== endpoint.webhookId) wanted.push({ endpoint, change });
