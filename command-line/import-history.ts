@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { StartRefused } from '#kernel/base/start-refused.ts';
+import { IMPORT_LEASE } from '#shared/database/lease/import-lease.ts';
 import { type HeldLeases, migrateLeases } from '#shared/database/lease/lease.ts';
 import { takeLease } from '#shared/database/lease/take-lease.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
@@ -49,18 +50,16 @@ export const importFile: Command = {
   },
 };
 
-const LEASE = 'import';
-
 /** An import decides on states in memory, so nobody else may write meanwhile. */
 const beAlone = async (pool: Pool): Promise<HeldLeases> => {
   await migrateLeases(pool);
-  const held = await takeLease(pool, LEASE);
+  const held = await takeLease(pool, IMPORT_LEASE);
   if (held === undefined)
     throw new StartRefused(
       'Another import runs: wait until it ends, or stop it. If its process was killed, wait ten seconds, and run the command again.',
     );
   try {
-    await demandStopped(pool, { ownLease: LEASE });
+    await demandStopped(pool, { ownLease: IMPORT_LEASE });
     return held;
   } catch (error) {
     await held[Symbol.asyncDispose]();

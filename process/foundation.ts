@@ -11,6 +11,7 @@ import { openRateLimits } from '#process/engines/open-rate-limits.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { startNamingEvents } from '#shared/cursor-form/cursor-form.ts';
 import { demandWritable } from '#shared/database/demand-writable.ts';
+import { demandNoImport } from '#shared/database/lease/import-lease.ts';
 import { observePool } from '#shared/database/observe-pool.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { applyErasures } from '#shared/erasure/apply.ts';
@@ -100,6 +101,7 @@ export const openFoundation = async (
     }),
   );
   observePool(metrics, 'annals', pool);
+  if (!isReader) await demandNoImport(pool);
   await keepServedDomain(pool, domain);
   const namesEvents = await startNamingEvents(pool, { clock, signal });
   const masterKey = await openMasterKey(config);
