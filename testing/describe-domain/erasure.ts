@@ -39,7 +39,7 @@ export const checkErasure = async (stage: Stage, checks: Checks): Promise<void> 
     if (!isUser(kind))
       paths.push(...(await markKind(stage, kind, { person: person.userId, token: person.token, marks })));
   }
-  await stage.read('/', admin);
+  await stage.read('/me', admin);
   await operate(['projection', 'rebuild'], installation.settings, domain);
   const search = async (isSearched?: (place: string) => boolean) => [
     ...(await searchDatabase(DATABASE_URL, texts(), isSearched)),

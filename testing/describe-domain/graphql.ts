@@ -35,7 +35,7 @@ export const checkQueries = async (stage: Stage, checks: Checks): Promise<void> 
   const { domain, found, installation, actors, random } = stage;
   const { DATABASE_URL = '' } = installation.settings;
   if (!isCrowded(domain)) for (const situation of found.situations) await stage.shared(situation);
-  await stage.read('/', stage.admin);
+  await stage.read('/me', stage.admin);
   const schema = schemaOf(domain);
   const graphql = graphqlClientOf(installation);
   let rows = await readRows(domain, DATABASE_URL);

@@ -11,7 +11,7 @@ import type { Stage } from './stage.ts';
 export const checkRebuilding = async (stage: Stage, checks: Checks): Promise<void> => {
   const { installation, domain, host } = stage;
   const { settings } = installation;
-  await stage.read('/', stage.admin);
+  await stage.read('/me', stage.admin);
   const before = await rowsOf(stage, settings.DATABASE_URL ?? '');
   await operate(['projection', 'rebuild'], settings, domain);
   checks.equal(await rowsOf(stage, settings.DATABASE_URL ?? ''), before, 'the rows after a rebuild');
