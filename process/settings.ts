@@ -229,7 +229,7 @@ export const SETTINGS = {
     expected: 'a postgres: URL, such as postgres://user:password@host:5432/annals',
     fallbackText: 'DATABASE_URL',
     description:
-      'The same database without the pooler, if DATABASE_URL leads through one such as PgBouncer; needed for notifications. Without it, processes poll four times a second.',
+      'The same database without the pooler, if DATABASE_URL leads through one such as PgBouncer; needed for notifications. Without it, processes poll four times a second. Give it to all processes or to none: one without it sends no notifications, and the others look only every four seconds.',
     secret: true,
   },
   READ_DATABASE_URL: {

@@ -47,7 +47,10 @@ type TailOptions = {
 
 /** How often the end of the log is read if notifications cannot arrive. */
 export const POLL_MS = 250;
-/** The same if they can: each follows its commit, and only a process that dies in between sends none. */
+/**
+ * The same if they can. A notification follows its commit, and gets lost if the process or its connection ends
+ * in between.
+ */
 const POLL_LISTENING_MS = 4_000;
 
 /** How long a window that is live may go without such a read. */
