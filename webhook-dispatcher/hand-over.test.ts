@@ -38,7 +38,6 @@ const setUp = (runsMax: number) => {
   };
   return {
     ...own,
-    size: () => own.size,
     runOf,
     begun: () => [...under.keys()],
     queued,
@@ -76,6 +75,16 @@ test('a webhook that waits is run by the queue if that comes first', async () =>
   void run(idOf(2));
   expect(waiting.has(idOf(2))).toBe(false);
   expect(begun()).toEqual([1, 2]);
+});
+
+test('after a run that could not start, those that wait are left to the sweeper', async () => {
+  const { handOver, begun, runOf, waiting, size } = setUp(2);
+  handOver(plannedFor(1, 2, 3));
+  runOf(1).reject(new Error('the database does not answer'));
+  await until(size, (left) => left === 0);
+  expect([begun(), waiting.size]).toEqual([[1], 0]);
+  handOver(plannedFor(4));
+  expect(begun()).toEqual([1, 4]);
 });
 
 test('leaves more than its limit to the queue, and when it stops all that wait', () => {

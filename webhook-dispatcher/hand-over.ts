@@ -61,6 +61,10 @@ export const createHandOver = ({ runOnce, runsMax, enqueue, stopping, log, clock
       if (ended) return { hasMore: ended.hasMore || own.isAskedAgain };
       // Another process runs it, and may end before it looks for what was planned meanwhile.
       return own.offered.length > 0 ? { hasMore: true } : undefined;
+    } catch (error) {
+      // The database does not answer. The others would fail, too; the sweeper finds them in the ledger.
+      waiting.clear();
+      throw error;
     } finally {
       owned.delete(webhookId);
       hasRoom.announce();
@@ -96,9 +100,7 @@ export const createHandOver = ({ runOnce, runsMax, enqueue, stopping, log, clock
   });
 
   return {
-    get size(): number {
-      return owned.size;
-    },
+    size: () => owned.size,
     /** The webhooks that wait here for their runs. */
     waiting: waiting as ReadonlySet<WebhookId>,
     async run(webhookId: WebhookId): Promise<boolean> {

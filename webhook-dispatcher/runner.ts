@@ -132,7 +132,7 @@ export const createRunner = (dependencies: RunnerDependencies): Runner => {
       drain();
       while (running.size > 0 && clock.elapsedMs() < endsAtMs) await clock.sleep(LOOK_EVERY_MS);
       for (const each of running) each.cut();
-      while (own.size > 0 && clock.elapsedMs() < endsAtMs + RELEASE_WITHIN_MS)
+      while (own.size() > 0 && clock.elapsedMs() < endsAtMs + RELEASE_WITHIN_MS)
         await clock.sleep(LOOK_EVERY_MS);
       await renewing[Symbol.asyncDispose]();
     },
