@@ -26,10 +26,6 @@ const openShell = async (
 ): Promise<VNode> =>
   html`<${Shell} api=${openApi(session)} session=${session} domain=${await readDomain(declared)} />`;
 
-const root = document.getElementById('console');
-const { home = '', issuer = '', scope = '', domain = '' } = document.body.dataset;
-if (root !== null) await start(root, { home, issuer, scope }, domain);
-
 type Shut = Extract<Entrance, { readonly kind: 'signed-out' | 'beside' | 'failed' }>;
 
 /** Shown instead of the console while nobody is signed in. */
@@ -66,3 +62,8 @@ const failureInWords = (error: unknown): readonly [title: string, text: string] 
     `The authorization server refused the request: ${error.message || error.code}. Sign in again.`,
   ];
 };
+
+// At the end: it may need everything above at once.
+const root = document.getElementById('console');
+const { home = '', issuer = '', scope = '', domain = '' } = document.body.dataset;
+if (root !== null) await start(root, { home, issuer, scope }, domain);
