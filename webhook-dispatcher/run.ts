@@ -194,12 +194,12 @@ export class Run {
   async #take(): Promise<void> {
     if (this.#state.kind !== 'sending') return;
     const { claim, ledger } = this.#setting;
-    const { webhookId, isOrdered } = claim;
+    const { webhookId, version, isOrdered } = claim;
     const many = Math.min(TAKEN_MAX, this.#lanes * TAKEN_PER_LANE);
     this.#lookedAtMs = this.#setting.clock.elapsedMs();
     this.#state.mayBeMore = false;
     this.#isTaking = true;
-    const found = await ledger.take({ webhookId, isOrdered, many, held: [...this.#held] });
+    const found = await ledger.take({ webhookId, version, isOrdered, many, held: [...this.#held] });
     this.#isTaking = false;
     if (this.#state.kind !== 'sending') return;
     this.#hold(this.#state.waiting, found);

@@ -1,4 +1,4 @@
-import type { EventId, WebhookId } from '#kernel/base/brands.ts';
+import type { EventId, Version, WebhookId } from '#kernel/base/brands.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Pool } from '#shared/database/pool.ts';
@@ -123,6 +123,8 @@ const settleShapes = async (pool: Pool, settled: readonly Settled[]): Promise<re
 /** A run’s request for deliveries of its webhook. */
 type Wanted = {
   readonly webhookId: WebhookId;
+  /** The version of the webhook that the run knows: of a changed one it gets nothing. */
+  readonly version: Version;
   readonly isOrdered: boolean;
   readonly many: number;
   /** The deliveries that it already has. */
@@ -150,8 +152,10 @@ const TAKE = `
     taken.next_at <= now() as "isDue"
   from (
     -- With the offset, what is held is read once for each webhook, and not for each of its deliveries.
-    select webhook_id, is_ordered, many, held::uuid[] as held
-    from unnest($1::bigint[], $2::boolean[], $3::integer[], $4::text[]) as given (webhook_id, is_ordered, many, held) offset 0
+    select given.webhook_id, given.is_ordered, given.many, given.held::uuid[] as held
+    from unnest($1::bigint[], $2::boolean[], $3::integer[], $4::text[], $5::bigint[])
+      as given (webhook_id, is_ordered, many, held, version)
+    join webhook_ledger.endpoint on endpoint.webhook_id = given.webhook_id and endpoint.version = given.version offset 0
   ) as wanted
   cross join lateral (
     (select ${COLUMNS} from ${DUE} and not wanted.is_ordered and due.next_at <= now() and due.event_id <> all (wanted.held)
@@ -173,6 +177,7 @@ const takeDue = async (pool: Pool, wanted: readonly Wanted[]): Promise<readonly 
       wanted.map(({ isOrdered }) => isOrdered),
       wanted.map(({ many }) => many),
       wanted.map(({ held }) => `{${held.join(',')}}`),
+      wanted.map(({ version }) => version),
     ],
   });
   const taken = Map.groupBy(rows, ({ webhookId }) => webhookId);
