@@ -153,8 +153,7 @@ const TAKE = `
   from (
     -- With the offset, what is held is read once for each webhook, and not for each of its deliveries.
     select given.webhook_id, given.is_ordered, given.many, given.held::uuid[] as held
-    from unnest($1::bigint[], $2::boolean[], $3::integer[], $4::text[], $5::bigint[])
-      as given (webhook_id, is_ordered, many, held, version)
+    from unnest($1::bigint[], $2::boolean[], $3::integer[], $4::text[], $5::bigint[]) as given (webhook_id, is_ordered, many, held, version)
     join webhook_ledger.endpoint on endpoint.webhook_id = given.webhook_id and endpoint.version = given.version offset 0
   ) as wanted
   cross join lateral (
