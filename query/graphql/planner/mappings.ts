@@ -1,15 +1,14 @@
 import { itemType } from '#kernel/base/names.ts';
-import { isReadableWithItems } from '#kernel/conditions/references.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { ItemSource } from '../../rows/source.ts';
 import { sourcesOf } from '../../rows/sources.ts';
 import { viewSourcesOf } from '../../views/source.ts';
-import { listsOf, memberName } from '../rules/names.ts';
+import { listsOf } from '../rules/names.ts';
 import { itemOrder } from './cursors.ts';
 import { instantJson, type Pieces, plainJson } from './json.ts';
 import { idsOf, jsonOf, managedMapping, mappingOf } from './kinds.ts';
 import type { Mapping, Row, Which } from './mapping.ts';
-import { matching, type Options, presence } from './matching.ts';
+import { matching, type Options, presence, referencesTo } from './matching.ts';
 import { type Readable, viewerId } from './readable.ts';
 import { allOf, Sql, sql } from './sql.ts';
 import { mappingOfView, queriesOfView } from './views.ts';
@@ -67,21 +66,7 @@ export const mappingsOf = (domain: Domain, readable: Readable): Mappings => {
  */
 const mappingOfItems = ({ sources, readable, domain }: Options, items: ItemSource): Mapping => {
   const { kind, list, of, members } = items;
-  const references = members.flatMap((member): readonly (readonly [string, Which])[] => {
-    const { target } = member;
-    const source = target && sources.of(target.name);
-    if (!source) return [];
-    const isThere = (other: Row): readonly Sql[] =>
-      isReadableWithItems(domain, kind, member) ? [] : presence(source, other);
-    const which: Which = (other, row) => [
-      allOf([
-        sql`${other}.id = ${row}.${Sql.identifier(member.column)}`,
-        ...isThere(other),
-        readable.rightTo(source.right, other),
-      ]),
-    ];
-    return [[memberName(member), which]];
-  });
+  const references = referencesTo({ sources, readable, domain }, kind, members);
   return {
     table: sql`read_model.${Sql.identifier(list.table)}`,
     letter: 'i',

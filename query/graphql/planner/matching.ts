@@ -1,10 +1,11 @@
 import { pathId } from '#kernel/base/rest/path-id.ts';
-import type { Domain } from '#kernel/registry/registry.ts';
+import { isReadableWithItems } from '#kernel/conditions/references.ts';
+import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import { stateMemberOf } from '../../rows/rights.ts';
-import type { Filter, Source, Sources } from '../../rows/source.ts';
-import { orderName } from '../rules/names.ts';
+import type { Filter, Member, Source, Sources } from '../../rows/source.ts';
+import { memberName, orderName } from '../rules/names.ts';
 import { type Arguments, at } from './arguments.ts';
-import type { Row } from './mapping.ts';
+import type { Row, Which } from './mapping.ts';
 import type { Parameter, Value } from './parameter.ts';
 import type { Readable } from './readable.ts';
 import { allOf, Sql, sql } from './sql.ts';
@@ -102,3 +103,24 @@ export const filterSql = ({ name, column, by, def }: Filter, row: Row, args: Arg
       return sql`${value} @@ websearch_to_tsquery('simple', ${args.value('text', given(name, searchText), SEARCH)})`;
   }
 };
+
+/** The targets of references of an item of a list, or of the row of a view, as far as the caller may read them. */
+export const referencesTo = (
+  { sources, readable, domain }: Options,
+  kind: Kind,
+  members: readonly Member[],
+): readonly (readonly [name: string, which: Which])[] =>
+  members.flatMap((member) => {
+    const target = member.target && sources.of(member.target.name);
+    if (!target) return [];
+    const isThere = (other: Row): readonly Sql[] =>
+      isReadableWithItems(domain, kind, member) ? [] : presence(target, other);
+    const which: Which = (other, row) => [
+      allOf([
+        sql`${other}.id = ${row}.${Sql.identifier(member.column)}`,
+        ...isThere(other),
+        readable.rightTo(target.right, other),
+      ]),
+    ];
+    return [[memberName(member), which] as const];
+  });

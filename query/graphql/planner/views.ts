@@ -1,4 +1,3 @@
-import { isReadableWithItems } from '#kernel/conditions/references.ts';
 import { cursorIdentity, positionInCursor } from '../../views/cursor.ts';
 import { keyValue, type OrderColumn, orderOfView, type ViewSource } from '../../views/source.ts';
 import { memberName, orderName } from '../rules/names.ts';
@@ -7,7 +6,7 @@ import { opaque } from './cursors.ts';
 import { type Pieces, textJson } from './json.ts';
 import { idsOf, jsonOf } from './kinds.ts';
 import type { Mapping, Order, Row, Which } from './mapping.ts';
-import { type Options, presence } from './matching.ts';
+import { type Options, referencesTo } from './matching.ts';
 import { OutOfPlan } from './out-of-plan.ts';
 import type { Parameter } from './parameter.ts';
 import { allOf, Sql, sql } from './sql.ts';
@@ -15,20 +14,7 @@ import { allOf, Sql, sql } from './sql.ts';
 /** Maps the rows of a view to the read model. */
 export const mappingOfView = ({ sources, readable, domain }: Options, source: ViewSource): Mapping => {
   const { view, members, right, sorts } = source;
-  const references = members.flatMap((member): readonly (readonly [string, Which])[] => {
-    const other = member.target && sources.of(member.target.name);
-    if (!other) return [];
-    const isThere = (row: Row): readonly Sql[] =>
-      isReadableWithItems(domain, view.asked, member) ? [] : presence(other, row);
-    const which: Which = (row, parent) => [
-      allOf([
-        sql`${row}.id = ${parent}.${Sql.identifier(member.column)}`,
-        ...isThere(row),
-        readable.rightTo(other.right, row),
-      ]),
-    ];
-    return [[memberName(member), which]];
-  });
+  const references = referencesTo({ sources, readable, domain }, view.asked, members);
   return {
     table: sql`read_model.${Sql.identifier(view.table)}`,
     letter: 'v',
