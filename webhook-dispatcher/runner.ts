@@ -142,7 +142,10 @@ export const createRunner = (dependencies: RunnerDependencies): Runner => {
 const breakerIn = ({ breakerOpenings: openings }: Claim, openUntilMs = openings > 0 ? 0 : null): Breaker =>
   restored({ openings, openUntilMs });
 
-type Opening = { readonly claim: Claim; readonly breaker: Breaker; readonly claimedAtMs: number } & {
+type Opening = {
+  readonly claim: Claim;
+  readonly breaker: Breaker;
+  readonly claimedAtMs: number;
   readonly own: Pick<Own, 'isPlanned' | 'isCrowded'>;
 };
 
