@@ -68,6 +68,7 @@ const chain = async () => {
   await using _chain = await startChain({
     pool,
     eventLog,
+    masterKey,
     log: pino({ level: 'silent' }),
     metrics: createMetrics(),
     clock: REAL_TIME,

@@ -3,6 +3,7 @@ import { isPassing } from '#shared/database/failures.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
 import { createCodec } from '#shared/events/codec.ts';
+import type { MasterKey } from '#shared/keys/master-key.ts';
 import { openMasterKey } from '#shared/keys/master-key-file.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import type { Mending } from '#shared/projection/retry.ts';
@@ -19,7 +20,7 @@ import type { Terminal } from './terminal.ts';
 
 export type Projection = Mending &
   Pick<Installation, 'isDense' | 'config'> &
-  Pick<Terminal, 'domain'> & { readonly snapshots: Snapshots };
+  Pick<Terminal, 'domain'> & { readonly snapshots: Snapshots; readonly masterKey: MasterKey };
 
 /** The options of the connections: a transaction holds one while another looks up keys. */
 type Speaking = { readonly connectionsMax?: number; readonly statementTimeoutMs?: number };
@@ -51,6 +52,7 @@ export const withProjection = async (
     domain: terminal.domain,
     tables: tablesOf(terminal.domain),
     snapshots: createSnapshots({ pool, keys, masterKey, eventLog }),
+    masterKey,
     isDense,
     config,
   }).catch(explainPassing);

@@ -3,7 +3,7 @@
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { bytesText, plural, spanText } from '#shared/format.ts';
 import { checkNamesOf, type Finding, findingsOf } from '#shared/installation-health.ts';
-import type { AuditStatus } from '#shared/rest/audit.ts';
+import type { AuditStatus } from '#shared/rest/audit-status.ts';
 import type { OperationsStatus, ParkedItem } from '#shared/rest/operator.ts';
 import type { Command } from './arguments/command.ts';
 import { type Paint, paintOf } from './output/paint.ts';

@@ -9,6 +9,8 @@ export const PROVEN_TABLES = [
   'event_log.event',
   'audit.block',
   'audit.head',
+  'audit.tile',
+  'audit.checkpoint',
   'event_index.event',
   'event_index.moment',
   'webhook_ledger.endpoint',

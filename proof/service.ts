@@ -140,6 +140,7 @@ const verifyFor = async (
       codec: createCodec({ keys, domain }),
       domain,
       tables: tablesOf(domain),
+      masterKey,
       auditDir: settings.dir,
       snapshots: createSnapshots({ pool: own, keys, masterKey, eventLog }),
       given: { heads: [], keys: [] },

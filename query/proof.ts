@@ -10,7 +10,7 @@ import type { SeeingLog } from '#shared/event-log/own-cursor.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import type { Log } from '#shared/log.ts';
 import type { Caller } from '#shared/policy.ts';
-import type { AuditStatus } from '#shared/rest/audit.ts';
+import type { AuditStatus } from '#shared/rest/audit-status.ts';
 import type { RecordedEvent as ShownEvent } from '#shared/rest/recorded-event.ts';
 
 /** The dependencies of the proof's part of the interface. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AuditStatus } from '#shared/rest/audit.ts';
+import type { AuditStatus } from '#shared/rest/audit-status.ts';
 import type { OperationsStatus } from '#shared/rest/operator.ts';
 import { findingsOf } from './installation-health.ts';
 

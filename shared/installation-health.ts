@@ -1,5 +1,5 @@
 import { plural, spanText } from '#shared/format.ts';
-import type { AuditStatus } from '#shared/rest/audit.ts';
+import type { AuditStatus } from '#shared/rest/audit-status.ts';
 import type { OperationsStatus } from '#shared/rest/operator.ts';
 
 export type Finding = {

@@ -37,6 +37,10 @@ export type ChainFinding =
   | { readonly kind: 'head_unreadable'; readonly line: number; readonly source: HeadSource }
   /** In the file but not in the database, or vice versa. */
   | { readonly kind: 'head_missing'; readonly count: number; readonly source: HeadSource }
+  /** A tile of the tree differs from the chain, or is missing. */
+  | { readonly kind: 'tile_changed' | 'tile_missing'; readonly level: number; readonly index: number }
+  /** The head of the tree has another root or size, or a wrong signature. */
+  | { readonly kind: 'checkpoint_wrong'; readonly count: number; readonly why: string }
   /** A head covers more events than the log has: its end was cut off. */
   | { readonly kind: 'log_cut'; readonly count: number; readonly events: number; readonly source: HeadSource }
   /** The chain has more events than the log. */

@@ -6,30 +6,37 @@ import type { Connection } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { type Batch, followAhead } from '#shared/follower/follow-ahead.ts';
 import { type FollowingOptions, FULL_EVENTS, startFollowing } from '#shared/follower/follower.ts';
+import type { MasterKey } from '#shared/keys/master-key.ts';
 import { type ChainEnd, chainEndIn, FIND_CHAIN_END, insertBlock } from '../stored/blocks.ts';
 import { HASH_BYTES } from '../stored/chain.ts';
 import { blockOf, hashesOf } from './block-of.ts';
+import { createTree } from './grow-tree.ts';
 
-type ChainDependencies = Pick<FollowingOptions<unknown>, 'pool' | 'eventLog' | 'log' | 'metrics' | 'clock'>;
+type ChainDependencies = Pick<
+  FollowingOptions<unknown>,
+  'pool' | 'eventLog' | 'log' | 'metrics' | 'clock'
+> & {
+  readonly masterKey: MasterKey;
+};
 
 /** Nobody waits for a block, and each costs a transaction, so events are gathered for this time. */
 const REST_MS = 200;
 const BLOCK_EVENTS_MAX = 1_000;
 
 /**
- * Builds the chain beside the log, in one process at a time: blocks and checkpoint are written in one
- * transaction.
+ * Builds the chain beside the log, and the tree over it, in one process at a time: blocks, tiles and checkpoints
+ * are written in one transaction.
  */
-export const startChain = (dependencies: ChainDependencies): Promise<AsyncDisposable> =>
-  startFollowing<Batch<Buffer>>({
+export const startChain = (dependencies: ChainDependencies): Promise<AsyncDisposable> => {
+  const { pool, masterKey, eventLog } = dependencies;
+  const tree = createTree({ pool, masterKey, log: eventLog.identity });
+  return startFollowing<Batch<Buffer>>({
     ...dependencies,
     name: CHAIN,
     restMs: REST_MS,
     async *follow(after, signal, event) {
-      for await (const batch of followAhead(
-        { eventLog: dependencies.eventLog, signal, event, prepare: hashInParts },
-        after,
-      )) {
+      await tree.catchUp(signal);
+      for await (const batch of followAhead({ eventLog, signal, event, prepare: hashInParts }, after)) {
         const last = batch.events.at(-1);
         if (last)
           yield {
@@ -41,10 +48,13 @@ export const startChain = (dependencies: ChainDependencies): Promise<AsyncDispos
       }
     },
     async write({ events, ready }, connection, { after }) {
-      const [end] = await sendPipelined(connection, [FIND_CHAIN_END]);
-      await writeBlocks(connection, { events, hashes: Buffer.concat(ready), after, end: chainEndIn(end) });
+      const [end, ...answers] = await sendPipelined(connection, [FIND_CHAIN_END, ...tree.asks]);
+      const [hashes, before] = [Buffer.concat(ready), chainEndIn(end)];
+      await writeBlocks(connection, { events, hashes, after, end: before });
+      await tree.grow(connection, { count: before.count, hashes, answers });
     },
   });
+};
 
 /** Hashing blocks the event loop, so it is done in parts, between which requests are served. */
 const PART_EVENTS = 50;

@@ -18,11 +18,7 @@ const test = freshTest.extend('fill', { scope: 'file' }, () => async (audited) =
 
 const lines = async (audited: AuditedLog) => (await readFile(audited.files.heads, 'utf8')).trim().split('\n');
 const findings = async (audited: AuditedLog, given?: GivenHeads) => {
-  const checking = await beginChainCheck({
-    pool: audited.pool,
-    auditDir: audited.auditDir,
-    ...(given && { given }),
-  });
+  const checking = await beginChainCheck({ ...audited, ...(given && { given }) });
   await checking.take(await audited.events());
   return (await checking.end({ isWhole: true })).findings;
 };

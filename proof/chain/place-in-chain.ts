@@ -44,7 +44,8 @@ export const placeInChain = async (pool: Pool, event: RecordedEvent): Promise<Pl
 
 type Covering = { readonly count: number; readonly events: number; readonly hashes: Buffer };
 
-const countOf = async (
+/** The number of the event in the log, counted from 1; undefined if the chain does not have it there. */
+export const countOf = async (
   pool: Pool,
   { position }: RecordedEvent,
   hash: Buffer,

@@ -40,8 +40,7 @@ const check = async (
   audited: AuditedLog,
   { given, events, isWhole = true }: Options = {},
 ): Promise<ChainReport> => {
-  const { pool, auditDir } = audited;
-  const checking = await beginChainCheck({ pool, auditDir, ...(given && { given }) });
+  const checking = await beginChainCheck({ ...audited, ...(given && { given }) });
   const all = events ?? (await readTampered(audited));
   for (let from = 0; from < all.length; from += PAGE) await checking.take(all.slice(from, from + PAGE));
   return checking.end({ isWhole });
@@ -197,9 +196,10 @@ describe('on PostgreSQL, whoever', () => {
   }) => {
     await audited.tamper(`update event_log.event set data = '{"n":"other"}' where position = 6`);
     await rebuildBlocks(audited);
-    expect((await check(audited)).findings).toEqual(
-      ['file', 'database'].map((source) => ({ kind: 'head_changed', count: 12, source })).slice(0, 1),
-    );
+    expect((await check(audited)).findings).toEqual([
+      { kind: 'head_changed', count: 12, source: 'file' },
+      { kind: 'checkpoint_wrong', count: 12, why: 'root' },
+    ]);
   });
 
   test('and signs the result is found by the files outside the database', async ({ audited, given }) => {
@@ -275,7 +275,7 @@ describe('on PostgreSQL, whoever', () => {
     );
   });
 
-  test('cuts off the ends of log, chain and heads is found by the files outside, and only by them', async ({
+  test('cuts off the ends of log, chain and heads is found by the files outside, and by the tree', async ({
     audited,
     given,
   }) => {
@@ -284,9 +284,10 @@ describe('on PostgreSQL, whoever', () => {
     await audited.tamper('delete from audit.head where count > 8');
     expect((await check(audited)).findings).toEqual([
       { kind: 'log_cut', count: 12, events: 8, source: 'file' },
+      { kind: 'checkpoint_wrong', count: 12, why: 'size' },
     ]);
     await rm(audited.files.heads);
-    expect(new Set(kinds(await check(audited)))).toEqual(new Set(['head_missing']));
+    expect(new Set(kinds(await check(audited)))).toEqual(new Set(['head_missing', 'checkpoint_wrong']));
     expect((await check(audited, { given })).findings).toContainEqual({
       kind: 'log_cut',
       count: 12,
@@ -303,4 +304,39 @@ describe('on PostgreSQL, whoever', () => {
     await audited.tamper('delete from event_log.event');
     expect(kinds(await check(audited))).toContain('chain_ahead');
   });
+});
+
+/** Enough events to fill a tile, and some that do not. */
+const filled = async (audited: AuditedLog): Promise<void> => {
+  await audited.append(300);
+  await audited.prove();
+};
+
+test.for([
+  ['a tile', 'update audit.tile set hashes = set_byte(hashes, 9, get_byte(hashes, 9) # 1)', 'tile_changed'],
+  [
+    'the root of a tile',
+    'update audit.tile set root = set_byte(root, 9, get_byte(root, 9) # 1)',
+    'tile_changed',
+  ],
+  ['a tile that is no longer there', 'delete from audit.tile', 'tile_missing'],
+  [
+    'a tile too many',
+    `insert into audit.tile select level, index + 1, hashes, root from audit.tile`,
+    'tile_changed',
+  ],
+  [
+    'the text of the checkpoint',
+    `update audit.checkpoint set note = regexp_replace(note, E'\\n\\\\d+\\n', E'\\n299\\n')`,
+    'checkpoint_wrong',
+  ],
+  ['a checkpoint that cannot be read', `update audit.checkpoint set note = 'x'`, 'checkpoint_wrong'],
+  ['a checkpoint that is no longer there', 'delete from audit.checkpoint', 'checkpoint_wrong'],
+  ['the size of the checkpoint', 'update audit.checkpoint set size = 256', 'checkpoint_wrong'],
+] as const)('finds %s in the tree', async ([, statement, kind], { audited }) => {
+  await filled(audited);
+  expect((await check(audited)).findings).toEqual([]);
+  await audited.tamper(statement);
+  const { findings } = await check(audited);
+  expect(findings.map((finding) => finding.kind)).toContain(kind);
 });

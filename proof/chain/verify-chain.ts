@@ -1,15 +1,20 @@
 import type { Pool } from '#shared/database/pool.ts';
-import type { RecordedEvent } from '#shared/event-log/event-log.ts';
+import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { timeOf } from '#shared/event-log/time-of.ts';
+import type { MasterKey } from '#shared/keys/master-key.ts';
 import { headFilesIn } from '../heads/head-files.ts';
 import { readBlocks, readChainEnd } from '../stored/blocks.ts';
 import { hashOf } from '../stored/canonical.ts';
+import { checkTree } from './check-tree.ts';
 import { type ChainReport, Findings } from './findings.ts';
 import { type GivenHeads, openHeadSources } from './head-sources.ts';
 import { Walk } from './walk.ts';
 
 export type ChainCheckOptions = {
   readonly pool: Pool;
+  readonly eventLog: Pick<EventLog, 'identity'>;
+  /** Derives the salts of the tree. */
+  readonly masterKey: MasterKey;
   /** The folder of `heads.jsonl` and `keys.jsonl`. */
   readonly auditDir: string;
   /** Copies that an auditor has kept elsewhere. */
@@ -35,6 +40,8 @@ const NOTHING_GIVEN: GivenHeads = { heads: [], keys: [] };
  */
 export const beginChainCheck = async ({
   pool,
+  eventLog,
+  masterKey,
   auditDir,
   given = NOTHING_GIVEN,
 }: ChainCheckOptions): Promise<ChainCheck> => {
@@ -49,6 +56,12 @@ export const beginChainCheck = async ({
         await walk.step({ position, stream, version, hash: hashOf(event), at: timeOf(event) });
       }
     },
-    end: ({ isWhole }) => walk.end(isWhole, chained),
+    async end({ isWhole }) {
+      const report = await walk.end(isWhole, chained);
+      // A tree over wrong blocks says nothing about its tiles.
+      if (!isWhole || findings.listed.some(({ kind }) => kind.startsWith('block_'))) return report;
+      await checkTree({ pool, masterKey, log: eventLog.identity }, findings);
+      return { ...report, findings: findings.listed, findingsTotal: findings.total };
+    },
   };
 };

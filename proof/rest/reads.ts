@@ -1,4 +1,4 @@
-import type { Position } from '#kernel/base/brands.ts';
+import type { LogIdentity, Position } from '#kernel/base/brands.ts';
 import { LIMIT_DEFAULT } from '#kernel/base/rest/lists.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { LIVE_SCHEMA, PROJECTOR } from '#shared/database/read-model-schemas.ts';
@@ -6,14 +6,18 @@ import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { cursorAt, type SeeingLog } from '#shared/event-log/own-cursor.ts';
 import { readCheckpoint } from '#shared/follower/checkpoint.ts';
 import { type Caller, mayAlways } from '#shared/policy.ts';
-import type { AuditHead, AuditKeys, AuditStatus } from '#shared/rest/audit.ts';
+import type { AuditKeys } from '#shared/rest/audit.ts';
+import type { AuditHead } from '#shared/rest/audit-head.ts';
+import type { AuditStatus } from '#shared/rest/audit-status.ts';
 import type { Reads } from '../../query/rest/read-routes.ts';
 import { readFailureOf } from '../../query/rows/statement.ts';
+import { noteKeyOf } from '../chain/note-key.ts';
 import { readChainEnd } from '../stored/blocks.ts';
 import { readPublication } from '../stored/publication.ts';
 import { readHeadsAfter, readStatement, type StoredHead } from '../stored/signed-head.ts';
 import { type AuditKey, endorsementText, readAuditKeys } from '../stored/signing-keys.ts';
 import { listDifferences, readWatched, type Watched } from '../stored/watch.ts';
+import { verifierKeyOf } from '../tree/note.ts';
 
 type AuditReadDependencies = { readonly pool: Pool; readonly eventLog: SeeingLog & Pick<EventLog, 'head'> };
 
@@ -41,7 +45,8 @@ export const auditReads = (
   },
 
   async listAuditKeys() {
-    const keys: AuditKeys['keys'] = (await readAuditKeys(dependencies.pool)).map(toldKey);
+    const { pool, eventLog } = dependencies;
+    const keys: AuditKeys['keys'] = (await readAuditKeys(pool)).map((key) => toldKey(key, eventLog.identity));
     return { kind: 'item', version: undefined, item: { keys } satisfies AuditKeys };
   },
 });
@@ -114,7 +119,7 @@ const toldHead = ({ count, statement, signature }: StoredHead): AuditHead => {
   return { count, at, head, key, statement, signature };
 };
 
-const toldKey = (key: AuditKey): AuditKeys['keys'][number] => ({
+const toldKey = (key: AuditKey, log: LogIdentity): AuditKeys['keys'][number] => ({
   ...key.publicKey,
   kid: key.id,
   use: 'sig',
@@ -123,4 +128,5 @@ const toldKey = (key: AuditKey): AuditKeys['keys'][number] => ({
   endorsed_by: key.endorsedBy,
   endorsement: key.endorsement,
   endorsement_text: endorsementText(key),
+  vkey: verifierKeyOf(noteKeyOf(key.publicKey, log)),
 });

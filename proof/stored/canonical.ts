@@ -30,5 +30,6 @@ const withSortedNames = (_name: string, value: unknown): unknown =>
 export type Canonical = Omit<RecordedEvent, 'position' | 'recordedAt'>;
 
 /** The SHA-256 of the canonical form, which the hash chain consists of. */
-export const hashOf = (event: Canonical): Buffer =>
-  createHash('sha256').update(canonicalForm(event)).digest();
+export const hashOf = (event: Canonical): Buffer => hashOfCanonical(canonicalForm(event));
+
+export const hashOfCanonical = (form: string): Buffer => createHash('sha256').update(form).digest();

@@ -10,6 +10,7 @@ import {
 } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import * as z from 'zod';
+import type { Answer, Statement } from '#shared/database/pipeline.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
@@ -39,15 +40,36 @@ export const auditKey = z.strictObject({
 
 export type AuditKeyDependencies = { readonly pool: Pool; readonly masterKey: MasterKey };
 
-export type Signer = { readonly key: string; sign(text: string): string };
+export type Signer = { readonly key: string; readonly publicKey: PublicKey; sign(text: string): string };
 
 /** Signs with the newest key, and creates the first one if there is none. Signatures are in base64url. */
 export const openSigner = ({ pool, masterKey }: AuditKeyDependencies): Promise<Signer> =>
   inTransaction(pool, async (connection) => {
     const newest = (await lockNewest(connection)) ?? (await addKey(connection, masterKey, undefined));
-    const privateKey = openKey(masterKey, newest);
-    return { key: newest.id, sign: (text) => signBy(privateKey, text) };
+    return signerOf(masterKey, newest);
   });
+
+const signerOf = (masterKey: MasterKey, row: KeyRow): Signer => {
+  const privateKey = openKey(masterKey, row);
+  const publicKey = auditKey.shape.publicKey.parse(createPublicKey(privateKey).export({ format: 'jwk' }));
+  return { key: row.id, publicKey, sign: (text) => signBy(privateKey, text) };
+};
+
+const NEWEST_KEY = 'select id, sealed from audit.signing_key order by number desc limit 1';
+
+/** The newest key, for callers that send it with other statements. */
+export const FIND_NEWEST_KEY: Statement = { name: 'audit-newest-key', text: NEWEST_KEY };
+
+/** The signer of the newest key in the answer. It is opened once, and again after a rotation. */
+export const signersIn = (masterKey: MasterKey): ((answer: Answer | undefined) => Signer) => {
+  let signer: Signer | undefined;
+  return (answer) => {
+    const row = answer?.rows[0] as KeyRow | undefined;
+    if (row === undefined) throw new Error('There is no key that signs heads.');
+    if (signer?.key !== row.id) signer = signerOf(masterKey, row);
+    return signer;
+  };
+};
 
 /** Creates a new key, endorsed by the one before it, which signs from the next head on. */
 export const rotateAuditKey = ({ pool, masterKey }: AuditKeyDependencies): Promise<string> =>
@@ -127,9 +149,7 @@ type KeyRow = { readonly id: string; readonly sealed: Buffer };
 /** Of several processes that want a new key, one creates it. */
 const lockNewest = async (connection: Connection): Promise<KeyRow | undefined> => {
   await connection.query(`select pg_advisory_xact_lock(hashtext('annals audit key'))`);
-  const { rows } = await connection.query<KeyRow>(
-    'select id, sealed from audit.signing_key order by number desc limit 1',
-  );
+  const { rows } = await connection.query<KeyRow>(NEWEST_KEY);
   return rows[0];
 };
 

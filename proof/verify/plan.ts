@@ -16,7 +16,7 @@ import type { ChainCheckOptions } from '../chain/verify-chain.ts';
 import { readChainEnd } from '../stored/blocks.ts';
 
 export type Verification = Mending &
-  Pick<ChainCheckOptions, 'auditDir' | 'given'> & {
+  Pick<ChainCheckOptions, 'masterKey' | 'auditDir' | 'given'> & {
     /** The position to verify up to; by default the end of the log. */
     readonly at?: Position;
     /** Whether rows are rebuilt and compared, or only the log and its chain are checked. */

@@ -11,7 +11,6 @@ import {
   createChangeReader,
 } from '#shared/change-stream/changes.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { findIndexed } from '#shared/event-index/event-index.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { type Caller, mayAlways } from '#shared/policy.ts';
@@ -24,7 +23,8 @@ import type { Reader, Reads } from '../rest/read-routes.ts';
 import { readFailureOf } from '../rows/statement.ts';
 import type { DeliveriesOf } from './deliveries.ts';
 import { matcherOf } from './filter.ts';
-import { indexEnd, readBehind, walkIndexed } from './indexed.ts';
+import { findEvent } from './find-event.ts';
+import { walkIndexed } from './indexed.ts';
 import { readPage } from './page.ts';
 import type { RepresentEvent } from './representation.ts';
 
@@ -126,27 +126,6 @@ const asFailure = (cause: unknown): never => {
 };
 
 const withChain = (chain: PlaceInChain | undefined) => chain && { chain };
-
-/**
- * Finds an event by the index, or in the log after it; undefined for events that the read model has not
- * reached.
- */
-const findEvent = async (
-  { pool, eventLog, changes }: Dependencies,
-  id: EventId,
-): Promise<RecordedEvent | undefined> => {
-  const upTo = await changes.head();
-  const place = await findIndexed(pool, id).catch(asFailure);
-  if (place === undefined) {
-    const events = await readBehind(eventLog, { after: await indexEnd({ pool, eventLog }), upTo });
-    return events.find((event) => event.id === id);
-  }
-  if (place.position > upTo) return undefined;
-  // The log may have lost it since it was indexed.
-  for await (const [event] of eventLog.read(place.stream, place.version, place.version))
-    return event?.id === id ? event : undefined;
-  return undefined;
-};
 
 type Reading = Pick<Dependencies, 'eventLog'> & { readonly reader: ChangeReader };
 

@@ -28,6 +28,9 @@ const HEAD = {
   signature: 'hgyY0il_MGCjP0JzlnLWG1PPOt7-09PGcvMg3AIbQR6dWbhijcNR4ki4iylGjg5BhVsPt9g7sVvpAr_MuM0KAg',
 };
 
+const VKEY =
+  'annals/6f9619ff-8b86-4011-b42d-00c04fc964ff+b99cd67e+AddamAGCsQq31Uv+08lkBzoO4XLz2qYjJa8CGmj3B1Ea';
+
 const SERVICE = {
   name: 'Importer',
   tokenEndpointAuthMethod: 'client_secret_basic',
@@ -199,6 +202,13 @@ const KERNEL_EXAMPLES: Examples = {
   },
   NewReplay: { from: '6f9619ff-1a0' },
   AuditHead: HEAD,
+  EventProof: {
+    event: EVENT_ID,
+    index: 1439,
+    size: 1440,
+    vkey: VKEY,
+    proof: 'c2sp.org/tlog-proof@v1\nextra eyJldmVudCI6…\nindex 1439\n…',
+  },
   AuditKeys: {
     keys: [
       {
@@ -212,6 +222,7 @@ const KERNEL_EXAMPLES: Examples = {
         endorsed_by: null,
         endorsement: null,
         endorsement_text: '{"endorses":"kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k","key":null}',
+        vkey: VKEY,
       },
     ],
   },

@@ -39,7 +39,8 @@ type KeyPurpose =
   | 'audit-key'
   | 'upload-address'
   | 'snapshot'
-  | 'row-proof';
+  | 'row-proof'
+  | 'proof-salt';
 
 /** The key of 32 bytes for one purpose, by HKDF-SHA256 (RFC 5869); it reveals nothing about the others. */
 export const deriveKey = (master: MasterKey, purpose: KeyPurpose): Buffer =>

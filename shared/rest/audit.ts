@@ -2,24 +2,10 @@ import * as z from 'zod';
 import { PAGE } from '#kernel/base/rest/lists.ts';
 import type { RestOperation } from '#kernel/base/rest/operation.ts';
 import { timestamp } from '#kernel/base/values.ts';
+import { AuditHead, count } from './audit-head.ts';
+import { AuditStatus } from './audit-status.ts';
 import { SPAN } from './events.ts';
 import { ExportLine } from './export-line.ts';
-
-const count = z.int().nonnegative();
-const hash = z.string().regex(/^[0-9a-f]{64}$/);
-const cursor = z.string();
-
-export const AuditHead = z
-  .strictObject({
-    count: count.meta({ description: 'The number of events that it covers.' }),
-    at: timestamp.meta({ description: 'When it was signed.' }),
-    head: hash.meta({ description: 'The head of the hash chain after `count` events.' }),
-    key: z.string().meta({ description: 'The `kid` of the key that signed it.' }),
-    statement: z.string().meta({ description: 'The signed text, byte by byte.' }),
-    signature: z.string().meta({ description: 'Ed25519, in base64url.' }),
-  })
-  .meta({ id: 'AuditHead' });
-export type AuditHead = Readonly<z.infer<typeof AuditHead>>;
 
 const AuditKeys = z
   .strictObject({
@@ -41,74 +27,28 @@ const AuditKeys = z
           .nullable()
           .meta({ description: 'The signature of that key over `endorsement_text`.' }),
         endorsement_text: z.string(),
+        vkey: z.string().meta({
+          description: 'The key as verifiers of signed notes take it, with the name of this log.',
+        }),
       }),
     ),
   })
   .meta({ id: 'AuditKeys' });
 export type AuditKeys = Readonly<z.infer<typeof AuditKeys>>;
 
-const AuditStatus = z
+const EventProof = z
   .strictObject({
-    log: z.strictObject({ cursor: cursor.meta({ description: 'The end of the log.' }) }),
-    chain: z.strictObject({
-      count: count.meta({ description: 'The number of events in the hash chain.' }),
-      cursor,
-      head: hash,
-    }),
-    signed: AuditHead.pick({ count: true, at: true, head: true, key: true })
-      .nullable()
-      .meta({ description: 'The newest head outside the database.' }),
-    unproven: z
-      .strictObject({
-        events: count.meta({
-          description:
-            'Number of events in the chain after that head: nothing outside the database proves them yet.',
-        }),
-        since: timestamp.nullable(),
-      })
-      .meta({ description: 'The events after that head.' }),
-    readModel: z.strictObject({
-      cursor: cursor.meta({ description: 'The last event that the read model has applied.' }),
-    }),
-    verified: z
-      .strictObject({
-        count: count.meta({ description: 'Number of events that the current round has verified.' }),
-        cursor,
-        began: timestamp,
-        finished: timestamp
-          .nullable()
-          .meta({ description: 'End of the last complete round; null before the first one.' }),
-        differences: count.meta({
-          description: 'Findings of the current round, or of the last complete one if that had more.',
-        }),
-      })
-      .nullable()
-      .meta({ description: 'Progress of the background verification; null before it has started.' }),
-    differences: z
-      .array(
-        z.strictObject({
-          kind: z.string(),
-          cursor: cursor.nullable(),
-          stream: z.string().nullable(),
-          version: z.int().nullable(),
-          fields: z.array(z.string()),
-          at: timestamp,
-        }),
-      )
-      .exactOptional()
-      .meta({ description: 'The first differences. Only administrators see them.' }),
-    problem: z
-      .string()
-      .nullable()
-      .exactOptional()
-      .meta({ description: 'Why no head is published. Only administrators see it.' }),
-    parked: count.exactOptional().meta({
+    event: z.uuid().meta({ description: 'The id of the event.' }),
+    index: count.meta({ description: 'Its place in the log, counted from 0.' }),
+    size: count.meta({ description: 'The number of events that the checkpoint covers.' }),
+    vkey: z.string().meta({ description: 'The key that signed the checkpoint.' }),
+    proof: z.string().meta({
       description:
-        'Number of items that cannot be read because of one of their events. Only administrators see it.',
+        'The file (C2SP tlog-proof): the event as it was recorded, its salt, the hashes from its leaf to the root, and the signed checkpoint. `annals audit check` verifies it, and so does every verifier of such logs.',
     }),
   })
-  .meta({ id: 'AuditStatus' });
-export type AuditStatus = Readonly<z.infer<typeof AuditStatus>>;
+  .meta({ id: 'EventProof' });
+export type EventProof = Readonly<z.infer<typeof EventProof>>;
 
 const after = z
   .string()
@@ -170,6 +110,20 @@ export const AUDIT_OPERATIONS = {
       after: after.optional().meta({ description: 'Only heads that cover more events.' }),
     }),
     answer: { status: 200, description: 'Heads in the order of the log.', kind: 'list', schema: AuditHead },
+  },
+  getEventProof: {
+    method: 'GET',
+    path: '/events/{eventId}/proof',
+    role: 'query',
+    summary: 'A proof that an event is in the log, which a stranger can check',
+    right: 'events.export',
+    refusals: ['forbidden'],
+    answer: {
+      status: 200,
+      description: 'The proof of this event in the newest checkpoint.',
+      kind: 'item',
+      schema: EventProof,
+    },
   },
   listAuditKeys: {
     method: 'GET',

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one form: the report of a verification.
 import * as z from 'zod';
 
 const position = z.int().min(0);
@@ -125,6 +126,9 @@ const chainFinding = z.looseObject({
     'event_moved',
     'block_changed',
     'block_missing',
+    'tile_changed',
+    'tile_missing',
+    'checkpoint_wrong',
     'head_changed',
     'head_signature_wrong',
     'head_unreadable',

@@ -39,7 +39,7 @@ export type AuditedLog = AsyncDisposable & {
   tamper(statement: string, values?: readonly unknown[]): Promise<void>;
 };
 
-const APPEND_ONLY = ['event_log.event', 'audit.block', 'audit.head', 'audit.signing_key'];
+const APPEND_ONLY = ['event_log.event', 'audit.block', 'audit.head', 'audit.signing_key', 'audit.tile'];
 
 export const createAuditedLog = async (
   startLog: StartLog = inTheDatabase,
@@ -55,7 +55,14 @@ export const createAuditedLog = async (
   const masterKey = parseMasterKey(randomBytes(32).toString('base64'));
   const files = headFilesIn(auditDir);
   const chain = () =>
-    startChain({ pool, eventLog, log: pino({ level: 'silent' }), metrics: createMetrics(), clock });
+    startChain({
+      pool,
+      eventLog,
+      masterKey,
+      log: pino({ level: 'silent' }),
+      metrics: createMetrics(),
+      clock,
+    });
   const untilChained = async () => {
     const head = await eventLog.head();
     await until(

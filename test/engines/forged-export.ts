@@ -37,7 +37,7 @@ export const signAnew = async (folder: string, keys: readonly AuditKey[], signer
     ...manifest
   } = SignedManifest.parse(JSON.parse(await readFile(file, 'utf8')));
   const forged = signManifest(
-    { key: signer.id, sign: signer.sign },
+    { key: signer.id, publicKey: signer.publicKey, sign: signer.sign },
     { ...manifest, heads: [], keys: [...keys] },
   );
   await writeFile(file, JSON.stringify(forged));

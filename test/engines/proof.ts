@@ -16,14 +16,18 @@ type Running = { readonly database: CommandDatabase; readonly side: CommandSide 
  * At rest, the log, the chain, the heads in both places, and the read model agree. Returns how much the heads
  * outside cover.
  */
-export const expectProven = async ({ database, side: { pool, eventLog } }: Running): Promise<ChainReport> => {
+export const expectProven = async ({
+  database,
+  side: { pool, eventLog, masterKey },
+}: Running): Promise<ChainReport> => {
   const head = await eventLog.head();
   await until(
     () => readChainEnd(pool),
     ({ position }) => position === head,
     30_000,
   );
-  const checking = await beginChainCheck({ pool, auditDir: join(database.settings.DATA_DIR ?? '', 'audit') });
+  const auditDir = join(database.settings.DATA_DIR ?? '', 'audit');
+  const checking = await beginChainCheck({ pool, eventLog, masterKey, auditDir });
   for await (const events of eventLog.follow(START, new AbortController().signal)) {
     await checking.take(events);
     if ((events.at(-1)?.position ?? START) >= head) break;

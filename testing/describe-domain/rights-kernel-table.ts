@@ -86,7 +86,7 @@ export const kernelRights = (another: number): readonly KernelRights[] => [
   },
   {
     ...{ needs: 'administrator', ...reading, isAbsent: true },
-    rest: { getOrder: undefined, getErasureOfUser: undefined },
+    rest: { getOrder: undefined, getErasureOfUser: undefined, getEventProof: undefined },
   },
   {
     ...{ needs: 'administrator', scope: 'manage:operations', graphql: {}, rest: { verifyLog: undefined } },

@@ -1,5 +1,6 @@
 import { countText, plural } from '#shared/format.ts';
-import type { AuditHead, AuditStatus } from '#shared/rest/audit.ts';
+import type { AuditHead } from '#shared/rest/audit-head.ts';
+import type { AuditStatus } from '#shared/rest/audit-status.ts';
 import type { OperatorCommand } from '#shared/rest/operator.ts';
 import { useApi, useAsked, usePages } from '../base/asking.ts';
 import { html } from '../base/html.ts';

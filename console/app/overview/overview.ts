@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { bytesText, countText, plural, rateText, spanText } from '#shared/format.ts';
 import { checkNamesOf, findingsOf, type Seen } from '#shared/installation-health.ts';
-import type { AuditStatus } from '#shared/rest/audit.ts';
+import type { AuditStatus } from '#shared/rest/audit-status.ts';
 import type { OperationsSamples, OperationsStatus } from '#shared/rest/operator.ts';
 import { useApi, useAsked } from '../base/asking.ts';
 import { html } from '../base/html.ts';

@@ -1,0 +1,83 @@
+import { createHash, createPublicKey, verify } from 'node:crypto';
+
+/** Signed notes of C2SP: a text, and lines of signatures, each with the name and the id of its key. */
+
+/** An Ed25519 key that signs notes, by the name under which it signs. */
+export type NoteKey = { readonly name: string; readonly publicKey: Buffer };
+
+const ED25519 = 1;
+const KEY_BYTES = 32;
+const ID_BYTES = 4;
+const SIGNATURE_BYTES = 64;
+const DASH = '— ';
+
+/** The hint by which a verifier finds the key of a signature. */
+export const keyIdOf = ({ name, publicKey }: NoteKey): Buffer =>
+  createHash('sha256')
+    .update(`${name}\n`)
+    .update(Buffer.of(ED25519))
+    .update(publicKey)
+    .digest()
+    .subarray(0, ID_BYTES);
+
+/** The key as verifiers of notes take it: `name+id+key`. */
+export const verifierKeyOf = (key: NoteKey): string =>
+  `${key.name}+${keyIdOf(key).toString('hex')}+${Buffer.concat([Buffer.of(ED25519), key.publicKey]).toString('base64')}`;
+
+const VERIFIER_KEY = /^([^\s+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]+=*)$/;
+
+/** Undefined if it is no Ed25519 key, or if its id is that of another key. */
+export const parseVerifierKey = (text: string): NoteKey | undefined => {
+  const [, name, id, encoded] = VERIFIER_KEY.exec(text.trim()) ?? [];
+  if (name === undefined || encoded === undefined) return undefined;
+  const bytes = Buffer.from(encoded, 'base64');
+  if (bytes.length !== 1 + KEY_BYTES || bytes[0] !== ED25519) return undefined;
+  const key = { name, publicKey: bytes.subarray(1) };
+  return keyIdOf(key).toString('hex') === id ? key : undefined;
+};
+
+type Signature = { readonly name: string; readonly id: Buffer; readonly bytes: Buffer };
+
+export type Note = { readonly text: string; readonly signatures: readonly Signature[] };
+
+/** The text ends with a line break, and the signature is over all of it. */
+export const writeNote = (text: string, key: NoteKey, signature: Buffer): string =>
+  `${text}\n${DASH}${key.name} ${Buffer.concat([keyIdOf(key), signature]).toString('base64')}\n`;
+
+const SIGNATURE = /^— ([^\s+]+) ([A-Za-z0-9+/]+=*)$/;
+const SIGNATURES_MAX = 100;
+
+/** Undefined if the text is no signed note. */
+export const parseNote = (note: string): Note | undefined => {
+  const end = note.lastIndexOf('\n\n');
+  if (end < 0 || !note.endsWith('\n')) return undefined;
+  const lines = note.slice(end + 2, -1).split('\n');
+  if (lines.length > SIGNATURES_MAX) return undefined;
+  const signatures = lines.map(parseSignature);
+  return signatures.every((each) => each !== undefined)
+    ? { text: note.slice(0, end + 1), signatures: signatures.filter((each) => each !== undefined) }
+    : undefined;
+};
+
+const parseSignature = (line: string): Signature | undefined => {
+  const [, name, encoded = ''] = SIGNATURE.exec(line) ?? [];
+  const bytes = Buffer.from(encoded, 'base64');
+  return name === undefined || bytes.length <= ID_BYTES
+    ? undefined
+    : { name, id: bytes.subarray(0, ID_BYTES), bytes: bytes.subarray(ID_BYTES) };
+};
+
+/** Whether the key has signed the note; a wrong signature in its name is none. */
+export const isNoteSignedBy = ({ text, signatures }: Note, key: NoteKey): boolean => {
+  const ours = signatures.filter(({ name, id }) => name === key.name && id.equals(keyIdOf(key)));
+  return ours.length > 0 && ours.every(({ bytes }) => isRight(text, key, bytes));
+};
+
+const isRight = (text: string, { publicKey }: NoteKey, signature: Buffer): boolean => {
+  if (signature.length !== SIGNATURE_BYTES) return false;
+  const key = createPublicKey({
+    key: { kty: 'OKP', crv: 'Ed25519', x: publicKey.toString('base64url') },
+    format: 'jwk',
+  });
+  return verify(null, Buffer.from(text), key, signature);
+};

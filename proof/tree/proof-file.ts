@@ -1,0 +1,134 @@
+import * as z from 'zod';
+import { hashOfCanonical } from '../stored/canonical.ts';
+import { rootByInclusion } from './check-proofs.ts';
+import { type Checkpoint, parseCheckpoint } from './checkpoint.ts';
+import { leafHash } from './hashes.ts';
+import { saltedEntry } from './leaves.ts';
+import { isNoteSignedBy, keyIdOf, type Note, type NoteKey, parseNote } from './note.ts';
+
+/** A proof that an event is in the log, as one file that needs nothing else (C2SP tlog-proof). */
+export type EventProof = {
+  /** The canonical form of the event, as it was recorded. */
+  readonly event: string;
+  readonly salt: Buffer;
+  readonly index: number;
+  readonly hashes: readonly Buffer[];
+  /** The signed checkpoint. */
+  readonly note: string;
+};
+
+const FIRST_LINE = 'c2sp.org/tlog-proof@v1';
+
+export const writeProof = ({ event, salt, index, hashes, note }: EventProof): string =>
+  [
+    FIRST_LINE,
+    `extra ${Buffer.from(JSON.stringify({ event, salt: salt.toString('base64') })).toString('base64')}`,
+    `index ${index}`,
+    ...hashes.map((hash) => hash.toString('base64')),
+    '',
+    note,
+  ].join('\n');
+
+const Extra = z.strictObject({ event: z.string(), salt: z.base64() });
+
+const HEAD = /^extra ([A-Za-z0-9+/]+=*)\nindex (0|[1-9]\d{0,15})((?:\n[A-Za-z0-9+/]{43}=)*)$/;
+
+/** Undefined if the text has not this form, or ends too early. */
+const parseProof = (text: string): EventProof | undefined => {
+  const end = text.indexOf('\n\n');
+  if (end < 0 || !text.startsWith(`${FIRST_LINE}\n`)) return undefined;
+  const [, extra = '', index = '', hashes] = HEAD.exec(text.slice(FIRST_LINE.length + 1, end)) ?? [];
+  const read = hashes === undefined ? undefined : readExtra(extra);
+  return read && hashes !== undefined
+    ? {
+        event: read.event,
+        salt: Buffer.from(read.salt, 'base64'),
+        index: Number(index),
+        hashes: hashes
+          .split('\n')
+          .slice(1)
+          .map((hash) => Buffer.from(hash, 'base64')),
+        note: text.slice(end + 2),
+      }
+    : undefined;
+};
+
+const readExtra = (encoded: string): z.infer<typeof Extra> | undefined => {
+  try {
+    return Extra.parse(JSON.parse(Buffer.from(encoded, 'base64').toString()));
+  } catch {
+    return undefined;
+  }
+};
+
+/** The parts of every event. */
+const Recorded = z.looseObject({
+  stream: z.string(),
+  version: z.int(),
+  id: z.string(),
+  type: z.string(),
+  metadata: z.looseObject({}),
+  data: z.looseObject({}),
+});
+type RecordedInProof = z.infer<typeof Recorded>;
+
+export type Checked =
+  | {
+      readonly isProven: true;
+      readonly event: RecordedInProof;
+      readonly index: number;
+      readonly checkpoint: Checkpoint;
+      readonly key: NoteKey;
+    }
+  | { readonly isProven: false; readonly reason: string };
+
+/** Keys without a name are taken for those of the log that the proof names. */
+export type TrustedKey = Pick<NoteKey, 'publicKey'> & Partial<Pick<NoteKey, 'name'>>;
+
+/** Checks a proof with nothing but the keys that one trusts: no log, no database, no network. */
+export const checkProof = (text: string, trusted: readonly TrustedKey[]): Checked => {
+  const proof = parseProof(text);
+  const note = proof && parseNote(proof.note);
+  const checkpoint = note && parseCheckpoint(note.text);
+  if (proof === undefined || note === undefined || checkpoint === undefined)
+    return notProven('The file is no proof of an event, or a part of it is missing.');
+  const key = signedBy(note, checkpoint, trusted);
+  if (typeof key === 'string') return notProven(key);
+  const event = readEvent(proof.event);
+  if (event === undefined) return notProven('The file has no event of Annals.');
+  const { index, hashes } = proof;
+  const { size, root } = checkpoint;
+  const entry = saltedEntry(proof.salt, hashOfCanonical(proof.event));
+  const found = rootByInclusion({ leaf: leafHash(entry), index, size, proof: hashes });
+  if (found === undefined || !found.equals(root))
+    return notProven(
+      `The log does not have this event in place ${index + 1}: the event, or its proof, was changed.`,
+    );
+  return { isProven: true, event, index, checkpoint, key };
+};
+
+const notProven = (reason: string): Checked => ({ isProven: false, reason });
+
+/** The key that has signed the checkpoint, or the reason why none has. */
+const signedBy = (note: Note, { origin }: Checkpoint, trusted: readonly TrustedKey[]): NoteKey | string => {
+  const keys = trusted.map(({ name = origin, publicKey }) => ({ name, publicKey }));
+  const key = keys.find((each) => hasLineOf(note, each));
+  if (key === undefined)
+    return keys.some(({ name }) => name === origin)
+      ? `The checkpoint of the proof is signed by none of the given keys.`
+      : `The proof is of the log ${origin}, and the given keys are of ${keys.map(({ name }) => name).join(', ')}.`;
+  return isNoteSignedBy(note, key) && key.name === origin
+    ? key
+    : 'The signature of the checkpoint is wrong: the checkpoint was changed after it was signed.';
+};
+
+const hasLineOf = ({ signatures }: Note, key: NoteKey): boolean =>
+  signatures.some(({ name, id }) => name === key.name && id.equals(keyIdOf(key)));
+
+const readEvent = (text: string): RecordedInProof | undefined => {
+  try {
+    return Recorded.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+};
