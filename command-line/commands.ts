@@ -3,6 +3,7 @@ import { type PartName, serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { accountRemovePasskeys, accountResetSecondFactor, invite, passwordLink } from './accounts.ts';
 import type { Command } from './arguments/command.ts';
+import { auditCheck } from './audit-check.ts';
 import { auditVerify } from './audit-verify.ts';
 import { bench } from './bench/bench.ts';
 import {
@@ -24,6 +25,7 @@ import { domainRename } from './domain/rename.ts';
 import { erasureApply, erasureList, erasureReport } from './erasure.ts';
 import { erasureLostKeys } from './erasure-lost-keys.ts';
 import { events } from './events/events.ts';
+import { eventsProof } from './events/proof.ts';
 import { eventsShow } from './events/show.ts';
 import { documentsList, documentsLoad, documentsRemove, graphqlSchema } from './graphql.ts';
 import type { Group } from './help.ts';
@@ -83,14 +85,14 @@ const GROUPS: readonly Group[] = [
     ],
   ],
   ['Installation', [status, doctor, bench]],
-  ['Events', [events, eventsShow]],
+  ['Events', [events, eventsShow, ...of('proof', [eventsProof])]],
   ['Webhooks', of('webhooks', [webhooksList, webhooksShow, webhooksEnable, webhooksDisable, webhooksTest])],
   ['Deliveries', of('webhooks', [deliveriesList, deliveriesShow, deliveriesResend, deliveriesResendFailed])],
   [
     'Event log',
     [logTail, logShow, importFile, logExport, logImport, logCopy, logRenew, logAcceptServer, logAppend],
   ],
-  ['Proof', [...of('proof', [auditVerify]), replay, ...of('proof', [auditRotateKey])]],
+  ['Proof', [...of('proof', [auditVerify, auditCheck]), replay, ...of('proof', [auditRotateKey])]],
   [
     'Read model',
     [

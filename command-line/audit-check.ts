@@ -1,0 +1,109 @@
+import { readFile } from 'node:fs/promises';
+import * as z from 'zod';
+import { StartRefused } from '#kernel/base/start-refused.ts';
+import { fileFailure } from '#shared/folder.ts';
+import { parseVerifierKey } from '../proof/tree/note.ts';
+import { type Checked, checkProof, type TrustedKey } from '../proof/tree/proof-file.ts';
+import type { Command, Given } from './arguments/command.ts';
+import { UsageError } from './arguments/usage-error.ts';
+import { harmless } from './output/print-event.ts';
+
+export const auditCheck: Command = {
+  name: 'audit check',
+  summary:
+    'Checks the proof of an event in a file, with nothing but a key: no database, no server. Exit codes: 0 proven, 1 not proven.',
+  positionals: ['<file>'],
+  options: {
+    key: {
+      type: 'string',
+      multiple: true,
+      placeholder: '<vkey>',
+      description: 'A key of the log, as `vkey` in GET /audit/keys; may be given several times.',
+    },
+    keys: {
+      type: 'string',
+      placeholder: '<file>',
+      description: 'The keys of the log: what GET /audit/keys returned, or keys.jsonl of AUDIT_DIR.',
+    },
+    json: { type: 'boolean', description: 'Prints the event, its place and the checkpoint as JSON.' },
+  },
+  examples: [
+    'audit check event.tlog-proof --keys keys.json',
+    'audit check event.tlog-proof --key annals/6f96…+0a1b2c3d+AR…',
+  ],
+  async run(given, terminal) {
+    const [path = ''] = given.positionals;
+    const keys = [...keysOf(given), ...(await keysIn(given.values.get('keys')?.[0]))];
+    if (keys.length === 0)
+      throw new UsageError(
+        'a proof is worth what its key is worth: give --key or --keys, from a source that you trust',
+      );
+    const checked = checkProof(await readText(path), keys);
+    const lines = given.flags.has('json') ? [JSON.stringify(toJson(checked))] : linesOf(checked);
+    for (const line of lines) await terminal.write(harmless(line));
+    if (!checked.isProven) throw new StartRefused(`Not proven. ${checked.reason}`, { exitCode: NOT_PROVEN });
+  },
+};
+
+const NOT_PROVEN = 1;
+
+const keysOf = ({ values }: Given): readonly TrustedKey[] =>
+  (values.get('key') ?? []).map((text) => {
+    const key = parseVerifierKey(text);
+    if (key === undefined) throw new UsageError(`--key must be a key such as ${EXAMPLE}, but is “${text}”`);
+    return key;
+  });
+
+const EXAMPLE = 'annals/6f9619ff-8b86-4011-b42d-00c04fc964ff+0a1b2c3d+AR…';
+
+const PUBLIC_KEY = z.looseObject({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.base64url() });
+const KEY_SET = z.looseObject({ keys: z.array(PUBLIC_KEY) });
+const KEY_LINE = z.looseObject({ publicKey: PUBLIC_KEY });
+
+/** Keys without names: those of a set, or one on each line. */
+const keysIn = async (path: string | undefined): Promise<readonly TrustedKey[]> => {
+  if (path === undefined) return [];
+  const text = await readText(path);
+  const set = KEY_SET.safeParse(jsonIn(text));
+  const found = set.success
+    ? set.data.keys
+    : text
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => KEY_LINE.safeParse(jsonIn(line)).data?.publicKey);
+  if (!found.every((key) => key !== undefined) || found.length === 0)
+    throw new UsageError(`${path} has no keys: it is neither the answer of GET /audit/keys nor keys.jsonl`);
+  return found.map(({ x }) => ({ publicKey: Buffer.from(x, 'base64url') }));
+};
+
+const jsonIn = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+const readText = (path: string): Promise<string> =>
+  readFile(path, 'utf8').catch((error: unknown) => {
+    throw new UsageError(fileFailure(error) ?? String(error));
+  });
+
+const linesOf = (checked: Checked): readonly string[] => {
+  if (!checked.isProven) return [];
+  const { event, index, checkpoint } = checked;
+  const { at, actor } = event.metadata;
+  return [
+    `Proven: the log ${checkpoint.origin} has this event, in place ${index + 1} of ${checkpoint.size}.`,
+    `${event.type}, version ${event.version} of ${event.stream}, ${event.id}`,
+    `Recorded at ${String(at)} by ${String(actor)}, as the log says.`,
+    JSON.stringify(event.data),
+  ];
+};
+
+const toJson = (checked: Checked) => {
+  if (!checked.isProven) return checked;
+  const { event, index, checkpoint } = checked;
+  const { origin, size, root } = checkpoint;
+  return { isProven: true, event, index, checkpoint: { origin, size, root: root.toString('base64') } };
+};
