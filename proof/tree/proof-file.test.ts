@@ -1,60 +1,10 @@
-import { generateKeyPairSync, randomBytes, randomUUID, sign } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { EventId, LogIdentity, StreamName, Version } from '#kernel/base/brands.ts';
-import { parseMasterKey } from '#shared/keys/master-key.ts';
-import { noteKeyOf } from '../chain/note-key.ts';
-import { canonicalForm, hashOf } from '../stored/canonical.ts';
-import { thumbprint } from '../stored/signing-keys.ts';
-import { originOf, writeCheckpoint } from './checkpoint.ts';
-import { GrowingTree } from './growing-tree.ts';
-import { leavesOf } from './leaves.ts';
-import { type NoteKey, parseVerifierKey, verifierKeyOf, writeNote } from './note.ts';
-import { checkProof, writeProof } from './proof-file.ts';
-import { proofsOf } from './proofs.ts';
-
-const LOG = '6f9619ff-8b86-4011-b42d-00c04fc964ff' as LogIdentity;
-const OTHER_LOG = '7a9619ff-8b86-4011-b42d-00c04fc964ff' as LogIdentity;
-
-const aKey = (log: LogIdentity = LOG) => {
-  const pair = generateKeyPairSync('ed25519');
-  const { x = '' } = pair.publicKey.export({ format: 'jwk' });
-  expect(thumbprint({ kty: 'OKP', crv: 'Ed25519', x })).toHaveLength(43);
-  const key = noteKeyOf({ kty: 'OKP', crv: 'Ed25519', x }, log);
-  return { key, sign: (text: string) => sign(null, Buffer.from(text), pair.privateKey) };
-};
-
-const EVENTS = Array.from({ length: 11 }, (_, at) => ({
-  stream: `article-${at + 1}` as StreamName,
-  version: 1 as Version,
-  id: randomUUID() as EventId,
-  type: 'article.drafted',
-  metadata: { at: '2026-11-30T10:00:00.000Z', actor: 'user:7' },
-  data: { title: `“Nº ${at}”` },
-}));
-
-/** A log of a few events, which fill no tile. */
-const aLog = () => {
-  const leaves = leavesOf(parseMasterKey(randomBytes(32).toString('base64')));
-  const tree = new GrowingTree();
-  const hashes = EVENTS.map((event, index) => leaves.leafOf(index, hashOf(event)));
-  for (const hash of hashes) tree.append(hash);
-  const proofs = proofsOf(async () => Buffer.concat(hashes), EVENTS.length);
-  return {
-    async prove(index: number, signer: ReturnType<typeof aKey>): Promise<string> {
-      const [event] = EVENTS.slice(index);
-      if (event === undefined) throw new Error(`there is no event ${index}`);
-      const text = writeCheckpoint({ origin: signer.key.name, size: tree.size, root: tree.root() });
-      return writeProof({
-        event: canonicalForm(event),
-        salt: leaves.saltOf(index),
-        index,
-        hashes: await proofs.inclusion(index),
-        note: writeNote(text, signer.key, signer.sign(text)),
-      });
-    },
-  };
-};
+import { aKey, aLog, EVENTS, LOG, OTHER_LOG } from '../../test/proven-log.ts';
+import { originOf } from './checkpoint.ts';
+import { type NoteKey, parseVerifierKey, verifierKeyOf } from './note.ts';
+import { checkProof } from './proof-file.ts';
 
 const reasonOf = (text: string, key: NoteKey): string => {
   const checked = checkProof(text, [key]);
