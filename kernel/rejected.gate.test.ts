@@ -78,7 +78,7 @@ const tallies = base.view('tallies', {
       on: {
         heard: { gives: { tales: 1, name: 'name' } },
         told: { changes: { words: 'words', toldAt: 'now' }, adds: { tales: 2 } },
-        lost: { ends: true },
+        lost: { gives: null },
       },
     },
   },
@@ -338,7 +338,7 @@ a sum of a field that is no number | words | TS2322 '"name"' is not assignable
   - words: 'words'
   + words: 'name'
 a sum of what the event does not hold | words | TS2322 not assignable to type 'number
-  - lost: { ends: true }
+  - lost: { gives: null }
   + lost: { gives: { words: 'words' } }
 a count of a field | tales | TS2322 'string' is not assignable to type 'number'
   - tales: 1

@@ -209,10 +209,9 @@ const NAMES: Readonly<Record<string, string>> = {
   '{ readonly not: T | readonly T[] | Other }': '`{ not: value }`, `{ not: [one, two] }`',
   'Order<T, Other>': '`{ min: 3 }`, `{ max: 5 }`',
   '(A extends Asked<infer Target> ? ConditionOn<Target, S> : ByName<A>)': 'a condition',
-  '{ readonly gives: Given }': "`{ gives: { approved: 'total' } }`",
+  '{ readonly gives: Given | null }': "`{ gives: { approved: 'total' } }`",
   '{ readonly changes: Changed; readonly adds?: Added }': "`{ changes: { approved: 'total' } }`",
   '{ readonly changes?: Changed; readonly adds: Added }': '`{ adds: { reminders: 1 } }`',
-  '{ readonly ends: true }': '`{ ends: true }`',
 };
 
 export const readDeclarations = (): Readonly<Record<string, string>> =>

@@ -89,7 +89,7 @@ test('valid views are accepted', () => {
     tried({
       view: { key: { label: line(200) } },
       by: { label: 'title', clerk: undefined },
-      on: { edited: { ends: true } },
+      on: { edited: { gives: null } },
     }),
   ).not.toThrow();
   expect(tried({ on: { retitled: { changes: { title: 'title' } } } })).not.toThrow();
@@ -134,7 +134,7 @@ test.each(
       tried({ on: { maed: { gives: { notes: 1 } } } }),
     'sums: from note, the event gone ends the note, which already ends its share: remove it from the view.':
       tried({
-        on: { gone: { ends: true } },
+        on: { gone: { gives: null } },
       }),
     'sums: from note, the event finished does not change a share: remove it, or declare what it `gives`, `changes` or `adds`.':
       tried({ on: { finished: { changes: {} } } }),

@@ -122,15 +122,13 @@ type Numbers<A extends AnySource, Names, V> = {
 type ShareSpec<Given, Changed, Added> =
   /**
    * Replaces the share: with a number, a number in the event (`'total'`, `'-total'`), or a field for
-   * `latest`.
+   * `latest`. `gives: null` removes it; the end of an aggregate does so by itself.
    */
-  | { readonly gives: Given }
+  | { readonly gives: Given | null }
   /** Replaces these parts of the share if the event contains them. No effect without a share. */
   | { readonly changes: Changed; readonly adds?: Added }
   /** Adds to these parts of the share. No effect without a share. */
-  | { readonly changes?: Changed; readonly adds: Added }
-  /** Removes the share; the end of an aggregate does so without this. */
-  | { readonly ends: true };
+  | { readonly changes?: Changed; readonly adds: Added };
 
 /** The fields that can identify the row of a source under a part of the key. */
 type ByOf<A extends AnySource, X> =
@@ -247,10 +245,9 @@ export interface View<Name extends string, K, V> extends AnyView {
   readonly [ROW]?: { readonly key: K; readonly values: V };
 }
 export type AnyShare = {
-  readonly gives?: AnyParts;
+  readonly gives?: AnyParts | null;
   readonly changes?: AnyParts;
   readonly adds?: AnyParts;
-  readonly ends?: true;
 };
 
 /** The `view()` of one domain, typed by its roles. @internal */

@@ -133,8 +133,8 @@ const periodsIn = (
   return periods.length === 0 ? undefined : Object.fromEntries(periods);
 };
 
-const effectOf = ({ gives, changes, adds, ends }: AnyShare): ShareEffect => ({
-  kind: ends ? 'ends' : gives ? 'gives' : 'changes',
+const effectOf = ({ gives, changes, adds }: AnyShare): ShareEffect => ({
+  kind: gives === null ? 'ends' : gives ? 'gives' : 'changes',
   sets: sourcesOf(gives ?? changes ?? {}),
   adds: sourcesOf(adds ?? {}),
 });

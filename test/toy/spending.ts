@@ -86,7 +86,7 @@ const spending = view('spending', {
       on: {
         submitted: { gives: { waiting: 1 } },
         reminded: { adds: { reminders: 1 } },
-        rejected: { ends: true },
+        rejected: { gives: null },
         approved: { changes: { waiting: 0, approved: 'amount' } },
         paid: { gives: { paid: 'amount', lastPaidAt: 'now', lastPurpose: 'category' } },
       },

@@ -184,7 +184,7 @@ describe('a change to the meaning of recorded events is reported, and changes th
         view: from({
           placed: { gives: { parcels: 1, nags: 'nags' } },
           changed: { changes: { thing: 'thing' } },
-          sent: { ends: true },
+          sent: { gives: null },
         }),
       },
       'warns view load of parcel',

@@ -118,7 +118,7 @@ const BASE: Parts = {
         by: { depot: 'depot', month: 'now' },
         on: {
           placed: { gives: { parcels: 1, weight: 'weight', thing: 'thing' } },
-          lost: { ends: true },
+          lost: { gives: null },
           changed: { changes: { thing: 'thing' }, adds: { parcels: 0 } },
         },
       },
@@ -402,7 +402,7 @@ const WORDS: Readonly<Record<string, Entry>> = {
     'warns view load of parcel',
   ],
   'Sources of views: on': [
-    view({ from: { parcel: { on: { sent: { ends: true } } } } }),
+    view({ from: { parcel: { on: { sent: { gives: null } } } } }),
     'warns view load of parcel',
   ],
   "Shares in views: { gives: { approved: 'total' } }": [
@@ -416,10 +416,6 @@ const WORDS: Readonly<Record<string, Entry>> = {
   'Shares in views: { adds: { reminders: 1 } }': [
     view({ from: { parcel: { on: { changed: { adds: { parcels: 1 } } } } } }),
     'warns view load parcels',
-  ],
-  'Shares in views: { ends: true }': [
-    view({ from: { parcel: { on: { lost: undefined } } } }),
-    'warns view load of parcel',
   ],
 };
 

@@ -17,7 +17,7 @@ export const spending = view('spending', {
       by: { team: 'team' },
       on: {
         submitted: { gives: { waiting: 1 } },
-        rejected: { ends: true },
+        rejected: { gives: null },
         approved: { gives: { approved: 'total' } },
         paid: { gives: { paid: 'total' } },
       },

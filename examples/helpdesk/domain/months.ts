@@ -16,7 +16,7 @@ export const months = view('months', {
         replied: { changes: { solved: 0 } },
         solved: { changes: { solved: 1 } },
         breached: { changes: { breached: 1 } },
-        merged: { ends: true },
+        merged: { gives: null },
       },
     },
   },

@@ -20,7 +20,7 @@ export const workload = view('workload', {
         breached: { changes: { breached: 1 } },
         replied: { changes: { open: 1 } },
         solved: { changes: { open: 0, lastSolvedAt: 'now' } },
-        merged: { ends: true },
+        merged: { gives: null },
       },
     },
   },
