@@ -47,7 +47,7 @@ const note = base.aggregate('note', {
   fieldRights: { readTotal: { reads: ['total', 'updatedAt'], items: { rows: { amount: { min: 5 } } }, author: 'own' } },
   reactions: { article: { deleted: { run: 'finish' } } },
   timers: { remind: { after: 'made', wait: '3 days', run: 'finish', when: 'open' } },
-  limits: { few: { max: 3, per: 'author', while: 'open', says: 'You have three already.' } },
+  limits: { few: { max: 3, per: 'author', when: 'open', says: 'You have three already.' } },
 });
 
 const memo = base.aggregate('memo', {
@@ -277,9 +277,9 @@ a limit by an unknown field | per | TS2820 Did you mean '"author"'?
 a limit by a list | 'rows' | TS2322 '"rows"' is not assignable
   - per: 'author'
   + per: ['rows']
-a limit while an unknown fact | while | TS2322 '"opne"' is not assignable
-  - while: 'open', says
-  + while: 'opne', says
+a limit of an unknown fact | when | TS2322 '"opne"' is not assignable
+  - when: 'open', says
+  + when: 'opne', says
 a limit without a number | few | TS2741 Property 'max' is missing
   - max: 3, per
   + per

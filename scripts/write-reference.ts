@@ -122,7 +122,7 @@ const SECTIONS: readonly Section[] = [
   },
   {
     title: 'Limits',
-    text: "`limits: { open: { max: 3, per: 'borrower', while: 'open', says: 'You have three books already.' } }`; [Limits](limits.md) says how they are kept.",
+    text: "`limits: { open: { max: 3, per: 'borrower', when: 'open', says: 'You have three books already.' } }`; [Limits](limits.md) says how they are kept.",
     parts: [{ file: 'aggregate.ts', members: 'Limit' }],
   },
   {

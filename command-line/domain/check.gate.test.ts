@@ -541,7 +541,7 @@ const ruled = (limit = {}, { max = 9, when = 'open', wait = '3 days' } = {}): Ch
   events: { partAdded: { adds: 'parts' } },
   commands: { addPart: { emits: 'partAdded' } },
   more: {
-    limits: { open: { max: 3, per: 'buyer', while: 'open', says: 'Enough.', ...limit } },
+    limits: { open: { max: 3, per: 'buyer', when: 'open', says: 'Enough.', ...limit } },
     reactions: { buyer: { deleted: { run: 'withdraw', when } } },
     timers: { late: { after: 'placed', wait, run: 'withdraw', when: 'open' } },
   },
@@ -552,7 +552,7 @@ const RULED = shop(ruled());
 test.each<[string, Change, readonly [weight: string, what: string]]>([
   ['fewer of a limit', ruled({ max: 2 }), ['Breaks', 'limit parcel open max']],
   ['more of a limit', ruled({ max: 4 }), ['New', 'limit parcel open max']],
-  ['a limit that counts others', ruled({ while: 'sent' }), ['Breaks', 'limit parcel open']],
+  ['a limit that counts others', ruled({ when: 'sent' }), ['Breaks', 'limit parcel open']],
   ['fewer items of a list', ruled({}, { max: 8 }), ['Breaks', 'list parcel parts max']],
   ['more items of a list', ruled({}, { max: 10 }), ['New', 'list parcel parts max']],
   ['a reaction in other cases', ruled({}, { when: 'sent' }), ['Warnings', 'reaction parcel buyer deleted']],

@@ -57,7 +57,7 @@ const ticket = aggregate('ticket', {
     reopen: { emits: 'reopened' },
   },
   invariants: { inOrder: 'inOrder', sameCustomer: 'sameCustomer' },
-  limits: { busy: { max: 1, per: 'agent', while: { low: 7, open: true }, says: 'One at a time.' } },
+  limits: { busy: { max: 1, per: 'agent', when: { low: 7, open: true }, says: 'One at a time.' } },
   rights: {
     read: { anyone: true },
     write: { signedIn: { low: { not: 5 } } },

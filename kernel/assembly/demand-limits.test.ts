@@ -43,7 +43,7 @@ const limit = (spec: object): Tried => ({ limits: { few: { max: 3, says: 'Too ma
 test('valid limits are accepted', () => {
   expect(() => assemble(base, [noteOf(limit({}))] as never)).not.toThrow();
   expect(() =>
-    assemble(base, [noteOf(limit({ per: ['clerk', 'title'], while: { done: false } }))] as never),
+    assemble(base, [noteOf(limit({ per: ['clerk', 'title'], when: { done: false } }))] as never),
   ).not.toThrow();
   expect(() =>
     assemble(base, [noteOf({ fields: { code: line(9).optional().unique() } })] as never),
@@ -62,15 +62,15 @@ test.each(
       ]),
     ),
     'note: the limit few depends on the target of clerk, which can change without the note: use only its own fields.':
-      limit({ while: { clerk: { role: 'clerk' } } }),
+      limit({ when: { clerk: { role: 'clerk' } } }),
     'note: the limit few depends on the caller, which can change without the note: use only its own fields.':
-      limit({ while: 'own' }),
+      limit({ when: 'own' }),
     'note: the limit few depends on the items of rows, which can change without the note: use only its own fields.':
-      limit({ while: { rows: { some: { amount: 3 } } } }),
+      limit({ when: { rows: { some: { amount: 3 } } } }),
     'note: the limit few depends on the derived number total, which can change without the note: use only its own fields.':
-      limit({ while: { total: { max: 3 } } }),
-    'note: the limit few counts nothing, because its `while` is never true: remove the limit, or use another fact.':
-      limit({ while: [] }),
+      limit({ when: { total: { max: 3 } } }),
+    'note: the limit few counts nothing, because its `when` is never true: remove the limit, or use another fact.':
+      limit({ when: [] }),
     'note: the limit Few does not match ^[a-z][a-zA-Z0-9]{0,39}$: give it another name.': {
       limits: { Few: { max: 1, says: 'Full.' } },
     },

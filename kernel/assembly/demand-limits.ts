@@ -20,11 +20,11 @@ function* wrongLimits(kind: Kind, domain: Domain): Sentences {
     if (wrong !== undefined)
       yield `${place} is per ${wrong}, which has a type that limits cannot use: use a text, a number, a flag, a choice, an instant, a date or a reference.`;
     const counting = countingOf(domain, kind, limit);
-    const asked = limit.while === undefined ? undefined : strangeIn(kind, counting);
+    const asked = limit.when === undefined ? undefined : strangeIn(kind, counting);
     if (asked !== undefined)
       yield `${place} depends on ${asked}, which can change without the ${kind.name}: use only its own fields.`;
     if (counting.op === 'const' && !counting.value)
-      yield `${place} counts nothing, because its \`while\` is never true: remove the limit, or use another fact.`;
+      yield `${place} counts nothing, because its \`when\` is never true: remove the limit, or use another fact.`;
   }
 }
 

@@ -38,6 +38,12 @@ test.each(['set', 'notes', 'toString'])('an event with the unknown word %s is re
   );
 });
 
+test('a limit with an unknown word is refused, because it would count everything', () => {
+  expect(declared({ limits: { few: { max: 3, says: 'Three.', while: 'draft' } } })).toThrow(
+    'page: the limit few has `while`, which is no word of limits: use one of max, per, when, says.',
+  );
+});
+
 test.each(['ends', 'subscribe', 'hidden'])('an event with `%s: false` is refused', (flag) => {
   const made = { creates: ['title'], ...(flag !== 'ends' && { [flag]: false }) };
   const events = { made, gone: { [flag]: false, ...(flag === 'subscribe' && { ends: true }) } };

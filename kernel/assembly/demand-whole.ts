@@ -1,4 +1,9 @@
-import { type AnyAggregate, type AnyDeclaration, WORDS_OF_EVENTS } from '../declare/aggregate.ts';
+import {
+  type AnyAggregate,
+  type AnyDeclaration,
+  WORDS_OF_EVENTS,
+  WORDS_OF_LIMITS,
+} from '../declare/aggregate.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import type { AnyView } from '../declare/view.ts';
 import { placed, type Sentences } from './refusals.ts';
@@ -28,6 +33,8 @@ export function* demandWhole(aggregates: readonly AnyAggregate[], views: readonl
       yield `${kind}: lists cannot have the \`order\` ${String(declaration.order)}: write 'oldest' or 'newest'.`;
     for (const [event, spec] of Object.entries(declaration.events as Specs))
       yield* placed(`${kind}: the event ${event} `, unknownIn(spec, declaration));
+    for (const [limit, spec] of Object.entries((declaration.limits ?? {}) as Specs))
+      yield* placed(`${kind}: the limit ${limit} `, strangeWords('limits', spec, WORDS_OF_LIMITS));
     for (const [command, { emits, decide }] of Object.entries(declaration.commands as Specs))
       if (Array.isArray(emits) && typeof decide !== 'function')
         yield `${kind}: the command ${command} emits a list of events, but has no \`decide\` that chooses: declare it.`;
@@ -52,9 +59,7 @@ function* unsourcedIn({ of, from }: AnyView): Sentences {
 function* unknownIn(spec: Specs[string], { fields, derived = {} }: AnyDeclaration): Sentences {
   const defOf = (name: string): FieldDef | undefined =>
     Object.hasOwn(fields, name) ? fields[name]?.def : undefined;
-  for (const word of Object.keys(spec))
-    if (!WORDS_OF_EVENTS.includes(word))
-      yield `has \`${word}\`, which is no word of events: use one of ${WORDS_OF_EVENTS.join(', ')}.`;
+  yield* strangeWords('events', spec, WORDS_OF_EVENTS);
   for (const flag of FLAGS)
     if (spec[flag] !== undefined && spec[flag] !== true)
       yield `has \`${flag}\` with another value than true: remove it.`;
@@ -65,6 +70,12 @@ function* unknownIn(spec: Specs[string], { fields, derived = {} }: AnyDeclaratio
     for (const name of namesIn(spec[effect]))
       if ([undefined, 'list', 'states'].includes(defOf(name)?.kind))
         yield `${effect} ${name}, which is not a field that forms can have: use another field.`;
+}
+
+function* strangeWords(what: string, spec: Specs[string], words: readonly string[]): Sentences {
+  for (const word of Object.keys(spec))
+    if (!words.includes(word))
+      yield `has \`${word}\`, which is no word of ${what}: use one of ${words.join(', ')}.`;
 }
 
 const namesIn = (names: unknown): readonly string[] => (Array.isArray(names) ? names.map(String) : []);

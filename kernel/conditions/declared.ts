@@ -18,7 +18,7 @@ const IN: Readonly<Record<Part, (kind: Kind) => readonly unknown[]>> = {
   facts: ({ facts }) => Object.values(facts),
   commands: ({ commands }) => Object.values(commands).map(({ when }) => when),
   invariants: ({ invariants }) => Object.values(invariants),
-  limits: ({ limits }) => limits.map((limit) => limit.while),
+  limits: ({ limits }) => limits.map((limit) => limit.when),
   timers: ({ timers }) => Object.values(timers).flatMap((timer) => [timer.when, timer.pause]),
   reactions: ({ reactions }) =>
     Object.values(reactions).flatMap((byEvent) => Object.values(byEvent).map(({ when }) => when)),

@@ -87,7 +87,7 @@ test('values that an event sets count, and replace those of the form', () => {
     fields: { title: line(9), status: states('draft', 'open') },
     events: { opened: { creates: ['title'], sets: { status: 'open' } } },
     commands: { open: { emits: 'opened' } },
-    limits: { open: { max: 3, while: { status: 'open' }, says: 'Full.' } },
+    limits: { open: { max: 3, when: { status: 'open' }, says: 'Full.' } },
     rights: { read: { anyone: true } },
   });
   const operations = Object.values(operationsOf(assemble(tried, [note])));

@@ -47,7 +47,7 @@ const limitOf = (domain: Domain, kind: Kind, limit: LimitInfo): Limit => {
 
 /** The condition under which an aggregate counts. */
 export const countingOf = (domain: Domain, kind: Kind, limit: LimitInfo): Expression =>
-  limit.while === undefined ? always : resolve(domain, kind, limit.while);
+  limit.when === undefined ? always : resolve(domain, kind, limit.when);
 
 const askedBy = ({ per }: LimitInfo, counting: Expression): readonly string[] => [
   ...per,

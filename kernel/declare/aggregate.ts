@@ -427,6 +427,10 @@ type ItemMatch<I> = {
     : never;
 };
 
+/** The compiler checks that this list is complete. */
+export const WORDS_OF_LIMITS: readonly string[] = Object.keys({
+  ...{ max: true, per: true, when: true, says: true },
+} satisfies Record<keyof Limit<never, never>, true>);
 /** The maximum number of aggregates with equal values of some fields; without fields, of all aggregates. */
 type Limit<Counted, Cond> = {
   /** The maximum, from 1 to 100. */
@@ -436,8 +440,11 @@ type Limit<Counted, Cond> = {
    * null, there is no limit. By default all are counted.
    */
   readonly per?: Counted | readonly Counted[];
-  /** Counts only aggregates for which this condition holds. */
-  readonly while?: Cond;
+  /**
+   * Only aggregates for which this condition holds: a limit counts these. Those that react run the command if it
+   * holds when the command is executed; those with a timer, if it also holds when the timer runs out.
+   */
+  readonly when?: Cond;
   /** The message for a command that would exceed the limit; its code is as `claim_open_full`. */
   readonly says: string;
 };
@@ -482,7 +489,10 @@ type OfTarget<X, C, Cond> =
 type Reaction<C, Cond> = {
   /** The command that the aggregate, or its item, runs. It must have no form. */
   readonly run: keyof C & string;
-  /** Only aggregates for which this condition holds run it: when the command is executed, and a timer runs out. */
+  /**
+   * Only aggregates for which this condition holds: a limit counts these. Those that react run the command if it
+   * holds when the command is executed; those with a timer, if it also holds when the timer runs out.
+   */
   readonly when?: Cond;
 };
 /** Given to code with the state of the aggregate right after the event, and its time as `now`. */
@@ -544,7 +554,10 @@ type TimerByField<F> = {
 type TimerCommand<C, Cond> = {
   /** The command that the aggregate, or its item, runs. It must have no form. */
   readonly run: keyof C & string;
-  /** Only aggregates for which this condition holds run it: when the command is executed, and a timer runs out. */
+  /**
+   * Only aggregates for which this condition holds: a limit counts these. Those that react run the command if it
+   * holds when the command is executed; those with a timer, if it also holds when the timer runs out.
+   */
   readonly when?: Cond;
 };
 

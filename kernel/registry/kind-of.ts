@@ -286,19 +286,19 @@ const declaredLimits = (
         name: field,
         per: [field],
         max: 1,
-        while: undefined,
+        when: undefined,
         refusal,
         fence: isAddress ? 'email_abandoned' : FENCE,
       },
     ];
   }),
-  ...Object.entries(declared).map(([name, { max, per, says, ...spec }]): LimitInfo => {
+  ...Object.entries(declared).map(([name, { max, per, when, says }]): LimitInfo => {
     const refusal = { code: isFull(aggregate, name), says: says as string };
     return {
       name,
       per: ([per].flat() as (string | undefined)[]).filter((each) => each !== undefined),
       max: max as number,
-      while: spec.while,
+      when,
       refusal,
       fence: FENCE,
     };

@@ -148,7 +148,7 @@ export type LimitInfo = {
   readonly name: string;
   readonly per: readonly string[];
   readonly max: number;
-  readonly while: unknown;
+  readonly when: unknown;
   readonly refusal: Refusal;
   /** The name of the fence event, which advances a stream whose claim was abandoned. */
   readonly fence: string;

@@ -92,7 +92,7 @@ export const addLimit: GrowStep = (plan, random) => {
     max: 100,
     says: 'There are enough of them.',
     ...(per.length > 0 && { per: per.length === 1 ? (per[0] as string) : per }),
-    ...(random.chance(50) && { while: randomCondition(plan, kind, random) }),
+    ...(random.chance(50) && { when: randomCondition(plan, kind, random) }),
   };
   return true;
 };

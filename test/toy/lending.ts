@@ -50,8 +50,8 @@ const loan = aggregate('loan', {
     erase: { emits: 'erased' },
   },
   limits: {
-    open: { max: 3, per: 'borrower', while: 'open', says: 'You have three books already: return one first.' },
-    out: { max: 1, per: 'book', while: 'open', says: 'Somebody else has the book.' },
+    open: { max: 3, per: 'borrower', when: 'open', says: 'You have three books already: return one first.' },
+    out: { max: 1, per: 'book', when: 'open', says: 'Somebody else has the book.' },
   },
   rights: anyone,
   reactions: { book: { reopened: { run: 'reopen' } }, borrower: { deleted: { run: 'erase' } } },

@@ -269,7 +269,7 @@ export class NoRoom extends Error {
 
 /** Kinds with a maximum whose aggregates can be ended. */
 const isScarce = ({ limits, commands }: Kind): boolean =>
-  limits.some(({ max, while: during }) => max > 1 || during !== undefined) &&
+  limits.some(({ max, when }) => max > 1 || when !== undefined) &&
   Object.values(commands).some((command) => command.kind === 'end' && !command.internal);
 
 /** In such a domain, tests compete for room. */

@@ -73,7 +73,7 @@ const shop = ({ fields, events, more, view }: Change = {}): Domain => {
       Object.keys(declared).map((event) => [commandOf[event as 'placed'] ?? event, { emits: event }]),
     ),
     rights: { read: { anyone: true } },
-    limits: { open: { max: 3, per: 'buyer', while: 'open', says: 'Enough.' } },
+    limits: { open: { max: 3, per: 'buyer', when: 'open', says: 'Enough.' } },
     timers: { late: { after: 'placed', wait: '3 days', run: 'lose', when: 'open' } },
     ...more,
   } as never);
@@ -218,7 +218,7 @@ describe('a change that keeps the meaning of recorded events is reported as such
   test.each<[string, Change, readonly string[]]>([
     [
       'a limit',
-      { more: { limits: { open: { max: 2, per: 'buyer', while: 'open', says: 'Enough.' } } } },
+      { more: { limits: { open: { max: 2, per: 'buyer', when: 'open', says: 'Enough.' } } } },
       ['breaks limit parcel open max'],
     ],
     [

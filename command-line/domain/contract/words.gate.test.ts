@@ -83,7 +83,7 @@ const BASE: Parts = {
       ready: { when: { tasks: { some: { state: 'done' } } }, says: 'Do a task first.' },
     },
     invariants: { light: { heavy: false } },
-    limits: { open: { max: 3, per: 'buyer', while: 'open', says: 'Enough.' } },
+    limits: { open: { max: 3, per: 'buyer', when: 'open', says: 'Enough.' } },
     commands: {
       place: { emits: 'placed' },
       change: { emits: 'changed', when: ['open', 'lost'] },
@@ -215,7 +215,7 @@ const WORDS: Readonly<Record<string, Entry>> = {
     'breaks invariant parcel named',
   ],
   'Aggregate: limits': [
-    parcel({ limits: { sent: { max: 3, per: 'buyer', while: 'sent', says: 'Enough.' } } }),
+    parcel({ limits: { sent: { max: 3, per: 'buyer', when: 'sent', says: 'Enough.' } } }),
     'breaks limit parcel sent',
   ],
   'Aggregate: commands': [command('weigh', undefined), 'breaks operation POST /parcels/{parcelId}/weigh'],
@@ -364,14 +364,10 @@ const WORDS: Readonly<Record<string, Entry>> = {
   'Rights: a command': [parcel({ rights: { send: { clerk: true } } }), 'adds right parcel.send clerk'],
   'Limits: max': [parcel({ limits: { open: { max: 2 } } }), 'breaks limit parcel open max'],
   'Limits: per': [parcel({ limits: { open: { per: 'depot' } } }), 'breaks limit parcel open'],
-  'Limits: while': [parcel({ limits: { open: { while: 'sent' } } }), 'breaks limit parcel open'],
+  'Limits: when': [parcel({ limits: { open: { when: 'sent' } } }), 'breaks limit parcel open'],
   'Limits: says': 'a text',
   'Reactions: run': [
     parcel({ reactions: { depot: { closed: { run: 'lose' } } } }),
-    'warns reaction parcel depot closed',
-  ],
-  'Reactions: when': [
-    parcel({ reactions: { depot: { closed: { when: 'sent' } } } }),
     'warns reaction parcel depot closed',
   ],
   'Timers: after': [parcel({ timers: { late: { after: ['placed', 'sent'] } } }), 'warns timer parcel late'],
@@ -432,6 +428,10 @@ const AGAIN: typeof WORDS = {
   'Events of items: computes': [
     parcel({ events: { taskAdded: { computes: ['points'] } }, commands: { addTask: { decide: () => [] } } }),
     'breaks body POST /parcels/{parcelId}/tasks points',
+  ],
+  'Reactions: when': [
+    parcel({ reactions: { depot: { closed: { when: 'sent' } } } }),
+    'warns reaction parcel depot closed',
   ],
   'Timers: when': [parcel({ timers: { late: { when: undefined } } }), 'warns timer parcel late'],
   'Timers: run': [parcel({ timers: { late: { run: 'remove' } } }), 'warns timer parcel late'],

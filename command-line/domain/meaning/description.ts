@@ -67,11 +67,11 @@ export const describeAlso = (domain: Domain, kind: Kind) =>
   );
 
 export const describeLimits = (domain: Domain, kind: Kind) =>
-  kind.limits.map(({ name, max, per, while: counting, refusal }) => ({
+  kind.limits.map(({ name, max, per, when, refusal }) => ({
     name,
     max,
     per,
-    ...(counting !== undefined && { while: conditionWords(domain, kind, counting) }),
+    ...(when !== undefined && { while: conditionWords(domain, kind, when) }),
     refusal: refusal.code,
   }));
 
