@@ -26,7 +26,7 @@ export {
   word,
 } from '#kernel/declare/fields.ts';
 export { run } from '#kernel/declare/run.ts';
-export { avg, count, latest, max, min, sum } from '#kernel/declare/view.ts';
+export { avg, latest, max, min, sum } from '#kernel/declare/view.ts';
 export type { Domain } from '#kernel/registry/registry.ts';
 export type { OwnRoutes } from '#process/own-routes.ts';
 export type { Part } from '#process/part.ts';

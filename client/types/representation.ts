@@ -1,5 +1,5 @@
 import type { List, Ref, ValueOf } from '#kernel/declare/fields.ts';
-import type { Avg, Count, Latest, Max, Min, Sum, View } from '#kernel/declare/view.ts';
+import type { Avg, Latest, Max, Min, Sum, View } from '#kernel/declare/view.ts';
 import type { CommandNames } from './commands.ts';
 import type {
   DerivedOf,
@@ -112,7 +112,7 @@ export type ListItem<L, Domain> =
       >
     : never;
 
-type ViewValue<X, Domain> = X extends Count | Sum
+type ViewValue<X, Domain> = X extends Sum
   ? number
   : X extends Avg
     ? number | null

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { StartRefused } from '../base/start-refused.ts';
 import { domain } from '../declare/domain.ts';
 import { choice, type Fields, line, list, ref } from '../declare/fields.ts';
-import { count } from '../declare/view.ts';
+import { sum } from '../declare/view.ts';
 import { assemble } from './assemble.ts';
 
 const base = domain({ name: 'tried', roles: ['clerk'] });
@@ -31,7 +31,7 @@ const assembled = (tried: Tried) => {
   const counts = view((tried.view ?? 'counts') as 'counts', {
     of: [note],
     key: { clerk: ref(user) },
-    values: { notes: count() },
+    values: { notes: sum() },
     from: { note: { by: { clerk: 'clerk' }, on: { made: { gives: { notes: 1 } } } } } as never,
     read: { anyone: true },
   });

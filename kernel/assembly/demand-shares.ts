@@ -98,10 +98,8 @@ function* demandEffect(
       return yield `${place} sets ${value}, which is not a value of the view: use one of ${Object.keys(view.values).join(', ')}.`;
     if (value in effect.sets && value in effect.adds)
       yield `${place} both changes ${value} and adds to it: declare one of them.`;
-    if (value in effect.adds && known.kind !== 'count' && known.kind !== 'sum')
-      yield `${place} adds to ${value}, which is no count() or sum(): use \`changes\` to set it.`;
-    if (known.kind === 'count' && !Number.isSafeInteger(from))
-      yield `${place} sets ${value}, which is a count(), to a value that is not a whole number: use a whole number, or make it a sum().`;
+    if (value in effect.adds && known.kind !== 'sum')
+      yield `${place} adds to ${value}, which is no sum(): use \`changes\` to set it.`;
     if (
       typeof from === 'number' ? !Number.isSafeInteger(from) : from === 'now' && known.def.kind !== 'instant'
     )

@@ -65,7 +65,7 @@ const ORDERED: ReadonlySet<string> = new Set(['integer', 'date', 'instant']);
 
 function* wrongValues({ values, key }: ViewInfo): Sentences {
   if (Object.keys(values).length === 0)
-    yield 'it has no values: give it a count(), a sum(), an avg(), a latest(), a min() or a max().';
+    yield 'it has no values: give it a sum(), an avg(), a latest(), a min() or a max().';
   const columns = [
     ...Object.entries(key),
     ...Object.entries(values).map(([value, { def }]) => [value, def] as const),

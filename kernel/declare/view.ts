@@ -14,11 +14,7 @@ interface Said {
   sort(): this & { readonly isSorted: true };
 }
 type Spoken = { readonly text: string | undefined; readonly isSorted: boolean };
-/** A count; events change it by integers. */
-export interface Count extends Said, Spoken {
-  readonly value: 'count';
-}
-/** A sum of numbers in events. */
+/** A sum of integers of the declaration, and of numbers in events. */
 export interface Sum extends Said, Spoken {
   readonly value: 'sum';
 }
@@ -42,7 +38,7 @@ export interface Max<out X> {
   readonly field: X;
 }
 
-const spoken = <X extends Count | Sum | Avg>(
+const spoken = <X extends Sum | Avg>(
   value: X['value'],
   { text, isSorted }: Spoken = { text: undefined, isSorted: false },
 ): X =>
@@ -52,9 +48,10 @@ const spoken = <X extends Count | Sum | Avg>(
     sort: () => spoken<X>(value, { text, isSorted: true }),
   }) as unknown as X;
 
-/** A count: integers from the declaration. It has the options `says` and `sort`, like fields. */
-export const count = (): Count => spoken<Count>('count');
-/** A sum over numbers in events. It has `says` and `sort` too. */
+/**
+ * A sum over numbers of the declaration and of events: a count, if each event gives 1. It has the options `says`
+ * and `sort`, like fields.
+ */
 export const sum = (): Sum => spoken<Sum>('sum');
 /** The average of the numbers of the shares that have one; null without any. It has `says` and `sort` too. */
 export const avg = (): Avg => spoken<Avg>('avg');
@@ -66,7 +63,7 @@ export const min = <X extends Field<number> | Field<string>>(field: X): Min<X> =
 export const max = <X extends Field<number> | Field<string>>(field: X): Max<X> => ({ value: 'max', field });
 
 export type OneValue = Latest<Field<unknown>> | Min<Field<unknown>> | Max<Field<unknown>>;
-export type Values = { readonly [name: string]: Count | Sum | Avg | OneValue };
+export type Values = { readonly [name: string]: Sum | Avg | OneValue };
 
 export type AnySource = {
   readonly kind: string;
@@ -102,20 +99,14 @@ type FieldLike<A extends AnySource, X> = {
 
 type Amount<Name extends string> = number | Name | `-${Name}`;
 type Parts<A extends AnySource, Names, V> = {
-  readonly [N in keyof V]?: V[N] extends Count
-    ? number
-    : V[N] extends Sum | Avg
-      ? Amount<Extract<NumberField<A>, Names>>
-      : V[N] extends Latest<infer X> | Min<infer X> | Max<infer X>
-        ? Extract<FieldLike<A, X>, Names> | (X extends Instant<unknown> ? 'now' : never)
-        : never;
+  readonly [N in keyof V]?: V[N] extends Sum | Avg
+    ? Amount<Extract<NumberField<A>, Names>>
+    : V[N] extends Latest<infer X> | Min<infer X> | Max<infer X>
+      ? Extract<FieldLike<A, X>, Names> | (X extends Instant<unknown> ? 'now' : never)
+      : never;
 };
 type Numbers<A extends AnySource, Names, V> = {
-  readonly [N in keyof V]?: V[N] extends Count
-    ? number
-    : V[N] extends Sum
-      ? Amount<Extract<NumberField<A>, Names>>
-      : never;
+  readonly [N in keyof V]?: V[N] extends Sum ? Amount<Extract<NumberField<A>, Names>> : never;
 };
 
 /** The effect of an event on its aggregate’s share in the view. */
@@ -198,7 +189,7 @@ export type ViewDeclaration<Role extends string, S extends readonly AnySource[],
   readonly of: S;
   /** The key of a row: references, choices, numbers, periods or short texts, none of them personal. */
   readonly key: K;
-  /** The values of a row: `count()`, `sum()`, `avg()`, `latest(field)`, `min(field)`, `max(field)`. */
+  /** The values of a row: `sum()`, `avg()`, `latest(field)`, `min(field)`, `max(field)`. */
   readonly values: V;
   /** The contribution of each of these aggregates. */
   readonly from: {

@@ -232,7 +232,7 @@ export type ShareInfo = {
   readonly values: readonly string[];
 };
 export type ViewValue = {
-  readonly kind: 'count' | 'sum' | 'avg' | 'latest' | 'min' | 'max';
+  readonly kind: 'sum' | 'avg' | 'latest' | 'min' | 'max';
   readonly def: FieldDef;
 };
 /** Numbers and latest values by key, computed from events of several streams. */

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { byName, capital, kebab, snake } from '../base/names.ts';
 import { type FieldDef, type Fields, integer } from '../declare/fields.ts';
-import type { AnyShare, AnyView, Avg, Count, Sum } from '../declare/view.ts';
+import type { AnyShare, AnyView, Avg, Sum } from '../declare/view.ts';
 import type { Kind, ShareEffect, ShareInfo, ShareSource, ViewInfo, ViewValue } from './registry.ts';
 
 /** Derives the view from its declaration. */
@@ -12,7 +12,9 @@ export const viewOf = ({ view: name, says, of, key, values, from, read }: AnyVie
   type: capital(name),
   says,
   key: byName(Object.entries(key).map(([part, { def }]) => [part, def])),
-  values: byName(Object.entries(values).map(([value, spec]) => [value, viewValueOf(spec)])),
+  values: byName(
+    Object.entries(values).map(([value, spec]) => [value, viewValueOf(spec, isCount(value, from))]),
+  ),
   shares: Object.entries(from).map(([kind, { by, on }]) =>
     shareOf(name, kind, {
       by: Object.fromEntries(Object.keys(key).map((part) => [part, by[part] ?? ''])),
@@ -30,13 +32,21 @@ const AVERAGE: FieldDef = {
   ...{ recorded: z.number(), demanded: z.number() },
 };
 
-const viewValueOf = (spec: AnyView['values'][string]): ViewValue => {
+/** True for a sum of numbers of the declaration alone. */
+const isCount = (value: string, from: AnyView['from']): boolean =>
+  Object.values(from)
+    .flatMap(({ on }) => Object.values(on))
+    .flatMap(({ gives, changes, adds }) => [gives, changes, adds])
+    .every((parts) => typeof (parts?.[value] ?? 0) === 'number');
+
+const viewValueOf = (spec: AnyView['values'][string], isCounted: boolean): ViewValue => {
   switch (spec.value) {
-    case 'count':
-      return { kind: 'count', def: { ...NUMBER, ...saidOf(spec) } };
-    // Sums may exceed the integers of GraphQL.
+    // Sums of numbers in events may exceed the integers of GraphQL.
     case 'sum':
-      return { kind: 'sum', def: { ...NUMBER, graphql: 'Float', ...saidOf(spec) } };
+      return {
+        kind: 'sum',
+        def: { ...NUMBER, ...(!isCounted && { graphql: 'Float' }), ...saidOf(spec) },
+      };
     case 'avg':
       return { kind: 'avg', def: { ...AVERAGE, ...saidOf(spec) } };
     case 'latest':
@@ -46,7 +56,7 @@ const viewValueOf = (spec: AnyView['values'][string]): ViewValue => {
   }
 };
 
-const saidOf = ({ text, isSorted }: Count | Sum | Avg): Partial<FieldDef> => ({
+const saidOf = ({ text, isSorted }: Sum | Avg): Partial<FieldDef> => ({
   ...(text !== undefined && { says: text }),
   ...(isSorted && { sort: true }),
 });

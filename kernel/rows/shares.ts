@@ -87,7 +87,7 @@ export const keyColumnsOf = ({ key }: ViewInfo): Readonly<Record<string, string>
 
 export const shareTableOf = (view: ViewInfo, share: ShareInfo): ShareTable => {
   const keys = keyColumnsOf(view);
-  const numbers = columnsOfKind(view, ['count', 'sum'], share.values);
+  const numbers = columnsOfKind(view, ['sum'], share.values);
   const averages = columnsOfKind(view, ['avg'], share.values);
   const chosen = chosenIn(view, share.values);
   return {

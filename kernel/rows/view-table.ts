@@ -43,7 +43,7 @@ export const viewTableOf = (view: ViewInfo): ViewTable => {
   const keys = keyColumnsOf(view);
   const averages = columnsOfKind(view, ['avg']);
   const chosen = chosenIn(view);
-  const summed = Object.keys(additionsOf({ numbers: columnsOfKind(view, ['count', 'sum']), averages }));
+  const summed = Object.keys(additionsOf({ numbers: columnsOfKind(view, ['sum']), averages }));
   return {
     name: view.table,
     columns: {

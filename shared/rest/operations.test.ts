@@ -3,7 +3,7 @@ import { assemble } from '#kernel/assembly/assemble.ts';
 import { OPERATIONS_OF_THE_KERNEL } from '#kernel/assembly/demand-operations.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { line } from '#kernel/declare/fields.ts';
-import { count } from '#kernel/declare/view.ts';
+import { sum } from '#kernel/declare/view.ts';
 import { aggregateOperations } from '#kernel/rest/operations.ts';
 import { operationsOf } from './operations.ts';
 
@@ -32,7 +32,7 @@ test('an aggregate or a view with an operation of the kernel is refused in the d
   const attempts = view('attempts', {
     of: [note],
     key: { title: line(9) },
-    values: { notes: count() },
+    values: { notes: sum() },
     from: { note: { by: { title: 'title' }, on: { made: { gives: { notes: 1 } } } } },
     read: { anyone: true },
   });

@@ -14,7 +14,7 @@ import {
   states,
   week,
 } from '#kernel/declare/fields.ts';
-import { avg, count, latest, max, min, sum } from '#kernel/declare/view.ts';
+import { avg, latest, max, min, sum } from '#kernel/declare/view.ts';
 
 /**
  * Two views, reactions to references of items and by code, a timer, files of items, and personal data by a
@@ -124,7 +124,7 @@ const report = aggregate('report', {
 const workload = view('workload', {
   of: [visit],
   key: { client: ref(user) },
-  values: { visits: count(), minutes: sum().sort() },
+  values: { visits: sum(), minutes: sum().sort() },
   from: {
     visit: {
       by: { client: 'client' },
@@ -141,7 +141,7 @@ const workload = view('workload', {
 const known = view('known', {
   of: [area],
   key: { size: choice('village', 'town'), name: line(60) },
-  values: { areas: count(), renames: count().sort(), renamedAt: latest(instant().sort()) },
+  values: { areas: sum(), renames: sum().sort(), renamedAt: latest(instant().sort()) },
   from: {
     area: {
       by: { size: 'size', name: 'name' },
@@ -188,7 +188,7 @@ const planned = view('planned', {
 const opened = view('opened', {
   of: [area],
   key: { day: date() },
-  values: { areas: count().sort(), stops: avg() },
+  values: { areas: sum().sort(), stops: avg() },
   from: {
     area: { by: { day: 'now' }, on: { opened: { gives: { areas: 1, stops: 'stops' } } } },
   },

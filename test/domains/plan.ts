@@ -52,7 +52,7 @@ export type ViewPlan = {
   readonly read: JsonRecord;
 };
 type ValuePlan = {
-  readonly value: 'count' | 'sum' | 'avg' | 'latest' | 'min' | 'max';
+  readonly value: 'sum' | 'avg' | 'latest' | 'min' | 'max';
   readonly field?: FieldPlan;
   readonly isSorted?: boolean;
 };

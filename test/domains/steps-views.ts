@@ -35,7 +35,7 @@ export const addView: GrowStep = (plan, random) => {
       }),
     },
     values: {
-      total: { value: 'count', isSorted: random.chance(50) },
+      total: { value: 'sum', isSorted: random.chance(50) },
       ...(gives.summed !== undefined && {
         summed: { value: 'sum' },
         mean: { value: 'avg', isSorted: random.chance(50) },

@@ -1,7 +1,7 @@
 import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { integer, line, list, ref, states } from '#kernel/declare/fields.ts';
-import { count, latest } from '#kernel/declare/view.ts';
+import { latest, sum } from '#kernel/declare/view.ts';
 
 /**
  * A domain of references to what not every reader may read, and to what ends: tickets of customers, desks
@@ -97,7 +97,7 @@ const interest = view('interest', {
 const shelf = view('shelf', {
   of: [bookmark],
   key: { place: ref(desk) },
-  values: { kept: count() },
+  values: { kept: sum() },
   from: { bookmark: { by: { place: 'place' }, on: { kept: { gives: { kept: 1 } } } } },
   read: { signedIn: true },
 });

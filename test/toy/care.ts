@@ -1,7 +1,7 @@
 import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { choice, integer, line, list, picture, prose, ref, states } from '#kernel/declare/fields.ts';
-import { count, latest, sum } from '#kernel/declare/view.ts';
+import { latest, sum } from '#kernel/declare/view.ts';
 
 /**
  * A domain of home care: the notes of a visit are personal data of the client, who is one, two or three
@@ -129,7 +129,7 @@ const letter = aggregate('letter', {
 const workload = view('workload', {
   of: [visit],
   key: { client: ref(user) },
-  values: { visits: count(), minutes: sum(), lastPlace: latest(choice('home', 'ward')) },
+  values: { visits: sum(), minutes: sum(), lastPlace: latest(choice('home', 'ward')) },
   from: {
     visit: {
       by: { client: 'client' },

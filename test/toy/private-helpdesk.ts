@@ -1,7 +1,7 @@
 import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { line, list, ref, states } from '#kernel/declare/fields.ts';
-import { count } from '#kernel/declare/view.ts';
+import { sum } from '#kernel/declare/view.ts';
 
 /**
  * A helpdesk whose customers may not see each other: they read themselves and the agents. Agents open tickets
@@ -64,7 +64,7 @@ const message = aggregate('message', {
 const demand = view('demand', {
   of: [ticket],
   key: { customer: ref(user) },
-  values: { tickets: count() },
+  values: { tickets: sum() },
   from: { ticket: { by: { customer: 'customer' }, on: { opened: { gives: { tickets: 1 } } } } },
   read: { signedIn: true },
 });

@@ -1,7 +1,7 @@
 import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { choice, date, instant, integer, line, month, ref, states, week } from '#kernel/declare/fields.ts';
-import { avg, count, latest, max, min, sum } from '#kernel/declare/view.ts';
+import { avg, latest, max, min, sum } from '#kernel/declare/view.ts';
 
 /**
  * A domain with views over its aggregates: by a reference, by several fields, of one aggregate and of two.
@@ -69,10 +69,10 @@ const spending = view('spending', {
   key: { team: ref(team) },
   values: {
     budget: sum().says('What it may spend.'),
-    waiting: count().says('Requests that wait for a decision.').sort(),
+    waiting: sum().says('Requests that wait for a decision.').sort(),
     approved: sum(),
     paid: sum().sort(),
-    reminders: count().says('How often its waiting requests were called to mind.'),
+    reminders: sum().says('How often its waiting requests were called to mind.'),
     lastPaidAt: latest(instant().says('When it was paid something last.').sort()),
     lastPurpose: latest(choice('travel', 'meals', 'other')),
   },
@@ -99,7 +99,7 @@ const spending = view('spending', {
 const asking = view('asking', {
   of: [request],
   key: { employee: ref(user), category: choice('travel', 'meals', 'other') },
-  values: { requests: count(), amount: sum(), owed: sum(), lastAskedAt: latest(instant()) },
+  values: { requests: sum(), amount: sum(), owed: sum(), lastAskedAt: latest(instant()) },
   from: {
     request: {
       by: { employee: 'employee', category: 'category' },
@@ -149,7 +149,7 @@ const paying = view('paying', {
 const needing = view('needing', {
   of: [request],
   key: { askedIn: week(), neededOn: date() },
-  values: { requests: count().sort(), weight: avg(), firstNeededOn: min(date()) },
+  values: { requests: sum().sort(), weight: avg(), firstNeededOn: min(date()) },
   from: {
     request: {
       by: { askedIn: 'now', neededOn: 'neededOn' },

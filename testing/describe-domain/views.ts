@@ -16,7 +16,7 @@ const ended = ({ name }: ViewInfo, kind: string): string =>
 const endOf = ({ commands }: Kind): CommandInfo | undefined =>
   Object.values(commands).find(({ kind, internal }) => kind === 'end' && !internal);
 const summed = ({ values }: ViewInfo): readonly string[] =>
-  Object.entries(values).flatMap(([name, { kind }]) => (kind === 'count' || kind === 'sum' ? [name] : []));
+  Object.entries(values).flatMap(([name, { kind }]) => (kind === 'sum' ? [name] : []));
 /** The values that are compared; references and texts are shown in other forms. */
 const compared = ({ values }: ViewInfo): readonly string[] =>
   Object.entries(values).flatMap(([name, { kind }]) => (kind === 'latest' ? [] : [name]));

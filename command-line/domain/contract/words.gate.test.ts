@@ -14,7 +14,7 @@ import {
   ref,
   states,
 } from '#kernel/declare/fields.ts';
-import { count, latest, sum } from '#kernel/declare/view.ts';
+import { avg, latest, sum } from '#kernel/declare/view.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { readDeclarations, referenceOf } from '../../../scripts/write-reference.ts';
 import { compareContracts } from './compare.ts';
@@ -112,7 +112,7 @@ const BASE: Parts = {
   load: {
     says: 'The load.',
     key: { depot: ref('depot'), month: month() },
-    values: { parcels: count(), weight: sum().sort(), thing: latest(line(100)) },
+    values: { parcels: sum(), weight: sum().sort(), thing: latest(line(100)) },
     from: {
       parcel: {
         by: { depot: 'depot', month: 'now' },
@@ -390,7 +390,7 @@ const WORDS: Readonly<Record<string, Entry>> = {
     view({ key: { month: undefined }, from: { parcel: { by: { month: undefined } } } }),
     'breaks operation GET /load/{depotId}/{month}',
   ],
-  'Views: values': [view({ values: { parcels: sum() } }), 'breaks graphql Load.parcels'],
+  'Views: values': [view({ values: { weight: avg() } }), 'breaks graphql Load.weight'],
   'Views: from': [view({ from: { parcel: { on: { lost: undefined } } } }), 'warns view load of parcel'],
   'Views: read': [view({ read: { clerk: undefined, buyer: true } }), 'warns right load.read clerk'],
   'Sources of views: by': [
@@ -506,7 +506,7 @@ const ADDITIONS: Readonly<Record<string, Parts>> = {
     commands: { dropTask: { emits: 'taskGone', whenItem: { state: 'done' } } },
   }),
   'a list': field('marks', list({ text: line(9) }, { max: 3 })),
-  'a value of a view': view({ values: { placed: count() } }),
+  'a value of a view': view({ values: { placed: sum() } }),
   'a role': { domain: { roles: ['buyer', 'clerk', 'guest'] } },
   'a filter': field('weight', integer(1, 99).optional().filter()),
   'a timer': parcel({ timers: { later: { after: 'sent', wait: '9 days', run: 'lose' } } }),

@@ -1,4 +1,4 @@
-import { count, ref, sum } from 'annals';
+import { ref, sum } from 'annals';
 import { view } from './base.ts';
 import { claim } from './claim.ts';
 import { team } from './team.ts';
@@ -7,7 +7,7 @@ export const spending = view('spending', {
   says: 'The money that a team has spent of its budget.',
   of: [team, claim],
   key: { team: ref(team) },
-  values: { budget: sum(), waiting: count(), approved: sum(), paid: sum().sort() },
+  values: { budget: sum(), waiting: sum(), approved: sum(), paid: sum().sort() },
   from: {
     team: {
       by: { team: 'id' },

@@ -1,4 +1,4 @@
-import { count, month, ref } from 'annals';
+import { month, ref, sum } from 'annals';
 import { view } from './base.ts';
 import { team } from './team.ts';
 import { ticket } from './ticket.ts';
@@ -7,7 +7,7 @@ export const months = view('months', {
   says: 'The tickets that were opened in a month, by team.',
   of: [ticket],
   key: { month: month(), team: ref(team) },
-  values: { opened: count().sort(), solved: count(), breached: count().says('Not solved in time.') },
+  values: { opened: sum().sort(), solved: sum(), breached: sum().says('Not solved in time.') },
   from: {
     ticket: {
       by: { month: 'now', team: 'team' },

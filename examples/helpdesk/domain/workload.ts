@@ -1,4 +1,4 @@
-import { count, instant, latest, ref } from 'annals';
+import { instant, latest, ref, sum } from 'annals';
 import { view } from './base.ts';
 import { team } from './team.ts';
 import { ticket } from './ticket.ts';
@@ -8,8 +8,8 @@ export const workload = view('workload', {
   of: [ticket],
   key: { team: ref(team) },
   values: {
-    open: count().says('Not solved yet.').sort(),
-    breached: count().says('Not solved in time.').sort(),
+    open: sum().says('Not solved yet.').sort(),
+    breached: sum().says('Not solved in time.').sort(),
     lastSolvedAt: latest(instant()),
   },
   from: {
