@@ -23,10 +23,9 @@ export const article = aggregate('article', {
     cover: picture({ external: true })
       .optional()
       .says('The address of its picture. The picture of a draft needs a token.'),
-    status: states('draft', 'published')
+    status: states({ draft: 'For its author and administrators alone.', published: 'For everybody.' })
       .filter()
-      .says('Whether it is published.')
-      .means({ draft: 'For its author and administrators alone.', published: 'For everybody.' }),
+      .says('Whether it is published.'),
     publishedAt: instant().optional().sort().says('When it was published; null for drafts.'),
   },
   events: {

@@ -115,9 +115,6 @@ an unknown list | adds | TS2322 '"row"' is not assignable to type '"rows"'
 a word that is no state | status | TS2322 '"dune"' is not assignable
   - status: 'done'
   + status: 'dune'
-a text for a word that is no state | dune | TS2353 'dune' does not exist
-  - 'done')
-  + 'done').means({ dune: '' })
 the time of the event in a text | author | TS2322 '"now"' is not assignable to type '"caller"'
   - status: 'done'
   + title: 'now', author: 'now'

@@ -47,7 +47,7 @@ const SECTIONS: readonly Section[] = [
   },
   {
     title: 'Options of fields',
-    text: "They follow the type, in any order: `line(200).optional().search('A')`. `named` and `means` are for `choice` and `states` only.",
+    text: "They follow the type, in any order: `line(200).optional().search('A')`.",
     parts: ['Field', 'Choice'].map((methods) => ({ file: 'fields.ts', methods })),
   },
   {

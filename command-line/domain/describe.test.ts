@@ -105,7 +105,7 @@ test('describes what follows from the declaration of a view', async () => {
   for (const line of [
     'spending: The money that a team has spent of its budget.',
     'a view by team',
-    'waiting count',
+    'waiting sum',
     'lastPaidAt latest instant',
     'team.opened by id gives budget = budget',
     'request.submitted by team gives waiting = 1',

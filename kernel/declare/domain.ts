@@ -1,7 +1,7 @@
 import { StartRefused } from '../base/start-refused.ts';
 import { type Aggregate, type Declaration, declareFor, declareUntyped, type Versions } from './aggregate.ts';
 import type { Condition } from './conditions.ts';
-import { type Choice, choice, email, type Field, type Fields, line } from './fields.ts';
+import { type Choice, choice, type Described, email, type Field, type Fields, line } from './fields.ts';
 import { viewFor } from './view.ts';
 
 type UserFields<Role extends string> = {
@@ -56,12 +56,10 @@ export type User<Role extends string, F extends Fields, Guards = unknown, Readin
 type Options<Role extends string, F extends Fields, Guards, Reading> = {
   /** The name of the domain, in texts for people. */
   readonly name: string;
-  /** The roles of users; `admin` always exists too. */
-  readonly roles: readonly [Role, ...Role[]];
-  /** Descriptions of the roles. */
-  readonly means?: { readonly [R in Role]?: string };
+  /** The roles of users, or an object of roles with their descriptions; `admin` always exists too. */
+  readonly roles: readonly [Role, ...Role[]] | Described<Role>;
   /** The role of users who create their own account; by default the first. */
-  readonly signUp?: Role;
+  readonly signUp?: NoInfer<Role>;
   /** The users of the domain: who may read them, and additions to them. */
   readonly user?: {
     /**
@@ -77,7 +75,7 @@ type Options<Role extends string, F extends Fields, Guards, Reading> = {
      * Narrower rights to read and write fields. The user alone reads `email`, `role`, `createdAt` and
      * `updatedAt`, apart from those in the `reads` of such a right.
      */
-    readonly fieldRights?: UserRights<Role, NoInfer<F>>['fieldRights'] & Guards;
+    readonly fieldRights?: UserRights<NoInfer<Role>, NoInfer<F>>['fieldRights'] & Guards;
   };
 };
 
@@ -89,14 +87,14 @@ export const domain = <
   const Reading extends { readonly [role: string]: unknown } = Record<never, never>,
 >({
   name,
-  roles,
-  means,
-  signUp = roles[0],
+  roles: given,
+  signUp,
   user: added,
 }: Options<Role, F, Guards, Reading>) => {
   const declarer = {};
+  const roles = isList(given) ? given : (Object.keys(given) as unknown as readonly [Role, ...Role[]]);
   const aggregate = declareFor<Role>(declarer);
-  const fields = fieldsOf(roles, means);
+  const fields = fieldsOf(roles, isList(given) ? {} : given);
   const fieldRights = {
     readPrivate: { reads: privateBeside(added?.fieldRights), signedIn: 'caller' },
     changeRole: { writes: ['role'] },
@@ -145,12 +143,14 @@ export const domain = <
   return {
     name,
     roles,
-    signUp,
+    signUp: signUp ?? roles[0],
     aggregate,
     view: viewFor<Role>(),
     user: user as unknown as User<Role, F, Guards, Reading>,
   };
 };
+
+const isList = <List extends readonly string[]>(roles: List | object): roles is List => Array.isArray(roles);
 
 /** The private fields of users that no right of the domain covers. */
 const privateBeside = (added: Readonly<Record<string, { readonly reads?: readonly string[] }>> = {}) => {
@@ -171,7 +171,7 @@ const orOneself = (cell: unknown = false): unknown =>
 /** The fields of every user. */
 const fieldsOf = (
   roles: readonly [string, ...string[]],
-  means: Readonly<Record<string, string | undefined>> | undefined,
+  described: Readonly<Record<string, string>>,
 ): Fields => ({
   name: line(100).personal({ erased: 'Deleted user' }).example('Ada Lovelace'),
   email: email()
@@ -180,10 +180,12 @@ const fieldsOf = (
     .personal()
     .says('Unique among users, regardless of upper and lower case.')
     .example('ada@example.com'),
-  role: choice<string>(...roles, 'admin')
+  role: choice<string>({
+    ...Object.fromEntries(roles.map((role) => [role, described[role] ?? ''])),
+    admin: 'May do everything, including changing and deleting the content of others.',
+  })
     .named('Role')
     .says('The role of the user. The scopes of a token limit it.')
-    .means({ ...means, admin: 'May do everything, including changing and deleting the content of others.' })
     .default(roles[0])
     .example(roles.at(-1) ?? 'admin'),
 });

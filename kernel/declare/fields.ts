@@ -123,8 +123,6 @@ export interface Field<out T> {
 export interface Choice<V extends string> extends Field<V> {
   /** The name of its GraphQL enumeration. @internal */
   named(name: string): this;
-  /** Descriptions of its words, for documentation. */
-  means(texts: { readonly [W in V]?: string }): this;
 }
 /** A choice that only events change; it starts as the first word. */
 export interface States<V extends string> extends Choice<V> {
@@ -180,7 +178,6 @@ const field = <X>(def: FieldDef): X => {
     says: (says: string) => but({ says }),
     example: (example: unknown) => but({ example }),
     named: (enumName: string) => but({ enumName }),
-    means: (means: Readonly<Record<string, string>>) => but({ means }),
   } as X;
 };
 
@@ -215,15 +212,39 @@ export const integer = (min: number, max: number): Field<number> =>
   field(plain('integer', ['bigint', 'Int'], z.int().min(min).max(max)));
 /** True or false. */
 export const flag = (): Field<boolean> => field(plain('boolean', ['boolean', 'Boolean'], z.boolean()));
-/** One of these words, given by forms. Each word is a fact for conditions. */
-export const choice = <const V extends string>(...values: readonly [V, ...V[]]): Choice<V> =>
-  field({ ...plain('choice', ['text', ''], z.enum(values)), values });
+/** Words with their descriptions for documentation, in this order. */
+export type Described<V extends string> = { readonly [W in V]: string };
+type Words<V extends string> = readonly [V, ...V[]];
+const wordsIn = (given: Words<string> | readonly [Described<string>]) => {
+  const [first] = given;
+  if (typeof first === 'string') return { values: given as Words<string> };
+  const means = Object.fromEntries(Object.entries(first).filter(([, text]) => text !== ''));
+  return { values: Object.keys(first) as unknown as Words<string>, means };
+};
+/**
+ * One of these words, given by forms. Each word is a fact for conditions. Words can have descriptions for
+ * documentation: `choice({ low: 'It can wait.', high: 'Today.' })`.
+ */
+export function choice<const V extends string>(...words: Words<V>): Choice<V>;
+export function choice<const V extends string>(described: Described<V>): Choice<V>;
+export function choice(...given: Words<string> | readonly [Described<string>]): unknown {
+  const words = wordsIn(given);
+  return field({ ...plain('choice', ['text', ''], z.enum(words.values)), ...words });
+}
 /**
  * The state of the aggregate, which only `sets` of events changes. It starts as the first word; each word is
- * a fact for conditions.
+ * a fact for conditions. Words can have descriptions, as those of a choice.
  */
-export const states = <const V extends string>(...values: readonly [V, ...V[]]): States<V> =>
-  field({ ...plain('states', ['text', ''], z.enum(values)), values, initial: values[0] });
+export function states<const V extends string>(...words: Words<V>): States<V>;
+export function states<const V extends string>(described: Described<V>): States<V>;
+export function states(...given: Words<string> | readonly [Described<string>]): unknown {
+  const words = wordsIn(given);
+  return field({
+    ...plain('states', ['text', ''], z.enum(words.values)),
+    ...words,
+    initial: words.values[0],
+  });
+}
 /** At most `max` different words, in the given order; `error` is the message for a repeated word. */
 export const set = (
   of: Field<string>,

@@ -20,7 +20,8 @@ test.each([
 });
 
 test('the words of a choice can have descriptions', () => {
-  expect(states('draft', 'published').means({ draft: 'For its author.' }).def.means).toEqual({
-    draft: 'For its author.',
-  });
+  const { values, means } = states({ draft: 'For its author.', published: '' }).def;
+  expect(values).toEqual(['draft', 'published']);
+  expect(means).toEqual({ draft: 'For its author.' });
+  expect(states('draft', 'published').def.means).toBeUndefined();
 });

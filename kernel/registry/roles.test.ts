@@ -7,10 +7,7 @@ import { assemble } from '../assembly/assemble.ts';
 import { domain } from '../declare/domain.ts';
 import { leastRoleOf, rolesOf, roleTextOf } from './roles.ts';
 
-const school = assemble(
-  domain({ name: 'school', roles: ['pupil', 'teacher'], means: { teacher: 'Plans lessons.' } }),
-  [],
-);
+const school = assemble(domain({ name: 'school', roles: { pupil: '', teacher: 'Plans lessons.' } }), []);
 
 test('the roles are those of the domain and the administrator', () => {
   expect(rolesOf(school)).toEqual(['pupil', 'teacher', 'admin']);

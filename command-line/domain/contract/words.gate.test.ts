@@ -172,7 +172,6 @@ type Entry = readonly [change: Parts, finding: string] | string;
 const WORDS: Readonly<Record<string, Entry>> = {
   'Domain: name': 'a recorded contract belongs to one name, which the command compares first',
   'Domain: roles': [{ domain: { roles: ['buyer', 'clerk', 'guest'] } }, 'warns graphql Role.guest'],
-  'Domain: means': 'a text',
   'Domain: signUp': [{ domain: { signUp: 'clerk' } }, 'warns sign-up role'],
   'Domain: user.read': [
     { domain: { user: { read: { signedIn: undefined, clerk: true } } } },
@@ -253,7 +252,6 @@ const WORDS: Readonly<Record<string, Entry>> = {
     'breaks event parcel.placed note absent',
   ],
   'Options of fields: example(value)': 'a text',
-  'Options of fields: means(texts)': 'a text',
   'Options of files: types': [
     field('proof', file({ ...PROOF, types: ['application/pdf'] }).optional()),
     'breaks file parcel proof types',

@@ -5,8 +5,7 @@ const IBAN = /^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}$/;
 /** Employees spend, approvers decide about their team, accountants pay. */
 export const base = domain({
   name: 'expenses',
-  roles: ['employee', 'approver', 'accountant'],
-  means: {
+  roles: {
     employee: 'Claims what they spent.',
     approver: 'Decides on the claims of their teams.',
     accountant: 'Pays what was approved.',

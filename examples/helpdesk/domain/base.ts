@@ -3,8 +3,7 @@ import { domain, line } from 'annals';
 /** Customers ask, agents answer, leads run the teams. */
 export const base = domain({
   name: 'helpdesk',
-  roles: ['customer', 'agent', 'lead'],
-  means: {
+  roles: {
     customer: 'Asks, and sees the tickets of their own.',
     agent: 'Answers all tickets.',
     lead: 'An agent who opens and closes teams.',

@@ -24,11 +24,11 @@ export const ticket = aggregate('ticket', {
     assignee: ref(user, { gone: 'null' }).filter(),
     followUpOn: date().optional().says('The day on which somebody should look at it again.'),
     duplicateOf: ref('ticket').optional(),
-    status: states('open', 'waiting', 'solved').filter().means({
+    status: states({
       open: 'We are to answer.',
       waiting: 'The customer is to answer.',
       solved: 'Nothing is left to do, unless the customer replies.',
-    }),
+    }).filter(),
     breached: flag().default(false).filter().says('We took longer than we promise for its priority.'),
   },
   events: {
