@@ -112,18 +112,37 @@ const checkTaken = async (
   const { list } = command;
   await stage.session.read(self, { token: by.token, headers });
   // An actor who may write it may be unable to read it.
-  const shown =
-    list === undefined
-      ? [await wholeOf(stage, kind, Number(self.split('/').at(-1)))]
-      : (await stage.readAny<readonly Row[]>(`${self}/${kebab(list.name)}?limit=100`)).body;
-  const states = (Array.isArray(shown) ? shown : []).flatMap((each) =>
-    each === undefined ? [] : [stateOf(list === undefined ? kind : { ...kind, fields: list.fields }, each)],
-  );
+  const isThereIn = (states: readonly Row[]): boolean =>
+    states.some((state) => JSON.stringify(state[name]) === JSON.stringify(value)) || name === list?.key;
+  const states = await statesAt(stage, { kind, list, self });
   const isHidden =
     states.length === 0 || (states.every((state) => state[name] === null) && !isWholeToAdministrators(kind));
   if (isHidden) return true;
+  const { version } = reply.body as { readonly version: number };
   const isThere =
-    states.some((state) => JSON.stringify(state[name]) === JSON.stringify(value)) || name === list?.key;
+    isThereIn(states) ||
+    ((await isFollowed(stage, self, version))
+      ? isThereIn(await statesAt(stage, { kind, list, self }, `?at=v${version}`))
+      : false);
   checks.of(limitsOfField(kind, command, name)).equal(isThere, true, `${what} is there`);
   return true;
 };
+
+/** The aggregate, or the items of one of its lists, as those see it who may read most. */
+const statesAt = async (
+  stage: Stage,
+  { kind, list, self }: Pick<CommandInfo, 'list'> & { readonly kind: Kind; readonly self: string },
+  at = '',
+): Promise<readonly Row[]> => {
+  if (list === undefined) {
+    const shown = await wholeOf(stage, kind, Number(self.split('/').at(-1)), at);
+    return shown === undefined ? [] : [stateOf(kind, shown)];
+  }
+  const path = `${self}/${kebab(list.name)}${at === '' ? '?' : `${at}&`}limit=100`;
+  const { body } = await stage.readAny<readonly Row[]>(path);
+  return (Array.isArray(body) ? body : []).map((item) => stateOf({ ...kind, fields: list.fields }, item));
+};
+
+/** A timer at a value in the past acts at once, and so does a reaction: both may change the value again. */
+const isFollowed = async (stage: Stage, self: string, version: number): Promise<boolean> =>
+  (await stage.readAny(`${self}?at=v${version + 1}`)).status === 200;

@@ -56,8 +56,9 @@ export const wholeOf = async (
   { read, readAny, actors }: Reading,
   kind: Kind,
   id: number,
+  at = '',
 ): Promise<Row | undefined> => {
-  const path = `/${kind.path}/${id}`;
+  const path = `/${kind.path}/${id}${at}`;
   const { status, body } = await readAny(path);
   if (status !== 200) return undefined;
   if (isWholeToAdministrators(kind)) return body;

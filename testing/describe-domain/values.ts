@@ -7,8 +7,8 @@ import { demandsOf, edgesOf, isWithin } from './edges.ts';
  * Field values that match the declaration: equal for equal serial numbers, and different for different ones
  * as far as the field has room.
  */
-export const fieldValue = (def: FieldDef, serial: number): unknown => {
-  const found = candidatesOf(def, serial).find((value) => def.demanded.safeParse(value).success);
+export const fieldValue = (def: FieldDef, serial: number, year = 2026): unknown => {
+  const found = candidatesOf(def, serial, year).find((value) => def.demanded.safeParse(value).success);
   if (found === undefined && !def.optional)
     throw new RangeError(`no value was found for a field of kind ${def.kind}: give it an .example()`);
   return found ?? null;
@@ -58,7 +58,7 @@ export const hasRoom = (def: FieldDef): boolean =>
   def.demanded.safeParse(LETTERS.slice(0, MARKER_CHARACTERS).join('')).success;
 const LETTERS = [...'abcdefghijkmnopqrstuvwxyz'];
 
-const candidatesOf = (def: FieldDef, serial: number): readonly unknown[] => {
+const candidatesOf = (def: FieldDef, serial: number, year: number): readonly unknown[] => {
   switch (def.kind) {
     case 'choice':
     case 'states': {
@@ -70,9 +70,9 @@ const candidatesOf = (def: FieldDef, serial: number): readonly unknown[] => {
     case 'integer':
       return integersOf(def, serial);
     case 'instant':
-      return [new Date(Date.UTC(2026, 0, 1 + (serial % 300))).toISOString()];
+      return [new Date(Date.UTC(year, 0, 1 + (serial % 300))).toISOString()];
     case 'date':
-      return [new Date(Date.UTC(2026, 0, 1 + (serial % 300))).toISOString().slice(0, 10)];
+      return [new Date(Date.UTC(year, 0, 1 + (serial % 300))).toISOString().slice(0, 10)];
     case 'set':
       return [setsOf(def, serial), []];
     case 'upload':
