@@ -21,14 +21,15 @@ export type ShownColumns = ReadonlyMap<string, Shown>;
 export const shownColumnsOf = (domain: Domain): ReadonlyMap<Kind, ShownColumns> =>
   new Map(servedKindsOf(domain).map((kind) => [kind.name, columnsOf(domain, kind)]));
 
-const columnsOf = (domain: Domain, { fields, isManaged }: Domain['kinds'][string]): ShownColumns =>
+const columnsOf = (domain: Domain, { fields, parent, isManaged }: Domain['kinds'][string]): ShownColumns =>
   new Map(
     Object.entries(fields).flatMap(([name, def]): readonly (readonly [string, Shown])[] => {
       if (def.parts)
         return def.parts.flatMap(({ column, shown }) =>
           shown === undefined ? [] : [[column, { name, field: shown }]],
         );
-      const label = isManaged ? undefined : labelOf(domain, def);
+      // The item names its parent by the id alone.
+      const label = isManaged || name === parent ? undefined : labelOf(domain, def);
       const isText = def.kind === 'text' && def.recorded.safeParse('two\nlines').success;
       return [
         [column(name, def), { name, field: label === undefined ? wire(name, def) : `${name}.id`, isText }],
