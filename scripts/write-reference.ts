@@ -183,6 +183,7 @@ const WORDS: Readonly<Record<string, string>> = {
   O: 'a reference',
   P: 'a reference',
   Parent: 'a reference',
+  Reference: 'a reference',
   Role: 'a role',
   "readonly (Keys<F, D>['any'] | 'createdAt' | 'updatedAt')[]": 'fields and lists',
   'ItemsOf<F>': 'conditions on items by lists',

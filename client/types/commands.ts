@@ -23,8 +23,8 @@ type EventOf<A, C> = C extends { readonly emits: infer N }
   ? EventsOf<A>[First<N> & keyof EventsOf<A>]
   : never;
 
-/** A change that also sets fields is an action with a form. */
-type KindOfEvent<E> = E extends { readonly creates: unknown }
+/** A change that also sets fields is an action with a form, and so is a move below another parent. */
+type KindOfEvent<E, F> = E extends { readonly creates: unknown }
   ? 'create'
   : E extends { readonly changes: unknown }
     ? E extends { readonly sets: infer S }
@@ -42,8 +42,10 @@ type KindOfEvent<E> = E extends { readonly creates: unknown }
           : E extends { readonly computes: unknown }
             ? 'actOnItem'
             : 'changeItem'
-        : E extends { readonly moves: unknown }
-          ? 'moveItem'
+        : E extends { readonly moves: infer L }
+          ? L extends Lists<F>
+            ? 'moveItem'
+            : 'action'
           : E extends { readonly removes: unknown }
             ? 'removeItem'
             : E extends { readonly ends: true }
@@ -54,7 +56,9 @@ type KindOfEvent<E> = E extends { readonly creates: unknown }
  * The kind of a command, which decides its path; never for internal commands, which only timers and reactions
  * send.
  */
-type CommandKindOf<A, C> = C extends { readonly internal: true } ? never : KindOfEvent<EventOf<A, C>>;
+type CommandKindOf<A, C> = C extends { readonly internal: true }
+  ? never
+  : KindOfEvent<EventOf<A, C>, FieldsOf<A>>;
 export type CommandNames<A, Kind> = {
   [C in keyof CommandsOf<A> & string]: [CommandKindOf<A, CommandsOf<A>[C]>] extends [never]
     ? never
@@ -66,6 +70,7 @@ export type CommandNames<A, Kind> = {
 type Content<E> = E extends
   | { readonly creates: readonly (infer K)[] }
   | { readonly changes: readonly (infer K)[] }
+  | { readonly moves: infer K }
   ? K & string
   : never;
 type Required<C> = C extends { readonly requires: readonly (infer K)[] } ? K : never;

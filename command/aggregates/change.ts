@@ -9,7 +9,7 @@ import { typeOfCommand } from '#kernel/decide/decide.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
 import { contentSchema } from '#kernel/decide/forms.ts';
 import { findBy, lookNowhere } from '#kernel/decide/guards.ts';
-import { readsOf } from '#kernel/decide/reads.ts';
+import { readsOf, referencesAfter } from '#kernel/decide/reads.ts';
 import type { AggregateState } from '#kernel/decide/state.ts';
 import type { CommandInfo, Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import { type Caller, isInReach, may } from '#shared/policy.ts';
@@ -67,6 +67,8 @@ const change = (parts: Parts, { kind, command, formOn }: Changing): Handle => {
   const writes = writesOf(kind, command);
   const ofParts = partsWritten(kind, command);
   const reads = readsOf(kind, command);
+  // The right to move an aggregate must hold below both parents.
+  const moves = command.events.some(({ former }) => former !== undefined);
   const own = rules[kind.name];
   return async (given, sent) => {
     const id = given[`${kind.name}Id`] as number;
@@ -96,6 +98,11 @@ const change = (parts: Parts, { kind, command, formOn }: Changing): Handle => {
           await demandReferences.inForm({ kind, command, form, fields }, sent.caller);
         const moved = { kind, fields, form: command.list ? {} : form, before: look };
         const both = isThere ? await readAfter(readReferences, moved, { reads, fence }) : look;
+        if (moves && state.status === 'present')
+          demand(sent.caller, operationOf(kind, command.name), {
+            resource: { fields: referencesAfter(kind, fields, form), find: findBy(both) },
+            hidden: undefined,
+          });
         const happened = await several.decide({
           ...{ fields, form, look: both, fence, caller: sent.caller },
           decide: (seen) => decider.decide({ ...form, type }, state, contextOf(sent, seen)),

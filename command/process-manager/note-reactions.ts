@@ -17,6 +17,8 @@ type Link = {
   readonly parent: StreamName | null;
   readonly cause: Cause;
   readonly acts: boolean;
+  /** Also true for an imported event, after which only the end of a parent has consequences. */
+  readonly isNew: boolean;
 };
 
 /**
@@ -45,17 +47,18 @@ export const noteReactions = async (
     if (meaning === undefined) continue;
     const { cause, leading } = meaning;
     const { stream, type } = event;
-    const acts = event.position > after && !isImported(event);
+    const isNew = event.position > after;
+    const acts = isNew && !isImported(event);
     if (following.timed.has(type)) marks.set(stream, { position: event.position, cause });
     const isCoded = acts && following.coded.has(type);
     // Tasks of an earlier event of the same aggregate come first, even if its reference changes now.
     if ((isCoded || leading.length > 0) && links.some(({ child }) => child === stream)) await flush();
-    links.push(...leading.map((each) => ({ ...each, cause, acts })));
+    links.push(...leading.map((each) => ({ ...each, cause, acts, isNew })));
     if (isCoded) tasks.push({ task: 'react', stream, name: type.slice(type.indexOf('.') + 1), cause });
-    const references = following.reactions.get(type) ?? [];
-    if (references.length > 0) {
+    const references = referencesTo(following, event);
+    if (following.reactions.has(type)) {
       await flush();
-      if (acts) {
+      if (isNew && references.length > 0) {
         const happened = { parent: stream, type, position: event.position, references, cause };
         const reacting = await reactingTo(connection, happened);
         await addTasks(
@@ -93,8 +96,14 @@ export const noteReactions = async (
 };
 
 /** Its consequences are imported too: a reaction would be a second one. */
-export const isImported = ({ metadata }: Pick<RecordedEvent, 'metadata'>): boolean =>
+const isImported = ({ metadata }: Pick<RecordedEvent, 'metadata'>): boolean =>
   metadata.importedAt !== undefined;
+
+/** The references through which aggregates react to an event. The end of a parent still ends its children. */
+export const referencesTo = (
+  { reactions, parents }: Following,
+  event: Pick<RecordedEvent, 'type' | 'metadata'>,
+): readonly string[] => (isImported(event) ? parents : reactions).get(event.type) ?? [];
 
 type Meaning = {
   readonly cause: Cause;
@@ -145,7 +154,7 @@ export const meaningOf = (
 /** Records the targets of references, and returns tasks for references to already ended targets. */
 const link = async (
   connection: Connection,
-  { lastingEnds }: Following,
+  { lastingEnds, parents }: Following,
   links: readonly Link[],
 ): Promise<readonly ReactionTask[]> => {
   if (links.length === 0) return [];
@@ -169,9 +178,9 @@ const link = async (
     [led.map(({ parent }) => parent)],
   );
   const ended = new Map(rows.map(({ parent, type }) => [parent, type]));
-  return led.flatMap(({ child, name, parent, cause, acts }) => {
+  return led.flatMap(({ child, name, parent, cause, acts, isNew }) => {
     const type = ended.get(parent);
-    return acts && type !== undefined
+    return type !== undefined && (acts || (isNew && parents.get(type)?.includes(name)))
       ? [{ task: 'run', stream: child, name: nameOf(name, type), cause }]
       : [];
   });

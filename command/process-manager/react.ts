@@ -32,7 +32,7 @@ import { type ExecutionContext, seededIds } from '../handling/execution-context.
 import { type Fence, fenced, preparing, streamOf, type Target, toEvents } from '../handling/target.ts';
 import type { States } from '../states.ts';
 import { following, type TaskDependencies } from './carry-out.ts';
-import { isOfEnd, leadsToEnd } from './leads-to-end.ts';
+import { isOvertaken } from './overtaken.ts';
 import { isOfTimer, type ReactionTask, timerTask } from './tasks.ts';
 
 export type ReactDependencies = Pick<TaskDependencies, 'tracing' | 'clock'> & {
@@ -264,7 +264,7 @@ const targetOf = (
           ? undefined
           : itemsOf(fields, list).find(({ id: itemId }) => itemId === form[list.id.name]);
       if (list !== undefined && task.task === 'run' && item === undefined) return [];
-      if (isOfEnd(command) && !(await leadsToEnd(parts, { kind, command }, item ?? fields))) return [];
+      if (await isOvertaken(parts, { kind, command, name: task.name }, item ?? fields)) return [];
       fence.clear();
       const before = await readReferences(kind, fields, { also: only, isCreation, reads, fence });
       const look = await readAfter(readReferences, { kind, fields, form, before }, { reads, fence });

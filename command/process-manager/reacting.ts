@@ -7,7 +7,7 @@ import { allDone, doOrPark, type TaskDependencies } from './carry-out.ts';
 import { actsAfter, isDeclared, REACTIONS, takeBack } from './declaration.ts';
 import { type Happened, notePage, pagesOf, type ReactionPage } from './fan-out.ts';
 import { demandFence, type Fence, Overtaken, type Waiting } from './fence.ts';
-import { isImported, meaningOf, noteReactions } from './note-reactions.ts';
+import { meaningOf, noteReactions, referencesTo } from './note-reactions.ts';
 import { createReact, type ReactDependencies } from './react.ts';
 import type { Reacting } from './retry-parked.ts';
 import { dropTask, inTurn, parkTask, type ReactionTask } from './tasks.ts';
@@ -98,7 +98,7 @@ const startReactions = (dependencies: Noting): Promise<AsyncDisposable> => {
     );
   const happened = (event: RecordedEvent): Happened | undefined => {
     const { stream, type, position } = event;
-    const references = isImported(event) ? [] : (following.reactions.get(type) ?? []);
+    const references = referencesTo(following, event);
     const meaning = references.length > 0 ? meaningOf({ following, catalogue }, event, () => {}) : undefined;
     return (
       meaning && {

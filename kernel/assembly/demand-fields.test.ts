@@ -171,22 +171,3 @@ test.each<readonly [how: string, event: object, more: object]>([
     'note: the event moved changes clerk, which is the owner and never changes: use another reference, or end the note and create it again.',
   );
 });
-
-test('a change of the parent is refused, with a solution', () => {
-  const box = aggregate('box', {
-    fields: { title: line(9) },
-    events: { made: { creates: ['title'] } },
-    commands: { make: { emits: 'made' } },
-    rights: { read: { anyone: true } },
-  });
-  const thing = aggregate('thing', {
-    parent: 'box',
-    fields: { box: ref(box), title: line(9) },
-    events: { put: { creates: ['title'] }, moved: { changes: ['box'] } },
-    commands: { put: { emits: 'put' }, move: { emits: 'moved' } },
-    rights: { read: { anyone: true } },
-  });
-  expect(() => assemble(base, [box, thing])).toThrow(
-    'thing: the event moved changes box, which is the parent and never changes: use another reference, or end the thing and create it again.',
-  );
-});

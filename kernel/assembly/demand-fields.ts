@@ -1,5 +1,5 @@
 import type { ZodNumber } from 'zod';
-import { oneOf } from '../base/names.ts';
+import { oneOf, wire } from '../base/names.ts';
 import { leadsToUser } from '../base/users.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { EFFECTS } from '../registry/kind-of.ts';
@@ -17,14 +17,30 @@ export const demandFields = eachKind(
 );
 
 /**
- * The owner and the parent are in every event, and never change: lists of the past, the end of children with
- * their parent, and the keys of personal data rely on that.
+ * The owner and the parent are in every event. The owner never changes, because keys of personal data rely on
+ * that; the parent by an event that names both parents, so that followers of the former learn of it.
  */
-function* wrongIdentity({ effect, values, sets }: EventInfo, { name, owner, parent }: Kind): Sentences {
+function* wrongIdentity(event: EventInfo, kind: Kind): Sentences {
+  const { effect, values, sets, former } = event;
+  const { name, owner, parent } = kind;
+  const sources = former === undefined ? [...values, ...Object.keys(sets)] : Object.keys(sets);
   if (effect === 'creates') return;
-  for (const [what, field] of Object.entries({ owner, parent }))
-    if (field !== undefined && (values.includes(field) || Object.hasOwn(sets, field)))
-      yield `changes ${field}, which is the ${what} and never changes: use another reference, or end the ${name} and create it again.`;
+  if (owner !== undefined && [...sources, ...values].includes(owner))
+    yield `changes ${owner}, which is the owner and never changes: use another reference, or end the ${name} and create it again.`;
+  if (parent !== undefined && sources.includes(parent))
+    yield `changes ${parent}, which is the parent: let an event with \`moves: '${parent}'\` change it.`;
+  if (former !== undefined) yield* wrongMove(former, kind);
+}
+
+function* wrongMove(former: string, { name, parent = '', fields, lists }: Kind): Sentences {
+  const defs = [fields, ...Object.values(lists).map((list) => list.fields)].flatMap((each) =>
+    Object.values(each),
+  );
+  if (defs.some(({ personal }) => personal?.of === parent))
+    yield `moves the ${name} to another ${parent}, to whom personal fields belong: let them belong to the owner.`;
+  const taken = Object.entries(fields).find(([field, def]) => wire(field, def) === former);
+  if (taken !== undefined)
+    yield `records the former parent as ${former}, which is the name of the field ${taken[0]}: give the field another name.`;
 }
 
 function* wrongField(field: string, def: FieldDef): Sentences {

@@ -56,7 +56,7 @@ function* unsourcedIn({ of, from }: AnyView): Sentences {
     if (!names.includes(name)) yield `\`from\` has ${name}, but it is not made \`of\` it: add it there.`;
 }
 
-function* unknownIn(spec: Specs[string], { fields, derived = {} }: AnyDeclaration): Sentences {
+function* unknownIn(spec: Specs[string], { fields, parent, derived = {} }: AnyDeclaration): Sentences {
   const defOf = (name: string): FieldDef | undefined =>
     Object.hasOwn(fields, name) ? fields[name]?.def : undefined;
   yield* strangeWords('events', spec, WORDS_OF_EVENTS);
@@ -66,6 +66,8 @@ function* unknownIn(spec: Specs[string], { fields, derived = {} }: AnyDeclaratio
   for (const name of namesIn(spec.carries))
     if (!Object.hasOwn(derived, name) && [undefined, 'list'].includes(defOf(name)?.kind))
       yield `carries ${name}, which is neither a field with a value of its own nor a derived number: use one of those.`;
+  if (spec.moves !== undefined && spec.moves !== parent && defOf(String(spec.moves))?.kind !== 'list')
+    yield `moves ${String(spec.moves)}, which is neither a list nor the \`parent\`: use one of those.`;
   for (const effect of OF_ITEMS.some((each) => spec[each] !== undefined) ? [] : CONTENT)
     for (const name of namesIn(spec[effect]))
       if ([undefined, 'list', 'states'].includes(defOf(name)?.kind))

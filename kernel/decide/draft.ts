@@ -55,6 +55,7 @@ export const draftOf = (kind: Kind, event: EventInfo): Draft => {
       data[key] = computed[name];
       isChanged ||= !areEqual(computed[name], fields[name]);
     }
+    if (event.former !== undefined) data[event.former] = fields[kind.parent ?? ''];
     return isChanged ? [data] : [];
   };
   const carriedFrom = (state: AggregateState): Row =>

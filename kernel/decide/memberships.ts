@@ -5,7 +5,7 @@ import type { CommandInfo, Domain, EventInfo, Kind, ListInfo } from '../registry
 import { recordedKindsOf } from '../webhook/managed-kinds.ts';
 
 /**
- * An aggregate that ends with the target of a reference. Its events hold the ids in clear, so no decryption
+ * An aggregate that ends with the target of a constant reference. Its events hold the ids in clear, so no decryption
  * is needed.
  */
 export type Membership = {
@@ -28,7 +28,8 @@ export type Membership = {
 };
 
 /**
- * Derived from reactions: those whose command only ends the aggregate when a reference’s target has ended.
+ * Derived from reactions: those whose command only ends the aggregate when a reference’s target has ended, and
+ * whose reference never changes.
  * Includes the webhooks of a user, also those from a time when webhooks were served.
  */
 export const membershipsOf = (domain: Domain): readonly Membership[] =>
@@ -83,17 +84,10 @@ const reactionsOf = (domain: Domain, kind: Kind): readonly Reaction[] =>
  * For a reaction that only ends an aggregate with its parent or owner, in certain states: clear types and ids
  * suffice.
  */
-export const membershipOf = ({
-  kind,
-  path: field,
-  target,
-  event,
-  command,
-  when,
-}: Reaction): Membership | undefined => {
-  const end = endOf(kind, command);
-  const states = statesOf(kind, when);
-  if (event.effect !== 'ends' || end === undefined || states === undefined || !kind.identity.includes(field))
+export const membershipOf = (reaction: Reaction): Membership | undefined => {
+  const { kind, path: field, target, event, command, when } = reaction;
+  const [end, states] = [endOf(kind, command), statesOf(kind, when)];
+  if (end === undefined || states === undefined || !endsWithTarget(reaction) || isMoving(reaction))
     return undefined;
   const isMember = memberAfter(kind, states);
   const events = Object.values(kind.events);
@@ -109,6 +103,19 @@ export const membershipOf = ({
     carries: end.carries.filter((name) => !kind.identity.includes(name)),
   };
 };
+
+/** Whether the aggregate ends with its parent or owner, also if that was imported. */
+export const endsWithTarget = ({ kind, path, event, command, when }: Reaction): boolean =>
+  event.effect === 'ends' &&
+  kind.identity.includes(path) &&
+  endOf(kind, command) !== undefined &&
+  statesOf(kind, when) !== undefined;
+
+const isMoving = ({ kind, path }: Reaction): boolean => path === kind.parent && isMovable(kind);
+
+/** Whether the aggregate can move below another parent. */
+export const isMovable = ({ events }: Pick<Kind, 'events'>): boolean =>
+  Object.values(events).some(({ former }) => former !== undefined);
 
 /** The event of a command that only ends the aggregate. */
 const endOf = (kind: Kind, command: CommandInfo): EventInfo | undefined => {

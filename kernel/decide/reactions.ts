@@ -2,7 +2,7 @@ import type { Actor } from '../base/events/metadata.ts';
 import { wire } from '../base/names.ts';
 import type { Domain, EventInfo, Kind, ListInfo, Row } from '../registry/registry.ts';
 import { type Fact, fingerprintOf } from './fingerprint.ts';
-import { membershipOf, type Reaction, type Reference, reactionsIn } from './memberships.ts';
+import { endsWithTarget, membershipOf, type Reaction, type Reference, reactionsIn } from './memberships.ts';
 import { followsFields } from './timers.ts';
 
 /** The target of a reference after an event. */
@@ -22,6 +22,8 @@ export type Following = {
   readonly ends: ReadonlySet<string>;
   /** By type of event: the references through which aggregates react to it. */
   readonly reactions: ReadonlyMap<string, readonly string[]>;
+  /** Those of them by which an aggregate ends with its parent, also if the event was imported. */
+  readonly parents: ReadonlyMap<string, readonly string[]>;
   /** Ends that also trigger reactions of aggregates that start to refer to the target later. */
   readonly lastingEnds: ReadonlySet<string>;
   /** Types of events that may change the timers of an aggregate. */
@@ -49,7 +51,6 @@ export const followingOf = (domain: Domain): Following | undefined => {
   );
   const leads = [...references.values()].flatMap(leadsOf);
   const referring = new Set(reactions.map(({ kind }) => kind));
-  const byType = Map.groupBy(reactions, ({ event }) => event.type);
   const ends = [...referring].flatMap(({ events }) =>
     Object.values(events).flatMap(({ effect, type }) => (effect === 'ends' ? [type] : [])),
   );
@@ -61,9 +62,8 @@ export const followingOf = (domain: Domain): Following | undefined => {
       ]),
     ),
     ends: new Set(ends),
-    reactions: new Map(
-      [...byType].map(([type, all]) => [type, all.map(({ kind, path }) => referenceOf(kind, path))]),
-    ),
+    reactions: namesByType(reactions),
+    parents: namesByType(reactions.filter(endsWithTarget)),
     lastingEnds: new Set(reactions.flatMap(({ event }) => (event.effect === 'ends' ? [event.type] : []))),
     coded: new Set(coded),
     timed: new Set(timed),
@@ -74,6 +74,14 @@ export const followingOf = (domain: Domain): Following | undefined => {
     ]),
   };
 };
+
+const namesByType = (reactions: readonly Reaction[]): ReadonlyMap<string, readonly string[]> =>
+  new Map(
+    [...Map.groupBy(reactions, ({ event }) => event.type)].map(([type, all]) => [
+      type,
+      all.map(({ kind, path }) => referenceOf(kind, path)),
+    ]),
+  );
 
 /** Any event may start or end a pause, or change a field that a timer follows. */
 const timedBy = ({ timers, events }: Kind): readonly string[] => {

@@ -94,16 +94,19 @@ export type Versions = {
 type SetsOf<F> = { readonly [K in keyof F]?: SetValue<F[K]> };
 type SetValue<X> =
   X extends Ref<unknown, infer N> ? 'caller' | N : X extends Instant<infer N> ? 'now' | N : ValueOf<X>;
-export type EventSpec<Content, Sets, Carried> = Common<Content, Sets, Carried> & Effect<Content>;
-type Effect<Content> =
+export type EventSpec<Content, Sets, Carried, Reference> = Common<Content, Sets, Carried> &
+  Effect<Content, Reference>;
+type Effect<Content, Reference> =
   /** Creates the aggregate with these fields from the form. */
   | { readonly creates: readonly Content[] }
   /** Changes these fields; the event holds those that the form contains. */
   | { readonly changes: readonly Content[] }
+  /** Moves the aggregate below another parent, which the form names. */
+  | { readonly moves: Reference }
   /** Ends the aggregate: it is no longer found, but its history remains. */
   | { readonly ends: true }
   | NoEffect;
-type NoEffect = { readonly [Other in 'creates' | 'changes' | 'ends']?: never };
+type NoEffect = { readonly [Other in 'creates' | 'changes' | 'moves' | 'ends']?: never };
 /** An event of one item of a list. Its data contains every value that it gives to the item. */
 type ItemOptions<Named, Sets, SetsOfAggregate> = {
   /**
@@ -137,7 +140,7 @@ type ItemEventsOf<F, Carried> = {
 }[ListKey<F>];
 export type EventsOf<F, D> = {
   readonly [name: string]:
-    | EventSpec<Keys<F, D>['content'], SetsOf<F>, Keys<F, D>['carried']>
+    | EventSpec<Keys<F, D>['content'], SetsOf<F>, Keys<F, D>['carried'], RefKey<F>>
     | ItemEventsOf<F, Keys<F, D>['carried']>;
 };
 
@@ -165,7 +168,7 @@ type KnownWords<E> = string extends keyof E
 type WordOfEvents =
   | keyof Common<never, never, never>
   | keyof ItemOptions<never, never, never>
-  | KeysOfEach<Effect<never> | ItemEffect<never>>;
+  | KeysOfEach<Effect<never, never> | ItemEffect<never>>;
 /** The compiler checks that this list is complete. */
 export const WORDS_OF_EVENTS: readonly string[] = Object.keys({
   ...{ creates: true, changes: true, adds: true, updates: true, moves: true, removes: true, ends: true },
@@ -179,6 +182,8 @@ export type DataKey<E> =
   | (E extends { readonly changes: readonly (infer K)[] } ? K : never)
   | (E extends { readonly computes: readonly (infer K)[] } ? K : never)
   | (E extends { readonly carries: readonly (infer K)[] } ? K : never);
+/** The reference to the parent, in an event that moves the aggregate below another. */
+type MovedKey<F, E> = E extends { readonly moves: infer K } ? Extract<K, RefKey<F>> : never;
 
 // ── Commands ────────────────────────────────────────────────────────────────────
 type CommandSpec<EventName, Plain, Cond, FieldName, Decision, Reference, OnItem, Elsewhere> = {
@@ -237,9 +242,9 @@ export interface OnTarget<out Reference extends string, out Name extends string>
 /** The values of an event elsewhere: of the aggregate, or of an item, which `id` names unless the event adds it. */
 type ValuesOn<A, N> = A extends { readonly fields: infer F; readonly events: infer E }
   ? N extends keyof E
-    ? E[N] extends InList<infer L>
+    ? E[N] extends InList<infer L extends ListKey<F>>
       ? ItemValuesOn<F, L>
-      : OptionalOf<F, DataKey<Omit<E[N], 'carries'>>>
+      : OptionalOf<F, DataKey<Omit<E[N], 'carries'>> | MovedKey<F, E[N]>>
     : never
   : Readonly<Record<string, unknown>>;
 type InList<L> = OfItem<L> | { readonly moves: L } | { readonly removes: L };
@@ -499,7 +504,7 @@ type Reaction<C, Cond> = {
 type Occurred<F, E> = {
   /** The values of the event, named as in forms. Personal values are null once the person is erased. */
   readonly form: {
-    readonly [K in DataKey<E> & keyof F & string as F[K] extends Ref<unknown, unknown>
+    readonly [K in (DataKey<E> | MovedKey<F, E>) & keyof F & string as F[K] extends Ref<unknown, unknown>
       ? `${K}Id`
       : K]: E extends {
       readonly changes: unknown;
@@ -600,7 +605,7 @@ export type Declaration<
   readonly owner?: O;
   /**
    * The reference to its parent, below which it is created and listed, as `/articles/{articleId}/comments`.
-   * It never changes.
+   * Only an event with `moves` changes it.
    */
   readonly parent?: P;
   /**

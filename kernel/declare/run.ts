@@ -25,6 +25,7 @@ type EventOf<A extends Any, C extends keyof A['commands']> = A['commands'][C] ex
 type ContentOf<E> = E extends
   | { readonly creates: readonly (infer K)[] }
   | { readonly changes: readonly (infer K)[] }
+  | { readonly moves: infer K }
   ? K
   : never;
 /** The form, with its names. A missing required field parks the reaction. */
@@ -44,7 +45,7 @@ type GivenTo<A extends Any, E> = E extends { readonly creates: unknown }
       readonly id: number;
       /** Only if this holds for the aggregate then; otherwise nothing happens. */
       readonly when?: A extends Asked<infer Target> ? OwnCondition<Target> : never;
-    } & (E extends { readonly changes: unknown }
+    } & (E extends { readonly changes: unknown } | { readonly moves: RefKey<A['fields']> }
       ? { readonly form?: FormOf<A['fields'], ContentOf<E>> }
       : E extends OfItems
         ? { readonly form: ItemForm }

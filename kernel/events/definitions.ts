@@ -107,6 +107,7 @@ const exampleOf = (domain: Domain, kind: Kind, event: EventInfo): JsonObject => 
     [`${kind.name}Id`]: exampleId(domain, kind.name),
     ...itemExample(domain, event),
     ...Object.fromEntries(named),
+    ...(event.former !== undefined && { [event.former]: Number(value(kind.parent ?? '')) + 1 }),
     ...claim,
   } as JsonObject;
 };
@@ -201,6 +202,7 @@ const eventShape = (kind: Kind, event: EventInfo): Shape => {
   for (const name of event.content) if (!kind.identity.includes(name)) add(name, isPartial);
   for (const name of [...event.computes, ...event.carries])
     if (!kind.identity.includes(name)) add(name, false);
+  if (event.former !== undefined) shape[event.former] = id;
   if (isFence(event)) shape.claim = z.string().regex(/^[\x21-\x7e]{1,200}$/);
   return event.list === undefined ? shape : { ...shape, ...itemShape(event.list, event.effect) };
 };

@@ -23,7 +23,12 @@ const note = base.aggregate('note', {
 });
 
 const told = (all: ReturnType<typeof eventReferencesOf>) =>
-  all.map(({ name, kind, of, under }) => [name, kind, [...of], under]);
+  all.map(({ name, kind, of, under }) => [
+    name,
+    kind,
+    [...of].map(([child, keys]) => [child, ...keys]),
+    under,
+  ]);
 
 test('events can be filtered by parents, by owners, and by users', () => {
   expect(told(eventReferencesOf(publishing))).toEqual([

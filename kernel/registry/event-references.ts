@@ -17,8 +17,11 @@ export type EventReference = {
   readonly others: string;
   /** The kind of the reference’s own aggregate, if its events match too. */
   readonly kind: string | undefined;
-  /** The other matching kinds of streams, and the name of the field in their events that holds the id. */
-  readonly of: ReadonlyMap<string, string>;
+  /**
+   * The other matching kinds of streams, and the keys in their events that hold the id: of a child that moves,
+   * also the key of its former parent.
+   */
+  readonly of: ReadonlyMap<string, readonly string[]>;
   /** The children’s topics. */
   readonly under: readonly string[];
 };
@@ -65,8 +68,8 @@ type Happened = { readonly stream: StreamName; readonly data: JsonObject };
 /** Whether an event happened to the aggregate with this id, or to one that matches with it. */
 export const refersTo = ({ kind, of }: EventReference, id: number, { stream, data }: Happened): boolean => {
   if (kind !== undefined && stream === streamName(kind, id)) return true;
-  const key = of.get(stream.slice(0, Math.max(stream.indexOf('-'), 0)));
-  return key !== undefined && data[key] === id;
+  const keys = of.get(stream.slice(0, Math.max(stream.indexOf('-'), 0)));
+  return keys?.some((key) => data[key] === id) === true;
 };
 
 const isUnder = ({ parent, fields }: Kind, { name }: Kind): boolean => {
@@ -100,13 +103,26 @@ const ownerOf = (owner: string, kinds: readonly Kind[]): EventReference => ({
 const keysIn = (
   kinds: readonly Kind[],
   referenceOf: (kind: Kind) => string | undefined,
-): ReadonlyMap<string, string> =>
+): EventReference['of'] =>
   new Map(
     kinds.flatMap((kind) => {
       const reference = referenceOf(kind);
-      return reference === undefined ? [] : [[kind.name, wire(reference, kind.fields[reference])] as const];
+      if (reference === undefined) return [];
+      const keys = reference === kind.parent ? parentKeysOf(kind) : [wire(reference, kind.fields[reference])];
+      return [[kind.name, keys] as const];
     }),
   );
+
+/** The keys in events that hold the id of the parent; of an event that moves a child, both parents are its. */
+export const parentKeysOf = ({ parent, fields, events }: Kind): readonly string[] =>
+  parent === undefined
+    ? []
+    : [
+        ...new Set([
+          wire(parent, fields[parent]),
+          ...Object.values(events).flatMap(({ former }) => former ?? []),
+        ]),
+      ];
 
 const listed = (kinds: readonly Kind[]): string =>
   kinds

@@ -72,7 +72,7 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
   const facts = allFacts(name, fields, conditions);
   const limits = declaredLimits({ name, fields }, (declaration.limits ?? {}) as Record<string, Row>);
   const events = eventsOf(
-    { name, lists, limits },
+    { name, fields, lists, limits },
     withEventsOfEnds(name, declared, declaration.events as Record<string, Row>),
   );
   return {
@@ -314,7 +314,7 @@ const ABANDONED =
   'A reservation for the next version of the stream, such as the use of an e-mail address, was released; this version makes a late use impossible.';
 
 /** An abandoned claim is an event too. */
-type Named = Pick<Kind, 'name' | 'lists' | 'limits'>;
+type Named = Pick<Kind, 'name' | 'fields' | 'lists' | 'limits'>;
 
 const eventsOf = (aggregate: Named, declared: Record<string, Row>): Kind['events'] => {
   const { name, limits } = aggregate;
@@ -337,15 +337,18 @@ const eventsOf = (aggregate: Named, declared: Record<string, Row>): Kind['events
 };
 
 const eventOf = (
-  { name: aggregate, lists, siblings }: Named & { readonly siblings: readonly Row[] },
+  { name: aggregate, fields, lists, siblings }: Named & { readonly siblings: readonly Row[] },
   name: string,
   spec: Row,
 ): EventInfo => {
   const computed = (spec.computes ?? []) as readonly string[];
-  const effect = effectOf(spec);
-  const given = spec[effect];
-  const content: readonly string[] = Array.isArray(given) ? given : [];
+  const said = effectOf(spec);
+  const given = spec[said];
   const list = typeof given === 'string' ? lists[given] : undefined;
+  // Another parent is a change of the reference to it.
+  const moved = said === 'moves' && list === undefined ? String(given) : undefined;
+  const effect = moved === undefined ? said : 'changes';
+  const content: readonly string[] = moved !== undefined ? [moved] : Array.isArray(given) ? given : [];
   const upcasts = (spec.upcasts ?? []) as readonly EventInfo['upcast'][number][];
   const computes = list === undefined ? computed : [];
   if (computes.length > 0 && !COMPUTING.has(effect))
@@ -363,6 +366,7 @@ const eventOf = (
     computes,
     values: [...content, ...computes],
     carries: (spec.carries ?? []) as readonly string[],
+    former: moved === undefined ? undefined : `former${capital(wire(moved, fields[moved]))}`,
     sets: ((list === undefined ? spec.sets : spec.also) ?? {}) as Row,
     says: spec.says as string | undefined,
     example: spec.example as Row | undefined,
@@ -404,8 +408,9 @@ const commandOf = (aggregate: string, events: Kind['events'], name: string, spec
     throw new StartRefused(
       `${aggregate}: the command ${name} also changes the target of ${Object.keys(also)[0]}, but nothing decides on it: give it a \`decide\`.`,
     );
-  // A change that also sets a state is an action with a form, such as rejecting with a reason.
-  const isAction = first.effect === 'changes' && Object.keys(first.sets).length > 0;
+  // A change that also sets a state is an action with a form, such as rejecting with a reason; so is a move.
+  const isAction =
+    first.effect === 'changes' && (Object.keys(first.sets).length > 0 || first.former !== undefined);
   const isActionOnItem = first.effect === 'updates' && givenBySystem(first.spec).length > 0;
   return {
     name,

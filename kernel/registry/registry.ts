@@ -33,6 +33,8 @@ export type EventInfo = {
   /** All fields that the event sets from its data. */
   readonly values: readonly string[];
   readonly carries: readonly string[];
+  /** The key of the former parent in the data of an event that moves the aggregate below another. */
+  readonly former: string | undefined;
   readonly sets: Readonly<Record<string, unknown>>;
   readonly says: string | undefined;
   readonly example: Row | undefined;

@@ -1,4 +1,4 @@
-import { wire } from '#kernel/base/names.ts';
+import { parentKeysOf } from '#kernel/registry/event-references.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 
@@ -12,9 +12,9 @@ export type TopicsOf = (change: Pick<Change, 'type' | 'stream' | 'data'>) => rea
 
 export const createTopicsOf = (domain: Domain): TopicsOf => {
   const kinds = new Map(
-    Object.values(domain.kinds).map(({ name, plural, parent, fields }) => [
-      name,
-      { plural, parentKey: parent === undefined ? undefined : wire(parent, fields[parent]) },
+    Object.values(domain.kinds).map((kind) => [
+      kind.name,
+      { plural: kind.plural, parentKeys: parentKeysOf(kind) },
     ]),
   );
   return ({ type, stream, data }) => {
@@ -23,7 +23,9 @@ export const createTopicsOf = (domain: Domain): TopicsOf => {
     const kind = kinds.get(name);
     if (kind === undefined) return ['all', `type:${type}`];
     const own: readonly Topic[] = ['all', `type:${type}`, `${name}:${stream.slice(end + 1)}`];
-    const parentId = kind.parentKey === undefined ? undefined : data[kind.parentKey];
-    return typeof parentId === 'number' ? [...own, `${kind.plural}:${parentId}`] : own;
+    const parents = kind.parentKeys.flatMap((key): readonly Topic[] =>
+      typeof data[key] === 'number' ? [`${kind.plural}:${data[key]}`] : [],
+    );
+    return parents.length === 0 ? own : [...own, ...parents];
   };
 };

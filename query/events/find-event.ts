@@ -1,10 +1,10 @@
 import type { EventId } from '#kernel/base/brands.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { indexEnd, readBehind } from '#shared/event-index/behind.ts';
 import { findIndexed } from '#shared/event-index/event-index.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { readFailureOf } from '../rows/statement.ts';
-import { indexEnd, readBehind } from './indexed.ts';
 
 type Sources = {
   readonly pool: Pool;

@@ -1,12 +1,9 @@
-// Over 200 lines, because it is one walk: events by the index, and by the log where the index lags.
-
 import type { Position, StreamName, Version } from '#kernel/base/brands.ts';
-import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import type { ChangePage } from '#shared/change-stream/change-stream.ts';
 import type { ChangeReader } from '#shared/change-stream/changes.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { indexEnd, readBehind } from '#shared/event-index/behind.ts';
 import {
-  EVENT_INDEX,
   type IndexedEvent,
   type IndexQuery,
   isFoundBy,
@@ -14,7 +11,6 @@ import {
 } from '#shared/event-index/event-index.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { readBetween } from '#shared/event-log/read-between.ts';
-import { readCheckpoint } from '#shared/follower/checkpoint.ts';
 import type { createMeter } from '../rest/meter.ts';
 import { earlier, later, type Order, type Walk } from './page.ts';
 
@@ -40,12 +36,6 @@ const AT_ONCE = 100;
 const SEARCHED_AT_ONCE = 1_000;
 const atOnce = ({ isSearch }: Pick<Asked, 'isSearch'>): number => (isSearch ? SEARCHED_AT_ONCE : AT_ONCE);
 /**
- * The index normally lags by about a second, and the log has no more events in that time. Events after the
- * index are read from the log.
- */
-const BEHIND_EVENTS_MAX = 5_000;
-
-/**
  * The events of a span that the index finds, in either order, and those that the index has not reached yet.
  */
 export const walkIndexed = async (sources: IndexSources, asked: Asked): Promise<Walk> => {
@@ -54,15 +44,6 @@ export const walkIndexed = async (sources: IndexSources, asked: Asked): Promise<
     asked.order === 'asc'
       ? upwards(sources, asked, { end, from, signal })
       : downwards(sources, asked, { end, from, signal });
-};
-
-/** The position of the index; the start of the log if it does not exist or belongs to another log. */
-export const indexEnd = async ({
-  pool,
-  eventLog,
-}: Pick<IndexSources, 'pool' | 'eventLog'>): Promise<Position> => {
-  const checkpoint = await readCheckpoint(pool, EVENT_INDEX).catch(() => undefined);
-  return checkpoint?.log === eventLog.identity ? checkpoint.position : START;
 };
 
 type Going = { readonly end: Position; readonly from: Position; readonly signal: AbortSignal };
@@ -117,25 +98,6 @@ async function* walkBehind(
   }
   if (!signal.aborted) yield { changes: [], upTo: end };
 }
-
-/** The events after the index. If they are too many, as after an upgrade, the client must retry later. */
-export const readBehind = async (
-  eventLog: Pick<EventLog, 'follow'>,
-  { after, upTo }: { readonly after: Position; readonly upTo: Position },
-): Promise<readonly RecordedEvent[]> => {
-  const events: RecordedEvent[] = [];
-  for await (const some of readBetween(eventLog, { after, upTo })) {
-    events.push(...some);
-    if (events.length > BEHIND_EVENTS_MAX) throw indexBehind();
-  }
-  return events;
-};
-
-const indexBehind = (): HttpProblem =>
-  new HttpProblem('unavailable', {
-    detail: 'The index of events is being built. Retry later, or list the oldest first.',
-    headers: { 'Retry-After': '5' },
-  });
 
 async function* walkRows(
   sources: IndexSources,

@@ -2,11 +2,12 @@ import type { Operation } from '#kernel/base/operation.ts';
 import { tableOf } from '#kernel/rows/table.ts';
 import { type Caller, may, mayAlways } from '#shared/policy.ts';
 import { resourceOf } from '../kinds/rows.ts';
-import { demandSearchable, isReadAsParent, readableParts } from '../rows/rights.ts';
+import { demandSearchable, isReadAsParent, readableParts, rowsWith } from '../rows/rights.ts';
 import type { Filter, Source } from '../rows/source.ts';
 import { isPresent, type Row } from '../rows/sources.ts';
 import { isAuditor } from './auditor.ts';
 import type { Candidate, Part } from './candidates.ts';
+import { isAmong, type Moved } from './moved.ts';
 import type { Past } from './past.ts';
 import { withheldNow } from './withheld.ts';
 
@@ -27,18 +28,20 @@ type Wanted = {
 
 type PastRow = Row & { readonly id: number; readonly created_at: Date };
 
-export const pastListing = (
+export const pastListing = async (
   past: Past,
   caller: Caller,
   { source, under, filter }: Wanted,
-): Listed<PastRow> => {
+): Promise<Listed<PastRow>> => {
   const { kind, right, owner, filters } = source;
   const isAuditing = isAuditor(caller, right);
   const asked = filters.filter(({ name }) => (filter[name] ?? null) !== null);
   for (const { name, guard } of asked) demandSearchable(caller, guard, name);
   const guards = [...new Set(asked.flatMap(({ guard }) => guard ?? []))];
   const equal = equalIn(asked, filter, under);
+  const moved = under === undefined ? undefined : await past.moved(kind.name);
   const fits = (row: Row): boolean =>
+    (under === undefined || row[under.column] === under.id) &&
     asked.every(({ name, column, by }) =>
       by === 'element'
         ? (row[column] as readonly unknown[]).includes(filter[name])
@@ -61,7 +64,11 @@ export const pastListing = (
     parts:
       equal === undefined
         ? []
-        : [...partsNow(caller, source, equal), ...(isAuditing ? partsGone(source, equal) : [])],
+        : [
+            ...partsNow(caller, source, equal),
+            ...(isAuditing ? partsGone(source, equal) : []),
+            ...(moved && under ? partsElsewhere({ caller, source, isAuditing }, moved, under) : []),
+          ],
     async look({ id }) {
       const row = (await past.find(kind.name, id)).row as PastRow | undefined;
       // An aggregate that was parked then was in no list.
@@ -102,7 +109,10 @@ const equalIn = (
   return equal;
 };
 
-/** Keeps the owner and the parent, which never change. Other references may have had another target then. */
+/**
+ * Keeps the owner, which never changes, and the parent: aggregates that have moved since are searched beside.
+ * Other references may have had another target then.
+ */
 const lasting = ({ parent, owner }: Source, equal: Equal): Equal =>
   Object.fromEntries(
     Object.entries(equal).filter(([column]) => column === parent?.column || column === owner?.column),
@@ -132,4 +142,34 @@ const partsGone = (source: Source, equal: Equal): readonly Part[] => {
     ],
   });
   return [removed];
+};
+
+type Searching = { readonly caller: Caller; readonly source: Source; readonly isAuditing: boolean };
+
+/** Where to search for aggregates that moved below another parent since. */
+const partsElsewhere = (
+  { caller, source, isAuditing }: Searching,
+  moved: Moved,
+  { column, id }: NonNullable<Wanted['under']>,
+): readonly Part[] => {
+  const { kind, right, parent, staysWhenEnded } = source;
+  if (parent?.column !== column) return [];
+  const now: Part = (parameters) => ({
+    table: kind.table,
+    conditions: [
+      `t.${column} <> ${parameters.add(id)}::bigint`,
+      isAmong(moved, kind, parameters),
+      ...(isAuditing ? [] : rowsWith(caller, source, right, parameters)),
+    ],
+  });
+  const gone: Part = (parameters) => ({
+    table: 'removed',
+    isRemoved: true,
+    conditions: [
+      `t.kind = '${kind.table}'`,
+      `t.parent_id <> ${parameters.add(id)}::bigint`,
+      isAmong(moved, kind, parameters),
+    ],
+  });
+  return isAuditing && !staysWhenEnded ? [now, gone] : [now];
 };

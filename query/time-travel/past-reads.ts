@@ -36,7 +36,7 @@ export const createPastReads = (now: KindReads, options: PastOptions) => {
   ): Promise<ListAnswer> => {
     const past = await open(reader, asked.at);
     const id = await demandParent({ domain, source, kind, past, reader });
-    const listed = pastListing(past, reader.caller, { source, under: { column, id }, filter: asked });
+    const listed = await pastListing(past, reader.caller, { source, under: { column, id }, filter: asked });
     const path = `${pathOf(domain, kind, id)}/${source.kind.path}`;
     return readPastList({ domain, pool, past, reader }, { kind: source.kind.name, path, asked, ...listed });
   };
@@ -67,7 +67,7 @@ export const createPastReads = (now: KindReads, options: PastOptions) => {
           return listUnder(source, reader, { asked, kind: parent.target.name, column: parent.column });
         }
         const past = await open(reader, asked.at);
-        const listed = pastListing(past, reader.caller, { source, under: undefined, filter: asked });
+        const listed = await pastListing(past, reader.caller, { source, under: undefined, filter: asked });
         return readPastList(
           { domain, pool, past, reader },
           { kind, path: `/${source.kind.path}`, asked, ...listed },

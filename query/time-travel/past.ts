@@ -15,6 +15,7 @@ import { runPrepared } from '../rows/statement.ts';
 import type { Kind } from './aggregates.ts';
 import { createExceptionsFinder } from './exceptions.ts';
 import { type FoldOptions, foldStream, type PastState } from './fold-stream.ts';
+import { findMoved, type Moved } from './moved.ts';
 import type { PastOptions } from './options.ts';
 
 /** Aggregates as the read model had them at one position, computed from their streams. For one request. */
@@ -29,6 +30,8 @@ export type Past = {
   /** Current rights: what the caller may no longer read is not shown of the past either. */
   readonly isReadable: IsReadable;
   readonly representManaged: PastOptions['representManaged'];
+  /** The aggregates of a kind that moved below another parent since; undefined if none can. */
+  moved(kind: Kind): Promise<Moved | undefined>;
   /** True if one answer has read so much that it should end. */
   isExhausted(): boolean;
 };
@@ -61,7 +64,7 @@ export const createPastOpener = ({
     const event = eventLog.remembered?.(position) ?? (await eventLog.eventAt(position));
     const cursor = cursorOf(eventLog, position, event);
     return openPast(
-      { domain, eventLog, codec, tables, snapshots, exceptionsOf, isReadable },
+      { domain, eventLog, codec, tables, snapshots, pool, exceptionsOf, isReadable },
       { position, charge, cursor, identity: eventLog.identity, representManaged },
     );
   };
@@ -72,10 +75,12 @@ type Opened = Pick<Past, 'position' | 'cursor' | 'identity' | 'representManaged'
 };
 
 const openPast = (
-  options: Omit<FoldOptions, 'onRead'> & { readonly domain: Domain; readonly isReadable: IsReadable },
+  options: Omit<FoldOptions, 'onRead'> &
+    Pick<PastOptions, 'domain' | 'eventLog' | 'pool'> & { readonly isReadable: IsReadable },
   { position, charge, cursor, identity, representManaged }: Opened,
 ): Past => {
-  const { read, onRead } = createMeter(charge);
+  const meter = createMeter(charge);
+  const { read, onRead } = meter;
   const { domain, tables, isReadable } = options;
   const fold = (kind: Kind, stream: StreamName) =>
     foldStream({ ...options, onRead }, { kind, stream, upTo: position });
@@ -120,6 +125,10 @@ const openPast = (
       if (state === 'parked') throw parked(cut);
       // The fold sets exactly the columns of the read model.
       return row as (Row & { readonly id: number }) | undefined;
+    },
+    async moved(kind) {
+      const of = domain.kinds[kind];
+      return of && findMoved({ ...options, meter }, of, position);
     },
     isExhausted: () => read() >= EVENTS_MAX,
     representManaged,

@@ -1,4 +1,4 @@
-import { wire } from '#kernel/base/names.ts';
+import { targetOf, wire } from '#kernel/base/names.ts';
 import { isUser } from '#kernel/base/users.ts';
 import type { CommandInfo, Kind, Row } from '#kernel/registry/registry.ts';
 import type { Attempt } from './attempts.ts';
@@ -94,6 +94,29 @@ export const newState = async (
     if (target !== undefined && !isUser(target) && typeof id === 'number') await seenRows.look(target, id);
   }
   return given;
+};
+
+type Moving = {
+  readonly kind: Kind;
+  readonly command: CommandInfo;
+  readonly body: unknown;
+  readonly state: Row;
+};
+
+/** The state after a move below another parent, which the body names; otherwise the same state. */
+export const movedState = async (
+  { domain }: Stage,
+  seenRows: SeenRows,
+  { kind, command, body, state }: Moving,
+): Promise<Row | undefined> => {
+  const { parent, fields } = kind;
+  if (parent === undefined || !command.events.some(({ former }) => former !== undefined)) return state;
+  const def = fields[parent];
+  const above = def && domain.kinds[targetOf(def)];
+  const id = contentOf(body)[wire(parent, def)];
+  if (above === undefined || typeof id !== 'number') return undefined;
+  await seenRows.look(above, id);
+  return { ...state, [parent]: id };
 };
 
 /** A creation is tried in the name of another as well. */

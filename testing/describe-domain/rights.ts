@@ -12,6 +12,7 @@ import {
   checkCell,
   contentOf,
   type Matrix,
+  movedState,
   newState,
   scopeOf,
   WAYS,
@@ -133,7 +134,12 @@ const wantedFor = async (tried: Tried, { attempt, caller, body }: Cell) => {
   const { kind, command, does } = attempt;
   const shown = { kind: made.situation.kind, state };
   if (does !== 'create') {
-    const wanted = expecting.write(caller, { kind, name: command.name, state, shown });
+    const asked = { kind, name: command.name, shown };
+    const after = await movedState(stage, seenRows, { kind, command, body, state });
+    const before = expecting.write(caller, { ...asked, state });
+    // The right to move an aggregate must hold below both parents.
+    const wanted =
+      before === 'allowed' ? after && expecting.write(caller, { ...asked, state: after }) : before;
     const writing = { kind, command, body: contentOf(body), state };
     return wanted === 'allowed' && writesHidden(askingAs(stage, seenRows, caller), writing)
       ? undefined

@@ -11,6 +11,7 @@ import { operationOf } from '#kernel/conditions/rights.ts';
 import { typeOfCommand } from '#kernel/decide/decide.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
 import type { Context } from '#kernel/decide/guards.ts';
+import { referencesAfter } from '#kernel/decide/reads.ts';
 import { ABSENT, type AggregateState, type Present } from '#kernel/decide/state.ts';
 import type { CommandInfo, Defs, Domain, Kind, ListInfo, Row } from '#kernel/registry/registry.ts';
 import { type Caller, may, policyOf } from '#shared/policy.ts';
@@ -324,6 +325,7 @@ class Search {
           find: this.find,
         });
       if (!mayDo(command.name)) continue;
+      if (!this.#mayMove({ kind, command, form }, fields, actor)) continue;
       if (command.kind === 'create' && kind.owner !== undefined && identity[kind.owner] !== actor.id)
         if (kind.rights.forOthers === undefined ? actor.role !== 'admin' : !mayDo('forOthers')) continue;
       if (!this.#seesItself(kind, { command, state }, actor)) continue;
@@ -360,6 +362,19 @@ class Search {
     if (state.status !== 'present' || command.kind === 'end') return true;
     const resource = { fields: state.fields as State, find: this.find };
     return may(this.callerOf(actor), operationOf(kind, 'read') as Operation, resource);
+  }
+
+  /** The right to move an aggregate must hold below its new parent too. */
+  #mayMove(
+    { kind, command, form }: Pick<Tried, 'kind' | 'command' | 'form'>,
+    fields: Row,
+    actor: Planned,
+  ): boolean {
+    if (!command.events.some(({ former }) => former !== undefined)) return true;
+    return may(this.callerOf(actor), operationOf(kind, command.name) as Operation, {
+      fields: referencesAfter(kind, fields, form) as State,
+      find: this.find,
+    });
   }
 
   /** Nobody creates anything under a parent that they may not read. */

@@ -310,6 +310,9 @@ const makerOf = ({
   ): Promise<Made> => {
     const { kind, steps, later, state } = situation;
     const ids = new Map<number, number>();
+    const [creation, ...others] = steps;
+    if (creation === undefined) throw new RangeError(`${situation.name} has no creation`);
+    const born = firstParentOf(kind, creation);
     const idOf = async (planned: number): Promise<number> => {
       const person = persons.get(planned);
       if (typeof person === 'number') return person;
@@ -317,7 +320,9 @@ const makerOf = ({
       if (known !== undefined) return known;
       const target = found.byId.get(planned);
       if (target === undefined) throw new RangeError(`nothing was planned as ${planned}`);
-      const made = await (planned === state.fields[kind.parent ?? ''] ? make : refer)(target);
+      const made = await (planned === born || planned === state.fields[kind.parent ?? ''] ? make : refer)(
+        target,
+      );
       ids.set(planned, made.id);
       return made.id;
     };
@@ -332,15 +337,13 @@ const makerOf = ({
       const write = () => session.write(method, at, sent);
       return command.kind === 'create' ? withRoom(of, { write, clear }) : write();
     };
-    const [creation, ...others] = steps;
-    if (creation === undefined) throw new RangeError(`${situation.name} has no creation`);
-    const parentDef = kind.parent === undefined ? undefined : kind.fields[kind.parent];
-    const parent = parentDef && kind.parent ? await idOf(Number(state.fields[kind.parent])) : undefined;
     const above = parentKindOf(domain, kind);
-    let last = await give(kind, above ? { [`${above.name}Id`]: parent } : {}, creation);
+    const first = above === undefined ? undefined : await idOf(Number(born));
+    let last = await give(kind, above ? { [`${above.name}Id`]: first } : {}, creation);
     const { id } = last.written;
     for (const step of others)
       last = await give(kind, { [`${kind.name}Id`]: id, ...itemIn(step, ids) }, step);
+    const parent = later.length > 0 && (await idOf(Number(state.fields[kind.parent ?? ''])));
     for (const step of later) await give(above as Kind, { [`${above?.name}Id`]: parent }, step);
     return {
       situation,
@@ -353,6 +356,10 @@ const makerOf = ({
   };
   return { make, makeApart, target: once(), shared: once(isCrowded(domain)) };
 };
+
+/** In the search; it may have moved below another parent since. */
+const firstParentOf = ({ parent, fields }: Kind, { form }: Step): unknown =>
+  parent === undefined ? undefined : form[wire(parent, fields[parent])];
 
 type Making = {
   write(): ReturnType<RestSession['write']>;

@@ -88,7 +88,7 @@ const createPastLoaders = ({ domain, pool, past, openCounted, caller, now, asOf 
     const row = await now.find(__typename, id);
     return row !== undefined && now.isReadable(row);
   };
-  const listed = (then: Past, { type, parent, asked }: ListOf, parentId: number) => {
+  const listed = async (then: Past, { type, parent, asked }: ListOf, parentId: number) => {
     const { filters, sorts, source } = listings.of(type);
     if (sorts[0]?.column !== asked.column) throw refused('With `at`, a list is ordered by creation.');
     if (filters.some(({ name, by }) => by === 'words' && asked.filter[name] !== undefined))
@@ -109,7 +109,7 @@ const createPastLoaders = ({ domain, pool, past, openCounted, caller, now, asOf 
       const { found, stoppedAt } = await findPast<object>({
         pool,
         past,
-        ...listed(past, of, parentId),
+        ...(await listed(past, of, parentId)),
         stretch: stretchOf(asked),
         wanted: asked.rowsMax,
       });
@@ -121,7 +121,7 @@ const createPastLoaders = ({ domain, pool, past, openCounted, caller, now, asOf 
       const { found, stoppedAt } = await findPast({
         pool,
         past: counted,
-        ...listed(counted, of, parentId),
+        ...(await listed(counted, of, parentId)),
         stretch: { isDownward: true, beyond: undefined },
         wanted: Infinity,
       });
