@@ -104,6 +104,14 @@ export const setParent: GrowStep = (plan, random) => {
   return true;
 };
 
+export const addMove: GrowStep = (plan, random) => {
+  const children = Object.values(plan.aggregates).filter(({ parent }) => parent !== undefined);
+  if (children.length === 0) return false;
+  const { parent, ...child } = random.pick(children);
+  withEvent(child, random, { moves: parent });
+  return true;
+};
+
 export const setLabel: GrowStep = (plan, random) => {
   const [, aggregate] = kindIn(plan, random);
   aggregate.label = random.pick(Object.keys(aggregate.fields));
