@@ -1,6 +1,6 @@
 import { streamName } from '#kernel/base/events/streams.ts';
 import { notFound, Rejection } from '#kernel/base/rejection.ts';
-import { coalesce } from '#shared/database/coalesce.ts';
+import { coalesce, createPace } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { refuseParked } from '../rows/parked.ts';
 import type { Source } from '../rows/source.ts';
@@ -22,7 +22,7 @@ export const createItemFinder = (pool: Pool, source: Source): FindItem => {
     (condition) =>
       `select ${columns} from ${table} t${joins} where ${[condition, ...presentSql(source)].join(' and ')}`,
   );
-  const find = coalesce<number, ItemRow>((ids) => findRows(pool, ids));
+  const find = coalesce<number, ItemRow>((ids) => findRows(pool, ids), { pace: createPace() });
   const isParked = (
     { target, column }: { readonly target: typeof kind | undefined; readonly column: string },
     row: ItemRow,

@@ -1,6 +1,6 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { coalesce } from './coalesce.ts';
+import { coalesce, createPace } from './coalesce.ts';
 
 /** Loads that the test ends. */
 const slowLoads = () => {
@@ -42,6 +42,30 @@ test('reads of the same turn run together', async () => {
   expect(await Promise.all(reads)).toEqual(['value 1', 'value 2', 'value 1']);
 });
 
+test('after a read that was alone, the next one runs at once, until several come together', async () => {
+  const { loads, loadMany, keys } = slowLoads();
+  const read = coalesce(loadMany, { pace: createPace() });
+  const first = read(1);
+  expect(keys()).toEqual([]);
+  await endOfTurn();
+  loads[0]?.end();
+  await first;
+  const next = read(2);
+  expect(keys()).toEqual([[1], [2]]);
+  const others = [read(3), read(4)];
+  loads[1]?.end();
+  await next;
+  expect(keys()).toEqual([[1], [2], [3, 4]]);
+  loads[2]?.end();
+  await Promise.all(others);
+  const last = read(5);
+  expect(keys()).toHaveLength(3);
+  await endOfTurn();
+  expect(keys()).toHaveLength(4);
+  loads[3]?.end();
+  expect(await last).toBe('value 5');
+});
+
 test('reads during a load run together, each key once, and each gets its result', async () => {
   const { loads, loadMany, keys } = slowLoads();
   const read = coalesce(loadMany);
@@ -58,7 +82,7 @@ test('reads during a load run together, each key once, and each gets its result'
 
 test('a batch has a maximum size', async () => {
   const { loads, loadMany, keys } = slowLoads();
-  const read = coalesce(loadMany, 2);
+  const read = coalesce(loadMany, { keysMax: 2 });
   const reads = [read(1)];
   await endOfTurn();
   reads.push(...[2, 3, 4].map(read));

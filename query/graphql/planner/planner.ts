@@ -1,5 +1,5 @@
 import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
-import { coalesce } from '#shared/database/coalesce.ts';
+import { coalesce, createPace } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Caller, Policy } from '#shared/policy.ts';
@@ -93,6 +93,7 @@ type Id = number | null;
  * point reads that differ only by id share one statement.
  */
 const createSharedReads = (run: Run): Answer => {
+  const pace = createPace();
   const running = new Map<
     string,
     { readonly read: (id: Id) => Promise<string | null | undefined>; readers: number }
@@ -102,7 +103,7 @@ const createSharedReads = (run: Run): Answer => {
     const others = plan.idsIndex === undefined ? values : values.with(plan.idsIndex, null);
     const key = JSON.stringify([plan.name, ...others]);
     const shared = running.get(key) ?? {
-      read: coalesce((ids: readonly Id[]) => readAll(run, plan, others, ids)),
+      read: coalesce((ids: readonly Id[]) => readAll(run, plan, others, ids), { pace }),
       readers: 0,
     };
     running.set(key, shared);
