@@ -73,12 +73,12 @@ export const startAll = async (
   const prepares = isDevelopment && (follows || worker.isFirst);
   const firstMinute = prepares && (await issuer.prepareFirstMinute?.());
   const { requireIfMatch, limits } = context.config;
-  const { fastPaths, links, readWritten } = query;
+  const { fastPaths, fastRoutes, links, readWritten } = query;
   const writes = commandRoutes({
     ...foundation,
     gateway,
     blobs,
-    readWritten,
+    ...{ readWritten, fastRoutes },
     requireIfMatch,
     bodyBytesMax: limits.bodyBytesMax,
   });

@@ -4,6 +4,7 @@ import { gatewayKey, InvalidAssertion, verifyAssertion } from '#edge/command-gat
 import { contextOf, parseSent, TAKES_WITHHELD } from '#edge/command-gateway/wire.ts';
 import { refuseOtherMethods } from '#edge/http/answer-errors.ts';
 import { createApp } from '#edge/http/app.ts';
+import { createFastRoutes } from '#edge/http/fast-routes.ts';
 import { namesOf, traceparentOf } from '#edge/http/request-span.ts';
 import { type HttpServer, startHttpServer } from '#edge/http/server.ts';
 import { openLoadShedder } from '#edge/http/shed-load.ts';
@@ -35,10 +36,12 @@ export const startRole = async (context: ProcessContext): Promise<void> => {
   const { requireIfMatch } = config;
   const authentication = await openAuthentication(context, foundation);
   const beside = await serveRoles(context, foundation, gateway);
+  const fastRoutes = createFastRoutes();
   const writes = commandRoutes({
     ...foundation,
     gateway,
     blobs,
+    fastRoutes,
     requireIfMatch,
     bodyBytesMax: config.limits.bodyBytesMax,
   });
@@ -46,6 +49,7 @@ export const startRole = async (context: ProcessContext): Promise<void> => {
     routes: [resourcePaths(foundation.domain), writes],
     links: [],
     authentication,
+    fastPaths: [fastRoutes.fastPath],
     beside,
   });
 };

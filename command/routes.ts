@@ -1,9 +1,10 @@
-import { Router } from 'express';
+import type { RequestHandler } from 'express';
+import { inSequence } from '#edge/http/in-sequence.ts';
 import { itemWrites } from '#edge/rest/writes/item-writes.ts';
 import type { WriteDependencies } from '#edge/rest/writes/write-routes.ts';
 import { uploadRoutes } from './uploads/routes.ts';
 import type { UploadDependencies } from './uploads/upload-target.ts';
 
 /** All writes over REST. */
-export const commandRoutes = (dependencies: WriteDependencies & UploadDependencies): Router =>
-  Router().use(itemWrites(dependencies), uploadRoutes(dependencies));
+export const commandRoutes = (dependencies: WriteDependencies & UploadDependencies): RequestHandler =>
+  inSequence([itemWrites(dependencies), uploadRoutes(dependencies)]);

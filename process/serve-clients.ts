@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
+import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { answerErrors } from '#edge/http/answer-errors.ts';
 import { createApp, firstHandlers } from '#edge/http/app.ts';
 import { corsHandler, type IsPage } from '#edge/http/cors.ts';
 import { exchangeOf } from '#edge/http/exchange.ts';
 import { type FastPath, withFastPaths } from '#edge/http/fast-path.ts';
 import { healthRoutes } from '#edge/http/health.ts';
+import { inSequence } from '#edge/http/in-sequence.ts';
 import { type Authentication, rateLimiter } from '#edge/http/limit-rate.ts';
 import { rootRoutes } from '#edge/http/root.ts';
 import type { Link } from '#edge/http/root-page.ts';
@@ -76,9 +77,9 @@ export const serveClients = async (
   const shedder = resources.use(openLoadShedder(config.load, metrics));
   // Health checks are answered whatever the load.
   const common = [
-    Router().use(...forBrowsers),
+    ...forBrowsers,
     healthRoutes(health),
-    Router().use(shedder.handler, ...limiter.handlers, limiter.onFailure),
+    inSequence([shedder.handler, ...limiter.handlers], limiter.onFailure),
     rootRoutes({ version: packageJson.version, domain, links: [...LINKS, ...links], offersDemo }),
   ];
   const observed = { log, metrics, tracing, requestLogLevel: config.requestLogLevel };

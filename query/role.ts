@@ -36,7 +36,7 @@ export const startRole = async (context: ProcessContext): Promise<void> => {
   const changes = resources.use(
     await openChangeStream({ ...foundation, url: config.changeStreamUrl, notifier, log }),
   );
-  const { routes, ownRoutes, refusals, fastPaths, links, readWritten } = resources.use(
+  const { routes, ownRoutes, refusals, fastPaths, fastRoutes, links, readWritten } = resources.use(
     await startQueryService(
       {
         ...{ ...foundation, access: authentication, changes, blobs, notifier, gateway, config, log },
@@ -49,7 +49,7 @@ export const startRole = async (context: ProcessContext): Promise<void> => {
   const writes = itemWrites({
     ...foundation,
     gateway,
-    readWritten,
+    ...{ readWritten, fastRoutes },
     requireIfMatch,
     bodyBytesMax: limits.bodyBytesMax,
   });

@@ -1,5 +1,7 @@
 import { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
 import type { FastPath } from '#edge/http/fast-path.ts';
+import { createFastRoutes, type FastRoutes } from '#edge/http/fast-routes.ts';
+import { inSequence } from '#edge/http/in-sequence.ts';
 import type { Link } from '#edge/http/root-page.ts';
 import { routesWhenAsked } from '#edge/http/routes-when-asked.ts';
 import type { ReadWritten } from '#edge/rest/writes/write-routes.ts';
@@ -23,12 +25,14 @@ import { createReadWritten } from './rest/read-written.ts';
 import { followChangedUsers } from './revocations/follow-users.ts';
 
 type QueryService = AsyncDisposable & {
-  readonly routes: Router;
+  readonly routes: RequestHandler;
   /** Come after all routes, also those of other roles. */
   readonly refusals: readonly ErrorRequestHandler[];
   /** The routes of the installation’s own, which come after all of Annals. */
   readonly ownRoutes: readonly RequestHandler[];
   readonly fastPaths: readonly FastPath[];
+  /** One of the fast paths, for the writes that the process serves too. */
+  readonly fastRoutes: FastRoutes;
   /** The links of `GET /` to this role. */
   readonly links: readonly Link[];
   /** Reads the item for writes with `Prefer: return=representation`. */
@@ -93,22 +97,28 @@ export const startQueryService = async (
   });
   const waitMaxMs = dependencies.creatorWaitsMs ?? CREATOR_WAITS_MS;
   const readJustCreated = createReadJustCreated({ readPosition, eventLog, clock, waitMaxMs });
-  const routes = Router().use(
+  const fastRoutes = createFastRoutes();
+  const refusals = opened.flatMap((each) => each.refusals ?? []);
+  const routes = inSequence([
     ...opened.flatMap((each) => each.instead ?? []),
     readRoutes(
       { ...coreReads(spreadKindReads(kinds, resources), past, resources), ...ofParts },
-      { domain, before, readJustCreated },
+      { domain, before, readJustCreated, fastRoutes },
     ),
     openApiRoutes({ ...config, domain }, eventLog),
     rareRoutes({ ...resources, kinds }),
     ...opened.flatMap((each) => each.routes ?? []),
-  );
+  ]);
   const closing = opening.move();
   return {
     routes,
-    refusals: opened.flatMap(({ refusals }) => refusals ?? []),
+    refusals,
     ownRoutes: dependencies.ownRoutes ? [ownRoutes(dependencies.ownRoutes, resources)] : [],
-    fastPaths: opened.flatMap(({ fastPath }) => fastPath ?? []),
+    fastPaths: [
+      ...opened.flatMap(({ fastPath }) => fastPath ?? []),
+      { ...fastRoutes.fastPath, failures: refusals },
+    ],
+    fastRoutes,
     links: queryLinksOf(domain, parts),
     readWritten,
     [Symbol.asyncDispose]: () => closing.disposeAsync(),

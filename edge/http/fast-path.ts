@@ -8,6 +8,7 @@ import {
   type Response,
   Router,
 } from 'express';
+import { inSequence } from './in-sequence.ts';
 import { requestFact } from './request-fact.ts';
 
 /** A fast path for requests so frequent that finding their route would cost more than answering them. */
@@ -26,30 +27,24 @@ export const withFastPaths = (app: Express, paths: readonly FastPath[]): Request
     const path = passing.find(({ takes }) => takes(incoming));
     if (path === undefined) return void app(incoming, outgoing);
     const { request, response } = dress(app, incoming, outgoing);
-    path.pass(request, response, 0);
+    path.pass(request, response);
   };
 };
 
-type Pass = (request: Request, response: Response, place: number) => void;
+type Pass = (request: Request, response: Response) => void;
 
 const passBy = ({ handlers, failures }: FastPath): Pass => {
   // Failures are rare, so the app handles them.
   const failing = Router().use(failAgain, ...failures);
-  const pass: Pass = (request, response, place) => {
+  const all = inSequence(handlers);
+  return (request, response) => {
     const next: NextFunction = (error?: unknown) => {
-      if (error === undefined) return pass(request, response, place + 1);
+      if (error === undefined) return;
       causes.set(request, { error });
       failing(request, response, () => void response.destroy());
     };
-    // A handler fails by throwing, or later by its promise.
-    try {
-      const result: unknown = handlers[place]?.(request, response, next);
-      if (result instanceof Promise) result.catch(next);
-    } catch (error) {
-      next(error);
-    }
+    all(request, response, next);
   };
-  return pass;
 };
 
 const causes = requestFact<{ readonly error: unknown }>('cause');

@@ -1,4 +1,5 @@
-import { type RequestHandler, Router } from 'express';
+import type { RequestHandler } from 'express';
+import { inSequence } from '#edge/http/in-sequence.ts';
 import { createRouteTable } from '#edge/http/route-table.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { type RestOperation, routeOf } from '#kernel/base/rest/operation.ts';
@@ -9,9 +10,9 @@ import { resourcesOf } from '#shared/rest/operations.ts';
  * Every process that serves resources mounts this before their routes: the prefix `/api`, and the methods of
  * each path.
  */
-export const resourcePaths = (domain: Domain): Router => {
+export const resourcePaths = (domain: Domain): RequestHandler => {
   const operations = resourcesOf(domain);
-  return Router().use(apiPrefix(operations), methodRoutes(operations));
+  return inSequence([apiPrefix(operations), methodRoutes(operations)]);
 };
 
 /**

@@ -1,6 +1,7 @@
 import type { Request, RequestHandler } from 'express';
 import type * as z from 'zod';
 import { callerOf } from '#edge/authenticate/authenticate.ts';
+import type { FastRoutes } from '#edge/http/fast-routes.ts';
 import { takeMore } from '#edge/http/limit-rate.ts';
 import { parametersOf } from '#edge/http/parameters.ts';
 import { createRouteTable } from '#edge/http/route-table.ts';
@@ -61,12 +62,14 @@ type Options = {
   readonly domain: Domain;
   readonly before: readonly RequestHandler[];
   readonly readJustCreated: ReadJustCreated;
+  /** Gets the reads of aggregates. Parts may serve others in another form. */
+  readonly fastRoutes?: FastRoutes | undefined;
 };
 
 /** The routes of all reads. `before` runs after admission and before the read. */
 export const readRoutes = (
   reads: Reads & AnyReads,
-  { domain, before, readJustCreated }: Options,
+  { domain, before, readJustCreated, fastRoutes }: Options,
 ): RequestHandler => {
   const table = createRouteTable();
   const operations = operationsOf(domain);
@@ -77,13 +80,16 @@ export const readRoutes = (
     // belong to this read.
     const readAny = read as (reader: Reader, asked: unknown) => Promise<ReadAnswer>;
     const route = routeOf(operation);
-    table.routerOf(route).get(route, demandAdmission(operation), ...before, async (request, response) => {
+    const answer: RequestHandler = async (request, response) => {
       const asked = operation.query === undefined ? {} : parametersOf(operation.query, request.query);
       if ('q' in asked && asked.q !== undefined) await takeMore(request, response, SEARCH_UNITS_MORE);
       const charge = (units: number) => takeMore(request, response, units);
       const reader = { caller: callerOf(request), ...idsIn(request), charge };
       answerRead(request, response, await readJustCreated(reader, () => readAny(reader, asked)));
-    });
+    };
+    const handlers = [demandAdmission(operation), ...before, answer];
+    table.routerOf(route).get(route, ...handlers);
+    fastRoutes?.add({ method: 'GET', route, handlers, isSlow: !('use' in operation) });
   }
   return table.handler;
 };

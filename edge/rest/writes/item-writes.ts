@@ -1,4 +1,5 @@
-import { type RequestHandler, Router } from 'express';
+import type { RequestHandler, Router } from 'express';
+import { inSequence } from '#edge/http/in-sequence.ts';
 import { createRouteTable } from '#edge/http/route-table.ts';
 import { kebab, wire } from '#kernel/base/names.ts';
 import { routeOf } from '#kernel/base/rest/operation.ts';
@@ -14,11 +15,11 @@ import { mountWrite, type Write, type WriteDependencies, writeRoutes } from './w
  * The writes of items, except for files. `command` serves them, and so does `query` for writes that request
  * the item in the response.
  */
-export const itemWrites = (dependencies: WriteDependencies): Router =>
-  Router().use(
+export const itemWrites = (dependencies: WriteDependencies): RequestHandler =>
+  inSequence([
     aggregateRoutes(dependencies),
     ...(serves(dependencies.domain, 'webhooks') ? [webhookRoutes(dependencies)] : []),
-  );
+  ]);
 
 /** The routes of the writes to the aggregates of a domain, except for files. */
 const aggregateRoutes = (dependencies: WriteDependencies & { readonly domain: Domain }): RequestHandler => {

@@ -1,5 +1,6 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import type * as z from 'zod';
+import type { FastRoutes } from '#edge/http/fast-routes.ts';
 import { readJsonBody } from '#edge/http/json-body.ts';
 import { takeMore } from '#edge/http/limit-rate.ts';
 import { parseInput } from '#edge/http/parse-input.ts';
@@ -25,6 +26,7 @@ export type WriteDependencies = {
   readonly requireIfMatch: boolean;
   /** Present in a process with the read model; without it, `Prefer: return=representation` has no effect. */
   readonly readWritten?: ReadWritten;
+  readonly fastRoutes?: FastRoutes | undefined;
 };
 
 /**
@@ -85,8 +87,10 @@ export const writeRoutes = (
 
 export const mountWrite = (router: Router, dependencies: WriteDependencies, write: Write): void => {
   const { operation } = write;
-  const route = router.route(routeOf(operation));
+  const path = routeOf(operation);
+  const route = router.route(path);
   const steps = stepsOf(dependencies, write);
+  dependencies.fastRoutes?.add({ method: operation.method, route: path, handlers: steps });
   switch (operation.method) {
     case 'POST':
       return void route.post(...steps);
