@@ -1,10 +1,9 @@
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { openPool } from '../shared/database/pool.ts';
 import { createDatabase, execute } from './database.ts';
 import { applyLoad, type Loaded } from './load.ts';
 import { numbersOf, readOptions, turnsOf } from './options.ts';
 import { startAnnals, startServer, tokenOf } from './processes.ts';
+import { untilProjected } from './projected.ts';
 import { fillLog, MASTER_KEY } from './projection-log.ts';
 import { BARE_TABLE } from './rest/by-hand.ts';
 import { runBenchOnPostgres } from './run-bench.ts';
@@ -46,26 +45,6 @@ const post = (
     durationMs,
     headers: () => ({ 'content-type': 'application/json', ...headers }),
   });
-
-const LOOK_AGAIN_MS = 200;
-
-/** Waits until the existing events are projected, so that only the writes are measured. */
-const untilProjected = async (databaseUrl: string): Promise<void> => {
-  await using pool = openPool({
-    url: databaseUrl,
-    applicationName: 'annals-bench',
-    connectionsMax: 1,
-    statementTimeoutMs: 600_000,
-  });
-  const isBehind = async (): Promise<boolean> => {
-    const { rows } = await pool.query(
-      `select coalesce((select position from public.follower_checkpoint where follower = 'projector'), 0) < (select max(position) from event_log.event) as behind`,
-    );
-    return rows[0].behind;
-  };
-  while (await isBehind()) await delay(LOOK_AGAIN_MS);
-  await pool.query('vacuum analyze');
-};
 
 /** As many articles as the log has. */
 const rows = (events: number): string => `insert into bare_article (author_id, title, body, tags)

@@ -11,7 +11,8 @@ import { printTable } from './table.ts';
 // Runs the benches one after the other. With --quick, which takes ten minutes, it compares their figures with
 // those of figures.json, and reports changes beyond the noise. --record writes that file, and --widen adds
 // the difference between runs to its noise.
-const SCRIPTS = 'appends,articles,reads,graphql,projection,long-streams,audit,streams,webhooks,tokens';
+const SCRIPTS =
+  'appends,articles,reads,graphql,projection,long-streams,audit,streams,webhooks,tokens,pocketbase';
 const { values: options } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },

@@ -7,6 +7,8 @@ export type Contender = {
   readonly title: string;
   /** The serving process, if it can be measured. */
   readonly pid?: number | undefined;
+  /** Its process is also its database. */
+  readonly hasOwnDatabase?: boolean;
   run(durationMs: number): Promise<Loaded>;
 };
 
@@ -77,12 +79,15 @@ export const besides = (of: keyof typeof FIGURES, ours: Taken, other: Taken, nam
   return name === undefined ? showSpread(spreadOf(rounds)) : report(`${name}: ${of}`, rounds);
 };
 
-const measure = async ({ pid, run }: Contender, { durationMs, postmasterPid }: Turns): Promise<Measured> => {
+const measure = async (
+  { pid, hasOwnDatabase, run }: Contender,
+  { durationMs, postmasterPid }: Turns,
+): Promise<Measured> => {
   const look = async () => {
     const { user, system } = process.cpuUsage();
     return {
       cpuUs: (await statOf(pid)).cpuUs,
-      databaseUs: await cpuUsOfDatabase(postmasterPid),
+      databaseUs: await cpuUsOfDatabase(hasOwnDatabase ? undefined : postmasterPid),
       loadUs: user + system,
     };
   };

@@ -8,6 +8,8 @@ export type StreamRequest = {
   /** The request line and headers, each with its line end. */
   readonly head: string;
   readonly body: string;
+  /** A second request, for servers that stream nothing before it; `CLIENT` is replaced in its body. */
+  readonly second?: { readonly url: string; readonly body: string };
 };
 
 type Received = Extract<Report, { kind: 'all' }>;
@@ -23,7 +25,7 @@ export type Crowd = AsyncDisposable & {
 
 const RECEIVED_WITHIN_MS = 60_000;
 
-export const gatherCrowd = ({ origin, head, body }: StreamRequest): Crowd => {
+export const gatherCrowd = ({ origin, head, body, second }: StreamRequest): Crowd => {
   const child = fork(new URL('./listeners.ts', import.meta.url), { execArgv: [] });
   const waiting = new Map<Report['kind'], PromiseWithResolvers<Report>>();
   let failure: Error | undefined;
@@ -46,7 +48,7 @@ export const gatherCrowd = ({ origin, head, body }: StreamRequest): Crowd => {
   return {
     async resize(tokens) {
       const connected = next('connected');
-      give({ kind: 'connect', origin, head, body, tokens });
+      give({ kind: 'connect', origin, head, body, tokens, ...(second && { second }) });
       await connected;
     },
     async expect(messages) {

@@ -11,10 +11,8 @@ export type FanOut = {
   /** At this number of subscribers, many events are sent at once as well. */
   readonly streamTo: number;
   readonly eventsAtOnce: number;
-  readonly rounds: number;
-  readonly durationMs: number;
-  readonly warmUpMs: number;
-};
+} & Rounds;
+type Rounds = Parameters<typeof takeTurns>[1];
 
 /** The subscribers before memory is measured, so that all code has been loaded. */
 const FIRST_SUBSCRIBERS = 200;
@@ -30,7 +28,7 @@ export const measureFanOut = async (side: WritingSide, options: FanOut): Promise
   const idle = await measureIdle(served, tokens.slice(0, sizes[0]));
   for (const size of sizes) {
     for (const { crowd } of served) await crowd.resize(tokens.slice(0, size));
-    await measure(
+    await measureCase(
       `one event to ${size.toLocaleString('en')}`,
       served,
       { size, events: 1, idle: size === sizes[0] ? idle : undefined },
@@ -38,7 +36,7 @@ export const measureFanOut = async (side: WritingSide, options: FanOut): Promise
     );
     const events = options.eventsAtOnce;
     if (size === options.streamTo)
-      await measure(
+      await measureCase(
         `${events} events at once to ${size.toLocaleString('en')}`,
         served,
         { size, events },
@@ -98,16 +96,18 @@ type Case = {
 /** Results of a contender's turn beside the common ones. */
 type Aside = { readonly begunRate: number; readonly bytes: number };
 
-const measure = async (
+/** The case, measured at each server in turns; the first is ours. */
+export const measureCase = async (
   title: string,
   served: readonly Served[],
   { size, events, idle }: Case,
-  options: FanOut,
+  options: Rounds,
 ): Promise<void> => {
   const asides = new Map<Served, Aside[]>(served.map((server) => [server, []]));
   const contenderOf = (server: Served): Contender => ({
     title: server.title,
     pid: server.pid,
+    ...(server.hasOwnDatabase && { hasOwnDatabase: true }),
     async run(durationMs) {
       const [spreads, latencies]: [number[], number[]] = [[], []];
       await server.crowd.counts();
@@ -166,6 +166,7 @@ const printRows = (title: string, rows: readonly Row[]): void => {
       'to the last, p50 ms',
       'p99 ms',
       'server µs each',
+      'database µs',
       'ours is … times',
       'bytes',
       'KiB idle',
@@ -181,7 +182,9 @@ const printRows = (title: string, rows: readonly Row[]): void => {
           raw === undefined ? '' : `${(row.begunRate / raw.begunRate).toFixed(2)} ×`,
         ],
         ...[row.p50Ms.toFixed(1), row.p99Ms.toFixed(1)],
-        ...[row.cpuUs.toFixed(1), oursIs('CPU')],
+        row.cpuUs.toFixed(1),
+        Number.isNaN(row.databaseUs) ? '' : row.databaseUs.toFixed(1),
+        oursIs('CPU'),
         row.bytes.toFixed(0),
         row.idleBytes === undefined ? '' : (row.idleBytes / 1_024).toFixed(1),
       ];

@@ -11,6 +11,7 @@ export type Instruction =
       readonly origin: string;
       readonly head: string;
       readonly body: string;
+      readonly second?: { readonly url: string; readonly body: string };
       readonly tokens: readonly string[];
     }
   /** Reports when `messages` more have arrived. */
@@ -56,21 +57,29 @@ const receive = (subscriber: Subscriber, size: number): void => {
   report({ kind: 'all', firstMs, lastMs: machineMs() });
 };
 
-/** Resolves with the first bytes of the answer. */
+/** Resolves with the first bytes of the answer, or with the answer to the second request. */
 const subscribe = (
-  { origin, head, body }: Extract<Instruction, { kind: 'connect' }>,
+  { origin, head, body, second }: Extract<Instruction, { kind: 'connect' }>,
   token: string,
 ): Promise<void> => {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let isOpen = false;
+  let opening = '';
+  const follow = (size: number): void => {
+    opening += chunk.toString('latin1', 0, size);
+    const client = CLIENT.exec(opening)?.[1];
+    if (second !== undefined && client === undefined) return;
+    isOpen = true;
+    if (second === undefined || client === undefined) resolve();
+    else subscribeAs(client, second, token).then(resolve, reject);
+  };
   const onread = {
     buffer: chunk,
     callback(size: number) {
       if (isOpen) receive(subscriber, size);
-      else if (chunk.toString('latin1', 0, OK.length) !== OK)
+      else if (opening === '' && chunk.toString('latin1', 0, OK.length) !== OK)
         reject(new Error(chunk.toString('latin1', 0, size)));
-      isOpen = true;
-      resolve();
+      else follow(size);
       return true;
     },
   };
@@ -89,6 +98,17 @@ const subscribe = (
 };
 
 const OK = 'HTTP/1.1 200';
+const CLIENT = /"clientId":"(\w+)"/;
+
+const subscribeAs = async (
+  client: string,
+  { url, body }: { readonly url: string; readonly body: string },
+  token: string,
+): Promise<void> => {
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
+  const response = await fetch(url, { method: 'POST', headers, body: body.replace('CLIENT', client) });
+  if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`);
+};
 
 const connectAll = async (instruction: Extract<Instruction, { kind: 'connect' }>): Promise<void> => {
   for (const { socket } of subscribers.splice(instruction.tokens.length)) socket.destroy();

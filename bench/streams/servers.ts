@@ -10,16 +10,18 @@ export type Served = {
   readonly title: string;
   readonly pid: number;
   readonly crowd: Crowd;
+  /** Its process is also its database. */
+  readonly hasOwnDatabase?: boolean;
   /** Triggers one event. */
   happen(): Promise<unknown>;
 };
 
 const QUERY =
   'subscription ($id: ID!) { commentAdded(articleId: $id) { cursor type at comment { id text author { id name } } } }';
-const TEXT = `It can do whatever we know how to order it to perform ${MARK} and has no pretensions to originate anything.`;
-const EVENT_STREAM = 'text/event-stream';
+export const TEXT = `It can do whatever we know how to order it to perform ${MARK} and has no pretensions to originate anything.`;
+export const EVENT_STREAM = 'text/event-stream';
 
-const subscriptionTo = (origin: string, articleId: number): StreamRequest => ({
+export const subscriptionTo = (origin: string, articleId: number): StreamRequest => ({
   origin,
   head: `POST /graphql HTTP/1.1\r\nhost: ${origin.slice('http://'.length)}\r\ncontent-type: application/json\r\naccept: ${EVENT_STREAM}\r\n`,
   body: JSON.stringify({ query: QUERY, variables: { id: String(articleId) } }),
