@@ -1,3 +1,5 @@
+import canonicalize from 'canonicalize';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { EventId, Position, StreamName, Version } from '#kernel/base/brands.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
@@ -48,4 +50,22 @@ test('values that RFC 8785 refuses have a form as well, with the same order of n
     '{"data":{"a":[null,{"c":2,"d":1}],"b":"\\ud800"},"id":"00000000-0000-4000-8000-000000000000","metadata":{"a":null,"z":1},' +
       '"stream":"user-1","type":"user.deleted","version":1}',
   );
+});
+
+test('is the text of the library for any JSON, whatever its depth, characters and names', () => {
+  const content = fc.oneof(
+    fc.jsonValue(),
+    fc.jsonValue({ stringUnit: 'binary' }),
+    fc.dictionary(fc.oneof(fc.string(), fc.nat().map(String)), fc.jsonValue({ maxDepth: 8 })),
+  );
+  void fc.assert(
+    fc.property(content, content, (one, other) => {
+      const { position: _position, recordedAt: _at, ...own } = { ...event, data: { one, other } };
+      expect(canonicalForm({ ...event, data: { one, other } })).toBe(canonicalize(own));
+    }),
+    { numRuns: 300 },
+  );
+  const deep = JSON.parse(`${'['.repeat(5_000)}${']'.repeat(5_000)}`);
+  const { position: _position, recordedAt: _at, ...own } = { ...event, data: { deep } };
+  expect(canonicalForm({ ...event, data: { deep } })).toBe(canonicalize(own));
 });
