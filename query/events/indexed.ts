@@ -26,6 +26,8 @@ type Asked = {
    * True if the index covers the filter only in part. Then each event is compared, and more are read at once.
    */
   readonly isSearch: boolean;
+  /** The events that probably suffice. */
+  readonly first?: number;
   readonly after: Position;
   readonly upTo: Position;
   readonly order: Order;
@@ -34,7 +36,8 @@ type Asked = {
 
 const AT_ONCE = 100;
 const SEARCHED_AT_ONCE = 1_000;
-const atOnce = ({ isSearch }: Pick<Asked, 'isSearch'>): number => (isSearch ? SEARCHED_AT_ONCE : AT_ONCE);
+const atOnce = ({ isSearch, first = AT_ONCE }: Pick<Asked, 'isSearch' | 'first'>): number =>
+  isSearch ? SEARCHED_AT_ONCE : Math.min(first, AT_ONCE);
 /**
  * The events of a span that the index finds, in either order, and those that the index has not reached yet.
  */
@@ -105,9 +108,8 @@ async function* walkRows(
   signal: AbortSignal,
 ): AsyncGenerator<ChangePage> {
   const { query, order } = asked;
-  const limit = atOnce(asked);
   let { after, upTo } = asked;
-  while (after < upTo) {
+  for (let limit = atOnce(asked); after < upTo; limit = atOnce({ isSearch: asked.isSearch })) {
     const rows = await listIndexed(sources.pool, { query, span: { after, upTo }, order, limit });
     const isLast = rows.length < limit;
     const last = rows.at(-1)?.position ?? START;

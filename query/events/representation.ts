@@ -4,6 +4,7 @@ import type { JsonObject } from '#kernel/base/json.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { OpenChange } from '#shared/change-stream/open-change.ts';
+import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { cursorOf, type NamingLog } from '#shared/event-log/own-cursor.ts';
 import type { Caller } from '#shared/policy.ts';
 import type { IsReadable } from '#shared/visibility/present-rights.ts';
@@ -17,8 +18,12 @@ type Dependencies = {
   readonly isReadable: IsReadable;
 };
 
-/** An event as represented to a caller who may see it. */
-export type RepresentEvent = (change: Change, caller: Caller) => Promise<RepresentedEvent>;
+/** An event as represented to a caller who may see it; a reader of pages has what was recorded at hand. */
+export type RepresentEvent = (
+  change: Change,
+  caller: Caller,
+  recorded?: RecordedEvent,
+) => Promise<RepresentedEvent>;
 
 /** The schema `Event` of the OpenAPI document. */
 type RepresentedEvent = Partial<Omit<Origin, 'actor'>> & {
@@ -35,11 +40,11 @@ type RepresentedEvent = Partial<Omit<Origin, 'actor'>> & {
 };
 
 export const createRepresentation = ({ domain, log, open, isReadable }: Dependencies): RepresentEvent => {
-  const dataFor = async (change: Change, caller: Caller): Promise<JsonObject> =>
+  const dataFor = async (change: Change, caller: Caller, recorded?: RecordedEvent): Promise<JsonObject> =>
     (await isReadable(caller, change.stream))
-      ? visibleTo({ domain, caller, isReadable }, change, await open(change))
+      ? visibleTo({ domain, caller, isReadable }, change, await open(change, recorded))
       : idsIn(domain, change, change.data);
-  return async (change, caller) => ({
+  return async (change, caller, recorded) => ({
     id: change.id,
     type: change.type,
     version: change.schemaVersion,
@@ -48,7 +53,7 @@ export const createRepresentation = ({ domain, log, open, isReadable }: Dependen
     cursor: cursorOf(log, change.position, change.id),
     subject: change.stream,
     ...(change.origin ? visibleOrigin(caller, change.origin) : { actor: null }),
-    data: await dataFor(change, caller),
+    data: await dataFor(change, caller, recorded),
     ...(change.isParked && { parked: true as const }),
   });
 };

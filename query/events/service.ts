@@ -18,7 +18,10 @@ import { createTimes, type Times } from './times.ts';
 export type EventDependencies = {
   readonly domain: Domain;
   readonly pool: Pool;
-  readonly eventLog: Pick<EventLog, 'identity' | 'namesEvents' | 'eventAt' | 'head' | 'read' | 'follow'>;
+  readonly eventLog: Pick<
+    EventLog,
+    'identity' | 'namesEvents' | 'eventAt' | 'head' | 'read' | 'follow' | 'page'
+  >;
   readonly keys: Pick<KeyStore, 'obtain' | 'find'>;
   readonly changes: ChangeStream;
   readonly snapshots: Snapshots;

@@ -21,9 +21,14 @@ import type { Change, ChangePage } from './change-stream.ts';
 export type ChangeReader = {
   /**
    * Converts consecutive events of the log, at least one. Given the position before them, the reader uses the
-   * states that it has seen pass by instead of reading again.
+   * states that it has seen pass by instead of reading again. Reads the missing ones from the given log, if
+   * reads are charged to a request.
    */
-  toPage(events: readonly RecordedEvent[], after?: Position): Promise<ChangePage>;
+  toPage(
+    events: readonly RecordedEvent[],
+    after?: Position,
+    eventLog?: Pick<EventLog, 'read'>,
+  ): Promise<ChangePage>;
   /**
    * Converts events of one stream, whatever happened in others in between. Reads the missing states from the
    * given log.
@@ -76,7 +81,7 @@ export const createChangeReader = ({
     return { changes, upTo: last.position, event: last.id };
   };
   return {
-    async toPage(events, after) {
+    async toPage(events, after, from) {
       const [first, last] = endsOf(events);
       const span = { after: after ?? ((first.position - 1) as Position), upTo: last.position };
       const [seen, inside]: [Seen[], Seen[]] = [[], []];
@@ -85,7 +90,7 @@ export const createChangeReader = ({
         else if (histories.follows(event.stream)) inside.push(see(event));
       }
       await histories.take(inside.length === 0 ? seen : inOrder([...seen, ...inside]), span);
-      return changesOf(seen, last);
+      return changesOf(seen, last, from);
     },
     async ofStream(events, from) {
       const [, last] = endsOf(events);

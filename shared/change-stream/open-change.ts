@@ -13,9 +13,10 @@ import { ofThisRelease } from './of-this-release.ts';
 
 /**
  * The data of a change for clients that may read it: with its personal fields (`null` if the person was
- * erased), without concealed ones, and with positions in the log as cursors.
+ * erased), without concealed ones, and with positions in the log as cursors. Given the event that the change
+ * was made of, it needs no read of the log.
  */
-export type OpenChange = (change: Change) => Promise<JsonObject>;
+export type OpenChange = (change: Change, recorded?: RecordedEvent) => Promise<JsonObject>;
 
 type Dependencies = {
   readonly eventLog: Pick<EventLog, 'identity' | 'read'>;
@@ -29,8 +30,8 @@ export const createChangeOpener = ({ eventLog, keys, domain }: Dependencies): Op
   const catalogue = catalogueOf(domain);
   const opening = new Map<string, Promise<JsonObject>>();
 
-  const open = async (change: Change): Promise<JsonObject> => {
-    const event = await readEvent(eventLog, change);
+  const open = async (change: Change, recorded?: RecordedEvent): Promise<JsonObject> => {
+    const event = recorded ?? (await readEvent(eventLog, change));
     try {
       const [decoded] = await codec.decodeAll([event]);
       return decoded
@@ -49,11 +50,14 @@ export const createChangeOpener = ({ eventLog, keys, domain }: Dependencies): Op
     return shared;
   };
 
-  return async (change) => {
+  return async (change, recorded) => {
     const definition = catalogue.find(change.type);
     if (definition === undefined) return change.data;
     const { personal, schema } = definition;
-    const data = personal === null ? ofThisRelease(catalogue, change).data : await openShared(change);
+    const data =
+      personal === null
+        ? ofThisRelease(catalogue, change).data
+        : await (recorded === undefined ? openShared(change) : open(change, recorded));
     const { identity: log } = eventLog;
     return withCursors(schema, data, (position, isEnd) =>
       formatCursor(log, positionHere(position, { log, elsewhere: isEnd ? change.position : START })),

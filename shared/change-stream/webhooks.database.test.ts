@@ -57,7 +57,7 @@ test('a webhook is visible to its owner and administrators, and its secrets and 
     { ...mark, oldSecretsEndAt: '2026-01-03T03:04:05.678Z' },
   ]);
   const open = createChangeOpener(reading);
-  expect(await Promise.all(changes.map(open))).toEqual([
+  expect(await Promise.all(changes.map((change) => open(change)))).toEqual([
     { ...shown, url: 'https://example.com/', description: 'The shop' },
     { ...mark, oldSecretsEndAt: '2026-01-03T03:04:05.678Z' },
   ]);
@@ -95,7 +95,8 @@ test('positions in the log stay positions inside, and are cursors for clients', 
     .reader.toPage(await reading.events(start as Position, end));
   expect(changes[1]?.data).toEqual(replay);
   const cursor = (position: number) => formatCursor(reading.eventLog.identity, position as Position);
-  expect(await Promise.all(changes.map(createChangeOpener(reading)))).toEqual([
+  const open = createChangeOpener(reading);
+  expect(await Promise.all(changes.map((change) => open(change)))).toEqual([
     { ...mark, reason: 'failing', missed: { since: cursor(12), at } },
     { ...replay, to: cursor(15), missed: { since: cursor(12), at } },
     { ...mark, reason: 'owner', missed: null },

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one port, with the words of each of its methods.
 import type { EventId, LogIdentity, Position, StreamName, Version } from '#kernel/base/brands.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
 import type { Clock } from '#shared/clock/clock.ts';
@@ -86,6 +87,12 @@ export type EventLog = AsyncDisposable & {
    * it has yielded is gone.
    */
   follow(after: Position, signal: AbortSignal, id?: EventId): AsyncIterable<readonly RecordedEvent[]>;
+
+  /**
+   * The next events after a position, at most `max`; none at the end. For readers that need a few: those of
+   * an engine without it follow the log, in whole pages.
+   */
+  page?(after: Position, max: number): Promise<readonly RecordedEvent[]>;
 
   /**
    * Streams that an operator may have cut or deleted after a position, in an engine that lets them. Reads the

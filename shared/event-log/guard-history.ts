@@ -86,6 +86,15 @@ export const guardHistory = (eventLog: EventLog, options: GuardOptions): Guarded
         throw history.report(error);
       }
     },
+    ...(eventLog.page && {
+      async page(after: Position, max: number) {
+        history.refuseIfLost();
+        const events = (await eventLog.page?.(after, max)) ?? [];
+        await history.demand();
+        history.seePage(events);
+        return events;
+      },
+    }),
     demandHistory: () => history.moveOn(),
     reportLost: (cause) => history.reportLost(cause),
     remembered: (position) => history.remembered(position),

@@ -75,7 +75,9 @@ const describePersonalFields = (engine: () => ChangeEngine): void => {
     const { head, userId, email } = await writePersonal(engine());
     const open = createChangeOpener(side);
     const changes = await receivedSoFar(engine(), head);
-    const [registered, renamed, , drafted, , added] = await Promise.all(changes.map(open));
+    const [registered, renamed, , drafted, , added] = await Promise.all(
+      changes.map((change) => open(change)),
+    );
     expect(registered).toEqual({ userId, name: NAME, email, role: 'author' });
     expect(renamed).toEqual({ userId, name: `${NAME} II` });
     expect(drafted).toEqual(changes[3]?.data);
@@ -87,7 +89,8 @@ const describePersonalFields = (engine: () => ChangeEngine): void => {
     const { head, userId } = await writePersonal(engine());
     const changes = await receivedSoFar(engine(), head);
     await side.keys.destroy(userId);
-    const opened = await Promise.all(changes.map(createChangeOpener(side)));
+    const open = createChangeOpener(side);
+    const opened = await Promise.all(changes.map((change) => open(change)));
     expect(opened[0]).toMatchObject({ userId, name: null, email: null });
     expect(opened[5]).toMatchObject({ text: null });
     const again = await receivedSoFar(engine(), head);

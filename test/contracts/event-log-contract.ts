@@ -9,6 +9,7 @@ import {
   NO_STREAM,
   START,
 } from '#shared/event-log/event-log.ts';
+import { readBetween } from '#shared/event-log/read-between.ts';
 import { scaled } from '../../testing/load.ts';
 import { anEvent, aStream, type LogEngine, readAll, startFollowing, version } from './event-log-engine.ts';
 import { describeOrder } from './event-log-order.ts';
@@ -258,6 +259,23 @@ const describeRead = (log: () => EventLog): void => {
     const stream = await aLongStream();
     const read = (await Array.fromAsync(log().read(stream, version(101), version(2_300)))).flat();
     expect(read.map(({ data }) => data.n)).toEqual(Array.from({ length: 2_200 }, (_, n) => 100 + n));
+  });
+
+  test('reads the events between two positions, few at first', async () => {
+    const stream = aStream();
+    const before = await log().head();
+    const { position } = await log().append(stream, NO_STREAM, [anEvent(), anEvent(), anEvent(), anEvent()]);
+    const all = (await Array.fromAsync(log().read(stream))).flat();
+    const [some, ...others] = await Array.fromAsync(
+      readBetween(log(), { after: before, upTo: position, first: 1 }),
+    );
+    expect([some, ...others].flat()).toEqual(all);
+    // Other engines are followed, in whole pages.
+    if (log().page !== undefined) expect(some).toHaveLength(1);
+    const upTo = all[1]?.position ?? position;
+    expect((await Array.fromAsync(readBetween(log(), { after: before, upTo, first: 100 }))).flat()).toEqual(
+      all.slice(0, 2),
+    );
   });
 
   test('finds an event of a stream by id, after a position', async () => {

@@ -23,6 +23,7 @@ import {
   readHead,
   readIdentity,
   readLost,
+  readSome,
   readStreamPages,
 } from './read.ts';
 import { RETRY_BUDGET_MS, withRetries } from './retry.ts';
@@ -95,6 +96,8 @@ export const openPostgresEventLog = async ({
       readStreamPages(readers, stream, { from, to: Math.min(to, VERSION_MAX) as Version, clock }),
     find: (stream, id, after) => withRetries(() => findEvent(readers, { stream, id, after }), clock),
     follow: (after, signal, id) => follow({ tail, wait, demandSeen }, after, signal, id),
+    page: async (after, max) =>
+      wholeStart(after, await withRetries(() => readSome(readers, after, max), clock)),
     eventAt: (position) => withRetries(() => readEventAt(readers, position), clock),
     head: () => withRetries(() => readHead(readers), clock),
     check: () =>
@@ -220,6 +223,14 @@ async function* follow(
     if (hole) throw new LogHole({ after: last, found: hole.position });
   }
 }
+
+/** The events before a hole, which the next read then meets. */
+const wholeStart = (after: Position, events: readonly RecordedEvent[]): readonly RecordedEvent[] => {
+  const whole = wholePart(after, events);
+  const [hole] = events.slice(whole.length);
+  if (hole && whole.length === 0) throw new LogHole({ after, found: hole.position });
+  return whole;
+};
 
 const demandSeen = (seen: Seen, { at }: TailPage): void => {
   if (at?.id !== seen.id) throw new LogWentBack(seen, at?.id);

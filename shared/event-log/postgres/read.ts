@@ -47,17 +47,27 @@ export const READ_LOG = {
       select *, sum(bytes) over (order by position) - bytes as bytes_before
       from (
         select position, stream, version, id, type, data, metadata, recorded_at, case when position > $1 then bytes else 0 end as bytes
-        from event_log.event where position >= $1 order by position limit ${PAGE_EVENTS_MAX} + 1
+        from event_log.event where position >= $1 order by position limit $2::integer + 1
       ) next
     ) page
     where bytes_before < ${PAGE_BYTES_MAX}
     order by position`,
 };
 
+/** The next events after a position, in a page of their own. */
+export const readSome = async (
+  pool: pg.Pool,
+  after: Position,
+  max: number,
+): Promise<readonly RecordedEvent[]> => {
+  const { rows } = await pool.query<Row>({ ...READ_LOG, values: [after, Math.min(max, PAGE_EVENTS_MAX)] });
+  return (rows[0]?.[0] === after ? rows.slice(1) : rows.slice(0, max)).map(toEvent);
+};
+
 /** The next events after a position; none if the server is unreachable. */
 export const readAfter = async (pool: pg.Pool, after: Position): Promise<LogPage> => {
   const rows = await pool
-    .query<Row>({ ...READ_LOG, values: [after] })
+    .query<Row>({ ...READ_LOG, values: [after, PAGE_EVENTS_MAX] })
     .then((answer) => answer.rows, orPassing);
   if (rows === 'away')
     return { at: undefined, events: [], sizes: [], last: after, isCut: false, isAway: true };
