@@ -217,7 +217,7 @@ export type Described<V extends string> = { readonly [W in V]: string };
 type Words<V extends string> = readonly [V, ...V[]];
 const wordsIn = (given: Words<string> | readonly [Described<string>]) => {
   const [first] = given;
-  if (typeof first === 'string') return { values: given as Words<string> };
+  if (typeof first !== 'object') return { values: given as Words<string> };
   const means = Object.fromEntries(Object.entries(first).filter(([, text]) => text !== ''));
   return { values: Object.keys(first) as unknown as Words<string>, means };
 };

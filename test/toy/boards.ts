@@ -1,7 +1,7 @@
 import { assemble } from '#kernel/assembly/assemble.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { flag, instant, line, list, ref, states } from '#kernel/declare/fields.ts';
-import { count, latest } from '#kernel/declare/view.ts';
+import { latest, sum } from '#kernel/declare/view.ts';
 
 /**
  * Cards move between boards, and their remarks with them: rights lead through the parent, and through its
@@ -73,7 +73,7 @@ export const card = aggregate('card', {
     urgent: {
       max: 3,
       per: 'board',
-      while: { urgent: true },
+      when: { urgent: true },
       says: 'A board has at most three urgent cards.',
     },
   },
@@ -108,7 +108,7 @@ export const remark = aggregate('remark', {
 const work = view('work', {
   of: [card],
   key: { board: ref(board) },
-  values: { cards: count().sort(), lastMovedAt: latest(instant()) },
+  values: { cards: sum().sort(), lastMovedAt: latest(instant()) },
   from: {
     card: {
       by: { board: 'board' },
