@@ -1,3 +1,4 @@
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -65,10 +66,13 @@ const work = { ...mending, signal: new AbortController().signal, onProgress() {}
 const chain = async () => {
   const head = await eventLog.head();
   await migrateAudit(pool);
+  const auditDir = await mkdtemp(join(tmpdir(), 'annals-bench-'));
+  await using _folder = { [Symbol.asyncDispose]: () => rm(auditDir, { recursive: true, force: true }) };
   await using _chain = await startChain({
     pool,
     eventLog,
     masterKey,
+    auditDir,
     log: pino({ level: 'silent' }),
     metrics: createMetrics(),
     clock: REAL_TIME,
@@ -82,6 +86,7 @@ const verifyAll = async () => {
     ...work,
     domain,
     snapshots,
+    masterKey,
     auditDir: join(tmpdir(), 'annals-bench-no-heads'),
     isOfReadModel: true,
     showPersonal: false,

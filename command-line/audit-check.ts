@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import * as z from 'zod';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { fileFailure } from '#shared/folder.ts';
@@ -39,7 +39,7 @@ export const auditCheck: Command = {
         'a proof is worth what its key is worth: give --key or --keys, from a source that you trust',
       );
     const checked = checkProof(await readText(path), keys);
-    const lines = given.flags.has('json') ? [JSON.stringify(toJson(checked))] : linesOf(checked);
+    const lines = given.flags.has('json') ? [JSON.stringify(toJson(checked))] : linesOf(checked, keys);
     for (const line of lines) await terminal.write(harmless(line));
     if (!checked.isProven) throw new StartRefused(`Not proven. ${checked.reason}`, { exitCode: NOT_PROVEN });
   },
@@ -57,24 +57,33 @@ const keysOf = ({ values }: Given): readonly TrustedKey[] =>
 const EXAMPLE = 'annals/6f9619ff-8b86-4011-b42d-00c04fc964ff+0a1b2c3d+AR…';
 
 const PUBLIC_KEY = z.looseObject({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.base64url() });
-const KEY_SET = z.looseObject({ keys: z.array(PUBLIC_KEY) });
+const KEY_SET = z.looseObject({ keys: z.array(PUBLIC_KEY.extend({ vkey: z.string().optional() })) });
 const KEY_LINE = z.looseObject({ publicKey: PUBLIC_KEY });
 
-/** Keys without names: those of a set, or one on each line. */
+/** Those of a set, or one on each line, which has no name. */
 const keysIn = async (path: string | undefined): Promise<readonly TrustedKey[]> => {
   if (path === undefined) return [];
   const text = await readText(path);
   const set = KEY_SET.safeParse(jsonIn(text));
   const found = set.success
-    ? set.data.keys
-    : text
-        .split('\n')
-        .filter((line) => line !== '')
-        .map((line) => KEY_LINE.safeParse(jsonIn(line)).data?.publicKey);
+    ? set.data.keys.map(keyOfSet)
+    : text.split('\n').filter(isNotEmpty).map(keyOfLine);
   if (!found.every((key) => key !== undefined) || found.length === 0)
     throw new UsageError(`${path} has no keys: it is neither the answer of GET /audit/keys nor keys.jsonl`);
-  return found.map(({ x }) => ({ publicKey: Buffer.from(x, 'base64url') }));
+  return found;
 };
+
+const isNotEmpty = (line: string): boolean => line !== '';
+
+const keyOfSet = ({ x, vkey }: z.infer<typeof KEY_SET>['keys'][number]): TrustedKey =>
+  (vkey === undefined ? undefined : parseVerifierKey(vkey)) ?? bare(x);
+
+const keyOfLine = (line: string): TrustedKey | undefined => {
+  const key = KEY_LINE.safeParse(jsonIn(line)).data?.publicKey;
+  return key && bare(key.x);
+};
+
+const bare = (x: string): TrustedKey => ({ publicKey: Buffer.from(x, 'base64url') });
 
 const jsonIn = (text: string): unknown => {
   try {
@@ -84,12 +93,20 @@ const jsonIn = (text: string): unknown => {
   }
 };
 
-const readText = (path: string): Promise<string> =>
-  readFile(path, 'utf8').catch((error: unknown) => {
-    throw new UsageError(fileFailure(error) ?? String(error));
-  });
+/** No event is larger. */
+const BYTES_MAX = 64 * 1_048_576;
 
-const linesOf = (checked: Checked): readonly string[] => {
+const readText = async (path: string): Promise<string> => {
+  try {
+    if ((await stat(path)).size > BYTES_MAX)
+      throw new UsageError(`${path} is too large for a proof or a key`);
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    throw error instanceof UsageError ? error : new UsageError(fileFailure(error) ?? String(error));
+  }
+};
+
+const linesOf = (checked: Checked, keys: readonly TrustedKey[]): readonly string[] => {
   if (!checked.isProven) return [];
   const { event, index, checkpoint } = checked;
   const { at, actor } = event.metadata;
@@ -98,6 +115,9 @@ const linesOf = (checked: Checked): readonly string[] => {
     `${event.type}, version ${event.version} of ${event.stream}, ${event.id}`,
     `Recorded at ${String(at)} by ${String(actor)}, as the log says.`,
     JSON.stringify(event.data),
+    ...(keys.some(({ name }) => name === undefined)
+      ? ['The keys name no log: compare the name above with that of the log that you mean.']
+      : []),
   ];
 };
 

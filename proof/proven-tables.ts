@@ -10,7 +10,7 @@ export const PROVEN_TABLES = [
   'audit.block',
   'audit.head',
   'audit.tile',
-  'audit.checkpoint',
+  'audit.tree_head',
   'event_index.event',
   'event_index.moment',
   'webhook_ledger.endpoint',

@@ -49,7 +49,7 @@ export const startAudit = async (dependencies: AuditDependencies): Promise<Async
   opening.use(
     await startHeads({ ...dependencies, files: headFilesIn(settings.dir), everyMs: settings.headEveryMs }),
   );
-  opening.use(await startChain(dependencies));
+  opening.use(await startChain({ ...dependencies, auditDir: settings.dir }));
   const eventsPerSecond = settings.watchEventsPerSecond;
   if (eventsPerSecond > 0) opening.use(await startWatch({ ...dependencies, eventsPerSecond }));
   opening.use(await startVerificationCommands(dependencies));

@@ -3,12 +3,12 @@ import type { EventId, LogIdentity, StreamName, Version } from '#kernel/base/bra
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { noteKeyOf } from '../proof/chain/note-key.ts';
 import { canonicalForm, hashOf } from '../proof/stored/canonical.ts';
-import { writeCheckpoint } from '../proof/tree/checkpoint.ts';
 import { GrowingTree } from '../proof/tree/growing-tree.ts';
 import { leavesOf } from '../proof/tree/leaves.ts';
 import { writeNote } from '../proof/tree/note.ts';
 import { writeProof } from '../proof/tree/proof-file.ts';
 import { proofsOf } from '../proof/tree/proofs.ts';
+import { writeTreeHead } from '../proof/tree/tree-head.ts';
 
 export const LOG = '6f9619ff-8b86-4011-b42d-00c04fc964ff' as LogIdentity;
 export const OTHER_LOG = '7a9619ff-8b86-4011-b42d-00c04fc964ff' as LogIdentity;
@@ -40,10 +40,10 @@ export const aLog = () => {
     async prove(index: number, signer: ReturnType<typeof aKey>): Promise<string> {
       const [event] = EVENTS.slice(index);
       if (event === undefined) throw new Error(`there is no event ${index}`);
-      const text = writeCheckpoint({ origin: signer.key.name, size: tree.size, root: tree.root() });
+      const text = writeTreeHead({ origin: signer.key.name, size: tree.size, root: tree.root() });
       return writeProof({
         event: canonicalForm(event),
-        salt: leaves.saltOf(index),
+        salt: leaves.saltOf(index, hashOf(event)),
         index,
         hashes: await proofs.inclusion(index),
         note: writeNote(text, signer.key, signer.sign(text)),

@@ -73,7 +73,7 @@ test.skipIf(!hasPython)(
     expect(exit, text).toBe(0);
     expect(text).toContain(`of ${count} in the log.`);
     expect(text).toContain(id);
-    expect(text).toContain('Über “Beweise”');
+    expect(text).toContain('\\u00dcber \\u201cBeweise\\u201d');
   },
 );
 
@@ -82,6 +82,26 @@ const OTHER_KEY =
 
 test.for([
   ['is cut', (proof: string) => proof.slice(0, -40), undefined, 'a part of it is missing'],
+  [
+    'has a negative place',
+    (proof: string) => proof.replace(/^index \d+$/m, 'index -5'),
+    undefined,
+    'no proof of an event',
+  ],
+  [
+    'is nested too deeply',
+    (proof: string) =>
+      proof.replace(/^extra .*$/m, `extra ${Buffer.from('['.repeat(100_000)).toString('base64')}`),
+    undefined,
+    'no proof of an event',
+  ],
+  [
+    'has a number for its event',
+    (proof: string) =>
+      proof.replace(/^extra .*$/m, `extra ${Buffer.from('{"event":1,"salt":""}').toString('base64')}`),
+    undefined,
+    'no proof of an event',
+  ],
   ['is empty', () => '', undefined, 'The file is no proof of an event'],
   ['has another place', (proof: string) => proof.replace(/^index \d+$/m, 'index 7'), undefined, 'in place 8'],
   [

@@ -27,12 +27,13 @@ export const eventsProof: Command = {
       if (!/^[0-9a-f-]{36}$/i.test(id))
         throw new UsageError(`<id> must be the id of an event, but is “${id}”`);
       const proof = await remote.get<EventProof>(`/events/${id}/proof`);
-      if (given.flags.has('json')) return terminal.write(JSON.stringify(proof));
       const [path] = given.values.get('out') ?? [];
+      if (path !== undefined)
+        await writeFile(path, proof.proof).catch((error: unknown) => {
+          throw new UsageError(fileFailure(error) ?? String(error));
+        });
+      if (given.flags.has('json')) return terminal.write(JSON.stringify(proof));
       if (path === undefined) return terminal.write(proof.proof.trimEnd());
-      await writeFile(path, proof.proof).catch((error: unknown) => {
-        throw new UsageError(fileFailure(error) ?? String(error));
-      });
       await terminal.write(
         `${path} proves event ${proof.index + 1} of ${proof.size}. Its key: ${proof.vkey}`,
       );

@@ -3,12 +3,13 @@
 
     python3 verify-proof.py event.tlog-proof 'annals/6f96...+0a1b2c3d+AR...'
 
-It needs no package, no network and no Annals. The formats are those of C2SP: tlog-proof, tlog-checkpoint and
-signed-note; the hashes are those of RFC 6962, and the check of the path is that of RFC 9162, 2.1.3.2.
+It needs no package, no network and no Annals. The formats are tlog-proof, tlog-checkpoint and signed-note of C2SP.
 """
 import base64
 import hashlib
 import json
+import pathlib
+import re
 import sys
 
 # Ed25519 (RFC 8032, 5.1), in its plain form: slow, and enough for one signature.
@@ -97,6 +98,14 @@ def parse_key(vkey):
     return name, bytes.fromhex(key_id), key[1:]
 
 
+FORM = re.compile(
+    r"c2sp\.org/tlog-proof@v1\nextra (?P<extra>[A-Za-z0-9+/]+=*)\nindex (?P<index>0|[1-9][0-9]{0,15})"
+    r"(?P<path>(?:\n[A-Za-z0-9+/]{43}=){0,64})\n\n"
+    r"(?P<text>(?P<origin>[^\n]+)\n(?P<size>0|[1-9][0-9]{0,15})\n(?P<root>[A-Za-z0-9+/]{43}=)\n(?:[^\n]+\n)*)\n"
+    r"(?P<signatures>(?:\u2014 [^ \n]+ [A-Za-z0-9+/]+=*\n)+)"
+)
+
+
 def check(proof, vkey):
     """The event, its index and the size of the log; or a sentence that says why it is not proven."""
     try:
@@ -104,39 +113,38 @@ def check(proof, vkey):
     except ValueError:
         return "The key is no key of a log."
     try:
-        head, note = proof.split("\n\n", 1)
-        text, signatures = note.rsplit("\n\n", 1)
-        first, extra, index, *path = head.split("\n")
-        origin, size, root = text.split("\n")[:3]
-        if first != "c2sp.org/tlog-proof@v1" or extra[:6] != "extra " or index[:6] != "index " or proof[-1] != "\n":
+        form = FORM.fullmatch(proof.decode())
+        more = json.loads(base64.b64decode(form["extra"]))
+        event, salt = more["event"].encode(), base64.b64decode(more["salt"], validate=True)
+        found = json.loads(event)
+        if len(salt) != 32:
             raise ValueError
-        more = json.loads(base64.b64decode(extra[6:], validate=True))
-        event, salt = more["event"], base64.b64decode(more["salt"], validate=True)
-        index, size, path = int(index[6:]), int(size), [base64.b64decode(each, validate=True) for each in path]
-        signed = [line.split(" ") for line in signatures.rstrip("\n").split("\n")]
-        ours = [base64.b64decode(line[2]) for line in signed if line[:2] == ["\u2014", name]]
-    except (ValueError, KeyError, IndexError, TypeError):
+        signed = [line.split(" ") for line in form["signatures"].splitlines()]
+        ours = [base64.b64decode(line[2]) for line in signed if line[1] == name]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return "The file is no proof of an event, or a part of it is missing."
-    if origin != name:
-        return f"The proof is of the log {origin}, and the key is of {name}."
+    if form["origin"] != name:
+        return f"The proof is of the log {ascii(form['origin'])}, and the key is of {name}."
     ours = [each[4:] for each in ours if each[:4] == key_id]
     if not ours:
         return "The checkpoint of the proof is not signed by this key."
-    if not all(is_signed(key, (text + "\n").encode(), each) for each in ours):
+    if not all(is_signed(key, form["text"].encode(), each) for each in ours):
         return "The signature of the checkpoint is wrong: the checkpoint was changed after it was signed."
-    entry = sha256(salt, sha256(event.encode()))
-    if root_of(sha256(b"\0", entry), index, size, path) != base64.b64decode(root):
+    index, size, path = int(form["index"]), int(form["size"]), form["path"].split()
+    leaf = sha256(b"\0", sha256(salt, sha256(event)))
+    if root_of(leaf, index, size, [base64.b64decode(each) for each in path]) != base64.b64decode(form["root"]):
         return f"The log does not have this event in place {index + 1}: the event, or its proof, was changed."
-    return json.loads(event), index, size
+    return found, index, size
 
 
 if __name__ == "__main__":
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    with open(sys.argv[1], encoding="utf-8", newline="") as file:
-        result = check(file.read(), sys.argv[2])
+    try:
+        result = check(pathlib.Path(sys.argv[1]).read_bytes(), sys.argv[2])
+    except OSError as error:
+        sys.exit(f"{sys.argv[1]} cannot be read: {error.strerror}.")
     if isinstance(result, str):
         sys.exit(f"Not proven. {result}")
-    found, place, count = result
-    print(f"Proven: event {place + 1} of {count} in the log.")
-    print(json.dumps(found, indent=2, ensure_ascii=False))
+    print(f"Proven: event {result[1] + 1} of {result[2]} in the log.")
+    print(json.dumps(result[0], indent=2))

@@ -1,68 +1,83 @@
+import { setImmediate as breathe } from 'node:timers/promises';
 import type { LogIdentity } from '#kernel/base/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
-import { type Block, readBlocks } from '../stored/blocks.ts';
-import { readAuditKeys } from '../stored/signing-keys.ts';
-import { originOf, parseCheckpoint } from '../tree/checkpoint.ts';
+import { readOutside, treeHeadFileIn } from '../heads/tree-head-file.ts';
+import { readBlocks } from '../stored/blocks.ts';
 import { GrowingTree, type Tile } from '../tree/growing-tree.ts';
 import { split } from '../tree/hashes.ts';
 import { leavesOf } from '../tree/leaves.ts';
-import { isNoteSignedBy, parseNote } from '../tree/note.ts';
+import type { StoredTreeHead } from '../tree/tiles.ts';
 import type { ChainFinding, Findings } from './findings.ts';
-import { noteKeyOf } from './note-key.ts';
+import { ownHeadIn } from './note-key.ts';
 
 export type TreeCheckOptions = {
   readonly pool: Pool;
   readonly masterKey: MasterKey;
   readonly log: LogIdentity;
+  readonly auditDir: string;
 };
 
 /**
  * Computes the tree from the blocks of the chain, and compares its tiles and its signed head with those that
- * are stored. Whether the blocks are right is found by the walk through the log.
+ * are stored, and with the head outside. Whether the blocks are right is found by the walk through the log.
  */
 export const checkTree = async (options: TreeCheckOptions, findings: Findings): Promise<void> => {
-  const stored = await readStored(options.pool);
+  const { pool, masterKey } = options;
+  const stored = await readStored(pool);
   if (stored === undefined) return;
-  const { leafOf } = leavesOf(options.masterKey);
+  const outside = await readOutside(treeHeadFileIn(options.auditDir), options);
+  const { leafOf } = leavesOf(masterKey);
   const tree = new GrowingTree();
-  for await (const blocks of readBlocks(options.pool, { upTo: stored.size }))
-    for (const tile of grownBy(tree, blocks, leafOf))
-      findings.add(...(await compareTile(options.pool, tile)));
-  findings.add(...(await extraTiles(options.pool, tree.size)));
-  findings.add(...(await compareHead(options, stored, tree)));
+  const wrong = (count: number, why: string): void => findings.add({ kind: 'tree_head_wrong', count, why });
+  for await (const blocks of readBlocks(pool, { upTo: stored.size + BLOCK_EVENTS_MAX })) {
+    const filled: Tile[] = [];
+    for (const hash of blocks.flatMap(({ hashes }) => split(hashes))) {
+      if (tree.size === stored.size) break;
+      filled.push(...tree.append(leafOf(tree.size, hash)));
+      if (tree.size === outside?.size && !tree.root().equals(outside.root)) wrong(outside.size, 'outside');
+      if (tree.size % EVENTS_BETWEEN_BREATHS === 0) await breathe();
+    }
+    findings.add(...(await compareTiles(pool, filled)));
+  }
+  findings.add(...(await extraTiles(pool, stored.size)));
+  if (outside !== undefined && outside.size > stored.chained) wrong(outside.size, 'cut');
+  const why = await faultOf(options, stored, tree);
+  if (why !== undefined) wrong(stored.size, why);
 };
 
-type Stored = { readonly size: number; readonly note: string; readonly chained: number };
+/** A block that has the last event of the tree ends before this number more. */
+const BLOCK_EVENTS_MAX = 1_000;
+/** Hashing blocks the event loop. */
+const EVENTS_BETWEEN_BREATHS = 512;
+
+type Stored = StoredTreeHead & { readonly chained: number };
 
 /** One snapshot of tree and chain, which grow in one transaction. Undefined if the log has no tree yet. */
 const readStored = async (pool: Pool): Promise<Stored | undefined> => {
   const { rows } = await pool.query<Stored>(
-    `select size, note, (select coalesce(max(count), 0) from audit.block) as chained from audit.checkpoint
+    `select size, note, (select coalesce(max(count), 0) from audit.block) as chained from audit.tree_head
      union all
-     select 0, '', (select coalesce(max(count), 0) from audit.block)
-     where not exists (select from audit.checkpoint) and exists (select from audit.tile)`,
+     select 0, null, (select coalesce(max(count), 0) from audit.block)
+     where not exists (select from audit.tree_head) and exists (select from audit.tile)`,
   );
   return rows[0];
 };
 
-const grownBy = (
-  tree: GrowingTree,
-  blocks: readonly Block[],
-  leafOf: (index: number, hash: Buffer) => Buffer,
-): readonly Tile[] =>
-  blocks.flatMap(({ hashes }) => split(hashes).flatMap((hash) => tree.append(leafOf(tree.size, hash))));
-
-const compareTile = async (pool: Pool, tile: Tile): Promise<readonly ChainFinding[]> => {
-  const { level, index } = tile;
-  const { rows } = await pool.query<Pick<Tile, 'hashes' | 'root'>>(
-    'select hashes, root from audit.tile where level = $1 and index = $2',
-    [level, index],
+/** Those of the same tree that are missing or differ. */
+const compareTiles = async (pool: Pool, tiles: readonly Tile[]): Promise<readonly ChainFinding[]> => {
+  if (tiles.length === 0) return [];
+  const { rows } = await pool.query<Tile>(
+    `select level, index, hashes, root from audit.tile
+     where (level, index) in (select * from unnest($1::smallint[], $2::bigint[]))`,
+    [tiles.map(({ level }) => level), tiles.map(({ index }) => index)],
   );
-  const [found] = rows;
-  if (found === undefined) return [{ kind: 'tile_missing', level, index }];
-  const isSame = found.hashes.equals(tile.hashes) && found.root.equals(tile.root);
-  return isSame ? [] : [{ kind: 'tile_changed', level, index }];
+  const found = new Map(rows.map((row) => [`${row.level} ${row.index}`, row]));
+  return tiles.flatMap(({ level, index, hashes, root }): readonly ChainFinding[] => {
+    const row = found.get(`${level} ${index}`);
+    if (row === undefined) return [{ kind: 'tile_missing', level, index }];
+    return row.hashes.equals(hashes) && row.root.equals(root) ? [] : [{ kind: 'tile_changed', level, index }];
+  });
 };
 
 /** Tiles that a tree of this size does not have. */
@@ -74,18 +89,17 @@ const extraTiles = async (pool: Pool, size: number): Promise<readonly ChainFindi
   return rows.map(({ level, index }) => ({ kind: 'tile_changed', level, index }));
 };
 
-const compareHead = async (
-  { pool, log }: TreeCheckOptions,
+/** What is wrong with the stored head. One that is behind the chain is still catching up. */
+const faultOf = async (
+  { pool, masterKey }: TreeCheckOptions,
   { size, note, chained }: Stored,
   tree: GrowingTree,
-): Promise<readonly ChainFinding[]> => {
-  const wrong = (why: string): readonly ChainFinding[] => [{ kind: 'checkpoint_wrong', count: size, why }];
-  const signed = parseNote(note);
-  const head = signed && parseCheckpoint(signed.text);
-  if (signed === undefined || head === undefined) return wrong('unreadable');
-  const keys = (await readAuditKeys(pool)).map(({ publicKey }) => noteKeyOf(publicKey, log));
-  if (head.origin !== originOf(log) || !keys.some((key) => isNoteSignedBy(signed, key)))
-    return wrong('signature');
-  if (head.size !== size || size !== chained) return wrong('size');
-  return head.root.equals(tree.root()) ? [] : wrong('root');
+): Promise<string | undefined> => {
+  if (size > chained) return 'size';
+  // It is signed when it has reached the head outside.
+  if (note === null) return undefined;
+  const signed = await ownHeadIn({ connection: pool, masterKey }, note);
+  if (signed === undefined) return 'signature';
+  if (signed.head.size !== size) return 'size';
+  return signed.head.root.equals(tree.root()) ? undefined : 'root';
 };

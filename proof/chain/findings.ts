@@ -40,7 +40,7 @@ export type ChainFinding =
   /** A tile of the tree differs from the chain, or is missing. */
   | { readonly kind: 'tile_changed' | 'tile_missing'; readonly level: number; readonly index: number }
   /** The head of the tree has another root or size, or a wrong signature. */
-  | { readonly kind: 'checkpoint_wrong'; readonly count: number; readonly why: string }
+  | { readonly kind: 'tree_head_wrong'; readonly count: number; readonly why: string }
   /** A head covers more events than the log has: its end was cut off. */
   | { readonly kind: 'log_cut'; readonly count: number; readonly events: number; readonly source: HeadSource }
   /** The chain has more events than the log. */
@@ -74,8 +74,11 @@ const FINDINGS_MAX = 1_000;
 export class Findings {
   readonly listed: ChainFinding[] = [];
   total = 0;
+  /** Whether a block is wrong or missing. */
+  hasBlocks = false;
 
   add(...findings: readonly ChainFinding[]): void {
+    this.hasBlocks ||= findings.some(({ kind }) => kind === 'block_changed' || kind === 'block_missing');
     this.total += findings.length;
     this.listed.push(...findings.slice(0, Math.max(0, FINDINGS_MAX - this.listed.length)));
   }

@@ -7,16 +7,18 @@ import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { type Batch, followAhead } from '#shared/follower/follow-ahead.ts';
 import { type FollowingOptions, FULL_EVENTS, startFollowing } from '#shared/follower/follower.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
+import { openTreeHeadFile, treeHeadFileIn } from '../heads/tree-head-file.ts';
 import { type ChainEnd, chainEndIn, FIND_CHAIN_END, insertBlock } from '../stored/blocks.ts';
 import { HASH_BYTES } from '../stored/chain.ts';
 import { blockOf, hashesOf } from './block-of.ts';
-import { createTree } from './grow-tree.ts';
+import { ChainTree, QUESTIONS } from './grow-tree.ts';
 
 type ChainDependencies = Pick<
   FollowingOptions<unknown>,
   'pool' | 'eventLog' | 'log' | 'metrics' | 'clock'
 > & {
   readonly masterKey: MasterKey;
+  readonly auditDir: string;
 };
 
 /** Nobody waits for a block, and each costs a transaction, so events are gathered for this time. */
@@ -24,36 +26,50 @@ const REST_MS = 200;
 const BLOCK_EVENTS_MAX = 1_000;
 
 /**
- * Builds the chain beside the log, and the tree over it, in one process at a time: blocks, tiles and checkpoints
- * are written in one transaction.
+ * Builds the chain beside the log, and the tree over it, in one process at a time: blocks, tiles, the head of the
+ * tree and the position are written in one transaction.
  */
-export const startChain = (dependencies: ChainDependencies): Promise<AsyncDisposable> => {
-  const { pool, masterKey, eventLog } = dependencies;
-  const tree = createTree({ pool, masterKey, log: eventLog.identity });
-  return startFollowing<Batch<Buffer>>({
-    ...dependencies,
-    name: CHAIN,
-    restMs: REST_MS,
-    async *follow(after, signal, event) {
-      await tree.catchUp(signal);
-      for await (const batch of followAhead({ eventLog, signal, event, prepare: hashInParts }, after)) {
-        const last = batch.events.at(-1);
-        if (last)
-          yield {
-            page: batch,
-            upTo: last.position,
-            event: last.id,
-            isFull: batch.events.length >= FULL_EVENTS,
-          };
-      }
-    },
-    async write({ events, ready }, connection, { after }) {
-      const [end, ...answers] = await sendPipelined(connection, [FIND_CHAIN_END, ...tree.asks]);
-      const [hashes, before] = [Buffer.concat(ready), chainEndIn(end)];
-      await writeBlocks(connection, { events, hashes, after, end: before });
-      await tree.grow(connection, { count: before.count, hashes, answers });
-    },
-  });
+export const startChain = async (dependencies: ChainDependencies): Promise<AsyncDisposable> => {
+  const { pool, masterKey, eventLog, log, clock, auditDir } = dependencies;
+  await using opening = new AsyncDisposableStack();
+  const path = treeHeadFileIn(auditDir);
+  const onFailure = (err: unknown) => log.error({ err }, 'The head of the tree cannot be written.');
+  const file = opening.use(openTreeHeadFile(path, { clock, onFailure }));
+  const onRefused = (err: unknown) => log.error({ err }, 'The tree over the log stands still.');
+  const tree = new ChainTree({ pool, masterKey, log: eventLog.identity, file: path, onRefused });
+  const publish = () => {
+    if (tree.note !== null) file.offer(tree.note);
+  };
+  opening.use(
+    await startFollowing<Batch<Buffer>>({
+      ...dependencies,
+      name: CHAIN,
+      restMs: REST_MS,
+      async *follow(after, signal, event) {
+        await tree.catchUp(signal);
+        publish();
+        for await (const batch of followAhead({ eventLog, signal, event, prepare: hashInParts }, after)) {
+          const last = batch.events.at(-1);
+          if (last)
+            yield {
+              page: batch,
+              upTo: last.position,
+              event: last.id,
+              isFull: batch.events.length >= FULL_EVENTS,
+            };
+        }
+      },
+      async write({ events, ready }, connection, { after }) {
+        const [end, ...answers] = await sendPipelined(connection, [FIND_CHAIN_END, ...QUESTIONS]);
+        const [hashes, before] = [Buffer.concat(ready), chainEndIn(end)];
+        await writeBlocks(connection, { events, hashes, after, end: before });
+        await tree.grow(connection, { count: before.count, hashes, answers });
+      },
+      committed: publish,
+    }),
+  );
+  const resources = opening.move();
+  return { [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 
 /** Hashing blocks the event loop, so it is done in parts, between which requests are served. */

@@ -5,19 +5,18 @@ import { until } from '../../testing/until.ts';
 import { hashOf } from '../stored/canonical.ts';
 import { rotateAuditKey } from '../stored/signing-keys.ts';
 import { rootByConsistency, rootByInclusion } from '../tree/check-proofs.ts';
-import { originOf, parseCheckpoint } from '../tree/checkpoint.ts';
 import { GrowingTree } from '../tree/growing-tree.ts';
 import { leavesOf } from '../tree/leaves.ts';
-import { isNoteSignedBy, parseNote } from '../tree/note.ts';
 import { proofsOf } from '../tree/proofs.ts';
-import { readCheckpointNote, tileReader } from '../tree/tiles.ts';
-import { noteKeyIn } from './note-key.ts';
+import { readTreeHead, tileReader } from '../tree/tiles.ts';
+import { originOf } from '../tree/tree-head.ts';
+import { ownHeadIn } from './note-key.ts';
 
-const headOf = async ({ pool }: AuditedLog) => {
-  const note = parseNote((await readCheckpointNote(pool))?.note ?? '');
-  const head = note && parseCheckpoint(note.text);
-  if (note === undefined || head === undefined) throw new Error('there is no checkpoint');
-  return { note, head };
+const headOf = async ({ pool, masterKey }: AuditedLog) => {
+  const { note = null } = (await readTreeHead(pool)) ?? {};
+  const signed = await ownHeadIn({ connection: pool, masterKey }, note);
+  if (signed === undefined) throw new Error('the tree has no signed head');
+  return signed;
 };
 
 /** The leaves as the log has them, without the chain and its blocks. */
@@ -42,13 +41,12 @@ describe.each(LOG_ENGINES)('the tree over a log on %s', (_name, startLog) => {
   const expectWhole = async () => {
     await audited.untilChained();
     const leaves = await leavesIn(audited);
-    const { note, head } = await headOf(audited);
+    const { head } = await headOf(audited);
     expect(head).toEqual({
       origin: originOf(audited.eventLog.identity),
       size: leaves.length,
       root: rootOf(leaves),
     });
-    expect(isNoteSignedBy(note, await noteKeyIn(audited.pool, audited.eventLog.identity))).toBe(true);
     return head;
   };
 
@@ -90,20 +88,77 @@ describe.each(LOG_ENGINES)('the tree over a log on %s', (_name, startLog) => {
   });
 });
 
+test('is signed again after a rotation, though nothing was appended', async () => {
+  await using audited = await createAuditedLog();
+  await audited.append(3);
+  await audited.prove();
+  const before = await headOf(audited);
+  await rotateAuditKey(audited);
+  await using _chain = await audited.startChain();
+  await until(
+    () => headOf(audited),
+    ({ key }) => !key.publicKey.equals(before.key.publicKey),
+  );
+  expect((await headOf(audited)).head).toEqual(before.head);
+});
+
 test('a log from before it had a tree gets it at once, and the same one', async () => {
   await using audited = await createAuditedLog();
   await audited.append(600);
   await audited.prove();
   const before = await headOf(audited);
   await audited.tamper('truncate audit.tile');
-  await audited.pool.query('delete from audit.checkpoint');
+  await audited.tamper('delete from audit.tree_head');
   await using _chain = await audited.startChain();
   await until(
-    () => readCheckpointNote(audited.pool),
-    (checkpoint) => checkpoint !== undefined,
+    () => readTreeHead(audited.pool),
+    (head) => head?.size === 600,
   );
   expect((await headOf(audited)).head).toEqual(before.head);
   await audited.append(1);
   await audited.untilChained();
   expect((await headOf(audited)).head.root).toEqual(rootOf(await leavesIn(audited)));
+});
+
+test.each([
+  [
+    'the hash of an event',
+    'update audit.block set hashes = set_byte(hashes, 9000, get_byte(hashes, 9000) # 1) where events > 285',
+  ],
+  [
+    'a tile',
+    'update audit.tile set hashes = set_byte(hashes, 9, get_byte(hashes, 9) # 1), root = sha256(root)',
+  ],
+  ['the size of the head', 'update audit.tree_head set size = 295'],
+  ['the signed note', `update audit.tree_head set note = null`],
+])('nothing is signed after somebody has changed %s in the database', async (_, statement) => {
+  await using audited = await createAuditedLog();
+  await audited.append(290);
+  await audited.prove();
+  const before = await readTreeHead(audited.pool);
+  await audited.tamper(statement);
+  const tampered = await readTreeHead(audited.pool);
+  await audited.append(1);
+  await using _chain = await audited.startChain();
+  await audited.untilChained();
+  expect([before, tampered]).toContainEqual(await readTreeHead(audited.pool));
+});
+
+test('a log that has lost published events signs no other ones in their place', async () => {
+  await using audited = await createAuditedLog();
+  await audited.append(5);
+  await audited.prove();
+  const before = await headOf(audited);
+  await audited.tamper('delete from event_log.event where position > 3');
+  await audited.tamper('delete from audit.block');
+  await audited.tamper('delete from audit.tree_head');
+  await audited.tamper(`delete from public.follower_checkpoint where follower = 'chain'`);
+  await audited.tamper('delete from audit.head');
+  expect(before.head.size).toBe(5);
+  await using _chain = await audited.startChain();
+  await until(
+    () => readTreeHead(audited.pool),
+    (head) => head?.size === 3,
+  );
+  expect(await readTreeHead(audited.pool)).toEqual({ size: 3, note: null });
 });

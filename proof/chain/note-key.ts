@@ -1,18 +1,41 @@
 import type { LogIdentity } from '#kernel/base/brands.ts';
-import type { Pool } from '#shared/database/pool.ts';
-import { type PublicKey, readAuditKeys } from '../stored/signing-keys.ts';
-import { originOf } from '../tree/checkpoint.ts';
-import type { NoteKey } from '../tree/note.ts';
+import type { Connection, Pool } from '#shared/database/pool.ts';
+import type { MasterKey } from '#shared/keys/master-key.ts';
+import { type PublicKey, readAuditKeys, readOwnKeys } from '../stored/signing-keys.ts';
+import { isNoteSignedBy, type NoteKey, parseNote } from '../tree/note.ts';
+import { originOf, parseTreeHead, type TreeHead } from '../tree/tree-head.ts';
 
-/** A key that signs heads, as it signs checkpoints of a log. */
-export const noteKeyOf = ({ x }: PublicKey, log: LogIdentity): NoteKey => ({
-  name: originOf(log),
-  publicKey: Buffer.from(x, 'base64url'),
-});
+/** A key that signs heads, as it signs those of the tree over a log. */
+export const noteKeyOf = ({ x }: PublicKey, log: LogIdentity): NoteKey => keyNamed(originOf(log), x);
 
-/** The key that signs the next checkpoint. */
-export const noteKeyIn = async (pool: Pool, log: LogIdentity): Promise<NoteKey> => {
-  const newest = (await readAuditKeys(pool)).at(-1);
-  if (newest === undefined) throw new Error('There is no key that signs heads.');
-  return noteKeyOf(newest.publicKey, log);
+const keyNamed = (name: string, x: string): NoteKey => ({ name, publicKey: Buffer.from(x, 'base64url') });
+
+export type SignedTreeHead = { readonly head: TreeHead; readonly key: NoteKey };
+
+/** The head in a note, and the one of these keys that has signed it; undefined if none has. */
+export const signedHeadIn = (
+  text: string | null | undefined,
+  keys: readonly PublicKey[],
+): SignedTreeHead | undefined => {
+  const note = text == null ? undefined : parseNote(text);
+  const head = note && parseTreeHead(note.text);
+  if (note === undefined || head === undefined) return undefined;
+  const key = keys.map(({ x }) => keyNamed(head.origin, x)).find((each) => isNoteSignedBy(note, each));
+  return key && { head, key };
 };
+
+/** The same by all keys that the database shows. */
+export const publishedHeadIn = async (pool: Pool, text: string | null): Promise<SignedTreeHead | undefined> =>
+  signedHeadIn(
+    text,
+    (await readAuditKeys(pool)).map(({ publicKey }) => publicKey),
+  );
+
+/**
+ * The same by the keys of which we have the private part: a key that somebody has inserted into the database
+ * signs nothing.
+ */
+export const ownHeadIn = async (
+  { connection, masterKey }: { readonly connection: Connection | Pool; readonly masterKey: MasterKey },
+  text: string | null,
+): Promise<SignedTreeHead | undefined> => signedHeadIn(text, await readOwnKeys(connection, masterKey));

@@ -198,7 +198,8 @@ describe('on PostgreSQL, whoever', () => {
     await rebuildBlocks(audited);
     expect((await check(audited)).findings).toEqual([
       { kind: 'head_changed', count: 12, source: 'file' },
-      { kind: 'checkpoint_wrong', count: 12, why: 'root' },
+      { kind: 'tree_head_wrong', count: 12, why: 'outside' },
+      { kind: 'tree_head_wrong', count: 12, why: 'root' },
     ]);
   });
 
@@ -284,10 +285,11 @@ describe('on PostgreSQL, whoever', () => {
     await audited.tamper('delete from audit.head where count > 8');
     expect((await check(audited)).findings).toEqual([
       { kind: 'log_cut', count: 12, events: 8, source: 'file' },
-      { kind: 'checkpoint_wrong', count: 12, why: 'size' },
+      { kind: 'tree_head_wrong', count: 12, why: 'cut' },
+      { kind: 'tree_head_wrong', count: 12, why: 'size' },
     ]);
     await rm(audited.files.heads);
-    expect(new Set(kinds(await check(audited)))).toEqual(new Set(['head_missing', 'checkpoint_wrong']));
+    expect(new Set(kinds(await check(audited)))).toEqual(new Set(['head_missing', 'tree_head_wrong']));
     expect((await check(audited, { given })).findings).toContainEqual({
       kind: 'log_cut',
       count: 12,
@@ -327,12 +329,12 @@ test.for([
   ],
   [
     'the text of the checkpoint',
-    `update audit.checkpoint set note = regexp_replace(note, E'\\n\\\\d+\\n', E'\\n299\\n')`,
-    'checkpoint_wrong',
+    `update audit.tree_head set note = regexp_replace(note, E'\\n\\\\d+\\n', E'\\n299\\n')`,
+    'tree_head_wrong',
   ],
-  ['a checkpoint that cannot be read', `update audit.checkpoint set note = 'x'`, 'checkpoint_wrong'],
-  ['a checkpoint that is no longer there', 'delete from audit.checkpoint', 'checkpoint_wrong'],
-  ['the size of the checkpoint', 'update audit.checkpoint set size = 256', 'checkpoint_wrong'],
+  ['a checkpoint that cannot be read', `update audit.tree_head set note = 'x'`, 'tree_head_wrong'],
+  ['tiles without a head', 'delete from audit.tree_head', 'tile_changed'],
+  ['the size of the head', 'update audit.tree_head set size = 400', 'tree_head_wrong'],
 ] as const)('finds %s in the tree', async ([, statement, kind], { audited }) => {
   await filled(audited);
   expect((await check(audited)).findings).toEqual([]);

@@ -59,8 +59,8 @@ export const beginChainCheck = async ({
     async end({ isWhole }) {
       const report = await walk.end(isWhole, chained);
       // A tree over wrong blocks says nothing about its tiles.
-      if (!isWhole || findings.listed.some(({ kind }) => kind.startsWith('block_'))) return report;
-      await checkTree({ pool, masterKey, log: eventLog.identity }, findings);
+      if (!isWhole || findings.hasBlocks) return report;
+      await checkTree({ pool, masterKey, auditDir, log: eventLog.identity }, findings);
       return { ...report, findings: findings.listed, findingsTotal: findings.total };
     },
   };

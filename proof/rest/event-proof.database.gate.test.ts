@@ -3,11 +3,11 @@ import { AUDIT_OPERATIONS } from '#shared/rest/audit.ts';
 import { test as base } from '../../test/engines/backend.ts';
 import { until } from '../../testing/until.ts';
 import { readChainEnd } from '../stored/blocks.ts';
-import { parseCheckpoint } from '../tree/checkpoint.ts';
 import { GrowingTree } from '../tree/growing-tree.ts';
 import { leafHash, split } from '../tree/hashes.ts';
 import { isNoteSignedBy, parseNote, parseVerifierKey } from '../tree/note.ts';
 import { checkProof } from '../tree/proof-file.ts';
+import { parseTreeHead } from '../tree/tree-head.ts';
 
 /** More than a tile of events, of which one is asked for. */
 const test = base
@@ -38,7 +38,7 @@ const bytesOf = async (url: string): Promise<{ readonly status: number; readonly
 const headOf = async (url: string) => {
   const { bytes } = await bytesOf(`${url}/audit/log/checkpoint`);
   const note = parseNote(bytes.toString());
-  const head = note && parseCheckpoint(note.text);
+  const head = note && parseTreeHead(note.text);
   if (note === undefined || head === undefined) throw new Error('no checkpoint is served');
   return { note, head };
 };

@@ -8,14 +8,15 @@ import type { EventProof } from '#shared/rest/audit.ts';
 import { findEvent } from '../../query/events/find-event.ts';
 import type { Reads } from '../../query/rest/read-routes.ts';
 import { readFailureOf } from '../../query/rows/statement.ts';
-import { noteKeyIn } from '../chain/note-key.ts';
+import { publishedHeadIn } from '../chain/note-key.ts';
 import { countOf } from '../chain/place-in-chain.ts';
+import { readChainEnd } from '../stored/blocks.ts';
 import { canonicalForm, hashOf } from '../stored/canonical.ts';
 import { leavesOf } from '../tree/leaves.ts';
 import { verifierKeyOf } from '../tree/note.ts';
 import { writeProof } from '../tree/proof-file.ts';
 import { proofsOf } from '../tree/proofs.ts';
-import { readCheckpointNote, tileReader } from '../tree/tiles.ts';
+import { readTreeHead, tileReader } from '../tree/tiles.ts';
 
 type Dependencies = Parameters<typeof findEvent>[0] & { readonly masterKey: MasterKey };
 
@@ -33,29 +34,33 @@ export const eventProofReads = (dependencies: Dependencies): Reads<'getEventProo
   },
 });
 
-const proofOf = async (
-  { pool, eventLog, masterKey }: Dependencies,
-  event: RecordedEvent,
-): Promise<EventProof> => {
+const proofOf = async ({ pool, masterKey }: Dependencies, event: RecordedEvent): Promise<EventProof> => {
   const hash = hashOf(event);
-  const [count, checkpoint, key] = await Promise.all([
+  const [count, end, stored] = await Promise.all([
     countOf(pool, event, hash),
-    readCheckpointNote(pool),
-    noteKeyIn(pool, eventLog.identity),
+    readChainEnd(pool),
+    readTreeHead(pool),
   ]);
-  if (count === undefined || checkpoint === undefined || count > checkpoint.size)
-    throw new HttpProblem('unavailable', {
-      detail: 'The proof has not reached this event yet, or has another event in its place.',
-      headers: { 'Retry-After': '1' },
-    });
+  const signed = stored && (await publishedHeadIn(pool, stored.note));
+  if (count === undefined && end.position >= event.position) throw new HttpProblem('unavailable', EDITED);
+  if (count === undefined || signed === undefined || count > signed.head.size)
+    throw new HttpProblem('unavailable', NOT_YET);
+  const { head, key } = signed;
   const index = count - 1;
   const leaves = leavesOf(masterKey);
-  const { size, note } = checkpoint;
-  const hashes = await proofsOf(tileReader(pool, leaves), size).inclusion(index);
+  const hashes = await proofsOf(tileReader(pool, leaves), head.size).inclusion(index);
   const proof = writeProof({
     event: canonicalForm(event),
-    salt: leaves.saltOf(index),
-    ...{ index, hashes, note },
+    salt: leaves.saltOf(index, hash),
+    ...{ index, hashes, note: stored?.note ?? '' },
   });
-  return { event: event.id, index, size, vkey: verifierKeyOf(key), proof };
+  return { event: event.id, index, size: head.size, vkey: verifierKeyOf(key), proof };
+};
+
+const NOT_YET = {
+  detail: 'The proof has not reached this event yet.',
+  headers: { 'Retry-After': '1' },
+};
+const EDITED = {
+  detail: 'There is no proof of this event: the chain has another one in its place. Run audit verify.',
 };

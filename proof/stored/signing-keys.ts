@@ -57,6 +57,23 @@ const signerOf = (masterKey: MasterKey, row: KeyRow): Signer => {
 
 const NEWEST_KEY = 'select id, sealed from audit.signing_key order by number desc limit 1';
 
+/** The public parts of the keys that were sealed under this master key, the newest first. */
+export const readOwnKeys = async (
+  database: Pick<Pool | Connection, 'query'>,
+  masterKey: MasterKey,
+): Promise<readonly PublicKey[]> => {
+  const { rows } = await database.query<KeyRow>(
+    'select id, sealed from audit.signing_key order by number desc',
+  );
+  return rows.flatMap((row) => {
+    try {
+      return [signerOf(masterKey, row).publicKey];
+    } catch {
+      return [];
+    }
+  });
+};
+
 /** The newest key, for callers that send it with other statements. */
 export const FIND_NEWEST_KEY: Statement = { name: 'audit-newest-key', text: NEWEST_KEY };
 

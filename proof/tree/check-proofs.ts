@@ -1,4 +1,4 @@
-import { nodeHash } from './hashes.ts';
+import { nodeHash, splitOf } from './hashes.ts';
 
 /** The checks of RFC 9162 (2.1.3.2 and 2.1.4.2). They know no tree, only a proof and the roots. */
 
@@ -54,4 +54,4 @@ export const rootByConsistency = ({ former, size, proof }: Consistent): Buffer |
 
 const half = (number: number): number => Math.floor(number / 2);
 
-const isPowerOfTwo = (number: number): boolean => Number.isInteger(Math.log2(number));
+const isPowerOfTwo = (number: number): boolean => number === 1 || splitOf(number) * 2 === number;

@@ -1,18 +1,17 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { HASH_BYTES } from '../stored/chain.ts';
 
 /** The hashes of RFC 6962, which RFC 9162 keeps: leaves and nodes are told apart by their first byte. */
 const LEAF = Buffer.of(0);
 const NODE = Buffer.of(1);
 
-export const leafHash = (entry: Uint8Array): Buffer =>
-  createHash('sha256').update(LEAF).update(entry).digest();
+export const leafHash = (entry: Uint8Array): Buffer => hash('sha256', Buffer.concat([LEAF, entry]), 'buffer');
 
 export const nodeHash = (left: Uint8Array, right: Uint8Array): Buffer =>
-  createHash('sha256').update(NODE).update(left).update(right).digest();
+  hash('sha256', Buffer.concat([NODE, left, right]), 'buffer');
 
 /** The root of a tree of no leaves. */
-export const EMPTY_ROOT: Buffer = createHash('sha256').digest();
+export const EMPTY_ROOT: Buffer = hash('sha256', '', 'buffer');
 
 /** The hashes that follow each other without separators. */
 export const split = (hashes: Buffer): readonly Buffer[] =>
@@ -35,4 +34,8 @@ const pairs = (level: readonly Buffer[]): readonly Buffer[] =>
   );
 
 /** The greatest power of two that is less than `count`, where a tree of `count` leaves is split. */
-export const splitOf = (count: number): number => 2 ** Math.ceil(Math.log2(count) - 1);
+export const splitOf = (count: number): number => {
+  let power = 1;
+  while (power * 2 < count) power *= 2;
+  return power;
+};

@@ -1,29 +1,29 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHmac, createSecretKey, hash as hashAtOnce } from 'node:crypto';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 import { leafHash } from './hashes.ts';
 
 /**
  * The leaves of the tree. Everybody may read the tree, so each entry is salted: nobody can guess the content of
- * an event and compare. A proof reveals the salt of its event.
+ * an event and compare. A proof reveals the salt of its event, which is that of no other event.
  */
 export type Leaves = {
-  readonly saltOf: (index: number) => Buffer;
-  /** The entry of the log for the event with this hash, which is public. */
+  /** The hash is that of the canonical form of the event, as in the chain. */
+  readonly saltOf: (index: number, hash: Uint8Array) => Buffer;
+  /** The entry of the log for this event, which is public. */
   readonly entryOf: (index: number, hash: Uint8Array) => Buffer;
   readonly leafOf: (index: number, hash: Uint8Array) => Buffer;
 };
 
 export const leavesOf = (masterKey: MasterKey): Leaves => {
-  const key = deriveKey(masterKey, 'proof-salt');
-  const saltOf = (index: number): Buffer => {
+  const key = createSecretKey(deriveKey(masterKey, 'proof-salt'));
+  const saltOf = (index: number, hash: Uint8Array): Buffer => {
     const number = Buffer.alloc(8);
     number.writeBigUInt64BE(BigInt(index));
-    return createHmac('sha256', key).update(number).digest();
+    return createHmac('sha256', key).update(number).update(hash).digest();
   };
-  const entryOf = (index: number, hash: Uint8Array): Buffer => saltedEntry(saltOf(index), hash);
+  const entryOf = (index: number, hash: Uint8Array): Buffer => saltedEntry(saltOf(index, hash), hash);
   return { saltOf, entryOf, leafOf: (index, hash) => leafHash(entryOf(index, hash)) };
 };
 
-/** The hash is that of the canonical form of the event, as in the chain. */
 export const saltedEntry = (salt: Uint8Array, hash: Uint8Array): Buffer =>
-  createHash('sha256').update(salt).update(hash).digest();
+  hashAtOnce('sha256', Buffer.concat([salt, hash]), 'buffer');

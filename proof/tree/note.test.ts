@@ -1,7 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { LogIdentity } from '#kernel/base/brands.ts';
-import { originOf, parseCheckpoint, writeCheckpoint } from './checkpoint.ts';
 import { leafHash } from './hashes.ts';
 import {
   isNoteSignedBy,
@@ -11,6 +10,7 @@ import {
   verifierKeyOf,
   writeNote,
 } from './note.ts';
+import { originOf, parseTreeHead, writeTreeHead } from './tree-head.ts';
 
 /** From the documentation of golang.org/x/mod/sumdb/note, whose format C2SP has specified. */
 const PETER = 'PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW';
@@ -51,12 +51,12 @@ test('a checkpoint of ours is a note', () => {
   const publicKey = Buffer.from(pair.publicKey.export({ format: 'jwk' }).x ?? '', 'base64url');
   const key = { name: originOf(LOG), publicKey };
   const head = { origin: originOf(LOG), size: 1_440, root: leafHash(Buffer.of(1)) };
-  const text = writeCheckpoint(head);
+  const text = writeTreeHead(head);
   const note = writeNote(text, key, sign(null, Buffer.from(text), pair.privateKey));
   const read = parseNote(note);
   expect(read && isNoteSignedBy(read, keyOf(verifierKeyOf(key)))).toBe(true);
   expect(read && isNoteSignedBy(read, keyOf(PETER))).toBe(false);
-  expect(parseCheckpoint(read?.text ?? '')).toEqual(head);
+  expect(parseTreeHead(read?.text ?? '')).toEqual(head);
 });
 
 test.each([
@@ -74,5 +74,5 @@ test.each([
   ['no origin', '\n1\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n'],
   ['an empty line', 'a\n1\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n\nb\n'],
 ])('a text with %s is no checkpoint', (_, text) => {
-  expect(parseCheckpoint(text)).toBeUndefined();
+  expect(parseTreeHead(text)).toBeUndefined();
 });

@@ -46,11 +46,14 @@ export const writeNote = (text: string, key: NoteKey, signature: Buffer): string
 
 const SIGNATURE = /^— ([^\s+]+) ([A-Za-z0-9+/]+=*)$/;
 const SIGNATURES_MAX = 100;
+/** Characters that a note cannot have: all control characters of ASCII but the line break. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
+const CONTROL = /[\0-\x09\x0b-\x1f]/;
 
 /** Undefined if the text is no signed note. */
 export const parseNote = (note: string): Note | undefined => {
   const end = note.lastIndexOf('\n\n');
-  if (end < 0 || !note.endsWith('\n')) return undefined;
+  if (end < 0 || !note.endsWith('\n') || CONTROL.test(note)) return undefined;
   const lines = note.slice(end + 2, -1).split('\n');
   if (lines.length > SIGNATURES_MAX) return undefined;
   const signatures = lines.map(parseSignature);

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { aKey, aLog, EVENTS, LOG, OTHER_LOG } from '../../test/proven-log.ts';
-import { originOf } from './checkpoint.ts';
 import { type NoteKey, parseVerifierKey, verifierKeyOf } from './note.ts';
 import { checkProof } from './proof-file.ts';
+import { originOf } from './tree-head.ts';
 
 const reasonOf = (text: string, key: NoteKey): string => {
   const checked = checkProof(text, [key]);

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { hashOfCanonical } from '../stored/canonical.ts';
 import { rootByInclusion } from './check-proofs.ts';
-import { type Checkpoint, parseCheckpoint } from './checkpoint.ts';
 import { leafHash } from './hashes.ts';
 import { saltedEntry } from './leaves.ts';
 import { isNoteSignedBy, keyIdOf, type Note, type NoteKey, parseNote } from './note.ts';
+import { parseTreeHead, type TreeHead } from './tree-head.ts';
 
 /** A proof that an event is in the log, as one file that needs nothing else (C2SP tlog-proof). */
 export type EventProof = {
@@ -29,28 +29,30 @@ export const writeProof = ({ event, salt, index, hashes, note }: EventProof): st
     note,
   ].join('\n');
 
-const Extra = z.strictObject({ event: z.string(), salt: z.base64() });
+/** The salt has 32 bytes. */
+const Extra = z.strictObject({ event: z.string(), salt: z.string().regex(/^[A-Za-z0-9+/]{43}=$/) });
 
-const HEAD = /^extra ([A-Za-z0-9+/]+=*)\nindex (0|[1-9]\d{0,15})((?:\n[A-Za-z0-9+/]{43}=)*)$/;
+const HEAD = /^extra (?<extra>[A-Za-z0-9+/]+=*)\nindex (?<index>0|[1-9]\d{0,15})$/;
+const HASH = /^[A-Za-z0-9+/]{43}=$/;
+/** A tree of more leaves than this is high has more than any log. */
+const HASHES_MAX = 64;
 
 /** Undefined if the text has not this form, or ends too early. */
 const parseProof = (text: string): EventProof | undefined => {
   const end = text.indexOf('\n\n');
   if (end < 0 || !text.startsWith(`${FIRST_LINE}\n`)) return undefined;
-  const [, extra = '', index = '', hashes] = HEAD.exec(text.slice(FIRST_LINE.length + 1, end)) ?? [];
-  const read = hashes === undefined ? undefined : readExtra(extra);
-  return read && hashes !== undefined
-    ? {
-        event: read.event,
-        salt: Buffer.from(read.salt, 'base64'),
-        index: Number(index),
-        hashes: hashes
-          .split('\n')
-          .slice(1)
-          .map((hash) => Buffer.from(hash, 'base64')),
-        note: text.slice(end + 2),
-      }
-    : undefined;
+  const [extra = '', index = '', ...lines] = text.slice(FIRST_LINE.length + 1, end).split('\n');
+  const { groups } = HEAD.exec(`${extra}\n${index}`) ?? {};
+  const read = readExtra(groups?.extra ?? '');
+  if (read === undefined || lines.length > HASHES_MAX || !lines.every((line) => HASH.test(line)))
+    return undefined;
+  return {
+    event: read.event,
+    salt: Buffer.from(read.salt, 'base64'),
+    index: Number(groups?.index),
+    hashes: lines.map((line) => Buffer.from(line, 'base64')),
+    note: text.slice(end + 2),
+  };
 };
 
 const readExtra = (encoded: string): z.infer<typeof Extra> | undefined => {
@@ -77,7 +79,7 @@ export type Checked =
       readonly isProven: true;
       readonly event: RecordedInProof;
       readonly index: number;
-      readonly checkpoint: Checkpoint;
+      readonly checkpoint: TreeHead;
       readonly key: NoteKey;
     }
   | { readonly isProven: false; readonly reason: string };
@@ -89,7 +91,7 @@ export type TrustedKey = Pick<NoteKey, 'publicKey'> & Partial<Pick<NoteKey, 'nam
 export const checkProof = (text: string, trusted: readonly TrustedKey[]): Checked => {
   const proof = parseProof(text);
   const note = proof && parseNote(proof.note);
-  const checkpoint = note && parseCheckpoint(note.text);
+  const checkpoint = note && parseTreeHead(note.text);
   if (proof === undefined || note === undefined || checkpoint === undefined)
     return notProven('The file is no proof of an event, or a part of it is missing.');
   const key = signedBy(note, checkpoint, trusted);
@@ -110,7 +112,7 @@ export const checkProof = (text: string, trusted: readonly TrustedKey[]): Checke
 const notProven = (reason: string): Checked => ({ isProven: false, reason });
 
 /** The key that has signed the checkpoint, or the reason why none has. */
-const signedBy = (note: Note, { origin }: Checkpoint, trusted: readonly TrustedKey[]): NoteKey | string => {
+const signedBy = (note: Note, { origin }: TreeHead, trusted: readonly TrustedKey[]): NoteKey | string => {
   const keys = trusted.map(({ name = origin, publicKey }) => ({ name, publicKey }));
   const key = keys.find((each) => hasLineOf(note, each));
   if (key === undefined)

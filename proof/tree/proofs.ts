@@ -22,9 +22,9 @@ export const proofsOf = (read: ReadTile, size: number) => {
   /** The root over the leaves from `from` to before `to`, which the recursion of the RFC arrives at. */
   const root = async (from: number, to: number): Promise<Buffer> => {
     const count = to - from;
-    const height = Math.log2(count);
-    if (Number.isInteger(height)) return subtree(height, from / count);
-    const middle = from + splitOf(count);
+    const half = splitOf(count);
+    if (count === 1 || half * 2 === count) return subtree(Math.round(Math.log2(count)), from / count);
+    const middle = from + half;
     return nodeHash(await root(from, middle), await root(middle, to));
   };
 

@@ -6,42 +6,48 @@ import { split } from './hashes.ts';
 import type { Leaves } from './leaves.ts';
 import type { ReadTile } from './proofs.ts';
 
-/** The newest head of the tree, which covers `size` events. */
-export type StoredCheckpoint = { readonly size: number; readonly note: string };
+/**
+ * The newest head of the tree, which covers `size` events; without a note while it may not be signed, because
+ * the head outside the database covers more.
+ */
+export type StoredTreeHead = { readonly size: number; readonly note: string | null };
 
-const CHECKPOINT = 'select size, note from audit.checkpoint';
+const TREE_HEAD = 'select size, note from audit.tree_head';
 
-export const readCheckpointNote = async (pool: Pool): Promise<StoredCheckpoint | undefined> =>
-  (await pool.query<StoredCheckpoint>(CHECKPOINT)).rows[0];
+export const readTreeHead = async (pool: Pool): Promise<StoredTreeHead | undefined> =>
+  (await pool.query<StoredTreeHead>(TREE_HEAD)).rows[0];
 
 /** The same for callers that send it with others. */
-export const FIND_CHECKPOINT: Statement = { name: 'tree-checkpoint', text: CHECKPOINT };
-export const checkpointIn = (answer: Answer | undefined): StoredCheckpoint | undefined =>
-  answer?.rows[0] as StoredCheckpoint | undefined;
+export const FIND_TREE_HEAD: Statement = { name: 'tree-head', text: TREE_HEAD };
+export const treeHeadIn = (answer: Answer | undefined): StoredTreeHead | undefined =>
+  answer?.rows[0] as StoredTreeHead | undefined;
 
 /** Records what the tree has grown by, in the transaction of the events. */
 export const saveGrowth = (
   connection: Connection,
   tiles: readonly Tile[],
-  { size, note }: StoredCheckpoint,
+  { size, note }: StoredTreeHead,
 ): Promise<void> =>
   sendLast(connection, [
     ...tiles.map(({ level, index, hashes, root }) => ({
       ...INSERT_TILE,
       values: [level, index, hashes, root],
     })),
-    { ...SAVE_CHECKPOINT, values: [size, note] },
+    { ...SAVE_TREE_HEAD, values: [size, note] },
   ]);
 
 const INSERT_TILE: Statement = {
   name: 'tree-insert-tile',
-  text: 'insert into audit.tile (level, index, hashes, root) values ($1, $2, $3, $4)',
+  text: 'insert into audit.tile (level, index, hashes, root) values ($1, $2, $3, $4) on conflict do nothing',
 };
-const SAVE_CHECKPOINT: Statement = {
-  name: 'tree-save-checkpoint',
-  text: `insert into audit.checkpoint (size, note) values ($1, $2)
+const SAVE_TREE_HEAD: Statement = {
+  name: 'tree-save-head',
+  text: `insert into audit.tree_head (size, note) values ($1, $2)
     on conflict (only_one) do update set size = excluded.size, note = excluded.note`,
 };
+
+/** A block that has the last of the hashes ends before this number more. */
+const BLOCK_EVENTS_MAX = 1_000;
 
 /** The hashes of the chain of events from index `from` to before `to`, without separators. */
 export const readHashes = async (
@@ -51,8 +57,8 @@ export const readHashes = async (
 ): Promise<Buffer> => {
   if (from >= to) return Buffer.alloc(0);
   const { rows } = await connection.query<{ count: number; events: number; hashes: Buffer }>(
-    'select count, events, hashes from audit.block where count > $1 and count - events < $2 order by count',
-    [from, to],
+    'select count, events, hashes from audit.block where count > $1 and count < $2 order by count',
+    [from, to + BLOCK_EVENTS_MAX],
   );
   const first = rows[0] ? rows[0].count - rows[0].events : to;
   const hashes = Buffer.concat(rows.map((row) => row.hashes));
@@ -107,7 +113,7 @@ export const readEdge = async (read: ReadTile, size: number): Promise<Edge> => {
 };
 
 /** A row of the tree or the chain is gone: somebody deleted it by hand. */
-class TreeDamaged extends Error {
+export class TreeDamaged extends Error {
   constructor(message: string) {
     super(message);
     this.name = 'TreeDamaged';

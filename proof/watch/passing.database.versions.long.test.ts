@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { pino } from 'pino';
 import { test as base, expect } from 'vitest';
 import type { UserId } from '#kernel/base/brands.ts';
@@ -31,6 +32,7 @@ const chainUp = async (side: CommandSide) => {
     ...side,
     log: pino({ level: 'silent' }),
     metrics: createMetrics(),
+    auditDir: dirname(side.erasures.path),
   });
   const head = await side.eventLog.head();
   await until(

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { UserId } from '#kernel/base/brands.ts';
@@ -21,7 +22,10 @@ let readModel: FilledReadModel;
 const chainUp = async () => {
   const { side } = readModel;
   await untilProjected(side);
-  await using _chain = await startChain({ ...side, log: silent, metrics: createMetrics() });
+  await using _chain = await startChain({
+    ...{ ...side, log: silent, metrics: createMetrics() },
+    auditDir: dirname(side.erasures.path),
+  });
   const head = await side.eventLog.head();
   await until(
     () => readChainEnd(side.pool),

@@ -53,7 +53,7 @@ export const TABLES: Readonly<Record<string, Held>> = {
   'audit.signing_key': nothing('the keys of the audit'),
   'audit.head': nothing('signed heads of the chain'),
   'audit.tile': nothing('salted hashes of events'),
-  'audit.checkpoint': nothing('the signed head of the tree'),
+  'audit.tree_head': nothing('the signed head of the tree'),
   'audit.publication': nothing('which head is outside the database'),
   'audit.watch': nothing('positions of the background verification'),
   'audit.watch_difference': nothing('places of differences, without the values'),

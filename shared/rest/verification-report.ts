@@ -128,7 +128,7 @@ const chainFinding = z.looseObject({
     'block_missing',
     'tile_changed',
     'tile_missing',
-    'checkpoint_wrong',
+    'tree_head_wrong',
     'head_changed',
     'head_signature_wrong',
     'head_unreadable',

@@ -39,7 +39,14 @@ export type AuditedLog = AsyncDisposable & {
   tamper(statement: string, values?: readonly unknown[]): Promise<void>;
 };
 
-const APPEND_ONLY = ['event_log.event', 'audit.block', 'audit.head', 'audit.signing_key', 'audit.tile'];
+const APPEND_ONLY = [
+  'event_log.event',
+  'audit.block',
+  'audit.head',
+  'audit.signing_key',
+  'audit.tile',
+  'audit.tree_head',
+];
 
 export const createAuditedLog = async (
   startLog: StartLog = inTheDatabase,
@@ -59,6 +66,7 @@ export const createAuditedLog = async (
       pool,
       eventLog,
       masterKey,
+      auditDir,
       log: pino({ level: 'silent' }),
       metrics: createMetrics(),
       clock,

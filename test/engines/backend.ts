@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { Router } from 'express';
 import { pino } from 'pino';
 import { test as base, expect } from 'vitest';
@@ -150,7 +151,8 @@ export const openBackend = async (
     stopProjector: stop,
     startProjector: start,
     startIndex: () => startEventIndex({ ...side, log, metrics: createMetrics() }),
-    startChain: () => startChain({ ...side, log, metrics: createMetrics() }),
+    startChain: () =>
+      startChain({ ...side, auditDir: dirname(side.erasures.path), log, metrics: createMetrics() }),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };

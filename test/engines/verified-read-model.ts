@@ -1,8 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import type { UserId, WebhookId } from '#kernel/base/brands.ts';
 import { createMetrics } from '#process/observability/metrics.ts';
-import { parseMasterKey } from '#shared/keys/master-key.ts';
 import type { Report } from '#shared/rest/verification-report.ts';
 import { startAudit } from '../../proof/service.ts';
 import type { Verification } from '../../proof/verify/plan.ts';
@@ -49,7 +47,6 @@ export const createVerifiedReadModel = async (startLog: StartLog): Promise<Verif
       onProgress() {},
       ...more,
     });
-  const masterKey = parseMasterKey(randomBytes(32).toString('base64'));
   const settings = { dir: folder.path, headEveryMs: 20, watchEventsPerSecond: 0 };
   const resources = opening.move();
   return {
@@ -68,7 +65,6 @@ export const createVerifiedReadModel = async (startLog: StartLog): Promise<Verif
     async sign() {
       await using _audit = await startAudit({
         ...side,
-        masterKey,
         settings,
         log: pino({ level: 'silent' }),
         metrics: createMetrics(),

@@ -11,9 +11,12 @@ create table audit.tile (
 alter table audit.tile alter column hashes set storage external;
 create trigger append_only before update or delete or truncate on audit.tile for each statement execute function audit.refuse_change();
 
--- The newest checkpoint, a signed note. It is replaced with every block.
-create table audit.checkpoint (
+-- The newest head of the tree. It is replaced with every block, and never by an older one.
+create table audit.tree_head (
   only_one boolean primary key default true check (only_one),
   size bigint not null,
-  note text not null
+  -- The signed note; nothing while a database that was restored has not reached the head outside it again.
+  note text
 ) with (fillfactor = 50);
+create trigger append_only before delete or truncate on audit.tree_head for each statement execute function audit.refuse_change();
+create trigger only_grows before update on audit.tree_head for each row when (new.size < old.size) execute function audit.refuse_change();

@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto';
+import { open, readFile, rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { LogIdentity } from '#kernel/base/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { makeFolder } from '#shared/folder.ts';
+import type { MasterKey } from '#shared/keys/master-key.ts';
+import { ownHeadIn } from '../chain/note-key.ts';
+import { originOf, type TreeHead } from '../tree/tree-head.ts';
+
+/** The newest head of the tree outside the database, where somebody who edits the log cannot change it. */
+export const treeHeadFileIn = (auditDir: string): string => join(auditDir, 'checkpoint');
+
+const WRITE_EVERY_MS = 1_000;
+
+export type TreeHeadFile = AsyncDisposable & {
+  /** Replaces the file within a second, in the background. */
+  offer(note: string): void;
+};
+
+export const openTreeHeadFile = (
+  path: string,
+  { clock, onFailure }: { readonly clock: Clock; onFailure(error: unknown): void },
+): TreeHeadFile => {
+  const stopping = new AbortController();
+  let offered: string | undefined;
+  let running: Promise<void> | undefined;
+  const run = async (): Promise<void> => {
+    while (offered !== undefined) {
+      const note = offered;
+      offered = undefined;
+      await replaceFile(path, note).catch(onFailure);
+      await clock.sleep(WRITE_EVERY_MS, stopping.signal);
+    }
+    running = undefined;
+  };
+  return {
+    offer(note) {
+      offered = note;
+      running ??= run();
+    },
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      await running;
+    },
+  };
+};
+
+const replaceFile = async (path: string, text: string): Promise<void> => {
+  await makeFolder(dirname(path));
+  const written = `${path}.${randomUUID()}`;
+  {
+    await using file = await open(written, 'w', 0o600);
+    await file.writeFile(text);
+    await file.sync();
+  }
+  await rename(written, path);
+};
+
+export type OutsideHead = Pick<TreeHead, 'size' | 'root'>;
+
+/** The head in the file, if one of our keys has signed it for this log. */
+export const readOutside = async (
+  path: string,
+  { pool, masterKey, log }: { readonly pool: Pool; readonly masterKey: MasterKey; readonly log: LogIdentity },
+): Promise<OutsideHead | undefined> => {
+  const text = await readFile(path, 'utf8').catch(ifAbsent);
+  const { head } = (await ownHeadIn({ connection: pool, masterKey }, text)) ?? {};
+  return head?.origin === originOf(log) ? head : undefined;
+};
+
+const ifAbsent = (error: NodeJS.ErrnoException): null => {
+  if (error.code === 'ENOENT') return null;
+  throw error;
+};
