@@ -24,7 +24,11 @@ export type TableDefinition = {
 /** `references` are the references, beside owner and parent, through which callers find rows. */
 export const definitionOf = (kind: Kind, references: readonly string[] = []): TableDefinition => {
   const { name, personal } = tableOf(kind);
-  const unsampled = personal.map((each) => `alter column ${each} set statistics 0`);
+  // The vector of the search has the words of all fields.
+  const isSearched = Object.values(kind.fields).some((def) => def.search !== undefined && def.personal);
+  const unsampled = [...personal, ...(isSearched ? ['search'] : [])].map(
+    (each) => `alter column ${each} set statistics 0`,
+  );
   const searched = searchOf(kind, composed);
   const storage = searched.length === 0 ? '' : ` with (toast_tuple_target = ${SEARCHED_ROW_BYTES_MAX})`;
   return {

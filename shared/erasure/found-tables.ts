@@ -10,7 +10,7 @@ export type FoundTable = {
   readonly columns: Readonly<Record<string, string>>;
   /**
    * Columns without samples in PostgreSQL’s statistics: in a read model of any release, those are the
-   * personal ones.
+   * personal ones, beside the vector of the search, which PostgreSQL computes from them.
    */
   readonly unsampled: readonly string[];
 };
@@ -19,7 +19,7 @@ export type FoundTable = {
 const TABLES = `
   select c.oid::bigint as oid, quote_ident(nspname) as schema, relname as name, 
     jsonb_object_agg(attname, format_type(atttypid, null)) as columns,
-    coalesce(jsonb_agg(attname) filter (where attstattarget = 0), '[]') as unsampled
+    coalesce(jsonb_agg(attname) filter (where attstattarget = 0 and attgenerated = ''), '[]') as unsampled
   from pg_class c join pg_namespace n on n.oid = relnamespace join pg_attribute on attrelid = c.oid and attnum > 0 and not attisdropped
   where relkind in ('r', 'p') and nspname <> all ('{public,information_schema}') and nspname !~ '^pg_'`;
 
