@@ -4,7 +4,6 @@
 import type { Role } from '#kernel/base/events/fields.ts';
 import { wire } from '#kernel/base/names.ts';
 import { oncePer } from '#kernel/base/once-per.ts';
-import { isUser } from '#kernel/base/users.ts';
 import type { CommandInfo, Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import type { AggregateOperation } from '#kernel/rest/operation.ts';
 import { aggregateOperations } from '#kernel/rest/operations.ts';
@@ -285,9 +284,9 @@ const makerOf = ({
   clear,
   readAny,
 }: MakerOptions): Pick<Stage, 'make' | 'makeApart' | 'target' | 'shared'> => {
-  // Every domain limits users to one per e-mail address, and nothing competes for that.
-  const isLimited = Object.values(domain.kinds).some(
-    ({ name, limits }) => !isUser({ name }) && limits.some(({ max }) => max <= FEW),
+  // Nothing else competes for a unique text.
+  const isLimited = Object.values(domain.kinds).some(({ fields, limits }) =>
+    limits.some(({ max, per }) => max <= FEW && per.some((name) => fields[name]?.kind === 'ref')),
   );
   /** Makes each once for all. */
   const once = (isAlwaysNew = isLimited): ((situation: Situation) => Promise<Made>) => {
