@@ -7,7 +7,7 @@ const read = (path: string): string => readFileSync(new URL(`../${path}`, import
 const shown = readdirSync(new URL('../docs/', import.meta.url))
   .filter((name) => name.endsWith('.md'))
   .flatMap((page) =>
-    [...read(`docs/${page}`).matchAll(/^```ts (test\/\S+)\n(.*?)^```$/gms)].map(
+    [...read(`docs/${page}`).matchAll(/^```ts ((?:test|command)\/\S+)\n(.*?)^```$/gms)].map(
       ([, path = '', text = '']) => ({ page, path, text }),
     ),
   );
@@ -16,17 +16,17 @@ test.each(shown)('$page shows the code of $path', ({ path, text }) => {
   expect(read(path)).toContain(text);
 });
 
-test.each(['conditions', 'evolve', 'files', 'limits', 'lists', 'own-routes', 'reactions', 'views'])(
+test.each(['conditions', 'evolve', 'files', 'limits', 'lists', 'own-routes', 'reactions', 'reads', 'views'])(
   'the page of %s shows something',
   (name) => {
     expect(shown.map(({ page }) => page)).toContain(`${name}.md`);
   },
 );
 
-test.each(['domain', 'grow-domain', 'files', 'lists', 'limits', 'reactions', 'views', 'evolve'])(
-  'each block of code on the page of %s names the file by which a test follows it',
-  (name) => {
-    const unnamed = [...read(`docs/${name}.md`).matchAll(/^```ts\n(.*?)^```$/gms)].map(([, text]) => text);
-    expect(unnamed).toEqual([]);
-  },
-);
+test.each([
+  ...['domain', 'grow-domain', 'files', 'lists', 'limits', 'reactions', 'views', 'evolve'],
+  ...['conditions', 'reads'],
+])('each block of code on the page of %s names the file by which a test follows it', (name) => {
+  const unnamed = [...read(`docs/${name}.md`).matchAll(/^```ts\n(.*?)^```$/gms)].map(([, text]) => text);
+  expect(unnamed).toEqual([]);
+});
