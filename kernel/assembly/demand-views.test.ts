@@ -181,11 +181,10 @@ test.each(
     'sums: title is the min() of a text: use a number, a date or an instant.': tried({
       view: { values: { title: min(line(9)) } },
     }),
-    'sums: from note, the event finished adds to load, which is no sum(): use `changes` to set it.':
-      tried({
-        view: { values: { ...RIGHT.values, load: avg() } },
-        on: { finished: { adds: { load: 1 } } },
-      }),
+    'sums: from note, the event finished adds to load, which is no sum(): use `changes` to set it.': tried({
+      view: { values: { ...RIGHT.values, load: avg() } },
+      on: { finished: { adds: { load: 1 } } },
+    }),
     "sums: from note, made comes from title, which is no date or instant of note: use one of its dates or instants, or 'now'.":
       tried({ view: { key: { made: month() } }, by: { made: 'title' } }),
     "sums: from note, made has no field in `by`: use one of its dates or instants, or 'now'.": tried({

@@ -86,6 +86,6 @@ test('the schema has the types of views', () => {
   expect(sdl).toContain('spending(team: ID!): Spending');
   expect(sdl).toContain('asking(employee: ID!, category: AskingCategory!): Asking');
   expect(sdl).toMatch(/"""Requests that wait for a decision\."""\n {2}waiting: Int!/);
-  expect(sdl).toMatch(/  approved: Float!/);
+  expect(sdl).toContain('  approved: Float!');
   expect(sdl).toMatch(/input AskingFilter \{[^}]*category: AskingCategory/);
 });
