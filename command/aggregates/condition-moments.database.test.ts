@@ -134,7 +134,7 @@ const ROWS: Readonly<Record<string, (send: Send) => Promise<void>>> = {
     await send('ChangeTicket', { ticketId, low: 5 });
     await refused(send('ChangeTicket', { ticketId, low: 4 }), 'forbidden');
   },
-  '`while` of a limit': async (send) => {
+  '`when` of a limit': async (send) => {
     const [first, second] = [
       await send('OpenTicket', { customer: 1 }),
       await send('OpenTicket', { customer: 1 }),
