@@ -286,6 +286,14 @@ const WORDS: Readonly<Record<string, Entry>> = {
     event('changed', { changes: ['thing', 'wrapping', 'note', 'proof'] }),
     'warns body PUT /parcels/{parcelId} note',
   ],
+  'Effects of events: moves': [
+    parcel({
+      parent: 'depot',
+      events: { moved: { moves: 'depot' } },
+      commands: { move: { emits: 'moved' } },
+    }),
+    'adds event parcel.moved',
+  ],
   'Effects of events: ends': [event('noted', { ends: true }), 'breaks event parcel.noted effect'],
   'Options of events: carries': [
     event('changed', { carries: undefined }),
