@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { startEventStoreProcess } from '../test/engines/eventstoredb/process.ts';
 import { createDatabase, execute } from './database.ts';
 import { applyLoad, type Loaded } from './load.ts';
 import { numbersOf, readOptions, turnsOf } from './options.ts';
@@ -22,6 +23,8 @@ const options = readOptions({
   // The events that exist beforehand.
   events: ['50000,500000', '20000'],
   connections: ['1,32', '1,32'],
+  // `stand-in` also measures ours on EventStoreDB, by a stand-in that stores an append after 3 ms.
+  eventstore: ['', ''],
 });
 const SECOND_MS = 1_000;
 
@@ -50,6 +53,16 @@ const post = (
 const rows = (events: number): string => `insert into bare_article (author_id, title, body, tags)
   select 1, 'Title ' || i, repeat('Some words of a body, ' || i || '. ', 40), array['engines'] from generate_series(1, ${Math.round(events / 6)}) i`;
 
+const APPEND_MS = 3;
+
+/** Its log starts empty. */
+const startOnEventStore = async (serverUrl: string, dataDir: string, running: AsyncDisposableStack) => {
+  if (options.eventstore === '') return [];
+  const { address } = running.use(await startEventStoreProcess({ appendMs: APPEND_MS }));
+  const settings = { DATABASE_URL: await createDatabase(serverUrl, 'on_eventstore'), MASTER_KEY };
+  return [running.use(await startAnnals(dataDir, { ...settings, EVENT_LOG_URL: address }))];
+};
+
 const measureBeside = async (serverUrl: string, dataDir: string, events: number): Promise<void> => {
   const oursUrl = await createDatabase(serverUrl, `ours_${events}`);
   const logUrl = await createDatabase(serverUrl, `log_${events}`);
@@ -63,14 +76,25 @@ const measureBeside = async (serverUrl: string, dataDir: string, events: number)
   await untilProjected(oursUrl);
   await using express = await startServer('./rest/express.ts', [bareUrl]);
   await using fastify = await startServer('./rest/fastify.ts', [bareUrl]);
+  await using running = new AsyncDisposableStack();
+  const onEventStore = await startOnEventStore(serverUrl, join(dataDir, `eventstore-${events}`), running);
   for (const connections of numbersOf(options.connections)) {
-    const authorize = async () => ({ authorization: `Bearer ${await tokenOf(ours, 'write:articles')}` });
+    const authorize = async (on = ours) => ({
+      authorization: `Bearer ${await tokenOf(on, 'write:articles')}`,
+    });
     const contenders: readonly Contender[] = [
       {
         title: 'ours',
         pid: ours.pid,
         run: async (forMs) => post(ours.url, connections, await authorize(), forMs),
       },
+      ...onEventStore.map(
+        (on): Contender => ({
+          title: 'ours, on the log in EventStoreDB',
+          pid: on.pid,
+          run: async (forMs) => post(on.url, connections, await authorize(on), forMs),
+        }),
+      ),
       {
         title: 'Express and INSERT',
         pid: express.pid,

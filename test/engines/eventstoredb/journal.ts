@@ -1,4 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { LogRecord } from './records.ts';
 
 /**
@@ -52,6 +53,18 @@ const journalIn = (file: FileHandle): Journal => {
       await settled();
       await file.close();
     },
+  };
+};
+
+/** As slow as a disk, and forgotten with the process: each change is durable after so many milliseconds. */
+export const slowJournal = (afterMs: number): Journal => {
+  let last = Promise.resolve();
+  return {
+    write(_records, onDurable) {
+      last = wait(afterMs).then(onDurable);
+    },
+    settled: () => last,
+    close: () => last,
   };
 };
 

@@ -15,6 +15,7 @@ const { values } = parseArgs({
     port: { type: 'string', multiple: true, default: ['0'] },
     advertised: { type: 'string', multiple: true },
     data: { type: 'string' },
+    'append-ms': { type: 'string' },
     'live-lag-max': { type: 'string' },
     version: { type: 'string' },
   },
@@ -31,6 +32,7 @@ if (advertised === undefined) {
       port: ports[0] ?? 0,
       version,
       ...(journal !== undefined && { journal }),
+      ...(values['append-ms'] !== undefined && { appendMs: Number(values['append-ms']) }),
       ...limits,
     }),
   );

@@ -19,6 +19,7 @@ type ProcessOptions = {
   readonly port?: number;
   readonly data?: string;
   readonly version?: ServerVersion;
+  readonly appendMs?: number;
   /** Several nodes make a cluster: their ports, and those in gossip. */
   readonly nodes?: readonly { readonly port: number; readonly advertised: number }[];
 };
@@ -31,6 +32,7 @@ export const startEventStoreProcess = async ({
   data,
   nodes,
   version,
+  appendMs,
 }: ProcessOptions = {}): Promise<EventStoreProcess> => {
   const places = nodes?.flatMap((node) => [
     '--port',
@@ -38,7 +40,11 @@ export const startEventStoreProcess = async ({
     '--advertised',
     `${node.advertised}`,
   ]) ?? ['--port', `${port}`];
-  const given = [option('data', data), option('version', version)].flat();
+  const given = [
+    option('data', data),
+    option('version', version),
+    option('append-ms', appendMs?.toString()),
+  ].flat();
   const child = spawn(process.execPath, [MAIN, ...places, ...given], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });

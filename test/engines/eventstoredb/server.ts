@@ -4,7 +4,7 @@ import { entranceTo } from './entrance.ts';
 import { type Faults, newFaults } from './faults.ts';
 import { newGate } from './gate.ts';
 import { grpcServerOf } from './grpc.ts';
-import { openJournal } from './journal.ts';
+import { openJournal, slowJournal } from './journal.ts';
 import { type Log, openLog } from './log.ts';
 import type { Member, NodeState } from './node.ts';
 import { type ProductOptions, productOf } from './product.ts';
@@ -25,6 +25,8 @@ type NodeOptions = ProductOptions & {
 export type StandInOptions = NodeOptions & {
   /** The file that keeps the log across processes; without one it is in memory. */
   readonly journal?: string;
+  /** Without a file: an append is stored, and answered, after this time. A real server takes some 3 ms. */
+  readonly appendMs?: number | undefined;
 };
 
 export type EventStoreStandIn = AsyncDisposable & {
@@ -73,9 +75,11 @@ const LIVE_LAG_MAX = 256;
 /** An EventStoreDB for tests, checked against recorded answers of a real one, with faults on request. */
 export const startEventStoreStandIn = async ({
   journal,
+  appendMs,
   ...options
 }: StandInOptions = {}): Promise<EventStoreStandIn> => {
-  const log = openLog(journal === undefined ? undefined : await openJournal(journal));
+  const slow = appendMs === undefined ? undefined : { journal: slowJournal(appendMs) };
+  const log = openLog(journal === undefined ? slow : await openJournal(journal));
   await log.settled();
   const node: EventStoreStandIn = await startNode(log, () => [node], options);
   const dispose = async (): Promise<void> => {
