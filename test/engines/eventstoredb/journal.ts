@@ -56,7 +56,7 @@ const journalIn = (file: FileHandle): Journal => {
   };
 };
 
-/** As slow as a disk, and forgotten with the process: each change is durable after so many milliseconds. */
+/** As slow as a disk, and forgotten with the process: each change is durable after that time. */
 export const slowJournal = (afterMs: number): Journal => {
   let last = Promise.resolve();
   return {
