@@ -138,16 +138,6 @@ test.each(
           { max: 3 },
           { events: { rowAdded: { adds: 'rows', carries: ['title'] } } },
         ),
-    'note: the command shut emits an event of an item after one of the aggregate: name the event of the item first.':
-      () =>
-        declared(
-          amount,
-          { max: 3 },
-          {
-            events: { shut: { sets: { status: 'shut' } } },
-            commands: { shut: { emits: ['shut', 'rowAdded'], decide: () => ['shut'] } },
-          },
-        ),
   }),
 )('refused: %s', (says, declare) => {
   expect(declare).toThrow(says);

@@ -120,11 +120,13 @@ function* wrongCarried({ list, carries }: EventInfo, kind: Kind): Sentences {
       yield `carries ${field}, but the item has a field with the same name: give one of the fields another name.`;
 }
 
-/** All events of a command concern one item, or set fields of its aggregate. */
+/**
+ * All events of a command to an item concern this item, or set fields of its aggregate. A command to the aggregate
+ * names the items of its events itself.
+ */
 function* wrongCommand({ events: [first, ...others], list, requires, next }: CommandInfo): Sentences {
   if (first === undefined || list === undefined) {
-    if (others.some((event) => event.list !== undefined))
-      yield 'emits an event of an item after one of the aggregate: name the event of the item first.';
+    for (const event of others) yield* wrongEventOfItems(event);
     return;
   }
   for (const event of others) {
@@ -139,6 +141,14 @@ function* wrongCommand({ events: [first, ...others], list, requires, next }: Com
       yield `emits ${event.name}, which takes ${surplus} from the form, but the form is that of ${first.name}: let it set or compute that field.`;
   }
   if (requires.length + next.length > 0) yield 'changes an item: remove its `requires` and `next`.';
+}
+
+/** A decision cannot give a file, which belongs to the item that it was uploaded to. */
+function* wrongEventOfItems({ name, list, item }: EventInfo): Sentences {
+  const given = [...(item?.content ?? []), ...(item?.computes ?? [])];
+  const upload = given.find((field) => list?.fields[field]?.kind === 'upload');
+  if (upload !== undefined)
+    yield `emits ${name}, which sets the file ${upload} of an item: use an event without it, or a command to the item.`;
 }
 
 function* wrongLeading({ next }: CommandInfo, { commands }: Kind): Sentences {

@@ -2,9 +2,17 @@
 
 import { capital, targetOf, wire } from '../base/names.ts';
 import { deleted, notFound, Rejection } from '../base/rejection.ts';
-import type { CommandInfo, Domain, EventElsewhere, Kind, Row } from '../registry/registry.ts';
+import type { CommandInfo, Domain, EventElsewhere, EventInfo, Kind, Row } from '../registry/registry.ts';
 import { type Draft, draftOf, happen } from './draft.ts';
-import { demandInvariants, draftElsewhere, isEventOf, lookAfter, metadataOf, onTarget } from './elsewhere.ts';
+import {
+  demandInvariants,
+  draftElsewhere,
+  formOf,
+  isEventOf,
+  lookAfter,
+  metadataOf,
+  onTarget,
+} from './elsewhere.ts';
 import type { Evolve } from './evolve.ts';
 import { type Context, guardOf, invariantOf, itemGuardOf, refusalsOfNothing, rejection } from './guards.ts';
 import { itemsOf } from './items.ts';
@@ -208,7 +216,9 @@ const choiceOf = (
   kind: Kind,
   command: CommandInfo,
 ): ((form: Row, before: Present, context: Context) => Chosen) => {
-  const drafts = new Map(command.events.map((event) => [event.name, draftOf(kind, event)]));
+  const drafts = new Map(
+    command.events.map((event) => [event.name, draftFor(kind, command, event)] as const),
+  );
   const all: Chosen = {
     own: [...drafts.values()].slice(0, 1).map((draft): Own => [draft, {}]),
     elsewhere: [],
@@ -245,6 +255,14 @@ const choiceOf = (
     }
     return { own, elsewhere: decided.filter((each): each is EventElsewhere => !isOwn(each)) };
   };
+};
+
+/** A command of the aggregate has no item: its decision names that of each event, with the values of the event. */
+const draftFor = (kind: Kind, { list }: CommandInfo, event: EventInfo): Draft => {
+  const draft = draftOf(kind, event);
+  if (list !== undefined || event.list === undefined) return draft;
+  const named = formOf(kind, event);
+  return { ...draft, dataOf: (_, state, given) => draft.dataOf(named(given.computed), state, given) };
 };
 
 /** The events of which one must happen, because the response has the id of what it begins. */

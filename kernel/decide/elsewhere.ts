@@ -125,7 +125,7 @@ const draftsOf = (domain: Domain, kind: Kind, command: CommandInfo): ReadonlyMap
   );
 
 /** A decision names values as the state does; a form names references by their ids, and items by theirs. */
-const formOf = (target: Kind, { type, effect, list }: EventInfo): ((values: Row) => Row) => {
+export const formOf = (target: Kind, { type, effect, list }: EventInfo): ((values: Row) => Row) => {
   const names = new Map(
     list === undefined
       ? Object.entries(target.fields).map(([name, def]) => [name, wire(name, def)])

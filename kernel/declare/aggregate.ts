@@ -321,7 +321,7 @@ type Decided<C, F, E> = {
     ? {
         readonly decide: (
           given: never,
-        ) => readonly (DecisionOn<F, E, OneOf<N>> | ElsewhereIn<C[K]>)[] | Refused<RefusalIn<C[K]>>;
+        ) => readonly (DecisionIn<F, E, N> | ElsewhereIn<C[K]>)[] | Refused<RefusalIn<C[K]>>;
       }
     : unknown;
 };
@@ -333,6 +333,22 @@ type ElsewhereIn<Spec> = Spec extends { readonly also: infer A }
   ? {
       [K in keyof A & string]: A[K] extends readonly (infer N extends string)[] ? OnTarget<K, N> : never;
     }[keyof A & string]
+  : never;
+/** A command of the aggregate names the item of an event with its values; one of an item has it already. */
+type DecisionIn<F, E, N> = [ListOf<F, E, FirstOf<N>>] extends [never]
+  ? DecisionOn<F, E, EventOfAggregate<F, E, OneOf<N>>> | DecisionOnItem<F, E, OneOf<N>>
+  : DecisionOn<F, E, OneOf<N>>;
+type FirstOf<N> = N extends readonly [infer First, ...unknown[]] ? First : N;
+type ListOf<F, E, N> = N extends keyof E
+  ? E[N] extends InList<infer L extends ListKey<F>>
+    ? L
+    : never
+  : never;
+type EventOfAggregate<F, E, N> = N extends unknown ? ([ListOf<F, E, N>] extends [never] ? N : never) : never;
+type DecisionOnItem<F, E, N> = N extends unknown
+  ? [ListOf<F, E, N>] extends [never]
+    ? never
+    : readonly [N, ItemValuesOn<F, ListOf<F, E, N>>]
   : never;
 /** The name of an event, with all values that it computes. */
 type DecisionOn<F, E, N> = N extends keyof E

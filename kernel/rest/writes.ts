@@ -8,7 +8,7 @@ import { eventsElsewhereOf } from '../decide/elsewhere.ts';
 import { refusalOfInvariant, refusalsOf, refusalsOfNothing, refusalsOnItem } from '../decide/guards.ts';
 import { oneOfList } from '../decide/items.ts';
 import { limitRefusalsOf } from '../decide/limits.ts';
-import type { CommandInfo, Domain, Kind } from '../registry/registry.ts';
+import type { CommandInfo, Domain, EventInfo, Kind } from '../registry/registry.ts';
 import { type AggregateOperation, collectionPath, itemPath, type Named } from './operation.ts';
 import { actionSchema, newSchema, patchSchema, replacementSchema } from './schemas.ts';
 
@@ -67,6 +67,9 @@ export const refusalsOfCommand = (
     ...guarded.flatMap(({ when }) => refusalsOf(domain, kind, when).map(({ code }) => code)),
     ...guarded.flatMap(({ refuses }) => Object.values(refuses).map(({ code }) => code)),
     ...refusalsOnItem(kind, command).map(({ code }) => code),
+    ...(command.list === undefined
+      ? guarded.flatMap(({ events }) => events.flatMap((event) => refusalsInList(kind, event)))
+      : []),
     ...refusalsOfNothing(kind, command).map(({ code }) => code),
     ...(guarded.some(decidesValues) ? (['invalid_request'] as const) : []),
     ...Object.entries(kind.invariants).map((invariant) => refusalOfInvariant(kind, invariant).code),
@@ -94,23 +97,23 @@ const decidesValues = ({ events, also }: CommandInfo): boolean =>
 /** The refusals of the other aggregates that a command changes. */
 const refusalsElsewhere = (domain: Domain, kind: Kind, command: CommandInfo): readonly RejectionCode[] =>
   eventsElsewhereOf(domain, kind, command).flatMap(([target, event]) => {
-    const { list, effect } = event;
+    const { list } = event;
     const isSealed = Object.values(list?.fields ?? target.fields).some(({ personal }) => personal);
     return [
       ...[notFound(target.name), deleted(target.name)],
       ...Object.entries(target.invariants).map((invariant) => refusalOfInvariant(target, invariant).code),
       ...limitRefusalsOf(domain, target, { events: [event] }),
-      ...(list === undefined
-        ? []
-        : effect === 'adds'
-          ? [
-              isFull(target.name, list.name),
-              ...(list.key === undefined ? [] : [exists(oneOfList(target, list))]),
-            ]
-          : [notFound(oneOfList(target, list))]),
+      ...refusalsInList(target, event),
       ...(isSealed ? (['user_deleted'] as const) : []),
     ];
   });
+
+/** Of an event of an item that a decision names. */
+const refusalsInList = (kind: Kind, { list, effect }: EventInfo): readonly RejectionCode[] => {
+  if (list === undefined) return [];
+  if (effect !== 'adds') return [notFound(oneOfList(kind, list))];
+  return [isFull(kind.name, list.name), ...(list.key === undefined ? [] : [exists(oneOfList(kind, list))])];
+};
 
 const creationOf = (domain: Domain, kind: Kind, command: CommandInfo): Named => [
   `${kind.parent === undefined ? 'create' : command.name}${capital(kind.name)}`,

@@ -19,7 +19,7 @@ export const ticket = aggregate('ticket', {
     customer: ref(user).filter(),
     subject: line(120).personal({ erased: '[deleted]' }).search('A').example('The printer burns'),
     priority: choice('low', 'normal', 'urgent').default('normal').filter(),
-    messages: list(message, { max: 500 }),
+    messages: list(message, { max: 400 }),
     team: ref(team, { gone: 'null' }).filter(),
     assignee: ref(user, { gone: 'null' }).filter(),
     followUpOn: date().optional().says('The day on which somebody should look at it again.'),
@@ -47,6 +47,7 @@ export const ticket = aggregate('ticket', {
       subscribe: true,
     },
     noted: { adds: 'messages', sets: { ...sent, internal: true } },
+    handedOver: { says: 'A message went to the other ticket.', removes: 'messages' },
     absorbed: {
       says: 'A message of a duplicate was added.',
       adds: 'messages',
@@ -80,7 +81,7 @@ export const ticket = aggregate('ticket', {
     solve: { emits: 'solved', when: { solved: false } },
     merge: {
       says: 'Merge a ticket with its messages into another',
-      emits: 'merged',
+      emits: ['merged', 'handedOver'],
       requires: ['duplicateOf'],
       also: { duplicateOf: ['absorbed'] },
       refuses: {
@@ -90,13 +91,10 @@ export const ticket = aggregate('ticket', {
       decide: ({ state, reads, refuse, on }) => {
         if (reads.duplicateOf?.id === state.id) return refuse('itself');
         if (reads.duplicateOf?.duplicateOf !== null) return refuse('alreadyMerged');
-        const told = state.messages.map(({ text, author, sentAt, internal }) => ({
-          text,
-          author,
-          sentAt,
-          internal,
-        }));
-        return ['merged', ...told.map((message) => on('duplicateOf', 'absorbed', message))];
+        const moved = state.messages.map(
+          ({ id, ...message }) => [['handedOver', { id }], on('duplicateOf', 'absorbed', message)] as const,
+        );
+        return ['merged', ...moved.flat()];
       },
     },
     remind: { emits: 'reminded', internal: true },
