@@ -14,7 +14,9 @@ type Filters<F> = {
     ? FilterName<K, F[K]>
     : never]?: FilterValue<F[K]>;
 };
-export type ItemFilters<L> = L extends List<infer I, unknown, unknown, unknown> ? Filters<I> : unknown;
+export type ItemFilters<L> =
+  L extends List<infer I, unknown, unknown, unknown> ? Filters<I> & ItemSort<Sorted<I>> : unknown;
+type ItemSort<Name extends string> = [Name] extends [never] ? unknown : Sort<Name>;
 interface Taken {
   readonly Int: number;
   readonly Boolean: boolean;

@@ -92,8 +92,8 @@ function* wrongFields({ fields }: ListInfo): Sentences {
     if (def.unique)
       yield `${place} unique(), which only fields of aggregates can be: make it the \`key\` of the list, or ${CHILDREN}.`;
     if (def.filter && isFile) yield `${place} filter(), which lists and pictures cannot have: remove it.`;
-    if (def.sort)
-      yield `${place} sort(), which only fields of aggregates can have: make the list \`ordered\`, or ${CHILDREN}.`;
+    if (def.sort && def.kind !== 'instant')
+      yield `${place} sort(), which needs an instant(): make the list \`ordered\`, or ${CHILDREN}.`;
     if (def.search)
       yield `${place} search(), which only fields of aggregates can have: ${CHILDREN}, or remove it.`;
   }

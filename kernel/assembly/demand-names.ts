@@ -314,7 +314,7 @@ export const typesOf = ({ name, type, fields, lists }: Kind): readonly string[] 
 ];
 
 const typesOfItems = (type: string, { key, id, fields }: ListInfo): readonly string[] => [
-  ...['', 'Edge', 'Connection', 'Filter', 'Input', 'Changes'].map((ending) => `${type}${ending}`),
+  ...['', 'Edge', 'Connection', 'Sort', 'Filter', 'Input', 'Changes'].map((ending) => `${type}${ending}`),
   ...Object.entries({ ...(key !== undefined && { [key]: id.def }), ...fields }).flatMap(
     ([field, { values, enumName }]) => (values === undefined ? [] : [enumName ?? `${type}${capital(field)}`]),
   ),

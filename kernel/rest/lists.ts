@@ -59,6 +59,7 @@ const readsOf = (domain: Domain, kind: Kind, list: ListInfo): readonly Named[] =
     query: z.strictObject({
       ...PAGE,
       ...Object.fromEntries(filtersByFields(fieldsOfList(list))),
+      ...sortOf(list),
       ...ItemAt.shape,
     }),
     answer: { status: 200, description: `A page of ${spaced(list.name)}.`, kind: 'list', schema },
@@ -77,6 +78,12 @@ const readsOf = (domain: Domain, kind: Kind, list: ListInfo): readonly Named[] =
     [`list${capital(kind.name)}${capital(list.name)}`, all],
     [`get${nameOfItems(kind, list)}`, single],
   ];
+};
+
+const sortOf = (list: ListInfo): { readonly sort?: z.ZodType } => {
+  const names = fieldsOfList(list).flatMap(([name, { sort }]) => (sort ? [name, `-${name}`] : []));
+  const description = 'By default the order of the list; a minus means the latest first.';
+  return names.length === 0 ? {} : { sort: z.enum(names).optional().meta({ description }) };
 };
 
 /** The key first, if it is a field. */

@@ -11,6 +11,7 @@ import { listIdentity } from '../lists/cursor.ts';
 import { formatItemCursor, type ItemGap, parseItemCursor } from '../lists/item-cursor.ts';
 import { type AskedItems, findItem, gapOf, listItems } from '../lists/item-rows.ts';
 import type { Reader } from '../rest/read-routes.ts';
+import { sortedItems } from '../rows/sorted-items.ts';
 import type { ItemSource, Source } from '../rows/source.ts';
 import type { Row } from '../rows/sources.ts';
 import type { FindItem } from './find.ts';
@@ -57,15 +58,16 @@ export const itemReadsOf = (listing: Listing): ItemReads => {
       const row = await above(reader);
       const path = `/${kind.path}/${row.id}/${kebab(list.name)}`;
       const isWhole = mayRead(reader.caller, resourceIn(source, row));
+      const sorted = sortedItems(items, asked.sort);
       const read = async (stretch: Stretch) =>
         (
-          await listItems(pool, items, {
+          await listItems(pool, sorted, {
             of: [row.id],
             asked: { ...stretch, isWhole, only: onlyOf(items, asked) },
             joined,
           })
         ).get(row.id) ?? [];
-      const { rows, links } = await pageOf({ items, path, read }, asked);
+      const { rows, links } = await pageOf({ items: sorted, path, read }, asked);
       const { represent, create } = present(reader.caller, aboveOf(row));
       return { kind: 'list', items: rows.map(represent), links, create };
     },
@@ -108,7 +110,9 @@ export const pageOf = async (
   { limit = LIMIT_DEFAULT, after, before, at, ...asked }: Asked,
 ) => {
   const filters = Object.fromEntries(
-    items.filters.flatMap(({ name }) => (asked[name] === undefined ? [] : [[name, String(asked[name])]])),
+    [...items.filters, { name: 'sort' }].flatMap(({ name }) =>
+      asked[name] === undefined ? [] : [[name, String(asked[name])]],
+    ),
   );
   const identity = listIdentity({ path, ...filters });
   const [text, isBackward] = [after ?? before, after === undefined && before !== undefined];

@@ -4,7 +4,7 @@ import { decodeCursor } from './cursor.ts';
 
 /**
  * A position in a list of an aggregate: the key of an item that is or was there, and its rank if the list is
- * ordered.
+ * ordered, or the time that it is sorted by.
  */
 export type ItemGap = { readonly rank?: string; readonly id: number | string };
 
@@ -20,7 +20,11 @@ export const parseItemCursor = (
 ): ItemGap => {
   const id = order.at(-1)?.type === 'text' ? storable : z.int().positive();
   const decoded = decodeCursor(text);
-  const ranked = z.tuple([z.literal(identity), storable, id]);
+  const ranked = z.tuple([
+    z.literal(identity),
+    order[0]?.type === 'timestamptz' ? z.iso.datetime() : storable,
+    id,
+  ]);
   const unranked = z.tuple([z.literal(identity), id]);
   const result = order.length > 1 ? ranked.safeParse(decoded) : unranked.safeParse(decoded);
   if (!result.success) throw new HttpProblem('unknown_cursor');

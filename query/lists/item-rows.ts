@@ -1,3 +1,4 @@
+import { isoText } from '#kernel/base/instant.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { outsideOf } from '../rows/rights.ts';
 import type { Filter, ItemSource } from '../rows/source.ts';
@@ -35,16 +36,16 @@ export const listItems = async (
     joined = NOTHING_ELSE,
   }: { readonly of: readonly number[]; readonly asked: AskedItems; readonly joined?: Joins },
 ): Promise<ReadonlyMap<number, readonly Row[]>> => {
-  const { table, of, order } = items;
+  const { table, of, order, descending } = items;
   const parameters = new Parameters();
   const ids = parameters.add(parents);
   const places = [
-    placeCondition(order, asked.after, '>', parameters),
-    placeCondition(order, asked.before, '<', parameters),
+    placeCondition(order, asked.after, descending ? '<' : '>', parameters),
+    placeCondition(order, asked.before, descending ? '>' : '<', parameters),
     onlyOf(asked, parameters),
   ].join('');
   const ordered = (row: string): string =>
-    order.map(({ name }) => `${row}.${name} ${asked.isBackward ? 'desc' : 'asc'}`).join(', ');
+    order.map(({ name }) => `${row}.${name} ${asked.isBackward !== descending ? 'desc' : 'asc'}`).join(', ');
   const text = `select x.* from unnest(${ids}::bigint[]) as p (id) cross join lateral (
     select i.*${joined.columns} from ${table} i${joined.joins} where i.${of} = p.id${visible(items, asked)}${places}
     order by ${ordered('i')} limit ${parameters.add(asked.rowsMax)}::bigint) x order by ${ordered('x')}`;
@@ -52,7 +53,10 @@ export const listItems = async (
 };
 
 const visible = (items: ItemSource, { isWhole }: Pick<AskedItems, 'isWhole'>): string =>
-  isWhole || items.part === undefined ? '' : ` and ${outsideOf(items)}`;
+  [
+    ...(isWhole || items.part === undefined ? [] : [` and ${outsideOf(items)}`]),
+    ...(items.isPartial ? [` and i.${items.order[0]?.name} is not null`] : []),
+  ].join('');
 
 const onlyOf = ({ only }: Pick<AskedItems, 'only'>, parameters: Parameters): string =>
   only
@@ -82,7 +86,10 @@ export const valuesOf = ({ rank, id }: ItemGap): readonly (string | number)[] =>
 /** The position of an item in the order of its list. */
 export const gapOf = ({ order }: ItemSource, row: Row): ItemGap => {
   const [id, rank] = order.toReversed().map(({ name }) => row[name]);
-  return { ...(rank !== undefined && { rank: String(rank) }), id: id as ItemGap['id'] };
+  return {
+    ...(rank !== undefined && { rank: rank instanceof Date ? isoText(rank) : String(rank) }),
+    id: id as ItemGap['id'],
+  };
 };
 
 export const countItems = async (

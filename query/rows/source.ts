@@ -92,7 +92,7 @@ export type Source = {
   readonly targets: ReadonlyMap<string, Needs>;
 };
 
-type OrderColumn = { readonly name: string; readonly type: 'text' | 'bigint' };
+type OrderColumn = { readonly name: string; readonly type: 'text' | 'bigint' | 'timestamptz' };
 
 /** How the items of one list are read by every reader: compiled once from the declaration. */
 export type ItemSource = {
@@ -105,8 +105,13 @@ export type ItemSource = {
   readonly members: readonly Member[];
   /** By fields with `filter()`. */
   readonly filters: readonly Filter[];
+  /** By fields with `sort()`. */
+  readonly sorts: readonly Pick<Sort, 'name' | 'column' | 'isPartial'>[];
   /** The order of the items. The last column is unique within a list. */
   readonly order: readonly OrderColumn[];
+  readonly descending: boolean;
+  /** True if the order leaves out items without a value in its first column. */
+  readonly isPartial: boolean;
   /** The error if there is no such item. */
   readonly absent: RejectionCode;
   /** Items that need a right beyond the right to their aggregate. */

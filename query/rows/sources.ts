@@ -18,6 +18,7 @@ import { itemTableOf } from '#kernel/rows/items.ts';
 import { columnsOf, partsOf } from '#kernel/rows/table.ts';
 import { managedKindsOf } from '#kernel/webhook/managed-kinds.ts';
 import { factsOf, type Needs, needsOf, needsToRead } from './needs.ts';
+import { ofOwnOrder } from './sorted-items.ts';
 import type { Child, Filter, ItemSource, Member, Sort, Source, Sources } from './source.ts';
 
 export const sourcesOf = oncePer((domain: Domain): Sources => makeSources(domain));
@@ -159,6 +160,7 @@ const itemSourcesOf = (domain: Domain, kind: Kind): readonly ItemSource[] =>
       of: key[0],
       members,
       filters: members.flatMap((member) => (member.def.filter ? [filterBy(member)] : [])),
+      ...ofOwnOrder(members),
       order: [
         ...(isOrdered ? [{ name: 'rank', type: 'text' } as const] : []),
         { name: id.column, type: id.def.column === 'text' ? 'text' : 'bigint' },

@@ -12,6 +12,7 @@ import { presentItems } from '../kinds/present-items.ts';
 import type { ItemGap } from '../lists/item-cursor.ts';
 import { type AskedItems, type AskedValue, gapOf, valuesOf } from '../lists/item-rows.ts';
 import type { Reader } from '../rest/read-routes.ts';
+import { sortedItems } from '../rows/sorted-items.ts';
 import type { ItemSource } from '../rows/source.ts';
 import { demandSource, type Row, sourcesOf } from '../rows/sources.ts';
 import { pathOf } from './aggregates.ts';
@@ -31,7 +32,8 @@ export const pastItems = async (
   const within = (await allPastItems(past, source, { of, isWhole, only })).filter((row) => {
     const gap = gapOf(source, row);
     return (
-      (after === undefined || inOrder(after, gap) < 0) && (before === undefined || inOrder(gap, before) < 0)
+      (after === undefined || inOrder(source, after, gap) < 0) &&
+      (before === undefined || inOrder(source, gap, before) < 0)
     );
   });
   return (isBackward ? within.toReversed() : within).slice(0, rowsMax);
@@ -47,8 +49,13 @@ export const allPastItems = async (
   const { items } = await past.find(source.kind.name, of);
   const all = items.get(source.list.table) ?? [];
   return all
-    .filter((row) => (isWhole || !isInPart(source, row)) && only.every((each) => hasValue(row, each)))
-    .toSorted((one, other) => inOrder(gapOf(source, one), gapOf(source, other)));
+    .filter(
+      (row) =>
+        (isWhole || !isInPart(source, row)) &&
+        only.every((each) => hasValue(row, each)) &&
+        !(source.isPartial && row[source.order[0]?.name ?? ''] === null),
+    )
+    .toSorted((one, other) => inOrder(source, gapOf(source, one), gapOf(source, other)));
 };
 
 const hasValue = (row: Row, { column, by, value }: AskedValue): boolean => {
@@ -66,14 +73,14 @@ const isInPart = ({ part, members }: ItemSource, row: Row): boolean => {
 };
 
 /** Compares as PostgreSQL does with collation C: texts by their bytes. */
-const inOrder = (one: ItemGap, other: ItemGap): number => {
+const inOrder = ({ descending }: ItemSource, one: ItemGap, other: ItemGap): number => {
   const others = valuesOf(other);
   for (const [index, value] of valuesOf(one).entries()) {
     const compared =
       typeof value === 'string'
         ? Buffer.compare(Buffer.from(value), Buffer.from(String(others[index])))
         : value - Number(others[index]);
-    if (compared !== 0) return compared;
+    if (compared !== 0) return descending ? -compared : compared;
   }
   return 0;
 };
@@ -120,9 +127,10 @@ export const pastItemReads = ({ domain, items, open, now }: Opened) => {
   return {
     async list(reader: Reader, asked: Asked & { readonly at: string }): Promise<ListAnswer> {
       const { id, past, path, show, isWhole } = await opened(reader, asked.at);
+      const sorted = sortedItems(items, asked.sort);
       const read = (stretch: Stretch) =>
-        pastItems(past, items, { of: id, asked: { ...stretch, isWhole, only: onlyOf(items, asked) } });
-      const { rows, links } = await pageOf({ items, path, read }, { ...asked, at: past.cursor });
+        pastItems(past, sorted, { of: id, asked: { ...stretch, isWhole, only: onlyOf(items, asked) } });
+      const { rows, links } = await pageOf({ items: sorted, path, read }, { ...asked, at: past.cursor });
       return {
         kind: 'list',
         items: await Promise.all(rows.map((row) => show(row))),

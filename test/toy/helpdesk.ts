@@ -29,7 +29,7 @@ const ticket = aggregate('ticket', {
       {
         text: line(500).example('Is it still burning?'),
         author: ref(user).filter(),
-        sentAt: instant(),
+        sentAt: instant().sort(),
         internal: flag().filter(),
       },
       { max: 30 },

@@ -17,7 +17,7 @@ const plan = aggregate('plan', {
         number: integer(1, 999),
         state: states('todo', 'done', 'dropped'),
         doneBy: ref(user).optional(),
-        doneAt: instant().optional(),
+        doneAt: instant().optional().sort(),
         reason: line(50).optional().example('Too late'),
       },
       { max: 9, ordered: true },

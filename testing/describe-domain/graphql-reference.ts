@@ -139,7 +139,7 @@ const addItems = (
   source: Source,
   items: ItemSource,
 ): void => {
-  const { kind, list, members, order } = items;
+  const { kind, list, members } = items;
   const type = itemType(kind, list);
   if (list.key === undefined)
     resolvers.set(`${type}.${list.id.name}`, ({ row }) => String(row[list.id.column]));
@@ -161,13 +161,11 @@ const addItems = (
     reference.rows
       .items(items, row)
       .filter((item) => isSeen(item, row, reference) && isKept(items, item, args.filter))
-      .toSorted((one, other) =>
-        compareBy(
-          order.map(({ name }) => name),
-          one,
-          other,
-        ),
-      )
+      .filter((item) => isSortedBy(sortOfItems(items, args.sort), item))
+      .toSorted((one, other) => {
+        const { columns, isDescending } = sortOfItems(items, args.sort);
+        return compareBy(columns, one, other) * (isDescending ? -1 : 1);
+      })
       .map((each) => ({ type, source: items, row: each }));
   resolvers.set(`${kind.type}.${list.name}`, (node, args, reference) =>
     (all(node, args, reference) as readonly Node[]).slice(0, sizeOf(args.limit)),
@@ -176,6 +174,17 @@ const addItems = (
     pageOf(all(node, args, reference) as readonly Node[], args),
   );
 };
+
+type SortingItems = { readonly columns: readonly string[]; readonly isDescending: boolean };
+const sortOfItems = ({ sorts, order }: ItemSource, asked: unknown): SortingItems => {
+  for (const sort of sorts)
+    for (const isDescending of [false, true])
+      if (orderName(sort, isDescending) === asked)
+        return { columns: [sort.column, order.at(-1)?.name ?? ''], isDescending };
+  return { columns: order.map(({ name }) => name), isDescending: false };
+};
+
+const isSortedBy = ({ columns: [first = ''] }: SortingItems, item: Row): boolean => item[first] !== null;
 
 type Listed = { readonly source: Source; readonly of: (node: Node, reference: Reference) => readonly Row[] };
 const addLists = (resolvers: Map<string, Resolve>, type: string, { source, of }: Listed): void => {

@@ -1,5 +1,6 @@
 import { wire } from '#kernel/base/names.ts';
 import type { Row } from '#kernel/registry/registry.ts';
+import { orderName } from '../../query/graphql/rules/names.ts';
 import type { Checks } from './checks.ts';
 import {
   type Filling,
@@ -16,25 +17,48 @@ import { checkBothWays, sizeFor } from './pages.ts';
 /** Reads the items of a list in pages, forward and back, by REST and GraphQL. */
 export const checkItemPages = async ({ stage, made, list }: Filling, checks: Checks): Promise<void> => {
   const { kind } = made.situation;
-  const wanted = await keysIn({ stage, made, list });
-  await checkBothWays(
-    { stage, checks, by: stage.admin },
-    {
-      path: `${pathOf(made, list)}?limit=${sizeFor(wanted.length)}`,
-      size: sizeFor(wanted.length),
-      wanted,
-      keyOf: (item) => keyOf(item as Item),
-      connection: {
-        before: `one: ${kind.field}(id: "${made.id}") {`,
-        name: `${list.name}Connection`,
-        args: '',
-        node: keySelection(itemSourceOf(stage, kind, list)),
-        after: '}',
-        keyOf: (node: Row) => keyShown(node),
+  const source = itemSourceOf(stage, kind, list);
+  const inPages = (wanted: readonly string[], { query, args }: Readonly<Record<'query' | 'args', string>>) =>
+    checkBothWays(
+      { stage, checks, by: stage.admin },
+      {
+        path: `${pathOf(made, list)}?${query}limit=${sizeFor(wanted.length)}`,
+        size: sizeFor(wanted.length),
+        wanted,
+        keyOf: (item) => keyOf(item as Item),
+        connection: {
+          before: `one: ${kind.field}(id: "${made.id}") {`,
+          name: `${list.name}Connection`,
+          args,
+          node: keySelection(source),
+          after: '}',
+          keyOf: (node: Row) => keyShown(node),
+        },
       },
-    },
-  );
+    );
+  await inPages(await keysIn({ stage, made, list }), { query: '', args: '' });
+  const { body: all } = await stage.read<readonly Item[]>(`${pathOf(made, list)}?limit=100`, stage.admin);
+  for (const { name } of source.sorts)
+    for (const isDescending of [false, true])
+      await inPages(sortedKeys(all, name, isDescending), {
+        query: `sort=${isDescending ? '-' : ''}${name}&`,
+        args: `, sort: ${orderName({ name }, isDescending)}`,
+      });
   await checkFilters({ stage, made, list }, checks);
+};
+
+/** The items that have the time, and of equal ones the first by id. */
+const sortedKeys = (items: readonly Item[], name: string, isDescending: boolean): readonly string[] => {
+  const idOf = (item: Item): number | string => (typeof item.id === 'number' ? item.id : keyOf(item));
+  const compare = (one: number | string, other: number | string): number =>
+    one === other ? 0 : one < other ? -1 : 1;
+  return items
+    .filter((item) => item[name] !== null)
+    .toSorted((one, other) => {
+      const compared = compare(String(one[name]), String(other[name])) || compare(idOf(one), idOf(other));
+      return isDescending ? -compared : compared;
+    })
+    .map(keyOf);
 };
 
 /** Each value that an item has finds the items with it, and no others. */

@@ -3,7 +3,7 @@ import { formatListCursor, listIdentity, parseListCursor } from '../../lists/cur
 import { formatItemCursor, type ItemGap, parseItemCursor } from '../../lists/item-cursor.ts';
 import { valuesOf } from '../../lists/item-rows.ts';
 import type { ItemSource } from '../../rows/source.ts';
-import { concatenated, type Piece, textJson } from './json.ts';
+import { concatenated, instantJson, type Piece, textJson } from './json.ts';
 import type { Order } from './mapping.ts';
 import { OutOfPlan } from './out-of-plan.ts';
 import { literal, Sql, sql } from './sql.ts';
@@ -69,13 +69,13 @@ export const itemPositionOf = (items: ItemSource, cursor: unknown): ItemGap =>
 
 /** The order of the items of a list. */
 export const itemOrder = (items: ItemSource): Order => ({
-  descending: false,
+  descending: items.descending,
   columns: items.order,
   positionOf: (cursor) => valuesOf(itemPositionOf(items, cursor)),
   cursorJson(row) {
     const members = items.order.flatMap(({ name, type }): readonly Piece[] => {
       const value = sql`${row}.${Sql.identifier(name)}`;
-      return [',', type === 'text' ? textJson(value) : value];
+      return [',', type === 'text' ? textJson(value) : type === 'timestamptz' ? instantJson(value) : value];
     });
     return opaque([`["${identityOfItems(items)}"`, ...members, ']']);
   },

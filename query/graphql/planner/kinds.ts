@@ -2,6 +2,7 @@ import { RESERVED } from '#kernel/assembly/demand-names.ts';
 import type { Member, Source } from '../../rows/source.ts';
 import { demandSource, rightsToField } from '../../rows/sources.ts';
 import { idArgument, listsOf, memberName, orderName } from '../rules/names.ts';
+import type { Arguments } from './arguments.ts';
 import { instantOrder } from './cursors.ts';
 import { booleanJson, concatenated, instantJson, orNull, type Pieces, plainJson, textJson } from './json.ts';
 import type { Mapping, Row, Which } from './mapping.ts';
@@ -151,7 +152,9 @@ const childrenOf = (options: Options, { children }: Source): Mapping['rows'] =>
 /** Readers of an aggregate may read the items of its lists, except those that need a right of their own. */
 const itemsOf = ({ readable }: Options, { items }: Source): Mapping['rows'] =>
   Object.fromEntries(
-    items.flatMap(({ list, of, part, filters }) => {
+    items.flatMap(({ list, of, part, filters, sorts }) => {
+      const isSorted = ({ name }: (typeof sorts)[number], args: Arguments): boolean =>
+        [true, false].some((descending) => orderName({ name }, descending) === args.choice('sort'));
       const isOfIt = (item: Row, row: Row): Sql => sql`${item}.${Sql.identifier(of)} = ${row}.id`;
       const which: Which = (item, row, args) => [
         allOf([
@@ -164,6 +167,9 @@ const itemsOf = ({ readable }: Options, { items }: Source): Mapping['rows'] =>
           ...filters
             .filter(({ name }) => args.has('filter', name))
             .map((filter) => filterSql(filter, item, args)),
+          ...sorts
+            .filter((sort) => sort.isPartial && isSorted(sort, args))
+            .map(({ column }) => sql`${item}.${Sql.identifier(column)} is not null`),
         ]),
       ];
       return [

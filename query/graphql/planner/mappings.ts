@@ -1,9 +1,10 @@
 import { itemType } from '#kernel/base/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { sortedItems, sortsOfItems } from '../../rows/sorted-items.ts';
 import type { ItemSource } from '../../rows/source.ts';
 import { sourcesOf } from '../../rows/sources.ts';
 import { viewSourcesOf } from '../../views/source.ts';
-import { listsOf } from '../rules/names.ts';
+import { listsOf, orderName } from '../rules/names.ts';
 import { itemOrder } from './cursors.ts';
 import { instantJson, type Pieces, plainJson } from './json.ts';
 import { idsOf, jsonOf, managedMapping, mappingOf } from './kinds.ts';
@@ -93,6 +94,14 @@ const mappingOfItems = ({ sources, readable, domain }: Options, items: ItemSourc
       [kind.field]: (aggregate, row) => [sql`${aggregate}.id = ${row}.${Sql.identifier(of)}`],
     },
     isReadable: () => sql`false`,
-    orders: { inOrder: itemOrder(items) },
+    orders: {
+      inOrder: itemOrder(items),
+      ...Object.fromEntries(
+        sortsOfItems(items).map((each) => [
+          orderName(each, each.descending),
+          itemOrder(sortedItems(items, each.sort)),
+        ]),
+      ),
+    },
   };
 };

@@ -3,9 +3,10 @@ import { isReadableWithItems } from '#kernel/conditions/references.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { ItemGap } from '../../lists/item-cursor.ts';
 import { gapOf } from '../../lists/item-rows.ts';
+import { sortedItems, sortsOfItems } from '../../rows/sorted-items.ts';
 import type { ItemSource, Member, Source } from '../../rows/source.ts';
 import { itemCursorOf, itemPositionOf } from '../planner/cursors.ts';
-import { idArgument, memberName } from '../rules/names.ts';
+import { idArgument, memberName, orderName } from '../rules/names.ts';
 import type { Context, Resolver } from './context.ts';
 import { boundsIn, connectionOf, pageSize, valuesIn } from './lists.ts';
 import { demandRow, fieldValue, findTarget, idIn } from './reads.ts';
@@ -19,26 +20,27 @@ export const listsIn = ({ items }: Source): Resolvers =>
   Object.fromEntries(
     items.flatMap((each): readonly (readonly [string, Resolver])[] => {
       const { name } = each.list;
-      const first: Resolver = async (row: Row, { limit, filter }, context) =>
-        context.loaders.items(each, row.id, {
+      const first: Resolver = async (row: Row, { limit, filter, sort }, context) =>
+        context.loaders.items(sortedBy(each, sort), row.id, {
           ...{ after: undefined, before: undefined, isBackward: false, rowsMax: pageSize(limit) },
           isWhole: await isWholeTo(each, row, context),
           only: valuesIn(each, filter),
         });
       const pages: Resolver = (row: Row, args, context) => {
         const only = valuesIn(each, args.filter);
+        const sorted = sortedBy(each, args.sort);
         return connectionOf<ItemRow, ItemGap>(
-          boundsIn(args, (cursor) => itemPositionOf(each, cursor)),
+          boundsIn(args, (cursor) => itemPositionOf(sorted, cursor)),
           {
             read: async (asked) =>
-              context.loaders.items(each, row.id, {
+              context.loaders.items(sorted, row.id, {
                 ...asked,
                 isWhole: await isWholeTo(each, row, context),
                 only,
               }),
-            cursorAt: (item) => itemCursorOf(each, gapOf(each, item)),
+            cursorAt: (item) => itemCursorOf(sorted, gapOf(sorted, item)),
             count: async () =>
-              context.loaders.countItems(each, row.id, {
+              context.loaders.countItems(sorted, row.id, {
                 isWhole: await isWholeTo(each, row, context),
                 only,
               }),
@@ -51,6 +53,10 @@ export const listsIn = ({ items }: Source): Resolvers =>
       ];
     }),
   );
+
+/** In the order that the enumeration names. */
+const sortedBy = (items: ItemSource, given: unknown): ItemSource =>
+  sortedItems(items, sortsOfItems(items).find((each) => orderName(each, each.descending) === given)?.sort);
 
 /** True if the caller may read all items of an aggregate. */
 export const isWholeTo = async ({ part }: ItemSource, row: Row, { loaders }: Context): Promise<boolean> =>

@@ -2,8 +2,9 @@ import { capital, itemType, oneOf, spaced } from '#kernel/base/names.ts';
 import { formTextOf, textOf } from '#kernel/declare/texts.ts';
 import { mutatingCommands, mutationName } from '#kernel/registry/mutations.ts';
 import type { CommandInfo } from '#kernel/registry/registry.ts';
+import { sortsOfItems } from '../../rows/sorted-items.ts';
 import type { ItemSource, Member } from '../../rows/source.ts';
-import { additionInput, enumName, itemArgument, memberName } from '../rules/names.ts';
+import { additionInput, enumName, itemArgument, memberName, orderName } from '../rules/names.ts';
 import {
   block,
   enumsOf,
@@ -42,6 +43,7 @@ export const itemTypesOf = (items: ItemSource): readonly string[] => {
       [`The ${spaced(kind.field)} that it belongs to.`, `${kind.field}: ${kind.type}!`],
     ]),
     ...filterOf(items),
+    ...ordersOf(items),
     ...pagesOf(type),
     ...inputsOf(items),
   ];
@@ -73,15 +75,37 @@ const filterOf = (items: ItemSource): readonly string[] => {
   return [block('All conditions must hold.', `input ${type}Filter`, lines)];
 };
 
-/** The fields of the aggregate that lead to its items. */
-export const itemLines = ({ kind, list, filters }: ItemSource): readonly Line[] => {
-  const type = itemType(kind, list);
-  const filter = filters.length === 0 ? '' : `, filter: ${type}Filter`;
+const ordersOf = (items: ItemSource): readonly string[] => {
+  const { list, sorts } = items;
+  if (sorts.length === 0) return [];
+  const lines = sortsOfItems(items).map((each): Line => {
+    const first = each.descending ? 'latest' : 'earliest';
+    return [
+      `By \`${each.name}\`, only those that have it: the ${first} first.`,
+      orderName(each, each.descending),
+    ];
+  });
   return [
-    [`The ${spaced(list.name)}, in their order.`, `${list.name}(limit: Int = 10${filter}): [${type}!]!`],
+    block(
+      `Another order of the ${spaced(list.name)} than their own.`,
+      `enum ${typed(items).type}Sort`,
+      lines,
+    ),
+  ];
+};
+
+/** The fields of the aggregate that lead to its items. */
+export const itemLines = ({ kind, list, filters, sorts }: ItemSource): readonly Line[] => {
+  const type = itemType(kind, list);
+  const asked = [
+    ...(filters.length === 0 ? [] : [`, filter: ${type}Filter`]),
+    ...(sorts.length === 0 ? [] : [`, sort: ${type}Sort`]),
+  ].join('');
+  return [
+    [`The ${spaced(list.name)}, in their order.`, `${list.name}(limit: Int = 10${asked}): [${type}!]!`],
     [
       `The ${spaced(list.name)}, in their order, in pages.`,
-      `${list.name}Connection(${PAGE}${filter}): ${type}Connection!`,
+      `${list.name}Connection(${PAGE}${asked}): ${type}Connection!`,
     ],
   ];
 };
