@@ -10,6 +10,7 @@ import type { State } from '#kernel/conditions/holds.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import { typeOfCommand } from '#kernel/decide/decide.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
+import { isEventOf } from '#kernel/decide/elsewhere.ts';
 import type { Context } from '#kernel/decide/guards.ts';
 import { referencesAfter } from '#kernel/decide/reads.ts';
 import { ABSENT, type AggregateState, type Present } from '#kernel/decide/state.ts';
@@ -336,7 +337,8 @@ class Search {
         const metadata = { at: AT, actor: `user:${actor.id}` as const };
         const planned: PlannedEvent[] = [];
         let after = state;
-        for (const event of events) {
+        // Those of other aggregates do not change it.
+        for (const event of events.filter(isEventOf(kind, form[`${kind.name}Id`]))) {
           const before = after;
           after = evolve(before, { ...event, metadata });
           const isInternal = Object.values(kind.events).some(
