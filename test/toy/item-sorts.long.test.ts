@@ -90,3 +90,15 @@ test('GraphQL sorts lists and pages, now and then', async ({ filled: { token, id
   );
   expect(data).toEqual({ plan: { tasksConnection: { nodes: [{ title: 'one' }, { title: 'three' }] } } });
 });
+
+test('one query reads a list in several orders', async ({ filled: { token, id }, graphql }) => {
+  const lists = `own: tasks { title } latest: tasks(sort: DONE_AT_DESC) { title } first: tasks(sort: DONE_AT_ASC) { title }
+    all: tasksConnection { totalCount } done: tasksConnection(sort: DONE_AT_ASC) { totalCount }`;
+  const read = async (beside: string) =>
+    (await graphql<{ readonly plan: unknown }>(`{ ${beside} plan(id: "${id}") { ${lists} } }`, { token })).data
+      ?.plan;
+  const planned = await read('');
+  expect(planned).toMatchObject({ all: { totalCount: 4 }, done: { totalCount: 3 } });
+  // Nothing plans the types of events, so that the resolvers read this one.
+  expect(await read('eventTypes { type }')).toEqual(planned);
+});

@@ -99,13 +99,13 @@ export const createLoaders = (
       );
     },
     async items(source, of, asked) {
-      const found = together(`items ${source.table} ${JSON.stringify(asked)}`, of, (all: readonly number[]) =>
+      const found = together(`items ${askedOf(source, asked)}`, of, (all: readonly number[]) =>
         listItems(pool, source, { of: all, asked }),
       );
       return (await found) ?? [];
     },
     countItems: async (source, of, asked) =>
-      (await together(`count ${source.table} ${JSON.stringify(asked)}`, of, (all: readonly number[]) =>
+      (await together(`count ${askedOf(source, asked)}`, of, (all: readonly number[]) =>
         countItems(pool, source, { of: all, ...asked }),
       )) ?? 0,
     together,
@@ -146,3 +146,7 @@ export const resourceOfRow = async (
   if (!isPresent(source, row)) return undefined;
   return resourceOf(source, row, ({ type }, id) => find(type, id));
 };
+
+/** A list is read apart in each of its orders. */
+const askedOf = ({ table, order, descending }: ItemSource, asked: object): string =>
+  JSON.stringify([table, order, descending, asked]);
