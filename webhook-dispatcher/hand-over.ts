@@ -1,5 +1,6 @@
 import type { WebhookId } from '#kernel/base/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { Log } from '#shared/log.ts';
 import { Changed } from './changed.ts';
 import type { PlannedRun, PlannedRuns } from './planned-runs.ts';
@@ -137,9 +138,15 @@ const ownOf = (planned: PlannedRun | undefined, isCrowded: () => boolean): Own =
   isCrowded,
 });
 
+/** Deliveries that are offered later after they were planned may have been sent by another run meanwhile. */
+export const FRESH_MS = 50;
+
 export const offer = (own: Own, planned: PlannedRun): void => {
+  const { writtenAtMs = Number.NEGATIVE_INFINITY } = planned;
+  const isFresh = REAL_TIME.elapsedMs() - writtenAtMs <= FRESH_MS;
   if (!own.run) own.offered.push(planned);
-  else if (!own.run.offer(planned)) own.isAskedAgain = true;
+  // The ledger knows what is still due.
+  else if (!own.run.offer(isFresh ? planned : { ...planned, deliveries: [] })) own.isAskedAgain = true;
 };
 
 export const NOT_RUN = 'A webhook run could not start; the ledger has its deliveries, and it is retried.';

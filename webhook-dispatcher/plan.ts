@@ -5,6 +5,7 @@ import { positionHere } from '#kernel/base/events/log-positions.ts';
 import { filtersOf } from '#kernel/registry/event-references.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Change, ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { type Catalogue, catalogueOf } from '#shared/events/catalogue.ts';
@@ -179,6 +180,7 @@ const planPage = async (
     .filter(({ endpoint, change }) => isVisibleTo({ owners, policy }, endpoint, change))
     .map(({ endpoint, change }) => plannedFor(endpoint, change));
   planned(deliveries);
+  const writtenAtMs = REAL_TIME.elapsedMs();
   const isNew = await writeDeliveries(connection, catalogue, deliveries);
   for (const each of webhookChanges) await carryOut(connection, each, log);
   const webhookIds = new Set(
@@ -186,7 +188,7 @@ const planPage = async (
   );
   // Owners who change in the same page may lose rights.
   const isKnown = isNew && abouts.every((about) => about === undefined);
-  return plannedRuns(webhookIds, { book, owners, deliveries: isKnown ? deliveries : [] });
+  return plannedRuns(webhookIds, { book, owners, deliveries: isKnown ? deliveries : [], writtenAtMs });
 };
 
 /** The webhook as it was at the change. */

@@ -8,6 +8,8 @@ import type { Owners } from './rest/owners.ts';
 /** The deliveries just planned for a webhook, as far as known; the ledger knows all of them. */
 export type PlannedRun = {
   readonly deliveries: readonly Delivery[];
+  /** A moment before others could find them in the ledger, in real time; undefined if they may have had them before. */
+  readonly writtenAtMs?: number;
   /** The webhook and its owner at that position: a run at another one would have other rights. */
   readonly version?: Version | undefined;
   readonly standing?: RoleAndAttributes | undefined;
@@ -18,12 +20,13 @@ type Planned = {
   readonly book: EndpointBook;
   readonly owners: Owners;
   readonly deliveries: readonly PlannedDelivery[];
+  readonly writtenAtMs: number;
 };
 
 /** The deliveries as the ledger would return them; none for an owner who cannot be read now. */
 export const plannedRuns = (
   webhookIds: Iterable<WebhookId>,
-  { book, owners, deliveries }: Planned,
+  { book, owners, deliveries, writtenAtMs }: Planned,
 ): PlannedRuns => {
   const byWebhook = Map.groupBy(deliveries, ({ webhookId }) => webhookId);
   const runOf = (webhookId: WebhookId): PlannedRun => {
@@ -32,7 +35,7 @@ export const plannedRuns = (
     const standing =
       standings === undefined || standings === 'any' || standings.length > 1 ? undefined : standings[0];
     const known = standing ? (byWebhook.get(webhookId) ?? []) : [];
-    return { deliveries: known.map(toDelivery), version: endpoint?.version, standing };
+    return { deliveries: known.map(toDelivery), writtenAtMs, version: endpoint?.version, standing };
   };
   return new Map([...webhookIds].map((webhookId) => [webhookId, runOf(webhookId)]));
 };

@@ -9,24 +9,27 @@ import type { RunProcess } from '../test/engines/run-by-hand.ts';
 import { test as base } from '../test/engines/webhook-fixture.ts';
 import { until } from '../testing/until.ts';
 import type { Sender } from './deliver/delivery.ts';
+import { FRESH_MS } from './hand-over.ts';
 import type { RunLedger } from './ledger/run-ledger.ts';
 import type { PlannedRun, PlannedRuns } from './planned-runs.ts';
 
 /** The planner's last report for each webhook. */
 const told = new Map<WebhookId, PlannedRun>();
+/** Called with its next report of deliveries to a webhook, as soon as it has committed them. */
+const asking = new Map<WebhookId, (run: PlannedRun) => void>();
 const test = base
   .extend('onPlanned', { scope: 'file' }, () => (runs: PlannedRuns) => {
-    for (const [webhookId, run] of runs) told.set(webhookId, run);
+    for (const [webhookId, run] of runs) {
+      told.set(webhookId, run);
+      if (run.deliveries.length > 0) asking.get(webhookId)?.(run);
+    }
   })
   /** Publishes a change, and returns its planned delivery. */
   .extend('toldOf', { scope: 'file' }, ({ webhooks }) => async (webhookId: WebhookId) => {
+    const { promise, resolve } = Promise.withResolvers<PlannedRun>();
+    asking.set(webhookId, resolve);
     await webhooks.publish(1);
-    const run = await until(
-      () => told.get(webhookId),
-      (known) => known !== undefined && known.deliveries.length > 0,
-    );
-    told.delete(webhookId);
-    return new Map(run && [[webhookId, run]]);
+    return new Map([[webhookId, await promise]]);
   })
   /** Registers a webhook that the planner knows: of a page that also changes one, it reports no deliveries. */
   .extend('registerAt', { scope: 'file' }, ({ planner: _planning, webhooks }) => async (path: string) => {
@@ -333,6 +336,61 @@ test('planned deliveries are sent without a look-up, and the run continues with 
   for (let times = 0; times < 3; times += 1) await send(process);
   expect(new Set(webhooks.receivedAt('/told').map(({ id }) => id)).size).toBe(planned);
   expect(webhooks.receivedAt('/told')).toHaveLength(planned);
+});
+
+test('a planned delivery is sent once, if it is reported after a run has found it by itself', async ({
+  openProcess,
+  registerAt,
+  toldOf,
+  webhooks,
+}) => {
+  const webhookId = await registerAt('/found');
+  const { promise: isReleased, resolve: release } = Promise.withResolvers<void>();
+  let received = 0;
+  webhooks.sink.behave(async (_received, response) => {
+    received += 1;
+    if (received === 1) await isReleased;
+    response.writeHead(204).end();
+  });
+  await using process = openProcess();
+  process.handOver(await toldOf(webhookId));
+  await until(
+    () => received,
+    (count) => count === 1,
+  );
+  // The run looks for more while the first one is under way.
+  const report = await toldOf(webhookId);
+  await webhooks.untilDeliveries(webhookId, 'delivered', 1);
+  const [run] = [...report.values()];
+  if (run === undefined) throw new Error('nothing was planned');
+  process.handOver(new Map([[webhookId, { ...run, writtenAtMs: performance.now() }]]));
+  release();
+  await webhooks.untilDeliveries(webhookId, 'delivered', 2);
+  await process[Symbol.asyncDispose]();
+  expect(webhooks.receivedAt('/found')).toHaveLength(2);
+});
+
+test('a planned delivery is sent once, if it is reported after another process has sent it', async ({
+  openProcess,
+  registerAt,
+  toldOf,
+  webhooks,
+}) => {
+  const webhookId = await registerAt('/elsewhere');
+  const report = await toldOf(webhookId);
+  await using other = openProcess();
+  await other.run(webhookId);
+  await webhooks.untilDeliveries(webhookId, 'delivered', 1);
+  await until(
+    () => performance.now() - (report.get(webhookId)?.writtenAtMs ?? 0),
+    (agoMs) => agoMs > FRESH_MS,
+  );
+  await using process = openProcess();
+  process.handOver(report);
+  process.handOver(await toldOf(webhookId));
+  await webhooks.untilDeliveries(webhookId, 'delivered', 2);
+  await process[Symbol.asyncDispose]();
+  expect(webhooks.receivedAt('/elsewhere')).toHaveLength(2);
 });
 
 test('deliveries for a changed webhook follow the change', async ({

@@ -64,6 +64,8 @@ export class Run {
   readonly #lingerMs: () => number;
   readonly #lost = new AbortController();
   readonly #held = new Set<EventId>();
+  /** Those that it has had, which the planner may offer after the run has found them by itself. */
+  readonly #known = new Set<EventId>();
   #state: RunState;
   #isTaking = false;
   #underWay = 0;
@@ -124,7 +126,8 @@ export class Run {
     const { waiting, mayBeMore } = this.#state;
     // The ledger knows the order, and holds what exceeds the limit.
     const isNext = deliveries.length > 0 && !claim.isOrdered && !mayBeMore && !this.#isTaking;
-    if (isNext && waiting.length + deliveries.length <= TAKEN_MAX) this.#hold(waiting, deliveries);
+    const others = deliveries.filter(({ eventId }) => !this.#known.has(eventId));
+    if (isNext && waiting.length + others.length <= TAKEN_MAX) this.#hold(waiting, others);
     else this.#state.mayBeMore = true;
     this.#changed.announce();
     return true;
@@ -210,6 +213,7 @@ export class Run {
     for (const delivery of deliveries) {
       if (this.#held.has(delivery.eventId)) continue;
       this.#held.add(delivery.eventId);
+      this.#known.add(delivery.eventId);
       waiting.push(delivery);
     }
   }

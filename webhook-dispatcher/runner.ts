@@ -12,7 +12,7 @@ import type { Policy } from '#shared/policy.ts';
 import { restored } from './deliver/breaker.ts';
 import type { AttemptResult, Breaker, Delivery, Sender } from './deliver/delivery.ts';
 import type { EndpointSecrets } from './endpoint-secrets.ts';
-import { createHandOver, type Own, offer } from './hand-over.ts';
+import { createHandOver, FRESH_MS, type Own, offer } from './hand-over.ts';
 import type { RunLedger } from './ledger/run-ledger.ts';
 import { type Claim, RUN_LEASE_MS } from './ledger/runs.ts';
 import type { DeliveryObserver } from './observe.ts';
@@ -53,8 +53,6 @@ export type Runner = AsyncDisposable & {
 /** The state of a webhook for its next run. */
 type Worked = { readonly pauseMs: number; readonly nextSendInMs: number; readonly breaker: Breaker };
 
-/** If a claim takes longer, another process may have run the webhook meanwhile. */
-const CLAIM_WITHIN_MS = 50;
 const RENEW_EVERY_MS = RUN_LEASE_MS / 4;
 const LOOK_EVERY_MS = 20;
 const OWN_FAILURE_PAUSE_MS = 60_000;
@@ -80,8 +78,9 @@ export const createRunner = (dependencies: RunnerDependencies): Runner => {
     const run = await openRun(dependencies, { claim, breaker, claimedAtMs, own });
     if (!run) return { pauseMs: TROUBLE_PAUSE_MS, nextSendInMs: 0, breaker };
     own.run = run;
-    // Another process may have sent planned ones before, and failed: the ledger knows when they are due again.
-    const isLate = REAL_TIME.elapsedMs() - claimedAtMs > CLAIM_WITHIN_MS;
+    // If the claim took long, another process may have sent planned ones before, and failed: the ledger knows when they
+    // are due again.
+    const isLate = REAL_TIME.elapsedMs() - claimedAtMs > FRESH_MS;
     for (const planned of own.offered) offer(own, isLate ? { deliveries: [] } : planned);
     running.add(run);
     if (stopping.signal.aborted) run.stop();
