@@ -5,7 +5,7 @@ import type { Clock } from '#shared/clock/clock.ts';
 import { migrate } from '../migrate.ts';
 import { UNANSWERED_MS } from '../unanswered.ts';
 import { type Lease, type Renewal, renewOrNot } from './renew.ts';
-import { untilBeat } from './until-beat.ts';
+import { nextBeat } from './until-beat.ts';
 
 /** Work under a lease: until the signal says that the lease is lost, and with writes fenced by the epoch. */
 type LeasedWork = (lease: { readonly epoch: number; readonly signal: AbortSignal }) => Promise<void>;
@@ -137,16 +137,20 @@ const renewUntil = async (lease: Lease, epoch: number, signal: AbortSignal): Pro
   while (!signal.aborted) {
     // After a failure there may be time for one more attempt before the lease expires.
     const everyMs = lease.ttlMs * (answer === 'renewed' ? RENEWED_AFTER : TRIED_AGAIN_AFTER);
-    await delay(untilBeat(everyMs, performance.now()), undefined, { signal }).catch(() => {});
+    await nextBeat(everyMs, signal);
     if (signal.aborted) return;
     const askedAtMs = performance.now();
     // The server may give the lease away as soon as it has expired, counted from the start of the last
     // renewal.
     const leftMs = lease.ttlMs - (askedAtMs - renewedAtMs);
+    const answered = new AbortController();
+    const late = AbortSignal.any([signal, answered.signal]);
     answer = await Promise.race([
       renewOrNot(lease, epoch),
-      delay(Math.max(leftMs, 0), 'lost' as const, { signal }).catch(() => 'lost' as const),
+      delay(Math.max(leftMs, 0), 'lost' as const, { signal: late }).catch(() => 'lost' as const),
     ]);
+    // Otherwise a timer for each lease would wake the process later on.
+    answered.abort();
     if (answer === 'lost') return;
     if (answer === 'renewed') renewedAtMs = askedAtMs;
   }
