@@ -2,7 +2,6 @@ import { Gauge, type Registry } from 'prom-client';
 import { countConsequences } from '#process/operations/consequences.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { runUnderLease } from '#shared/database/lease/lease.ts';
-import { literal } from '#shared/database/literal.ts';
 import { pulseOf } from '#shared/database/pulse.ts';
 import { orUnknown } from '#shared/follower/observe-follower.ts';
 import { carryOutOrPark, type TaskDependencies } from './carry-out.ts';
@@ -57,7 +56,7 @@ export const startRetrying = (dependencies: Dependencies): AsyncDisposable & { w
         isWoken = looks && (await follows?.()) === true;
         if (isWoken) continue;
         isWoken = await pulseOf(pool).wait({
-          until: hasWork(clock, fence),
+          ...hasWork(clock, fence),
           ...{ clock, timeoutMs: ACTIVE_EVERY_MS, signal: AbortSignal.any([signal, waking.signal]) },
         });
       }
@@ -75,12 +74,12 @@ export const startRetrying = (dependencies: Dependencies): AsyncDisposable & { w
 };
 
 /** SQL that is true if a task or a timer is due, or if another process or declaration has taken over. */
-const hasWork = (clock: Clock, fence: Fence | undefined): string => {
+const hasWork = (clock: Clock, fence: Fence | undefined) => {
   const waits = (table: string, isDue: string) =>
     `exists (select from process_manager.${table} where ${isDue})`;
   const due = [DUE_NOW, DUE_SINCE_SET_BACK].map((isDue) => `skipped_at is null and ${isDue}`);
-  const now = `statement_timestamp() + ${clock.aheadMs()} * interval '1 millisecond'`;
-  return [
+  const now = `statement_timestamp() + $1::float8 * interval '1 millisecond'`;
+  const conditions = [
     ...due.map((isDue) => waits('parked', isDue)),
     ...(fence === undefined
       ? []
@@ -89,9 +88,11 @@ const hasWork = (clock: Clock, fence: Fence | undefined): string => {
           waits('task', 'skipped_at is null and next_at is null'),
           waits('timer_mark', 'true'),
           waits('timer', `due_at <= ${now}`),
-          `not ${isFenced(literal(fence.fingerprint), String(fence.epoch))}`,
+          `not ${isFenced('$2', '$3')}`,
         ]),
-  ].join(' or ');
+  ];
+  const values = fence === undefined ? [] : [clock.aheadMs(), fence.fingerprint, fence.epoch];
+  return { until: conditions.join(' or '), values };
 };
 
 const retryParked = async (dependencies: Dependencies, signal: AbortSignal): Promise<void> => {

@@ -80,7 +80,7 @@ export const followRevocations = async ({
   await refresh();
   const wait = (signal: AbortSignal) =>
     pulseOf(pool).wait({
-      until: hasOthers(known),
+      ...hasOthers(known),
       onNo: (askedAtMs) => {
         readAtMs = askedAtMs;
       },
@@ -168,5 +168,7 @@ const knownOf = (rows: readonly Row[], newest: number): Known => {
 };
 
 /** SQL that is true if there are others. Each revocation is new, or has a later time than before. */
-const hasOthers = ({ afterUs, count, sum }: Known): string =>
-  `(select count(*) <> ${count} or coalesce(sum(${MICROSECOND}), 0) <> ${sum} from auth.revoked where ${isAfter(String(afterUs))})`;
+const hasOthers = ({ afterUs, count, sum }: Known) => ({
+  until: `(select count(*) <> $1::bigint or coalesce(sum(${MICROSECOND}), 0) <> $2::numeric from auth.revoked where ${isAfter('$3')})`,
+  values: [count, String(sum), afterUs],
+});

@@ -1,3 +1,4 @@
+import type { QueryConfig } from 'pg';
 import { expect } from 'vitest';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { test as base } from '../../test/engines/pool.ts';
@@ -14,9 +15,9 @@ const test = base
   .extend('counted', ({ pool }) => {
     const texts: string[] = [];
     const counted = {
-      query: (text: string) => {
-        texts.push(text);
-        return pool.query(text);
+      query: (asked: QueryConfig) => {
+        texts.push(asked.text);
+        return pool.query(asked);
       },
     } as unknown as Pool;
     return { texts, pulse: pulseOf(counted) };
@@ -75,13 +76,41 @@ test('a condition that waits for a lock keeps no other waiting', async ({ pool, 
   });
 });
 
-test('connections keep no statement for conditions that change', async ({ pool }) => {
-  await pulseOf(pool).wait({
-    ...{ until: 'true', clock: REAL_TIME, timeoutMs: HOUR_MS },
-    signal: new AbortController().signal,
+test('each condition has its own values', async ({ pool, waiter }) => {
+  const until = 'exists (select from public.work where kind = $2 and $1::integer > 0)';
+  const leaving = new AbortController();
+  let isWoken = false;
+  const other = waiter(until, { values: [1, 'other'], signal: leaving.signal }).then(() => {
+    isWoken = true;
   });
-  const { rows } = await pool.query(`select statement from pg_prepared_statements where statement ~ 'true'`);
-  expect(rows).toEqual([]);
+  await pool.query(`insert into public.work values ('this')`);
+  expect(await waiter(until, { values: [2, 'this'] })).toBe(true);
+  expect(isWoken).toBe(false);
+  leaving.abort();
+  await other;
+});
+
+test('connections keep a statement only for conditions that are asked again', async ({ database }) => {
+  await using pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 1 });
+  let asked = 0;
+  const wait = (until: string, times: number) => {
+    const ending = new AbortController();
+    const onNo = () => {
+      asked += 1;
+      if (asked === times) ending.abort();
+    };
+    return pulseOf(pool).wait({ until, clock: REAL_TIME, timeoutMs: HOUR_MS, signal: ending.signal, onNo });
+  };
+  const kept = async () => {
+    const { rows } = await pool.query(
+      `select statement from pg_prepared_statements where statement ~ '1 = 2' or statement ~ '1 = 3'`,
+    );
+    return rows.map(({ statement }) => statement);
+  };
+  await wait('1 = 2', 1);
+  expect(await kept()).toEqual([]);
+  await wait('1 = 3', 3);
+  expect(await kept()).toEqual(['select (1 = 3) as "0"']);
 });
 
 test('says that a condition holds, and when it did not', async ({ pool, waiter }) => {
