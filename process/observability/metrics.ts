@@ -4,7 +4,7 @@ import { listen } from '#edge/http/listen.ts';
 import { createServer } from '#edge/http/node-http.ts';
 
 /** How often the lag of the event loop is measured: each time wakes the process, also an idle one. */
-const LAG_EVERY_MS = 50;
+const LAG_EVERY_MS = 100;
 
 /** The metrics of this process, with those of Node itself. */
 export const createMetrics = (): Registry => {

@@ -75,9 +75,9 @@ export const openEventStreams = (options: EventStreamsOptions): EventStreams => 
   // One watch for all streams with the same closing message.
   const watches = new WeakMap<ClosingMessage, Watch>();
 
-  const beats = every(heartbeatMs, () => forEach(streams, (stream) => stream.beat()));
+  const beats = every(heartbeatMs, streams, () => forEach(streams, (stream) => stream.beat()));
   const checkAll = () => forEach(streams, (stream) => endIfRefused(stream, refusalNow));
-  const checks = every(recheckMs, checkAll);
+  const checks = every(recheckMs, streams, checkAll);
   const news = options.onRevoked?.((userId) => {
     if (userId === undefined) return void checkAll();
     // At once, because the user may have no right to the next change.
@@ -108,13 +108,15 @@ export const openEventStreams = (options: EventStreamsOptions): EventStreams => 
       countNoLonger(request);
       owners.set(owner, open + 1);
       streams.add(stream);
+      beats.begin();
+      checks.begin();
       return stream;
     },
     drain,
     async [Symbol.asyncDispose]() {
       drain();
-      clearInterval(beats);
-      clearInterval(checks);
+      beats.end();
+      checks.end();
       news?.[Symbol.dispose]();
     },
   };
@@ -139,17 +141,33 @@ const endIfRefused = (stream: EventStream, refusalNow: (request: Request) => unk
   if (refusal !== undefined) stream.fail(refusal);
 };
 
-/** One timer for all streams; a round is skipped while the previous one runs. */
-const every = (intervalMs: number, round: () => Promise<void>): NodeJS.Timeout => {
+type Rounds = { begin(): void; end(): void };
+
+/**
+ * One timer for all streams, while there are any, so that an idle process sleeps; a round is skipped while the
+ * previous one runs.
+ */
+const every = (intervalMs: number, streams: ReadonlySet<EventStream>, round: () => Promise<void>): Rounds => {
   let isUnderWay = false;
+  let timer: NodeJS.Timeout | undefined;
+  const end = () => {
+    clearInterval(timer);
+    timer = undefined;
+  };
   const run = async () => {
+    if (streams.size === 0) return end();
     if (isUnderWay) return;
     isUnderWay = true;
     await round().finally(() => {
       isUnderWay = false;
     });
   };
-  return setInterval(() => void run(), intervalMs).unref();
+  return {
+    begin() {
+      timer ??= setInterval(() => void run(), intervalMs).unref();
+    },
+    end,
+  };
 };
 
 /** Skips streams that are removed meanwhile. */

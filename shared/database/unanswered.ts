@@ -37,12 +37,21 @@ type Waiting = { readonly query: Query; readonly bytesRead: number; readonly sin
  */
 export const endUnanswered = (pool: pg.Pool, unansweredMs: number): void => {
   const busy = new Map<pg.PoolClient, Waiting | undefined>();
-  pool.on('acquire', (client) => busy.set(client, undefined));
+  let timer: NodeJS.Timeout | undefined;
+  pool.on('acquire', (client) => {
+    busy.set(client, undefined);
+    timer ??= setInterval(look, unansweredMs / 2).unref();
+  });
   pool.on('release', (_error, client) => busy.delete(client));
   pool.on('remove', (client) => busy.delete(client));
   let isAsking = false;
   const look = async (): Promise<void> => {
-    if (pool.ending) return clearInterval(timer);
+    // A pool that nobody uses wakes no process.
+    if (pool.ending || busy.size === 0) {
+      clearInterval(timer);
+      timer = undefined;
+      return;
+    }
     const nowMs = performance.now();
     const suspects: pg.PoolClient[] = [];
     for (const [client, before] of busy) {
@@ -69,7 +78,6 @@ export const endUnanswered = (pool: pg.Pool, unansweredMs: number): void => {
       isAsking = false;
     }
   };
-  const timer = setInterval(look, unansweredMs / 2).unref();
 };
 
 /** The same object for as long as nothing has arrived. */

@@ -68,7 +68,11 @@ export const openConnections = ({ join, streams, access }: Dependencies): Connec
   const recheck = () => {
     for (const connection of connections.values()) endRefused(connection, access.refusalNow);
   };
-  const rechecks = setInterval(recheck, RECHECK_MS).unref();
+  let rechecks: NodeJS.Timeout | undefined;
+  const rest = () => {
+    clearInterval(rechecks);
+    rechecks = undefined;
+  };
   const news = access.onRevoked(recheck);
   return {
     open(token, request, response) {
@@ -82,8 +86,10 @@ export const openConnections = ({ join, streams, access }: Dependencies): Connec
       const closingMessage = (problem: Problem | undefined) => closingMessageOf(operations, problem);
       const stream = streams.open(request, response, { closingMessage });
       connections.set(token, { stream, operations });
+      rechecks ??= setInterval(recheck, RECHECK_MS).unref();
       stream.onClose(() => {
         connections.delete(token);
+        if (connections.size === 0) rest();
         for (const { end } of operations.values()) end();
         operations.clear();
       });
@@ -95,7 +101,7 @@ export const openConnections = ({ join, streams, access }: Dependencies): Connec
       operations.delete(id);
     },
     [Symbol.dispose]() {
-      clearInterval(rechecks);
+      rest();
       news[Symbol.dispose]();
     },
   };
