@@ -1,3 +1,4 @@
+import type { Position } from '#kernel/base/brands.ts';
 import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { countParkedAndSkipped, readServedFollowers } from '#process/operations/installation-state.ts';
@@ -36,12 +37,20 @@ export const startSampling = async ({
   const onFailure = (err: unknown) => log.warn({ err }, 'Metrics of the installation could not be recorded.');
   const work = async ({ signal }: { readonly signal: AbortSignal }): Promise<void> => {
     let before = await readLatestAt(pool);
+    let latest: { readonly head: Position; readonly sample: Sample } | undefined;
     while (!signal.aborted) {
       const waitMs = before === undefined ? 0 : untilNextSampleMs(clock.nowMs());
       await clock.sleep(waitMs, signal);
       if (signal.aborted) return;
+      const head = await eventLog.head();
+      const nowMs = clock.nowMs();
+      if (latest?.head === head && isQuiet(latest.sample, nowMs)) {
+        before = new Date(nowMs);
+        continue;
+      }
       const sample = await measure({ domain, pool, eventLog, clock, countEvents }, before);
       await keepSample(pool, sample);
+      latest = { head, sample };
       before = sample.at;
     }
   };
@@ -49,6 +58,15 @@ export const startSampling = async ({
     runUnderLease({ pool, name: 'operations-samples', clock, onFailure }, work, stopping),
   );
 };
+
+/** While nothing happens, samples are equal: every third is taken. A timer may fire a little early. */
+const QUIET_FOR_MS = 25_000;
+
+const isQuiet = ({ at, followers, due, deliveredPerSecond }: Sample, nowMs: number): boolean =>
+  nowMs - at.getTime() < QUIET_FOR_MS &&
+  due === 0 &&
+  deliveredPerSecond === 0 &&
+  Object.values(followers).every((lagS) => lagS === 0);
 
 const measure = async (
   { domain, pool, eventLog, clock, countEvents }: Omit<SamplingOptions, 'log'>,
