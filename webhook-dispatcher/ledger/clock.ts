@@ -22,9 +22,14 @@ export const followClock = async (pool: Pool): Promise<number> => {
     'select extract(epoch from seen_at - clock_timestamp())::float8 * 1000 as "aheadMs" from webhook_ledger.clock',
   );
   const aheadMs = rows[0]?.aheadMs ?? 0;
-  if (aheadMs <= 0 && aheadMs > -WRITTEN_EVERY_MS) return 0;
-  return inTransaction(pool, moveClock);
+  if (aheadMs > 0) return inTransaction(pool, moveClock);
+  if (aheadMs <= -WRITTEN_EVERY_MS) await pool.query(RECORD_TIME);
+  return 0;
 };
+
+/** Only forwards: a process that finds the time ahead of the clock shortens the waits. */
+const RECORD_TIME =
+  'update webhook_ledger.clock set seen_at = clock_timestamp() where seen_at < clock_timestamp()';
 
 /** Locks the row, so that only one of several processes shortens the waits. */
 const moveClock = async (connection: Connection): Promise<number> => {

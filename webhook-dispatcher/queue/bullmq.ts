@@ -34,7 +34,10 @@ type Engine = {
 const LOCK_MS = 15_000;
 const STALLED_CHECK_MS = 15_000;
 
-/** How long a worker waits for a notification before it looks by itself. Redis waits for no longer. */
+/**
+ * How long a worker waits for a notification before it looks by itself, unless its engine waits for longer. Redis
+ * waits for no longer.
+ */
 const WAIT_MAX_S = 10;
 
 const WORKER = {
@@ -86,6 +89,7 @@ const inTime = async <Answer>(asked: Promise<Answer>, maxMs: number): Promise<An
  */
 export const withBackoff = <Patient extends Pick<IQueueBackend, 'moveToActive' | 'waitForJob'>>(
   engine: Patient,
+  waitMaxS = WAIT_MAX_S,
 ): Patient => {
   const moveToActive = engine.moveToActive.bind(engine);
   const waitForJob = engine.waitForJob.bind(engine);
@@ -97,7 +101,7 @@ export const withBackoff = <Patient extends Pick<IQueueBackend, 'moveToActive' |
       throw error;
     }
   };
-  engine.waitForJob = (seconds) => waitForJob(Math.min(seconds, WAIT_MAX_S));
+  engine.waitForJob = (seconds) => waitForJob(Math.min(seconds, waitMaxS));
   return engine;
 };
 

@@ -9,7 +9,10 @@ import { reportTroubles } from './troubles.ts';
 
 type Opened = Parameters<typeof createPostgresBackend>;
 
-const notified = withBackend((...given: Opened) => withBackoff(createPostgresBackend(...given)));
+/** A job whose notification was lost has its webhook found by the sweeper, within seconds. */
+const WAIT_MAX_S = 30;
+
+const notified = withBackend((...given: Opened) => withBackoff(createPostgresBackend(...given), WAIT_MAX_S));
 /**
  * Notifications do not work through a pooler, so the engine polls; without options it names no connection to
  * keep.
@@ -50,7 +53,8 @@ export const openPostgresDeliveryQueue = async ({
   const resources = opening.move();
   return createDeliveryQueue({
     queue,
-    createWorker: (process, options) => new Worker<RunJob>(name, process, { ...options, connection }),
+    createWorker: (process, options) =>
+      new Worker<RunJob>(name, process, { ...options, drainDelay: WAIT_MAX_S, connection }),
     troubles: reportTroubles({ engine: 'PostgreSQL', log, clock, check: () => queue.getWaitingCount() }),
     resources,
     demandWhole: () => demandFunctions(pool, functions),
