@@ -2,8 +2,10 @@
 // exclusions and their reasons.
 import { isDeepStrictEqual } from 'node:util';
 import type { Position, StreamName, UserId, Version } from '#kernel/base/brands.ts';
+import { oncePer } from '#kernel/base/once-per.ts';
 import type { Table } from '#kernel/rows/change.ts';
 import type { Clock } from '#shared/clock/clock.ts';
+import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { LIVE_SCHEMA, PROJECTOR } from '#shared/database/read-model-schemas.ts';
 import { isDeletionRecorded } from '#shared/erasure/deletion.ts';
@@ -89,19 +91,25 @@ const fold = async (
   };
 };
 
-const SKIPPED = 'array(select version from public.projection_skip where stream = $1 order by version)';
+const SKIPPED = 'array(select version from public.projection_skip where stream = k.stream order by version)';
 
-const IS_PARKED = `exists (select from ${LIVE_SCHEMA}.parked where stream = $1)`;
+const IS_PARKED = `exists (select from ${LIVE_SCHEMA}.parked where stream = k.stream)`;
 
 type Exceptions = Pick<Seen, 'isParked' | 'skipped'>;
 
-const readExceptions = async (pool: Pool, stream: StreamName): Promise<Exceptions> => {
-  const { rows } = await pool.query<Exceptions>(
-    `select ${IS_PARKED} as "isParked", ${SKIPPED} as "skipped"`,
-    [stream],
-  );
-  return rows[0] ?? { isParked: false, skipped: [] };
-};
+const readExceptions = async (pool: Pool, stream: StreamName): Promise<Exceptions> =>
+  (await exceptionsIn(pool)(stream)) ?? { isParked: false, skipped: [] };
+
+/** Of all streams that are compared at the same time. */
+const exceptionsIn = oncePer((pool: Pool) =>
+  coalesce<StreamName, Exceptions>(async (streams) => {
+    const { rows } = await pool.query<Exceptions & { stream: StreamName }>(
+      `select k.stream, ${IS_PARKED} as "isParked", ${SKIPPED} as "skipped" from unnest($1::text[]) as k (stream)`,
+      [streams],
+    );
+    return new Map(rows.map((row) => [row.stream, row]));
+  }),
+);
 
 type Seen = {
   readonly row: Readonly<Record<string, unknown>> | null;
@@ -114,30 +122,51 @@ type Seen = {
   readonly departed: readonly number[];
 };
 
-/** Read in one statement. Numbers in the log are safe integers, so JSON preserves them. */
-const readRow = async (
+type Asked = { readonly stream: StreamName; readonly id: number; readonly owners: readonly number[] };
+
+const readRow = (
   pool: Pool,
   { table, id }: { readonly table: ProjectedTable; readonly id: number },
-  { stream, owners }: { readonly stream: StreamName; readonly owners: readonly number[] },
+  source: Omit<Asked, 'id'>,
 ): Promise<Seen | undefined> => {
-  const { rows } = await pool.query<Seen>({
-    name: `audit-watch-${table.name}`,
-    text: `select (select row_to_json(t) from ${LIVE_SCHEMA}.${table.name} t where id = $2) as row,
+  const read = rowsIn(pool).get(table) ?? rowsOf(pool, table);
+  rowsIn(pool).set(table, read);
+  return read({ ...source, id });
+};
+
+const rowsIn = oncePer(
+  (_pool: Pool) => new Map<ProjectedTable, (asked: Asked) => Promise<Seen | undefined>>(),
+);
+
+/**
+ * Those that are compared at the same time, in one statement. Numbers in the log are safe integers, so JSON preserves
+ * them.
+ */
+const rowsOf = (pool: Pool, table: ProjectedTable) =>
+  coalesce<Asked, Seen>(async (asked) => {
+    const { rows } = await pool.query<Seen>({
+      name: `audit-watch-${table.name}`,
+      text: `select (select row_to_json(t) from ${LIVE_SCHEMA}.${table.name} t where id = k.id) as row,
        json_build_object(${[...table.items.map(itemsSql), ...table.shares.map(shareSql)].join(', ')}) as items,
        (select position from public.follower_checkpoint where follower = '${PROJECTOR}') as position,
        ${IS_PARKED} as "isParked",
        ${SKIPPED} as "skipped",
-       array(select user_id from ${LIVE_SCHEMA}.departed where user_id = any($3)) as departed`,
-    values: [stream, id, owners],
+       array(select user_id from ${LIVE_SCHEMA}.departed where user_id = any($3)) as departed
+     from unnest($1::text[], $2::bigint[]) with ordinality as k (stream, id, number) order by number`,
+      values: [
+        asked.map(({ stream }) => stream),
+        asked.map(({ id }) => id),
+        asked.flatMap(({ owners }) => owners),
+      ],
+    });
+    return new Map(rows.map((row, index) => [asked[index] as Asked, row]));
   });
-  return rows[0];
-};
 
 const itemsSql = ({ name, key: [of, id] }: ProjectedItems): string =>
-  `'${name}', (select json_agg(row_to_json(i) order by i.${id}) from ${LIVE_SCHEMA}.${name} i where i.${of} = $2)`;
+  `'${name}', (select json_agg(row_to_json(i) order by i.${id}) from ${LIVE_SCHEMA}.${name} i where i.${of} = k.id)`;
 
 const shareSql = ({ name }: ProjectedShares): string =>
-  `'${name}', (select json_agg(row_to_json(s)) from ${LIVE_SCHEMA}.${name} s where s.id = $2)`;
+  `'${name}', (select json_agg(row_to_json(s)) from ${LIVE_SCHEMA}.${name} s where s.id = k.id)`;
 
 type Looked = { readonly table: ProjectedTable; readonly skipped: readonly Version[]; readonly seen: Seen };
 
