@@ -1,4 +1,4 @@
-import type { Clock } from '#shared/clock/clock.ts';
+import type { Clock, Timer } from '#shared/clock/clock.ts';
 import type { ChangePage } from './change-stream.ts';
 import type { ChangeReader } from './changes.ts';
 
@@ -14,6 +14,7 @@ const SHARED_FOR_MS = 1_000;
  */
 export const shareLatest = (reader: Reader, clock: Clock): Reader => {
   let latest: Latest | undefined;
+  let drops: Timer | undefined;
   const drop = (page: Latest): void => {
     if (latest === page) latest = undefined;
   };
@@ -24,7 +25,9 @@ export const shareLatest = (reader: Reader, clock: Clock): Reader => {
       const made: Latest = { key, page: reader.toPage(events, after) };
       latest = made;
       made.page.catch(() => drop(made));
-      clock.after(SHARED_FOR_MS, () => drop(made));
+      // One timer, however many pages there are.
+      drops?.[Symbol.dispose]();
+      drops = clock.after(SHARED_FOR_MS, () => drop(made));
       return made.page;
     },
   };
