@@ -10,7 +10,7 @@ import { prepared } from './prepared.ts';
 export const EVERY_MS = 1_000;
 
 type Wait = {
-  /** An SQL expression, which an index answers at once. What differs from one wait to the next is in the values. */
+  /** An SQL expression, which an index answers at once. Times and numbers, which change, are in the values. */
   readonly until: string;
   /** Those of `$1`, `$2` and so on, with their types where they are used. */
   readonly values?: readonly unknown[];
