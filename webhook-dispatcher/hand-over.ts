@@ -1,6 +1,5 @@
 import type { WebhookId } from '#kernel/base/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
-import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { Log } from '#shared/log.ts';
 import { Changed } from './changed.ts';
 import type { PlannedRun, PlannedRuns } from './planned-runs.ts';
@@ -113,14 +112,14 @@ export const createHandOver = ({ runOnce, runsMax, enqueue, stopping, log, clock
       if (stopping.aborted) return false;
       const own = owned.get(webhookId);
       if (!own) return (await begin(webhookId))?.hasMore ?? false;
-      offer(own, { deliveries: [] });
+      offer(own, { deliveries: [] }, clock);
       return false;
     },
     handOver(planned: PlannedRuns): void {
       const left: WebhookId[] = [];
       for (const [webhookId, run] of planned) {
         const own = owned.get(webhookId);
-        if (own) offer(own, run);
+        if (own) offer(own, run, clock);
         else if (canBegin() && waiting.size === 0) void beginPlanned(webhookId, run);
         else if (!stopping.aborted && (waiting.has(webhookId) || waiting.size < WAITING_MAX))
           waiting.add(webhookId);
@@ -141,9 +140,9 @@ const ownOf = (planned: PlannedRun | undefined, isCrowded: () => boolean): Own =
 /** Deliveries that are offered later after they were planned may have been sent by another run meanwhile. */
 export const FRESH_MS = 50;
 
-export const offer = (own: Own, planned: PlannedRun): void => {
+export const offer = (own: Own, planned: PlannedRun, clock: Pick<Clock, 'elapsedMs'>): void => {
   const { writtenAtMs = Number.NEGATIVE_INFINITY } = planned;
-  const isFresh = REAL_TIME.elapsedMs() - writtenAtMs <= FRESH_MS;
+  const isFresh = clock.elapsedMs() - writtenAtMs <= FRESH_MS;
   if (!own.run) own.offered.push(planned);
   // The ledger knows what is still due.
   else if (!own.run.offer(isFresh ? planned : { ...planned, deliveries: [] })) own.isAskedAgain = true;

@@ -5,7 +5,7 @@ import { positionHere } from '#kernel/base/events/log-positions.ts';
 import { filtersOf } from '#kernel/registry/event-references.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Change, ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
-import { REAL_TIME } from '#shared/clock/real-time.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { type Catalogue, catalogueOf } from '#shared/events/catalogue.ts';
@@ -91,7 +91,7 @@ export const startPlanner = async (dependencies: PlannerDependencies): Promise<A
       known = undefined;
       concerned = await planPage(
         connection,
-        { policy, catalogue, book, log, quietUpTo, planned: plans.planned },
+        { policy, catalogue, book, log, quietUpTo, planned: plans.planned, clock: following.clock },
         plans.begin(page.changes),
       );
       known = { book, quietUpTo, at: page.upTo };
@@ -136,20 +136,17 @@ function* partsOf(
   } while (rest.length > 0);
 }
 
+type Planning = Pick<TracedPlans, 'planned'> & {
+  readonly catalogue: Catalogue;
+  readonly policy: Policy;
+  readonly log: LogIdentity;
+  readonly clock: Pick<Clock, 'elapsedMs'>;
+};
+
 /** Matches each change with the webhooks as they were at that time. */
 const planPage = async (
   connection: Connection,
-  {
-    catalogue,
-    policy,
-    book,
-    quietUpTo,
-    log,
-    planned,
-  }: Known & { readonly catalogue: Catalogue; readonly policy: Policy; readonly log: LogIdentity } & Pick<
-      TracedPlans,
-      'planned'
-    >,
+  { catalogue, policy, book, quietUpTo, log, planned, clock }: Known & Planning,
   changes: readonly Change[],
 ): Promise<PlannedRuns> => {
   const wanted: Wanted[] = [];
@@ -180,7 +177,7 @@ const planPage = async (
     .filter(({ endpoint, change }) => isVisibleTo({ owners, policy }, endpoint, change))
     .map(({ endpoint, change }) => plannedFor(endpoint, change));
   planned(deliveries);
-  const writtenAtMs = REAL_TIME.elapsedMs();
+  const writtenAtMs = clock.elapsedMs();
   const isNew = await writeDeliveries(connection, catalogue, deliveries);
   for (const each of webhookChanges) await carryOut(connection, each, log);
   const webhookIds = new Set(

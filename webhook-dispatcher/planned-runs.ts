@@ -8,7 +8,7 @@ import type { Owners } from './rest/owners.ts';
 /** The deliveries just planned for a webhook, as far as known; the ledger knows all of them. */
 export type PlannedRun = {
   readonly deliveries: readonly Delivery[];
-  /** A moment before others could find them in the ledger, in real time; undefined if they may have had them before. */
+  /** A moment before others could find them in the ledger; undefined if they may have had them before. */
   readonly writtenAtMs?: number;
   /** The webhook and its owner at that position: a run at another one would have other rights. */
   readonly version?: Version | undefined;

@@ -81,7 +81,7 @@ export const createRunner = (dependencies: RunnerDependencies): Runner => {
     // If the claim took long, another process may have sent planned ones before, and failed: the ledger knows when they
     // are due again.
     const isLate = REAL_TIME.elapsedMs() - claimedAtMs > FRESH_MS;
-    for (const planned of own.offered) offer(own, isLate ? { deliveries: [] } : planned);
+    for (const planned of own.offered) offer(own, isLate ? { deliveries: [] } : planned, clock);
     running.add(run);
     if (stopping.signal.aborted) run.stop();
     const { ending, ...left } = await run.work().finally(() => running.delete(run));

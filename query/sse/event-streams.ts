@@ -141,13 +141,11 @@ const endIfRefused = (stream: EventStream, refusalNow: (request: Request) => unk
   if (refusal !== undefined) stream.fail(refusal);
 };
 
-type Rounds = { begin(): void; end(): void };
-
 /**
  * One timer for all streams, while there are any, so that an idle process sleeps; a round is skipped while the
  * previous one runs.
  */
-const every = (intervalMs: number, streams: ReadonlySet<EventStream>, round: () => Promise<void>): Rounds => {
+const every = (intervalMs: number, streams: ReadonlySet<EventStream>, round: () => Promise<void>) => {
   let isUnderWay = false;
   let timer: NodeJS.Timeout | undefined;
   const end = () => {

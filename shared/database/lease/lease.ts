@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Clock } from '#shared/clock/clock.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { migrate } from '../migrate.ts';
 import { UNANSWERED_MS } from '../unanswered.ts';
 import { type Lease, type Renewal, renewOrNot } from './renew.ts';
@@ -137,7 +138,7 @@ const renewUntil = async (lease: Lease, epoch: number, signal: AbortSignal): Pro
   while (!signal.aborted) {
     // After a failure there may be time for one more attempt before the lease expires.
     const everyMs = lease.ttlMs * (answer === 'renewed' ? RENEWED_AFTER : TRIED_AGAIN_AFTER);
-    await nextBeat(everyMs, signal);
+    await nextBeat(everyMs, signal, REAL_TIME);
     if (signal.aborted) return;
     const askedAtMs = performance.now();
     // The server may give the lease away as soon as it has expired, counted from the start of the last

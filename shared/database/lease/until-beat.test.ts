@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { nextBeat, untilBeat } from './until-beat.ts';
 
 test.for([
@@ -19,13 +20,13 @@ test('who waits for a beat resolves with the others, or at once with the signal'
   const { signal } = new AbortController();
   const resolved: string[] = [];
   const waiting = [
-    nextBeat(60, signal).then(() => resolved.push('one')),
-    nextBeat(60, signal).then(() => resolved.push('other')),
+    nextBeat(60, signal, REAL_TIME).then(() => resolved.push('one')),
+    nextBeat(60, signal, REAL_TIME).then(() => resolved.push('other')),
   ];
-  const left = nextBeat(60_000, leaving.signal).then(() => resolved.push('left'));
+  const left = nextBeat(60_000, leaving.signal, REAL_TIME).then(() => resolved.push('left'));
   leaving.abort();
   await left;
-  await nextBeat(60_000, leaving.signal);
+  await nextBeat(60_000, leaving.signal, REAL_TIME);
   await Promise.race(waiting);
   // Both, because one timer wakes them.
   expect(resolved).toEqual(['left', 'one', 'other']);
