@@ -38,16 +38,18 @@ test('a ticket is marked as duplicate of another of the same customer', () => {
     .when('merge', { duplicateOfId: 9 })
     .refuses('ticket_not_of_same_customer', 'A duplicate is a ticket of the same customer.');
 });
-test('its messages come along, with their authors, times and readers', () =>
+test('its messages move along, with their authors, times and readers', () =>
   given(ticket, opened, ['noted', said(1, true)], ['replied', said(2, false)])
     .beside({ ticket: given(ticket, otherOf(CUSTOMER), ['replied', said(1, false)]).state })
     .when('merge', { duplicateOfId: 9 })
     .yields(
       ['merged', { duplicateOfId: 9 }],
+      ['handedOver', { messageId: 1, internal: true }],
+      ['handedOver', { messageId: 2, internal: false }],
       ['ticket.absorbed', { ticketId: 9, customerId: CUSTOMER, ...said(2, true) }],
       ['ticket.absorbed', { ticketId: 9, customerId: CUSTOMER, ...said(3, false) }],
     ));
-test('erased messages are not copied', () =>
+test('erased messages do not move', () =>
   given(ticket, opened, ['replied', { ...said(1, false), text: null }])
     .beside({ ticket: given(ticket, otherOf(CUSTOMER)).state })
     .when('merge', { duplicateOfId: 9 })

@@ -95,8 +95,8 @@ test('one query reads a list in several orders', async ({ filled: { token, id },
   const lists = `own: tasks { title } latest: tasks(sort: DONE_AT_DESC) { title } first: tasks(sort: DONE_AT_ASC) { title }
     all: tasksConnection { totalCount } done: tasksConnection(sort: DONE_AT_ASC) { totalCount }`;
   const read = async (beside: string) =>
-    (await graphql<{ readonly plan: unknown }>(`{ ${beside} plan(id: "${id}") { ${lists} } }`, { token })).data
-      ?.plan;
+    (await graphql<{ readonly plan: unknown }>(`{ ${beside} plan(id: "${id}") { ${lists} } }`, { token }))
+      .data?.plan;
   const planned = await read('');
   expect(planned).toMatchObject({ all: { totalCount: 4 }, done: { totalCount: 3 } });
   // Nothing plans the types of events, so that the resolvers read this one.
