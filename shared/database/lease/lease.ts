@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Clock } from '#shared/clock/clock.ts';
-import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { migrate } from '../migrate.ts';
 import { UNANSWERED_MS } from '../unanswered.ts';
 import { type Lease, type Renewal, renewOrNot } from './renew.ts';
-import { nextBeat } from './until-beat.ts';
+import { untilBeat } from './until-beat.ts';
 
 /** Work under a lease: until the signal says that the lease is lost, and with writes fenced by the epoch. */
 type LeasedWork = (lease: { readonly epoch: number; readonly signal: AbortSignal }) => Promise<void>;
@@ -138,7 +137,7 @@ const renewUntil = async (lease: Lease, epoch: number, signal: AbortSignal): Pro
   while (!signal.aborted) {
     // After a failure there may be time for one more attempt before the lease expires.
     const everyMs = lease.ttlMs * (answer === 'renewed' ? RENEWED_AFTER : TRIED_AGAIN_AFTER);
-    await nextBeat(everyMs, signal, REAL_TIME);
+    await delay(untilBeat(everyMs, performance.now()), undefined, { signal }).catch(() => {});
     if (signal.aborted) return;
     const askedAtMs = performance.now();
     // The server may give the lease away as soon as it has expired, counted from the start of the last
