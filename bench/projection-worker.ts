@@ -85,7 +85,6 @@ const verifyAll = async () => {
   const report = await verify({
     ...work,
     domain,
-    masterKey,
     snapshots,
     masterKey,
     auditDir: join(tmpdir(), 'annals-bench-no-heads'),

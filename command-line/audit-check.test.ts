@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test as base, expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import { originOf } from '../proof/tree/tree-head.ts';
 import { verifierKeyOf } from '../proof/tree/note.ts';
+import { originOf } from '../proof/tree/tree-head.ts';
 import { callAt } from '../test/engines/call-line.ts';
 import { aKey, aLog, EVENTS, LOG } from '../test/proven-log.ts';
 

@@ -1,11 +1,11 @@
 import { generateKeyPairSync, randomBytes, randomUUID, sign } from 'node:crypto';
 import type { EventId, LogIdentity, StreamName, Version } from '#kernel/base/brands.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
-import { noteKeyOf } from '../proof/chain/note-key.ts';
 import { canonicalForm, hashOf } from '../proof/stored/canonical.ts';
 import { GrowingTree } from '../proof/tree/growing-tree.ts';
 import { leavesOf } from '../proof/tree/leaves.ts';
 import { writeNote } from '../proof/tree/note.ts';
+import { noteKeyOf } from '../proof/tree/note-key.ts';
 import { writeProof } from '../proof/tree/proof-file.ts';
 import { proofsOf } from '../proof/tree/proofs.ts';
 import { writeTreeHead } from '../proof/tree/tree-head.ts';

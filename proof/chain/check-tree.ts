@@ -7,9 +7,9 @@ import { readBlocks } from '../stored/blocks.ts';
 import { GrowingTree, type Tile } from '../tree/growing-tree.ts';
 import { split } from '../tree/hashes.ts';
 import { leavesOf } from '../tree/leaves.ts';
+import { ownHeadIn } from '../tree/note-key.ts';
 import type { StoredTreeHead } from '../tree/tiles.ts';
 import type { ChainFinding, Findings } from './findings.ts';
-import { ownHeadIn } from './note-key.ts';
 
 export type TreeCheckOptions = {
   readonly pool: Pool;
@@ -89,7 +89,7 @@ const extraTiles = async (pool: Pool, size: number): Promise<readonly ChainFindi
   return rows.map(({ level, index }) => ({ kind: 'tile_changed', level, index }));
 };
 
-/** What is wrong with the stored head. One that is behind the chain is still catching up. */
+/** The fault of the stored head. One that is behind the chain is still catching up. */
 const faultOf = async (
   { pool, masterKey }: TreeCheckOptions,
   { size, note, chained }: Stored,

@@ -35,7 +35,7 @@ export const startChain = async (dependencies: ChainDependencies): Promise<Async
   const path = treeHeadFileIn(auditDir);
   const onFailure = (err: unknown) => log.error({ err }, 'The head of the tree cannot be written.');
   const file = opening.use(openTreeHeadFile(path, { clock, onFailure }));
-  const onRefused = (err: unknown) => log.error({ err }, 'The tree over the log stands still.');
+  const onRefused = (err: unknown) => log.error({ err }, 'The tree over the log does not grow.');
   const tree = new ChainTree({ pool, masterKey, log: eventLog.identity, file: path, onRefused });
   const publish = () => {
     if (tree.note !== null) file.offer(tree.note);

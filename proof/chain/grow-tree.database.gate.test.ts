@@ -7,10 +7,10 @@ import { rotateAuditKey } from '../stored/signing-keys.ts';
 import { rootByConsistency, rootByInclusion } from '../tree/check-proofs.ts';
 import { GrowingTree } from '../tree/growing-tree.ts';
 import { leavesOf } from '../tree/leaves.ts';
+import { ownHeadIn } from '../tree/note-key.ts';
 import { proofsOf } from '../tree/proofs.ts';
 import { readTreeHead, tileReader } from '../tree/tiles.ts';
 import { originOf } from '../tree/tree-head.ts';
-import { ownHeadIn } from './note-key.ts';
 
 const headOf = async ({ pool, masterKey }: AuditedLog) => {
   const { note = null } = (await readTreeHead(pool)) ?? {};

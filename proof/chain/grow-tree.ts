@@ -6,11 +6,13 @@ import { inTransaction } from '#shared/database/transaction.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import { type OutsideHead, readOutside } from '../heads/tree-head-file.ts';
 import { chainEndIn, FIND_CHAIN_END, readChainEnd } from '../stored/blocks.ts';
-import { FIND_NEWEST_KEY, openSigner, type Signer, signersIn } from '../stored/signing-keys.ts';
+import { FIND_NEWEST_KEY, signersIn } from '../stored/signers.ts';
+import { openSigner, type Signer } from '../stored/signing-keys.ts';
 import { GrowingTree, type Tile } from '../tree/growing-tree.ts';
 import { split } from '../tree/hashes.ts';
 import { type Leaves, leavesOf } from '../tree/leaves.ts';
 import { writeNote } from '../tree/note.ts';
+import { noteKeyOf, ownHeadIn } from '../tree/note-key.ts';
 import { proofsOf } from '../tree/proofs.ts';
 import {
   FIND_TREE_HEAD,
@@ -24,7 +26,6 @@ import {
   treeHeadIn,
 } from '../tree/tiles.ts';
 import { originOf, writeTreeHead } from '../tree/tree-head.ts';
-import { noteKeyOf, ownHeadIn } from './note-key.ts';
 
 type TreeDependencies = {
   readonly pool: Pool;
@@ -32,7 +33,7 @@ type TreeDependencies = {
   readonly log: LogIdentity;
   /** The file of the head outside the database. */
   readonly file: string;
-  /** Called when the tree stands still, because nothing may be signed that contradicts a head of ours. */
+  /** Called when the tree does not grow, because nothing may be signed that contradicts a head of ours. */
   onRefused(error: unknown): void;
 };
 

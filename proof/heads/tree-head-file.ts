@@ -6,7 +6,7 @@ import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { makeFolder } from '#shared/folder.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
-import { ownHeadIn } from '../chain/note-key.ts';
+import { ownHeadIn } from '../tree/note-key.ts';
 import { originOf, type TreeHead } from '../tree/tree-head.ts';
 
 /** The newest head of the tree outside the database, where somebody who edits the log cannot change it. */

@@ -11,13 +11,13 @@ import type { AuditHead } from '#shared/rest/audit-head.ts';
 import type { AuditStatus } from '#shared/rest/audit-status.ts';
 import type { Reads } from '../../query/rest/read-routes.ts';
 import { readFailureOf } from '../../query/rows/statement.ts';
-import { noteKeyOf } from '../chain/note-key.ts';
 import { readChainEnd } from '../stored/blocks.ts';
 import { readPublication } from '../stored/publication.ts';
 import { readHeadsAfter, readStatement, type StoredHead } from '../stored/signed-head.ts';
 import { type AuditKey, endorsementText, readAuditKeys } from '../stored/signing-keys.ts';
 import { listDifferences, readWatched, type Watched } from '../stored/watch.ts';
 import { verifierKeyOf } from '../tree/note.ts';
+import { noteKeyOf } from '../tree/note-key.ts';
 
 type AuditReadDependencies = { readonly pool: Pool; readonly eventLog: SeeingLog & Pick<EventLog, 'head'> };
 

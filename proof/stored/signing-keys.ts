@@ -10,7 +10,6 @@ import {
 } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import * as z from 'zod';
-import type { Answer, Statement } from '#shared/database/pipeline.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
@@ -49,44 +48,13 @@ export const openSigner = ({ pool, masterKey }: AuditKeyDependencies): Promise<S
     return signerOf(masterKey, newest);
   });
 
-const signerOf = (masterKey: MasterKey, row: KeyRow): Signer => {
+export const signerOf = (masterKey: MasterKey, row: KeyRow): Signer => {
   const privateKey = openKey(masterKey, row);
   const publicKey = auditKey.shape.publicKey.parse(createPublicKey(privateKey).export({ format: 'jwk' }));
   return { key: row.id, publicKey, sign: (text) => signBy(privateKey, text) };
 };
 
-const NEWEST_KEY = 'select id, sealed from audit.signing_key order by number desc limit 1';
-
-/** The public parts of the keys that were sealed under this master key, the newest first. */
-export const readOwnKeys = async (
-  database: Pick<Pool | Connection, 'query'>,
-  masterKey: MasterKey,
-): Promise<readonly PublicKey[]> => {
-  const { rows } = await database.query<KeyRow>(
-    'select id, sealed from audit.signing_key order by number desc',
-  );
-  return rows.flatMap((row) => {
-    try {
-      return [signerOf(masterKey, row).publicKey];
-    } catch {
-      return [];
-    }
-  });
-};
-
-/** The newest key, for callers that send it with other statements. */
-export const FIND_NEWEST_KEY: Statement = { name: 'audit-newest-key', text: NEWEST_KEY };
-
-/** The signer of the newest key in the answer. It is opened once, and again after a rotation. */
-export const signersIn = (masterKey: MasterKey): ((answer: Answer | undefined) => Signer) => {
-  let signer: Signer | undefined;
-  return (answer) => {
-    const row = answer?.rows[0] as KeyRow | undefined;
-    if (row === undefined) throw new Error('There is no key that signs heads.');
-    if (signer?.key !== row.id) signer = signerOf(masterKey, row);
-    return signer;
-  };
-};
+export const NEWEST_KEY = 'select id, sealed from audit.signing_key order by number desc limit 1';
 
 /** Creates a new key, endorsed by the one before it, which signs from the next head on. */
 export const rotateAuditKey = ({ pool, masterKey }: AuditKeyDependencies): Promise<string> =>
@@ -161,7 +129,7 @@ export const canonical = (value: object): string => canonicalize(value) as strin
 const signBy = (key: KeyObject, text: string): string =>
   sign(null, Buffer.from(text), key).toString('base64url');
 
-type KeyRow = { readonly id: string; readonly sealed: Buffer };
+export type KeyRow = { readonly id: string; readonly sealed: Buffer };
 
 /** Of several processes that want a new key, one creates it. */
 const lockNewest = async (connection: Connection): Promise<KeyRow | undefined> => {

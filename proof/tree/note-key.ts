@@ -1,9 +1,10 @@
 import type { LogIdentity } from '#kernel/base/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
-import { type PublicKey, readAuditKeys, readOwnKeys } from '../stored/signing-keys.ts';
-import { isNoteSignedBy, type NoteKey, parseNote } from '../tree/note.ts';
-import { originOf, parseTreeHead, type TreeHead } from '../tree/tree-head.ts';
+import { readOwnKeys } from '../stored/signers.ts';
+import { type PublicKey, readAuditKeys } from '../stored/signing-keys.ts';
+import { isNoteSignedBy, type NoteKey, parseNote } from './note.ts';
+import { originOf, parseTreeHead, type TreeHead } from './tree-head.ts';
 
 /** A key that signs heads, as it signs those of the tree over a log. */
 export const noteKeyOf = ({ x }: PublicKey, log: LogIdentity): NoteKey => keyNamed(originOf(log), x);
@@ -13,7 +14,7 @@ const keyNamed = (name: string, x: string): NoteKey => ({ name, publicKey: Buffe
 export type SignedTreeHead = { readonly head: TreeHead; readonly key: NoteKey };
 
 /** The head in a note, and the one of these keys that has signed it; undefined if none has. */
-export const signedHeadIn = (
+const signedHeadIn = (
   text: string | null | undefined,
   keys: readonly PublicKey[],
 ): SignedTreeHead | undefined => {
