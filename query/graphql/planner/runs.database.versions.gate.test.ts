@@ -91,10 +91,13 @@ it('reads a query of several levels with one statement, whose JSON is the answer
   });
 });
 
-it('shares one answer among equal concurrent reads', async ({ countStatements, planner }) => {
+it('shares one answer among equal concurrent reads, of which the first may be read at once', async ({
+  countStatements,
+  planner,
+}) => {
   const operation = operationOf('{ users(limit: 1) { id } }');
   const read = () => planner.plan({ ...operation, variables: {}, caller: ANONYMOUS });
-  expect(await countStatements(() => Promise.all(Array.from({ length: 20 }, read)))).toBe(1);
+  expect(await countStatements(() => Promise.all(Array.from({ length: 20 }, read)))).toBeLessThanOrEqual(2);
 });
 
 it('never shares an answer between callers with different rights', async ({ planner }) => {
