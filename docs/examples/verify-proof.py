@@ -119,7 +119,7 @@ def check(proof, vkey):
         found = json.loads(event)
         if len(salt) != 32:
             raise ValueError
-        signed = [line.split(" ") for line in form["signatures"].splitlines()]
+        signed = [line.split(" ") for line in form["signatures"].split("\n")[:-1]]
         ours = [base64.b64decode(line[2]) for line in signed if line[1] == name]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return "The file is no proof of an event, or a part of it is missing."

@@ -2,7 +2,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import type { LogIdentity } from '#kernel/base/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
-import { readOutside, treeHeadFileIn } from '../heads/tree-head-file.ts';
+import { type OutsideHead, readOutside, treeHeadFileIn } from '../heads/tree-head-file.ts';
 import { readBlocks } from '../stored/blocks.ts';
 import { GrowingTree, type Tile } from '../tree/growing-tree.ts';
 import { split } from '../tree/hashes.ts';
@@ -24,9 +24,10 @@ export type TreeCheckOptions = {
  */
 export const checkTree = async (options: TreeCheckOptions, findings: Findings): Promise<void> => {
   const { pool, masterKey } = options;
+  // The file first: both may grow meanwhile, and the file follows the database.
+  const outside = await readOutside(treeHeadFileIn(options.auditDir), options);
   const stored = await readStored(pool);
   if (stored === undefined) return;
-  const outside = await readOutside(treeHeadFileIn(options.auditDir), options);
   const { leafOf } = leavesOf(masterKey);
   const tree = new GrowingTree();
   const wrong = (count: number, why: string): void => findings.add({ kind: 'tree_head_wrong', count, why });
@@ -42,7 +43,7 @@ export const checkTree = async (options: TreeCheckOptions, findings: Findings): 
   }
   findings.add(...(await extraTiles(pool, stored.size)));
   if (outside !== undefined && outside.size > stored.chained) wrong(outside.size, 'cut');
-  const why = await faultOf(options, stored, tree);
+  const why = await faultOf(options, stored, { tree, outside });
   if (why !== undefined) wrong(stored.size, why);
 };
 
@@ -93,11 +94,11 @@ const extraTiles = async (pool: Pool, size: number): Promise<readonly ChainFindi
 const faultOf = async (
   { pool, masterKey }: TreeCheckOptions,
   { size, note, chained }: Stored,
-  tree: GrowingTree,
+  { tree, outside }: { readonly tree: GrowingTree; readonly outside: OutsideHead | undefined },
 ): Promise<string | undefined> => {
   if (size > chained) return 'size';
   // It is signed when it has reached the head outside.
-  if (note === null) return undefined;
+  if (note === null && size < (outside?.size ?? 1)) return undefined;
   const signed = await ownHeadIn({ connection: pool, masterKey }, note);
   if (signed === undefined) return 'signature';
   if (signed.head.size !== size) return 'size';

@@ -1,7 +1,9 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AuditedLog, createAuditedLog } from '../../test/engines/audited-log.ts';
 import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
 import { until } from '../../testing/until.ts';
+import { treeHeadFileIn } from '../heads/tree-head-file.ts';
 import { hashOf } from '../stored/canonical.ts';
 import { rotateAuditKey } from '../stored/signing-keys.ts';
 import { rootByConsistency, rootByInclusion } from '../tree/check-proofs.ts';
@@ -161,4 +163,52 @@ test('a log that has lost published events signs no other ones in their place', 
     (head) => head?.size === 3,
   );
   expect(await readTreeHead(audited.pool)).toEqual({ size: 3, note: null });
+});
+
+test.each([
+  ['is not there', async (path: string) => rm(path)],
+  ['is older', async (path: string) => writeFile(path, '')],
+])('the chain goes on without its tree if the file outside %s', async (_, change) => {
+  await using audited = await createAuditedLog();
+  await audited.append(290);
+  await audited.prove();
+  await audited.tamper('update audit.tile set root = sha256(root)');
+  await change(treeHeadFileIn(audited.auditDir));
+  const before = await readTreeHead(audited.pool);
+  await audited.append(1);
+  await using _chain = await audited.startChain();
+  await audited.untilChained();
+  expect(await readTreeHead(audited.pool)).toEqual(before);
+});
+
+test('an unreadable file outside stops neither the chain nor the process', async () => {
+  await using audited = await createAuditedLog();
+  await audited.append(3);
+  await audited.prove();
+  const path = treeHeadFileIn(audited.auditDir);
+  await rm(path);
+  await mkdir(path);
+  await audited.append(1);
+  await using _chain = await audited.startChain();
+  await audited.untilChained();
+  expect(await readTreeHead(audited.pool)).toMatchObject({ size: 3 });
+});
+
+test('a rotation while the chain is built again does not stop the tree', async () => {
+  await using audited = await createAuditedLog();
+  await audited.append(5);
+  await audited.prove();
+  await rotateAuditKey(audited);
+  await audited.tamper('delete from audit.block');
+  await audited.tamper(`delete from public.follower_checkpoint where follower = 'chain'`);
+  await using _chain = await audited.startChain();
+  await audited.untilChained();
+  await audited.append(1);
+  await audited.untilChained();
+  await audited.append(1);
+  await until(
+    () => readTreeHead(audited.pool),
+    (head) => head?.size === 7,
+  );
+  expect((await headOf(audited)).head.root).toEqual(rootOf(await leavesIn(audited)));
 });

@@ -4,7 +4,7 @@ import { sendPipelined } from '#shared/database/pipeline.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
-import { type OutsideHead, readOutside } from '../heads/tree-head-file.ts';
+import { FileUnreadable, type OutsideHead, readOutside } from '../heads/tree-head-file.ts';
 import { chainEndIn, FIND_CHAIN_END, readChainEnd } from '../stored/blocks.ts';
 import { FIND_NEWEST_KEY, signersIn } from '../stored/signers.ts';
 import { openSigner, type Signer } from '../stored/signing-keys.ts';
@@ -74,7 +74,7 @@ export class ChainTree {
 
   /** Grows it up to the end of the chain: a log from before it had a tree gets it at once. */
   async catchUp(signal: AbortSignal): Promise<void> {
-    const { pool, onRefused } = this.#given;
+    const { pool } = this.#given;
     await openSigner(this.#given);
     this.#known = undefined;
     this.#isRefused = false;
@@ -83,9 +83,7 @@ export class ChainTree {
       await this.#compareOutside();
       while (!signal.aborted && !(await inTransaction(pool, advance))) await breathe();
     } catch (error) {
-      if (!(error instanceof TreeRefused || error instanceof TreeDamaged)) throw error;
-      this.#isRefused = true;
-      onRefused(error);
+      this.#refuseBy(error);
     }
   }
 
@@ -95,7 +93,19 @@ export class ChainTree {
     // A chain that is built again is behind its tree for a while.
     if (this.#isRefused || stored.size > count) return;
     if (stored.size < count) throw new TreeBehind(stored.size, count);
-    await this.#save(connection, hashes, await this.#treeAt(connection, stored), this.#signerIn(newest));
+    try {
+      await this.#save(connection, hashes, await this.#treeAt(connection, stored), this.#signerIn(newest));
+    } catch (error) {
+      this.#refuseBy(error);
+    }
+  }
+
+  /** The chain goes on without its tree, until the next owner of the lease tries again. */
+  #refuseBy(error: unknown): void {
+    if (!(error instanceof TreeRefused || error instanceof TreeDamaged || error instanceof FileUnreadable))
+      throw error;
+    this.#isRefused = true;
+    this.#given.onRefused(error);
   }
 
   /** Returns whether the tree has reached the end of the chain. */
@@ -103,12 +113,14 @@ export class ChainTree {
     const [end, found, newest] = await sendPipelined(connection, [FIND_CHAIN_END, ...QUESTIONS]);
     const { count } = chainEndIn(end);
     const stored = treeHeadIn(found) ?? NOTHING;
-    const to = Math.min(stored.size + PART_EVENTS, count);
+    // A chain that is built again is behind its tree for a while.
+    if (stored.size > count || count === 0) return true;
+    const tree = await this.#treeAt(connection, stored);
+    this.#known = { tree, note: stored.note };
     const signer = this.#signerIn(newest);
-    if (to <= stored.size && (stored.size === 0 || (await this.#isOurs(connection, stored, signer))))
-      return true;
-    const hashes = await readHashes(connection, stored.size, Math.max(to, stored.size));
-    await this.#save(connection, hashes, await this.#treeAt(connection, stored), signer);
+    const to = Math.min(stored.size + PART_EVENTS, count);
+    if (to === stored.size && (await this.#isOurs(connection, stored, signer))) return true;
+    await this.#save(connection, await readHashes(connection, stored.size, to), tree, signer);
     return to >= count;
   }
 

@@ -334,6 +334,7 @@ test.for([
   ],
   ['a checkpoint that cannot be read', `update audit.tree_head set note = 'x'`, 'tree_head_wrong'],
   ['tiles without a head', 'delete from audit.tree_head', 'tile_changed'],
+  ['a head without its note', 'update audit.tree_head set note = null', 'tree_head_wrong'],
   ['the size of the head', 'update audit.tree_head set size = 400', 'tree_head_wrong'],
 ] as const)('finds %s in the tree', async ([, statement, kind], { audited }) => {
   await filled(audited);

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { open, readFile, rename } from 'node:fs/promises';
+import { open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { LogIdentity } from '#kernel/base/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { makeFolder } from '#shared/folder.ts';
+import { fileFailure, makeFolder } from '#shared/folder.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import { ownHeadIn } from '../tree/note-key.ts';
 import { originOf, type TreeHead } from '../tree/tree-head.ts';
@@ -47,15 +47,28 @@ export const openTreeHeadFile = (
   };
 };
 
+/** A process that has lost its lease without noticing never replaces what its successor has written. */
 const replaceFile = async (path: string, text: string): Promise<void> => {
+  if (sizeIn(await readFile(path, 'utf8').catch(ifAbsent), text) > sizeIn(text, text)) return;
   await makeFolder(dirname(path));
   const written = `${path}.${randomUUID()}`;
-  {
-    await using file = await open(written, 'w', 0o600);
-    await file.writeFile(text);
-    await file.sync();
+  try {
+    {
+      await using file = await open(written, 'w', 0o600);
+      await file.writeFile(text);
+      await file.sync();
+    }
+    await rename(written, path);
+  } catch (error) {
+    await rm(written, { force: true });
+    throw error;
   }
-  await rename(written, path);
+};
+
+/** The size in a note about the same log as another one; zero in any other. */
+const sizeIn = (note: string | null, other: string): number => {
+  const [origin, size] = (note ?? '').split('\n', 2);
+  return origin === other.split('\n', 1)[0] ? Number(size) || 0 : 0;
 };
 
 export type OutsideHead = Pick<TreeHead, 'size' | 'root'>;
@@ -72,5 +85,13 @@ export const readOutside = async (
 
 const ifAbsent = (error: NodeJS.ErrnoException): null => {
   if (error.code === 'ENOENT') return null;
-  throw error;
+  throw new FileUnreadable(error);
 };
+
+/** The chain needs no file, so it goes on. */
+export class FileUnreadable extends Error {
+  constructor(cause: NodeJS.ErrnoException) {
+    super(fileFailure(cause) ?? cause.message, { cause });
+    this.name = 'FileUnreadable';
+  }
+}

@@ -36,11 +36,9 @@ export const eventProofReads = (dependencies: Dependencies): Reads<'getEventProo
 
 const proofOf = async ({ pool, masterKey }: Dependencies, event: RecordedEvent): Promise<EventProof> => {
   const hash = hashOf(event);
-  const [count, end, stored] = await Promise.all([
-    countOf(pool, event, hash),
-    readChainEnd(pool),
-    readTreeHead(pool),
-  ]);
+  // The end first: the chain grows meanwhile.
+  const end = await readChainEnd(pool);
+  const [count, stored] = await Promise.all([countOf(pool, event, hash), readTreeHead(pool)]);
   const signed = stored && (await publishedHeadIn(pool, stored.note));
   if (count === undefined && end.position >= event.position) throw new HttpProblem('unavailable', EDITED);
   if (count === undefined || signed === undefined || count > signed.head.size)
