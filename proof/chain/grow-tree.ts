@@ -26,6 +26,7 @@ import {
   treeHeadIn,
 } from '../tree/tiles.ts';
 import { originOf, writeTreeHead } from '../tree/tree-head.ts';
+import { differs, edited, TreeBehind, TreeRefused } from './tree-refusals.ts';
 
 type TreeDependencies = {
   readonly pool: Pool;
@@ -177,27 +178,3 @@ export class ChainTree {
     if (!root.equals(outside.root)) throw differs(file, outside);
   }
 }
-
-/** An older release has added to the chain meanwhile. The follower starts again, and catches up first. */
-class TreeBehind extends Error {
-  constructor(size: number, count: number) {
-    super(`the tree over the log has ${size} events, and the chain ${count}`);
-    this.name = 'TreeBehind';
-  }
-}
-
-/** Nothing is signed until a person has decided what is right. The chain goes on. */
-class TreeRefused extends Error {
-  constructor(message: string) {
-    super(`${message} Nothing is signed: run audit verify.`);
-    this.name = 'TreeRefused';
-  }
-}
-
-const edited = (size: number): TreeRefused =>
-  new TreeRefused(
-    `The tree over ${size} events differs from its signed head: somebody has changed the chain or the tree in the database.`,
-  );
-
-const differs = (file: string, { size }: OutsideHead): TreeRefused =>
-  new TreeRefused(`${file} covers ${size} events, and the log has others in their place.`);
