@@ -22,12 +22,19 @@ export async function* readBetween(
   try {
     for await (const events of eventLog.follow(after, ended)) {
       const last = events.at(-1)?.position ?? after;
-      yield last <= upTo ? events : events.filter(({ position }) => position <= upTo);
+      yield* partUpTo(upTo, events);
       if (last >= upTo) return;
     }
   } finally {
     leaving.abort();
   }
+}
+
+/** Never an empty one: positions of an engine may have gaps, and the next event is then after the end. */
+function* partUpTo(upTo: Position, events: readonly RecordedEvent[]): Generator<readonly RecordedEvent[]> {
+  const part =
+    (events.at(-1)?.position ?? upTo) <= upTo ? events : events.filter(({ position }) => position <= upTo);
+  if (part.length > 0) yield part;
 }
 
 const GROWTH = 4;
@@ -43,7 +50,7 @@ async function* readGrowing(
     const events = await page(last, Math.min(max, PAGE_EVENTS_MAX, upTo - last));
     // Positions of an engine may have gaps at the end.
     if (events.length === 0) return;
-    yield events.filter(({ position }) => position <= upTo);
+    yield* partUpTo(upTo, events);
     last = events.at(-1)?.position ?? upTo;
   }
 }

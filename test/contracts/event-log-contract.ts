@@ -276,6 +276,14 @@ const describeRead = (log: () => EventLog): void => {
     expect((await Array.fromAsync(readBetween(log(), { after: before, upTo, first: 100 }))).flat()).toEqual(
       all.slice(0, 2),
     );
+    // Between two events, where engines whose positions have gaps have positions of none.
+    const gap = ((all[1]?.position ?? position) - 1) as typeof position;
+    for (const first of [undefined, 1, 100])
+      expect(
+        await Array.fromAsync(
+          readBetween(log(), { after: all[0]?.position ?? before, upTo: gap, ...(first && { first }) }),
+        ),
+      ).toEqual([]);
   });
 
   test('finds an event of a stream by id, after a position', async () => {
