@@ -132,16 +132,29 @@ const readRows = async (
   rows: readonly IndexedEvent[],
 ): Promise<readonly RecordedEvent[]> => {
   const ids = new Set(rows.map(({ id }) => id));
-  const positions = rows.map(({ position }) => position);
-  const [first, last] = [Math.min(...positions), Math.max(...positions)];
   const isEverything = isSearch && Object.values(query).every((value) => value === undefined);
   const pages = isEverything
-    ? await Array.fromAsync(readBetween(eventLog, { after: (first - 1) as Position, upTo: last as Position }))
+    ? await readSpan(eventLog, rows)
     : (await Promise.all(runsOf(rows).map((run) => Array.fromAsync(eventLog.read(...run))))).flat();
   return pages
     .flat()
     .filter(({ id }) => ids.has(id))
     .toSorted((one, other) => one.position - other.position);
+};
+
+/** The first by its stream: where positions have gaps, nobody knows the one before it. */
+const readSpan = async (
+  eventLog: IndexSources['eventLog'],
+  rows: readonly IndexedEvent[],
+): Promise<readonly (readonly RecordedEvent[])[]> => {
+  const [first, ...others] = rows.toSorted((one, other) => one.position - other.position);
+  if (first === undefined) return [];
+  const span = { after: first.position, upTo: others.at(-1)?.position ?? first.position };
+  const [begin, rest] = await Promise.all([
+    Array.fromAsync(eventLog.read(first.stream, first.version, first.version)),
+    Array.fromAsync(readBetween(eventLog, span)),
+  ]);
+  return [...begin, ...rest];
 };
 
 /** Consecutive versions of one stream become one read. */

@@ -38,7 +38,8 @@ export const walkFor = (
     walkLog({ ...sources, meter }, { upTo: to, first: isUnfiltered(filter) ? limit + FEW : SCAN_FIRST });
   if (upTo - after <= NEAR) return scan(upTo);
   if (query.stream === undefined) {
-    if (!isAll || query.types === undefined) return scan(upTo);
+    // Where positions have gaps, only those of events are known: nothing begins at one that is computed.
+    if (!isAll || query.types === undefined || sources.eventLog.page === undefined) return scan(upTo);
     const near = (after + NEAR) as Position;
     const further = { query, isSearch: false, after: near, upTo, order, meter };
     return oneAfterOther(scan(near), near, () => walkIndexed(sources, further));
