@@ -14,7 +14,9 @@ export const inSequence =
       if (result instanceof Promise) result.catch(next);
     };
     const pass: NextFunction = (error?: unknown) => {
-      if (error !== undefined) return fail(error);
+      if (error === 'router') return next();
+      // A router that a handler has left passes null.
+      if (error !== undefined && error !== null && error !== 'route') return fail(error);
       const handler = handlers[place];
       place += 1;
       if (handler === undefined) return next();
