@@ -113,6 +113,28 @@ test('connections keep a statement only for conditions that are asked again', as
   expect(await kept()).toEqual(['select (1 = 3) as "0"']);
 });
 
+test('who waits in another order asks by the same statement', async ({ counted, waiter }) => {
+  const clock = createTestClock();
+  const conditions = ['1 = 2', '1 = 3', '1 = 4'];
+  let noes = 0;
+  const onNo = () => {
+    noes += 1;
+  };
+  for (const order of [conditions, conditions.toReversed(), ['1 = 3', '1 = 4', '1 = 2']]) {
+    noes = 0;
+    const leaving = new AbortController();
+    const waiting = order.map((each) => waiter(each, { clock, signal: leaving.signal, onNo }));
+    await clock.pass(EVERY_MS);
+    await until(
+      () => noes,
+      (count) => count === conditions.length,
+    );
+    leaving.abort();
+    await Promise.all(waiting);
+  }
+  expect([...new Set(counted.texts)]).toEqual(['select (1 = 2) as "0", (1 = 3) as "1", (1 = 4) as "2"']);
+});
+
 test('says that a condition holds, and when it did not', async ({ pool, waiter }) => {
   const noes: number[] = [];
   const sinceMs = REAL_TIME.elapsedMs();

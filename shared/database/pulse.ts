@@ -59,7 +59,7 @@ class Pulse {
       await clock.sleep(EVERY_MS, undefined, { ref: false });
       if (this.#waiting.size === 0) break;
       const asked = [...this.#waiting];
-      const conditions = [...new Map(asked.map((each) => [keyOf(each), each])).values()];
+      const conditions = [...new Map(asked.map((each) => [keyOf(each), each])).values()].toSorted(byText);
       const askedAtMs = clock.elapsedMs();
       const holding = new Set((await this.#inTime(this.#holding(conditions))).map(keyOf));
       for (const waiting of asked) {
@@ -110,6 +110,10 @@ class Pulse {
 }
 
 const keyOf = ({ until, values }: Condition): string => JSON.stringify([until, values]);
+
+/** A waiter that comes again is the last, but makes no other text: connections keep each one that is prepared. */
+const byText = ({ until: one }: Condition, { until: other }: Condition): number =>
+  one === other ? 0 : one < other ? -1 : 1;
 
 /** One for the process, because its roles share a pool. */
 export const pulseOf = oncePer((pool: Pool) => new Pulse(pool));
