@@ -17,6 +17,17 @@ test('events are charged as they are read: long texts by length, a short stream 
   expect(charged).toEqual([1, 2, 1]);
 });
 
+test.each<[string, object]>([
+  ['a text', { text: 'x'.repeat(100_000) }],
+  ['a sealed text', { personal: { subject: 7, sealed: 'x'.repeat(100_000) } }],
+  ['a list of texts', { tags: Array.from({ length: 1_000 }, () => 'x'.repeat(100)) }],
+  ['a list of items', { items: Array.from({ length: 100 }, (_, id) => ({ id, text: 'x'.repeat(1_000) })) }],
+])('%s is charged by its length, wherever it is', async (_name, data) => {
+  const { onRead, read } = createMeter(async () => {});
+  await onRead([{ data } as unknown as RecordedEvent]);
+  expect(read()).toBe(51);
+});
+
 test('reading stops when the client cannot pay', async () => {
   const { metered } = createMeter(async () => {
     throw new RangeError('too much');

@@ -1,3 +1,4 @@
+import { charactersIn } from '#shared/event-log/characters-in.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 
 /** Charges units to the client’s rate limit; throws if they exceed it. */
@@ -9,7 +10,7 @@ const EVENTS_PER_UNIT = 500;
 const EVENTS_PER_READ_MIN = 10;
 /** To open an event for a reader takes their rights, and what is sealed in it: twice what reading it takes. */
 const EVENTS_PER_OPENED = 2;
-/** A long text costs as much as several events of this many characters each. */
+/** A long event costs as much as several of this many characters each. */
 const CHARACTERS_PER_EVENT = 2_000;
 
 /**
@@ -49,7 +50,4 @@ export const createMeter = (charge: Charge) => {
 };
 
 const weightOf = ({ data }: RecordedEvent): number =>
-  Object.values(data).reduce<number>(
-    (sum, value) => sum + (typeof value === 'string' ? Math.floor(value.length / CHARACTERS_PER_EVENT) : 0),
-    1,
-  );
+  1 + Math.floor(charactersIn(data) / CHARACTERS_PER_EVENT);

@@ -1,4 +1,5 @@
 import type { EventId, Position } from '#kernel/base/brands.ts';
+import { charactersIn } from '#shared/event-log/characters-in.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 
 /** A batch of events, with the prepared result of each of its pages. */
@@ -105,14 +106,3 @@ class Waiting<Ready> {
     this.#changed = Promise.withResolvers<void>();
   }
 }
-
-/** Counts only values that can be large. A damaged event may have no data. */
-const charactersIn = (data: RecordedEvent['data'] | null): number => {
-  let characters = 0;
-  for (const value of Object.values(data ?? {})) {
-    if (typeof value === 'string') characters += value.length;
-    else if (typeof value === 'object' && value !== null)
-      characters += charactersIn(value as RecordedEvent['data']);
-  }
-  return characters;
-};
