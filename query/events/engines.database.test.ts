@@ -11,7 +11,7 @@ type Event = {
   readonly cursor: string;
 };
 
-const ARTICLES = 12;
+const ARTICLES = 7;
 const BODY = 'long '.repeat(600);
 const LIMIT = 5;
 
@@ -42,7 +42,7 @@ const test = base
     for (let n = 0; n < ARTICLES; n += 1) {
       const content = { title: `${n}`, body: BODY, tags: [], publish: true };
       const article = await write(author, 'POST', '/articles', content);
-      if (n % 5 === 0) await write(reader, 'POST', `/articles/${article}/comments`, { text: 'Well said.' });
+      if (n % 3 === 0) await write(reader, 'POST', `/articles/${article}/comments`, { text: 'Well said.' });
     }
     return page(admin, { limit: '100' });
   });
@@ -78,6 +78,25 @@ describe.each(engines)('pages of events, on %s', (_name, test) => {
       for (const [filter, isWanted] of FILTERS)
         expect(idsOf(await page(admin, { ...filter, limit: '100' }))).toEqual(idsOf(all.filter(isWanted)));
     });
+
+  test('lead to their neighbours by their links', async ({ admin, all, backend }) => {
+    for (const [index, { cursor }] of all.entries()) {
+      const query = new URLSearchParams({ limit: '2', sort: '-cursor', before: cursor });
+      const { headers } = await backend.ask(`/events?${query}`, { by: admin });
+      const links = (headers.get('link') ?? '').matchAll(/<(?<href>[^>]*)>; *rel="?(?<rel>next|prev)"?/g);
+      const neighbours = {
+        prev: all.slice(index, index + 2),
+        next: all.slice(Math.max(index - 4, 0), Math.max(index - 2, 0)),
+      };
+      for (const { groups: { href = '', rel } = {} } of links) {
+        const { status, body } = await backend.ask(href.slice(href.indexOf('/events')), { by: admin });
+        expect(status, href).toBe(200);
+        expect(body).toMatchObject(
+          neighbours[rel as keyof typeof neighbours].toReversed().map(({ id }) => ({ id })),
+        );
+      }
+    }
+  });
 
   test('of one aggregate are the same', async ({ admin, all, page }) => {
     for (const { subject, cursor } of all) {

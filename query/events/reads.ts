@@ -84,11 +84,14 @@ export const eventReads = ({
       const items = await Promise.all(
         page.changes.map((change) => represent(change, caller, atHand.recordedOf(change))),
       );
+      // Where positions have gaps, no page begins after the one before `before`: it may be that of no event.
+      const isKnown = eventLog.page !== undefined || before === undefined || order === 'asc';
+      const newest = isKnown ? upTo : (page.changes[0]?.position ?? (page.isLast ? from : upTo));
       const isOver = page.isLast && ends !== undefined && ends < head;
       const links = isLatestFirst
         ? linksBack(
             {
-              ...{ order, isOver, hrefAt, cursor, since, upTo, start: from },
+              ...{ order, isOver, hrefAt, cursor, since, upTo: newest, start: from },
               isFirst: after === undefined && before === undefined,
             },
             page,
