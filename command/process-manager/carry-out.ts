@@ -81,11 +81,14 @@ const doEnginesAnswer = ({ eventLog, pool }: TaskDependencies): Promise<boolean>
     () => false,
   );
 
-const carryOut = async (dependencies: TaskDependencies, { task, stream, cause }: Task): Promise<void> => {
-  if (task === 'erase') return erase(dependencies, Number(stream.split('-')[1]) as UserId, cause.id);
+const carryOut = async (dependencies: TaskDependencies, task: Task): Promise<void> => {
+  const { stream, parent, cause } = task;
+  if (task.task === 'erase') return erase(dependencies, Number(stream.split('-')[1]) as UserId, cause.id);
   // The id derives from the causing event, so that a retry has no further effect.
   const eventId = v5(`${stream} 0`, cause.id) as EventId;
-  await following(dependencies, cause, (metadata) => endChild(dependencies, { stream, eventId, metadata }));
+  await following(dependencies, cause, (metadata) =>
+    endChild(dependencies, { stream, parent, eventId, metadata }),
+  );
 };
 
 /** Provides the metadata of resulting events: actor, time and causing event. */

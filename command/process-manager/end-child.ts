@@ -4,7 +4,7 @@ import type { MetadataContext } from '#kernel/base/events/metadata.ts';
 import { streamName } from '#kernel/base/events/streams.ts';
 import { wire } from '#kernel/base/names.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
-import type { Membership } from '#kernel/decide/memberships.ts';
+import { isMovable, type Membership } from '#kernel/decide/memberships.ts';
 import type { AggregateState } from '#kernel/decide/state.ts';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
 import { StaleVersion } from '#shared/event-log/errors.ts';
@@ -20,28 +20,43 @@ type Dependencies = {
   readonly memberships: readonly Membership[];
 };
 
-type Ending = { readonly stream: StreamName; readonly eventId: EventId; readonly metadata: MetadataContext };
+type Ending = {
+  readonly stream: StreamName;
+  /** The parent that has ended, or was reclaimed; undefined if it is not known. */
+  readonly parent?: StreamName | undefined;
+  readonly eventId: EventId;
+  readonly metadata: MetadataContext;
+};
 
 const ATTEMPTS_MAX = 12;
 
 /**
- * Ends an aggregate whose parent has ended. An article that was published meanwhile stays. Types, ids and
- * carried fields are in clear, so that neither a lost key nor one unreadable event keeps a child alive.
+ * Ends an aggregate whose parent has ended. An article that was published meanwhile stays, and so does a child
+ * that has another parent now. Types, ids and carried fields are in clear, so that neither a lost key nor one
+ * unreadable event keeps a child alive.
  */
 export const endChild = async (
   dependencies: Dependencies,
-  { stream, eventId, metadata }: Ending,
+  { stream, parent, eventId, metadata }: Ending,
 ): Promise<void> => {
-  const { eventLog, codec } = dependencies;
-  const memberships = dependencies.memberships.filter(({ kind }) => stream.startsWith(`${kind}-`));
-  if (memberships.length === 0) throw new Error(`${stream} has no parent that can be deleted`);
+  const { domain, eventLog, codec } = dependencies;
+  const memberships = dependencies.memberships.filter(
+    ({ kind, parentKind }) =>
+      stream.startsWith(`${kind}-`) && (parent === undefined || parent.startsWith(`${parentKind}-`)),
+  );
+  const [first] = memberships;
+  // An earlier release noted the parent of a child that can move since: its reaction ends it.
+  if (first === undefined) return;
+  const kind = domain.kinds[first.kind];
+  const isSure = memberships.length === 1 && (parent !== undefined || kind === undefined || !isMovable(kind));
   const read = readChild(dependencies, stream, memberships);
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
     const { version, bound, ids, carried } = await read();
     if (version === undefined || bound.length === 0) return;
     if (ids === undefined)
       throw new Error(`No event of ${stream} has all of its ids, so its end cannot be recorded.`);
-    const ending = memberships.length === 1 ? bound[0] : await firstEnded(eventLog, bound, ids);
+    const asked = bound.filter((each) => parent === undefined || parentIn(each, ids) === parent);
+    const ending = isSure ? asked[0] : await firstEnded(eventLog, asked, ids);
     if (ending === undefined) return;
     try {
       const data = { ...ids, ...carried(ending) };
@@ -90,13 +105,17 @@ const readChild = (
         version = event.version;
         for (const membership of memberships)
           if (membership.changes.has(event.type)) statuses.set(membership, event.type);
-        ids ??= idsOf.safeParse(event.data).data;
+        // A move changes them.
+        ids = idsOf.safeParse(event.data).data ?? ids;
         fold.take(event);
       }
     const bound = memberships.filter((each) => each.joins.has(statuses.get(each) ?? ''));
     return { version, bound, ids, carried: fold.carried };
   };
 };
+
+const parentIn = ({ parentKind, parentKey }: Membership, ids: Ids): StreamName =>
+  streamName(parentKind, ids[parentKey] as number);
 
 /** Of several parents, the first that has ended in a way that ends the child. */
 const firstEnded = async (
@@ -105,8 +124,7 @@ const firstEnded = async (
   ids: Ids,
 ): Promise<Membership | undefined> => {
   for (const membership of bound) {
-    const parent = streamName(membership.parentKind, ids[membership.parentKey] as number);
-    for await (const page of eventLog.read(parent))
+    for await (const page of eventLog.read(parentIn(membership, ids)))
       if (page.some(({ type }) => type === membership.parentEnd)) return membership;
   }
   return undefined;

@@ -4,7 +4,13 @@ import type { Pool } from '#shared/database/pool.ts';
 import type { Cause } from './steps.ts';
 
 /** A single task: the end of a child, or the erasure of the user with this stream. */
-export type Task = { readonly task: 'end' | 'erase'; readonly stream: StreamName; readonly cause: Cause };
+export type Task = {
+  readonly task: 'end' | 'erase';
+  readonly stream: StreamName;
+  /** The parent with which a child ends. A parked task has none, because it may stand for the ends of several. */
+  readonly parent?: StreamName | undefined;
+  readonly cause: Cause;
+};
 
 export const PAUSE_MS = 1_000;
 export const PAUSE_MAX_MS = 300_000;

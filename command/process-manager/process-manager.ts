@@ -120,7 +120,7 @@ const takeJoins = async (
   const late = await join(dependencies.pool, links);
   for (let from = 0; from < late.length && !signal.aborted; from += AT_ONCE) {
     const some = late.slice(from, from + AT_ONCE);
-    await Promise.all(some.map(({ child }) => end(dependencies, child, causes.get(child))));
+    await Promise.all(some.map((link) => end(dependencies, link, causes.get(link.child))));
   }
 };
 
@@ -134,7 +134,7 @@ const takeOrphans = async (
   while (!signal.aborted) {
     const orphans = await orphansOf(pool, parent, AT_ONCE);
     if (orphans.length === 0) break;
-    await Promise.all(orphans.map((child) => end(dependencies, child, cause)));
+    await Promise.all(orphans.map((child) => end(dependencies, { parent, child }, cause)));
     // Only now, so that a crash in between skips no child; a second run has no further effect.
     await leave(
       pool,
@@ -158,7 +158,7 @@ const takeReclaim = async (
   for (const child of webhooks) {
     if (signal.aborted) return;
     const begun = await firstPosition(dependencies, child);
-    if (begun !== undefined && begun < position) await end(dependencies, child, cause);
+    if (begun !== undefined && begun < position) await end(dependencies, { parent, child }, cause);
   }
 };
 
@@ -172,9 +172,9 @@ const firstPosition = async (
 
 const end = async (
   dependencies: TaskDependencies,
-  stream: StreamName,
+  { parent, child }: Omit<Link, 'cause'>,
   cause: Cause | undefined,
 ): Promise<void> => {
-  if (!cause) throw new Error(`the cause of the end of ${stream} is unknown`);
-  await carryOutOrPark(dependencies, { task: 'end', stream, cause });
+  if (!cause) throw new Error(`the cause of the end of ${child} is unknown`);
+  await carryOutOrPark(dependencies, { task: 'end', stream: child, parent, cause });
 };
