@@ -3,6 +3,7 @@ import { wire } from '#kernel/base/names.ts';
 import type { Operation } from '#kernel/base/operation.ts';
 import { guardOfField } from '#kernel/conditions/parts-of.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
+import { parentKeysOf } from '#kernel/registry/event-references.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type GuardedContent, visibilityOf } from '#kernel/visibility/visibility.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
@@ -93,7 +94,7 @@ export const idsIn = (
   const references = Object.entries(kind.fields).flatMap(([name, def]) =>
     def.kind === 'ref' ? [wire(name, def)] : [],
   );
-  const ids = new Set([`${kind.name}Id`, ...references]);
+  const ids = new Set([`${kind.name}Id`, ...references, ...parentKeysOf(kind)]);
   return only(withoutPrivate(domain, change, data), (name) => ids.has(name));
 };
 

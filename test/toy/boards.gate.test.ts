@@ -37,15 +37,16 @@ const test = base
   .extend('kept', { scope: 'file' }, async ({ give, everybody: { ann, bob }, sink, session }) => {
     const first = (await give(ann, '/boards', { title: 'Repairs' })).id;
     const second = (await give(bob, '/boards', { title: 'Garden' })).id;
-    for (const [name, filter] of Object.entries({ first, second })) {
-      const hook = {
-        url: `${sink.url}/${name}`,
-        eventTypes: ['card.moved'],
-        filter: { boardId: filter },
-        payload: 'full',
-      };
-      await session.write('POST', '/webhooks', { token: (name === 'first' ? ann : bob).token, body: hook });
-    }
+    for (const [name, filter] of Object.entries({ first, second }))
+      for (const payload of ['full', 'thin']) {
+        const hook = {
+          url: `${sink.url}/${name}/${payload}`,
+          eventTypes: ['card.moved'],
+          filter: { boardId: filter },
+          payload,
+        };
+        await session.write('POST', '/webhooks', { token: (name === 'first' ? ann : bob).token, body: hook });
+      }
     await give(bob, `/boards/${second}/members`, { personId: ann.userId });
     const { id: card } = await give(ann, `/boards/${first}/cards`, {
       title: 'The door sticks',
@@ -162,7 +163,7 @@ test('former states and lists have the former parent', async ({
 test('the event names both parents, for followers of each', async ({
   kept: { first, second, card },
   moved: _,
-  everybody: { bob, guide },
+  everybody: { ann, bob, guide },
   read,
   received,
   sink,
@@ -182,11 +183,16 @@ test('the event names both parents, for followers of each', async ({
   // Of what happened before, Bob learns nothing.
   const seen: readonly Body[] = await read(bob, `/events?board=${second}`);
   expect(seen.map(({ type }) => type)).not.toContain('card.written');
-  for (const path of ['/first', '/second'])
-    await until(
+  for (const path of ['/first/full', '/second/full', '/first/thin', '/second/thin']) {
+    const [delivery] = await until(
       () => sink.received.filter((each) => each.path === path),
       (all) => all.length === 1,
     );
+    expect(JSON.parse(String(delivery?.body)), path).toMatchObject({ data });
+  }
+  // Ann, who may no longer read the card, sees ids alone.
+  const [left] = await read(ann, `/events?board=${first}&types=card.moved`);
+  expect(left?.data).toEqual({ ...data, authorId: ann.userId });
 });
 
 test('the child ends with its new parent, and not with its former one', async ({
