@@ -35,11 +35,16 @@ export const findMoved = async (
   const from = end > after ? end : after;
   const recent = await readBehind(eventLog, { after: from, upTo: await eventLog.head() });
   await meter.onRead(recent);
-  const behind = recent.flatMap(({ type, stream }) =>
-    types.includes(type) ? [Number(stream.slice(name.length + 1))] : [],
-  );
+  const ofKind = new RegExp(idIn(name));
+  const behind = recent.flatMap(({ type, stream }) => {
+    const id = types.includes(type) ? ofKind.exec(stream)?.[1] : undefined;
+    return id === undefined ? [] : [Number(id)];
+  });
   return { types, after, behind };
 };
+
+/** A foreign stream may have events of these types; the ids are those of streams of the kind alone. */
+const idIn = (name: string): string => `^${name}-([1-9][0-9]{0,15})$`;
 
 /** The condition on the row t that it is one of them. */
 export const isAmong = (
@@ -47,5 +52,5 @@ export const isAmong = (
   { name }: Pick<Kind, 'name'>,
   parameters: Parameters,
 ): string => `(t.id = any(${parameters.add(behind)}::bigint[]) or t.id in (
-    select substr(e.stream, ${name.length + 2})::bigint from event_index.event e
+    select substring(e.stream from ${parameters.add(idIn(name))}::text)::bigint from event_index.event e
       where e.type = any(${parameters.add(types)}::text[]) and e.position > ${parameters.add(after)}::bigint))`;
