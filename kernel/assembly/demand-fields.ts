@@ -3,8 +3,8 @@ import { oneOf, wire } from '../base/names.ts';
 import { leadsToUser } from '../base/users.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { EFFECTS } from '../registry/kind-of.ts';
-import type { EventInfo, Kind } from '../registry/registry.ts';
-import { eachEvent, eachField, eachKind, type Sentences } from './refusals.ts';
+import type { CommandInfo, EventInfo, Kind } from '../registry/registry.ts';
+import { eachCommand, eachEvent, eachField, eachKind, type Sentences } from './refusals.ts';
 
 /**
  * Refuses fields without a value at creation, and values that their fields do not accept: such aggregates
@@ -13,6 +13,7 @@ import { eachEvent, eachField, eachKind, type Sentences } from './refusals.ts';
 export const demandFields = eachKind(
   eachField(wrongField),
   eachEvent(wrongEffect, wrongSets, wrongIdentity),
+  eachCommand(lateMove),
   wrongCreation,
 );
 
@@ -41,6 +42,13 @@ function* wrongMove(former: string, { name, parent = '', fields, lists }: Kind):
   const taken = Object.entries(fields).find(([field, def]) => wire(field, def) === former);
   if (taken !== undefined)
     yield `records the former parent as ${former}, which is the name of the field ${taken[0]}: give the field another name.`;
+}
+
+/** The command has the form of its first event, so another one would get no new parent. */
+function* lateMove({ events: [first, ...others] }: CommandInfo, { name, parent = '' }: Kind): Sentences {
+  const move = first?.former === undefined ? others.find(({ former }) => former !== undefined) : undefined;
+  if (move !== undefined)
+    yield `emits ${move.name} after ${first?.name}, whose form has no new ${parent}, so it never moves the ${name}: name ${move.name} first.`;
 }
 
 function* wrongField(field: string, def: FieldDef): Sentences {

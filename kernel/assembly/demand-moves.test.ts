@@ -55,3 +55,22 @@ test('a user to whom personal fields belong is no parent that changes', () => {
     'thing: the event moved moves the thing to another person, to whom personal fields belong: let them belong to the owner.',
   );
 });
+
+test('a command that emits a move has its form, and so names it first', () => {
+  const withCommand = (emits: readonly ('moved' | 'noted')[]) => {
+    const declaration: object = {
+      parent: 'box',
+      fields: { box: ref(box), title: line(9), note: line(9).optional() },
+      events: { put: { creates: ['title'] }, moved: { moves: 'box' }, noted: { changes: ['note'] } },
+      commands: { put: { emits: 'put' }, pack: { emits, decide: () => ['moved'] } },
+      rights: { read: { anyone: true } },
+    };
+    return () => assemble(base, [box, aggregate('thing', declaration as never)]);
+  };
+  expect(withCommand(['noted', 'moved'])).toThrow(
+    new StartRefused(
+      'thing: the command pack emits moved after noted, whose form has no new box, so it never moves the thing: name moved first.',
+    ),
+  );
+  expect(withCommand(['moved', 'noted'])).not.toThrow();
+});
