@@ -39,7 +39,7 @@ function* wrongEnd(
   if (isUser({ name: kind }))
     yield `, but nothing changes users when others end: use \`optional()\` instead.`;
   if (name === owner || name === parent)
-    yield `, but the owner and the parent of an aggregate never change: remove it, and let a reaction end the aggregate.`;
+    yield `, but every aggregate keeps its owner, and always has a parent: remove it, and let a reaction end the aggregate.`;
   if (field !== undefined && fields[list]?.def.key === field)
     yield `, but it is the key of its items: remove it, and let a reaction remove the item.`;
   const events = Object.values(target.declaration.events as Readonly<Record<string, object>>);

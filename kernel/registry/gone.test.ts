@@ -97,7 +97,7 @@ test.each(
     'note: team becomes null when its target ends, but a reaction follows team.closed too: remove `gone` or the reaction.':
       () =>
         of({ team: ref(team, { gone: 'null' }) }, { reactions: { team: { closed: { run: 'teamGone' } } } }),
-    'note: the reference owner has `gone`, but the owner and the parent of an aggregate never change: remove it, and let a reaction end the aggregate.':
+    'note: the reference owner has `gone`, but every aggregate keeps its owner, and always has a parent: remove it, and let a reaction end the aggregate.':
       () => of({ owner: ref(user, { gone: 'null' }) }, { owner: 'owner' }),
     'note: the reference members.person has `gone`, but it is the key of its items: remove it, and let a reaction remove the item.':
       () =>
