@@ -22,7 +22,9 @@ export const momentsOf = async (stage: Stage, made: Made): Promise<readonly Mome
   const times = entries.flatMap(({ version, at }, index): readonly Moment[] => {
     const next = entries[index + 1];
     const time = next === undefined ? new Date().toISOString() : millisecondBefore(next.at);
-    return time < at ? [] : [{ at: time, version }];
+    // Hidden events between two entries have changed the version before that time.
+    const isNext = (next?.version ?? statesOf(made).size + 1) === version + 1;
+    return time < at || !isNext ? [] : [{ at: time, version }];
   });
   // A history lacks internal events, of which the first may be one.
   const before = first?.version === 1 ? [{ at: millisecondBefore(first.at), version: undefined }] : [];
