@@ -215,3 +215,15 @@ test('the stream of a child is read once, and after a conflict only from there',
   expect(await endOf(stream)).toEqual({ title: 'Late' });
   expect(read).toBe(1 + renames.length + 3);
 });
+
+test('the end of an aggregate that only another release knows is kept for that one', async ({
+  codec,
+  eventLog,
+}) => {
+  await expect(
+    endChild(
+      { domain: tasks, eventLog, codec, memberships: membershipsOf(tasks) },
+      { stream: 'claim-1' as StreamName, eventId: newId(), metadata: METADATA },
+    ),
+  ).rejects.toThrow('claim-1 has no parent that can be deleted');
+});

@@ -45,8 +45,12 @@ export const endChild = async (
       stream.startsWith(`${kind}-`) && (parent === undefined || parent.startsWith(`${parentKind}-`)),
   );
   const [first] = memberships;
-  // An earlier release noted the parent of a child that can move since: its reaction ends it.
-  if (first === undefined) return;
+  if (first === undefined) {
+    // An earlier release noted the parent of a child that can move since: its reaction ends it. A release that
+    // knows more aggregates may have noted others.
+    if (domain.kinds[stream.slice(0, stream.lastIndexOf('-'))] !== undefined) return;
+    throw new Error(`${stream} has no parent that can be deleted`);
+  }
   const kind = domain.kinds[first.kind];
   const isSure = memberships.length === 1 && (parent !== undefined || kind === undefined || !isMovable(kind));
   const read = readChild(dependencies, stream, memberships);
