@@ -4,6 +4,7 @@ import type { EventProof } from '#shared/rest/audit.ts';
 import type { Command } from '../arguments/command.ts';
 import { UsageError } from '../arguments/usage-error.ts';
 import { REMOTE_OPTIONS, withRemote } from '../remote/remote.ts';
+import { eventIdOf } from './event-id.ts';
 
 export const eventsProof: Command = {
   name: 'events proof',
@@ -21,11 +22,7 @@ export const eventsProof: Command = {
   examples: ['events proof 01985f3e-… --out event.tlog-proof'],
   run: (given, terminal) =>
     withRemote(given, terminal, async (remote) => {
-      const {
-        positionals: [id = ''],
-      } = given;
-      if (!/^[0-9a-f-]{36}$/i.test(id))
-        throw new UsageError(`<id> must be the id of an event, but is “${id}”`);
+      const id = eventIdOf(given);
       const proof = await remote.get<EventProof>(`/events/${id}/proof`);
       const [path] = given.values.get('out') ?? [];
       if (path !== undefined)

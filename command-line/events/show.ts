@@ -2,10 +2,10 @@ import { plural } from '#shared/format.ts';
 import type { Event } from '#shared/rest/events.ts';
 import type { EventTrace, RecordedEvent } from '#shared/rest/recorded-event.ts';
 import type { Command } from '../arguments/command.ts';
-import { UsageError } from '../arguments/usage-error.ts';
 import { cellOf } from '../output/columns.ts';
 import { type Paint, paintOf } from '../output/paint.ts';
 import { REMOTE_OPTIONS, withRemote } from '../remote/remote.ts';
+import { eventIdOf } from './event-id.ts';
 import { summaryLine } from './lines.ts';
 
 export const eventsShow: Command = {
@@ -20,11 +20,7 @@ export const eventsShow: Command = {
   examples: ['events show 01985f3e-…', 'events show 01985f3e-… --trace'],
   run: (given, terminal) =>
     withRemote(given, terminal, async (remote) => {
-      const {
-        positionals: [id = ''],
-      } = given;
-      if (!/^[0-9a-f-]{36}$/i.test(id))
-        throw new UsageError(`<id> must be the id of an event, but is “${id}”`);
+      const id = eventIdOf(given);
       const event = await remote.get<RecordedEvent>(`/events/${id}`);
       const trace = given.flags.has('trace')
         ? await remote.get<EventTrace>(`/events/${id}/trace`)

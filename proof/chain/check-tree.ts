@@ -3,7 +3,7 @@ import type { LogIdentity } from '#kernel/base/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import { type OutsideHead, readOutside, treeHeadFileIn } from '../heads/tree-head-file.ts';
-import { readBlocks } from '../stored/blocks.ts';
+import { BLOCK_EVENTS_MAX, readBlocks } from '../stored/blocks.ts';
 import { GrowingTree, type Tile } from '../tree/growing-tree.ts';
 import { split } from '../tree/hashes.ts';
 import { leavesOf } from '../tree/leaves.ts';
@@ -47,8 +47,6 @@ export const checkTree = async (options: TreeCheckOptions, findings: Findings): 
   if (why !== undefined) wrong(stored.size, why);
 };
 
-/** A block that has the last event of the tree ends before this number more. */
-const BLOCK_EVENTS_MAX = 1_000;
 /** Hashing blocks the event loop. */
 const EVENTS_BETWEEN_BREATHS = 512;
 

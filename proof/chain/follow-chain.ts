@@ -8,7 +8,13 @@ import { type Batch, followAhead } from '#shared/follower/follow-ahead.ts';
 import { type FollowingOptions, FULL_EVENTS, startFollowing } from '#shared/follower/follower.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import { openTreeHeadFile, treeHeadFileIn } from '../heads/tree-head-file.ts';
-import { type ChainEnd, chainEndIn, FIND_CHAIN_END, insertBlock } from '../stored/blocks.ts';
+import {
+  BLOCK_EVENTS_MAX,
+  type ChainEnd,
+  chainEndIn,
+  FIND_CHAIN_END,
+  insertBlock,
+} from '../stored/blocks.ts';
 import { HASH_BYTES } from '../stored/chain.ts';
 import { blockOf, hashesOf } from './block-of.ts';
 import { ChainTree, QUESTIONS } from './grow-tree.ts';
@@ -23,7 +29,6 @@ type ChainDependencies = Pick<
 
 /** Nobody waits for a block, and each costs a transaction, so events are gathered for this time. */
 const REST_MS = 200;
-const BLOCK_EVENTS_MAX = 1_000;
 
 /**
  * Builds the chain beside the log, and the tree over it, in one process at a time: blocks, tiles, the head of the

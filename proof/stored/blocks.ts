@@ -23,6 +23,9 @@ export type Block = {
   readonly head: Buffer;
 };
 
+/** The maximum number of events in a block. */
+export const BLOCK_EVENTS_MAX = 1_000;
+
 /** The end of the chain. */
 export type ChainEnd = Pick<Block, 'count' | 'head' | 'latestAt'> & { readonly position: Position };
 

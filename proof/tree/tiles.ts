@@ -1,5 +1,6 @@
 import { type Answer, type Statement, sendLast } from '#shared/database/pipeline.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
+import { BLOCK_EVENTS_MAX } from '../stored/blocks.ts';
 import { HASH_BYTES } from '../stored/chain.ts';
 import { type Edge, TILE_WIDTH, type Tile } from './growing-tree.ts';
 import { split } from './hashes.ts';
@@ -45,9 +46,6 @@ const SAVE_TREE_HEAD: Statement = {
   text: `insert into audit.tree_head (size, note) values ($1, $2)
     on conflict (only_one) do update set size = excluded.size, note = excluded.note`,
 };
-
-/** A block that has the last of the hashes ends before this number more. */
-const BLOCK_EVENTS_MAX = 1_000;
 
 /** The hashes of the chain of events from index `from` to before `to`, without separators. */
 export const readHashes = async (
