@@ -33,6 +33,7 @@ const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] =
       'import',
       'upgrade',
       'security',
+      'auditors',
       'chaos',
     ],
   ],

@@ -1,0 +1,36 @@
+import { describe, expect, test } from 'vitest';
+import { COMMANDS } from '../command-line/commands.ts';
+import { namedTestsIn, readPage, wrongTests } from './named-tests.ts';
+
+const rows = readPage('docs/auditors.md')
+  .split('\n')
+  .filter((line) => line.startsWith('| ') && !/^\| (?:Rule|QLDB) \|/.test(line))
+  .map((line) => {
+    const cells = line.split(' |').map((cell) => cell.trim());
+    const shownBy = cells.at(-2) ?? '';
+    return {
+      rule: cells[0]?.slice('| '.length) ?? '',
+      answer: cells.find((cell) => /^(?:Yes|Part|No)$/.test(cell)),
+      shownBy,
+      commands: [...shownBy.matchAll(/`annals ([^`]+)`/g)].map(([, name]) => name),
+      requests: [...shownBy.matchAll(/`((?:GET|POST) [^`]+)`/g)].map(([, request = '']) => request),
+    };
+  });
+
+const { operations } = JSON.parse(readPage('domain/contract/operations.json')) as { operations: object };
+/** With each id as `{id}`. */
+const served = new Set(Object.keys(operations).map((each) => each.replaceAll(/\{\w+\}/g, '{id}')));
+
+test('the page has the rules, with each kind of answer', () => {
+  expect(new Set(rows.map(({ answer }) => answer))).toEqual(new Set(['Yes', 'Part', 'No', undefined]));
+  expect(rows.length).toBeGreaterThan(40);
+});
+
+describe.each(rows)('“$rule”', ({ answer, shownBy, commands, requests }) => {
+  test('is shown by commands, requests and tests that exist', () => {
+    if (answer !== 'No') expect(shownBy).not.toBe('');
+    expect(commands.filter((name) => !COMMANDS.some((command) => command.name === name))).toEqual([]);
+    expect(requests.filter((request) => !served.has(request))).toEqual([]);
+    expect(wrongTests(namedTestsIn(shownBy))).toEqual([]);
+  });
+});
