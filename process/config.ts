@@ -81,6 +81,8 @@ export type Config = {
 export type AuditSettings = {
   readonly dir: string;
   readonly headEveryMs: number;
+  /** Where the tree is published as files, if anywhere. */
+  readonly treeUrl?: string | undefined;
   readonly watchEventsPerSecond: number;
 };
 

@@ -210,6 +210,15 @@ export const SETTINGS = {
     description:
       'Interval between signed heads, if there are new events. Events since the last head have no proof outside the database yet.',
   },
+  AUDIT_TREE_URL: {
+    schema: z.string().refine((text) => parseBlobUrl(text) !== undefined, { error: 'no place for files' }),
+    expected:
+      'file: and the path of a folder, such as file:///srv/annals, or s3://bucket/prefix?endpoint=…&region=…',
+    fallbackText: 'none',
+    description:
+      'Where the projector also publishes the Merkle tree over the log, as static files for everybody: a folder, or an S3-compatible bucket.',
+    secret: true,
+  },
   AUDIT_WATCH_EVENTS_PER_SECOND: {
     schema: integer(0, 1_000_000),
     expected: 'a whole number from 0 to 1000000',

@@ -1,6 +1,7 @@
 import type { Registry } from 'prom-client';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { AuditSettings } from '#process/config.ts';
+import { openPublishedFiles } from '#process/engines/open-published-files.ts';
 import { startExecuting } from '#process/operations/execute-operator-commands.ts';
 import {
   finishOperatorCommand,
@@ -49,7 +50,11 @@ export const startAudit = async (dependencies: AuditDependencies): Promise<Async
   opening.use(
     await startHeads({ ...dependencies, files: headFilesIn(settings.dir), everyMs: settings.headEveryMs }),
   );
-  opening.use(await startChain({ ...dependencies, auditDir: settings.dir }));
+  const published =
+    settings.treeUrl === undefined
+      ? undefined
+      : opening.use(await openPublishedFiles(settings.treeUrl, 'AUDIT_TREE_URL'));
+  opening.use(await startChain({ ...dependencies, auditDir: settings.dir, published }));
   const eventsPerSecond = settings.watchEventsPerSecond;
   if (eventsPerSecond > 0) opening.use(await startWatch({ ...dependencies, eventsPerSecond }));
   opening.use(await startVerificationCommands(dependencies));

@@ -5,21 +5,15 @@ import {
   HeadBucketCommand,
   HeadObjectCommand,
   PutObjectCommand,
-  S3Client,
-  S3ServiceException,
+  type S3Client,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { typeOfBlob } from '#shared/blobs/blob-name.ts';
 import type { S3Address } from '#shared/blobs/blob-url.ts';
 import { type Blobs, BlobsUnavailable } from '#shared/blobs/blobs.ts';
 import { type IncomingBody, receive } from '#shared/blobs/incoming-body.ts';
+import { clientOf, inTime, isAbsent } from './client.ts';
 
-const CONNECT_MS = 3_000;
-/** Of silence in the middle of a request. */
-const SILENCE_MAX_MS = 10_000;
-const ATTEMPTS_MAX = 2;
-/** For short requests, including a retry. */
-const ANSWER_MAX_MS = 8_000;
 /** The least size of a part in S3; so much of a body of unknown length is in memory at a time. */
 const PART_BYTES = 5 * 1_048_576;
 
@@ -66,33 +60,6 @@ export const openS3Blobs = (address: S3Address): Blobs => {
   };
 };
 
-const clientOf = ({ endpoint, region, credentials }: S3Address): S3Client =>
-  new S3Client({
-    ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true, region: region ?? 'us-east-1' }),
-    ...(region !== undefined && { region }),
-    ...(credentials && { credentials }),
-    maxAttempts: ATTEMPTS_MAX,
-    // Many compatible servers do not know later kinds of checksums.
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    responseChecksumValidation: 'WHEN_REQUIRED',
-    // It would write to the console; its errors say the same.
-    logger: { debug() {}, info() {}, warn() {}, error() {} },
-    requestHandler: { connectionTimeout: CONNECT_MS, socketTimeout: SILENCE_MAX_MS },
-  });
-
-/** Until the response begins; the time of its body is its reader’s affair. */
-const inTime = async <Answer>(
-  send: (options: { abortSignal: AbortSignal }) => Promise<Answer>,
-): Promise<Answer> => {
-  const waiting = new AbortController();
-  const timer = setTimeout(() => waiting.abort(), ANSWER_MAX_MS);
-  try {
-    return await send({ abortSignal: waiting.signal });
-  } finally {
-    clearTimeout(timer);
-  }
-};
-
 type Object = { readonly Bucket: string; readonly Key: string; readonly ContentType: string };
 type Coming = { readonly incoming: IncomingBody; readonly bytes: number | undefined };
 
@@ -127,16 +94,5 @@ const throwUnavailable = (cause: unknown): never => {
   throw new BlobsUnavailable('the bucket did not answer', { cause });
 };
 
-/**
- * A response to HEAD has no body that could show whether the object or the bucket is absent; the readiness
- * check finds out.
- */
-const ifAbsent = (error: unknown): undefined => {
-  if (
-    error instanceof S3ServiceException &&
-    error.$metadata.httpStatusCode === 404 &&
-    error.name !== 'NoSuchBucket'
-  )
-    return undefined;
-  return throwUnavailable(error);
-};
+/** The readiness check finds out whether the bucket is there. */
+const ifAbsent = (error: unknown): undefined => (isAbsent(error) ? undefined : throwUnavailable(error));

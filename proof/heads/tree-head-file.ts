@@ -8,44 +8,19 @@ import { fileFailure, makeFolder } from '#shared/folder.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import { ownHeadIn } from '../tree/note-key.ts';
 import { originOf, type TreeHead } from '../tree/tree-head.ts';
+import { type Newest, writeNewest } from './write-newest.ts';
 
 /** The newest head of the tree outside the database, where somebody who edits the log cannot change it. */
 export const treeHeadFileIn = (auditDir: string): string => join(auditDir, 'checkpoint');
 
 const WRITE_EVERY_MS = 1_000;
 
-export type TreeHeadFile = AsyncDisposable & {
-  /** Replaces the file within a second, in the background. */
-  offer(note: string): void;
-};
-
+/** Replaces the file within a second, in the background. */
 export const openTreeHeadFile = (
   path: string,
-  { clock, onFailure }: { readonly clock: Clock; onFailure(error: unknown): void },
-): TreeHeadFile => {
-  const stopping = new AbortController();
-  let offered: string | undefined;
-  let running: Promise<void> | undefined;
-  const run = async (): Promise<void> => {
-    while (offered !== undefined) {
-      const note = offered;
-      offered = undefined;
-      await replaceFile(path, note).catch(onFailure);
-      await clock.sleep(WRITE_EVERY_MS, stopping.signal);
-    }
-    running = undefined;
-  };
-  return {
-    offer(note) {
-      offered = note;
-      running ??= run();
-    },
-    async [Symbol.asyncDispose]() {
-      stopping.abort();
-      await running;
-    },
-  };
-};
+  options: { readonly clock: Clock; onFailure(error: unknown): void },
+): Newest<string> =>
+  writeNewest({ ...options, everyMs: WRITE_EVERY_MS, write: (note) => replaceFile(path, note) });
 
 /** A process that has lost its lease without noticing never replaces what its successor has written. */
 const replaceFile = async (path: string, text: string): Promise<void> => {
