@@ -5,7 +5,6 @@ import { accountRemovePasskeys, accountResetSecondFactor, invite, passwordLink }
 import type { Command } from './arguments/command.ts';
 import { auditCheck } from './audit-check.ts';
 import { auditVerify } from './audit-verify.ts';
-import { bench } from './bench/bench.ts';
 import {
   clientDelete,
   clientGrantScopes,
@@ -84,7 +83,7 @@ const GROUPS: readonly Group[] = [
       completion((domain) => groupsOf(domain).flatMap(([, commands]) => commands)),
     ],
   ],
-  ['Installation', [status, doctor, bench]],
+  ['Installation', [status, doctor]],
   ['Events', [events, eventsShow, ...of('proof', [eventsProof])]],
   ['Webhooks', of('webhooks', [webhooksList, webhooksShow, webhooksEnable, webhooksDisable, webhooksTest])],
   ['Deliveries', of('webhooks', [deliveriesList, deliveriesShow, deliveriesResend, deliveriesResendFailed])],

@@ -51,7 +51,7 @@ export const withRemote = async (
 type Access = { readonly url: string; readonly token: Token };
 
 /** The access: a token of the environment, else the client in the options, else the development client. */
-export const readAccess = async (given: Given, terminal: Terminal): Promise<Access> => {
+const readAccess = async (given: Given, terminal: Terminal): Promise<Access> => {
   const { ANNALS_TOKEN: token } = terminal.environment;
   if (token && !given.values.has('client')) return { url: await readUrl(given, terminal), token };
   const { url, clientId, secret: clientSecret } = await readTokenRequest(given, terminal);
