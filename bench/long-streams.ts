@@ -156,7 +156,7 @@ const measure = async (url: string, count: number): Promise<readonly string[]> =
       unlessVersion: undefined,
       mayBeRepeatAfter: 0 as Position,
     };
-    return cpuMs(() => executor.change({ decider, stream, decide: () => [] }, circumstances));
+    return cpuMs(() => executor.change({ decider, stream, decide: () => ({ events: [] }) }, circumstances));
   };
   const reading = {
     domain: publishing,

@@ -20,13 +20,17 @@ export type Target<State, Event> = {
   readonly decider: Folding<State, Event>;
   readonly stream: StreamName;
   /** Checks rights and decides; throws `Rejection` if the caller may not do this or a rule forbids it. */
-  decide(state: State): readonly Event[] | Promise<readonly Event[]>;
-  /** The other streams that the decision read, which must be unchanged when its events are appended. */
-  reads?(): readonly ReadAt[];
-  /** The other aggregates that the decision changes, in the same append. */
-  others?(): readonly Other[];
+  decide(state: State): Decision<Event> | Promise<Decision<Event>>;
   /** Writes to other streams before the append, which will expect the version of `basis`, or refuses it. */
   prepare?(events: readonly Event[], basis: Known<State>, how: Preparing): Promise<void>;
+};
+
+export type Decision<Event> = {
+  readonly events: readonly Event[];
+  /** The other streams that it has read, which must be unchanged when its events are appended. */
+  readonly reads?: readonly ReadAt[];
+  /** The other aggregates that it changes, in the same append. */
+  readonly others?: readonly Other[];
 };
 
 /** With `looksOnly`, writes nothing, and refuses as it would otherwise. */
@@ -84,8 +88,9 @@ const change = async <State, Event extends AnnalsEvent>(
     const earlier = await findOwn(dependencies, target.stream, execution);
     if (earlier) return earlier;
     try {
-      const events = await decide(target, basis, execution);
-      if (events.length > 0) return await append(dependencies, { target, basis, events, execution });
+      const decision = await decide(target, basis, execution);
+      if (decision.events.length > 0)
+        return await append(dependencies, { target, basis, decision, execution });
       // A no-op, like a refusal, is returned only for the current state of the log.
       if (!isRecalled) return { version: basis.version, position: basis.position };
     } catch (error) {
@@ -101,12 +106,12 @@ const decide = async <State, Event>(
   target: Target<State, Event>,
   { state, version }: Known<State>,
   conditions: Conditions,
-): Promise<readonly Event[]> => {
+): Promise<Decision<Event>> => {
   const mismatch = isMet(conditions, version) ? undefined : new Rejection('version_mismatch', { version });
   try {
-    const events = await target.decide(state);
+    const decision = await target.decide(state);
     if (mismatch) throw mismatch;
-    return events;
+    return decision;
   } catch (error) {
     throw mismatch && error instanceof Rejection && ABOUT_CONTENT.has(error.code) ? mismatch : error;
   }
@@ -134,29 +139,32 @@ const create = async <State, Event extends AnnalsEvent>(
   targetOf: (id: number) => Target<State, Event>,
   execution: ExecutionContext,
 ): Promise<Appended & { readonly id: number }> => {
-  let moves = 0;
   const repeated = await findCreated(dependencies, targetOf, execution);
   if (repeated) return repeated;
-  for (let attempt = 0; attempt < IDS_TRIED_MAX; attempt += 1) {
-    const id = execution.ids.aggregate(attempt);
+  for (let taken = 0, conflicts = 0; taken < IDS_TRIED_MAX; ) {
+    const id = execution.ids.aggregate(taken);
     const target = targetOf(id);
     const basis = unwritten(target.decider.initial);
-    const events = await decide(target, basis, NO_CONDITIONS);
+    const decision = await decide(target, basis, NO_CONDITIONS);
     try {
-      return { id, ...(await append(dependencies, { target, basis, events, execution })) };
+      return { id, ...(await append(dependencies, { target, basis, decision, execution })) };
     } catch (error) {
       if (!(error instanceof StaleVersion)) throw error;
-      if (target.reads === undefined || moves >= ATTEMPTS_MAX) continue;
-      // A stream that the decision read has changed; the new id is still free.
-      const { version } = await dependencies.states.load(target.decider, target.stream);
-      if (version > NO_STREAM) continue;
-      moves += 1;
-      attempt -= 1;
-      await pause(moves);
+      if (conflicts < ATTEMPTS_MAX && (await isFree(dependencies, target, decision))) {
+        conflicts += 1;
+        await pause(conflicts);
+      } else taken += 1;
     }
   }
   throw new Rejection('conflict');
 };
+
+/** Whether another stream, which the decision has read, was changed, and not the new one. */
+const isFree = async <State, Event extends AnnalsEvent>(
+  { states }: Dependencies,
+  { decider, stream }: Target<State, Event>,
+  { reads = [] }: Decision<Event>,
+): Promise<boolean> => reads.length > 0 && (await states.load(decider, stream)).version === NO_STREAM;
 
 /** Random, so that conflicting writers do not collide again. */
 const pause = (attempt: number): Promise<void> => delay(randomInt(Math.min(2 ** attempt, BACKOFF_MAX_MS)));
@@ -184,22 +192,22 @@ const findCreated = async <State, Event>(
 type Decided<State, Event> = {
   readonly target: Target<State, Event>;
   readonly basis: Known<State>;
-  readonly events: readonly Event[];
+  readonly decision: Decision<Event>;
   readonly execution: ExecutionContext;
 };
 
 const append = async <State, Event extends AnnalsEvent>(
   dependencies: Dependencies,
-  { target, basis, events, execution }: Decided<State, Event>,
+  { target, basis, decision, execution }: Decided<State, Event>,
 ): Promise<Appended> => {
   const { log, codec, states } = dependencies;
-  const { decider, stream, prepare, reads, others } = target;
+  const { decider, stream, prepare } = target;
+  const { events, reads = [], others = [] } = decision;
   // The key of a person is made to encode its creation, and would stay if that is refused.
   if (basis.version === NO_STREAM) await prepare?.(events, basis, { looksOnly: true });
   const unencoded = events.map((event, ordinal) => ({ id: execution.ids.event(ordinal), event }));
   const encoded = await codec.encodeAll(stream, execution.metadata, unencoded).catch(refuseForErased);
-  const read = reads?.() ?? [];
-  const beside = await encodeOthers(dependencies, others?.() ?? [], { execution, first: events.length });
+  const beside = await encodeOthers(dependencies, others, { execution, first: events.length });
   const also = beside.map(({ other, encoded }) => ({
     stream: other.stream,
     expected: other.version,
@@ -215,9 +223,9 @@ const append = async <State, Event extends AnnalsEvent>(
       ...also.map((each) => [each.stream, each.expected, each.events] as const),
     ],
   );
-  const { also: appendedAlso = [], ...appended } = await (read.length + also.length === 0
+  const { also: appendedAlso = [], ...appended } = await (reads.length + also.length === 0
     ? log.append(stream, basis.version, encoded)
-    : log.append(stream, basis.version, encoded, { reads: read, also }));
+    : log.append(stream, basis.version, encoded, { reads, also }));
   const happened = events.map((event) => ({ ...event, metadata: execution.metadata }));
   states.advance(decider, { stream, from: basis, events: happened, encoded, to: appended });
   for (const [index, to] of appendedAlso.entries()) {

@@ -8,26 +8,18 @@ import { areEqual } from '#kernel/decide/are-equal.ts';
 import { typeOfCommand } from '#kernel/decide/decide.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
 import { contentSchema } from '#kernel/decide/forms.ts';
-import { findBy, lookNowhere } from '#kernel/decide/guards.ts';
+import { findBy } from '#kernel/decide/guards.ts';
 import { readsOf, referencesAfter } from '#kernel/decide/reads.ts';
 import type { AggregateState } from '#kernel/decide/state.ts';
 import type { CommandInfo, Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import { type Caller, isInReach, may } from '#shared/policy.ts';
 import { demand } from '../handling/handler.ts';
 import { changesByPatch, namesWhole, tellsContent } from '../handling/patch-content.ts';
-import {
-  contextOf,
-  type Fence,
-  fenced,
-  preparing,
-  streamOf,
-  type Target,
-  toEvents,
-} from '../handling/target.ts';
+import { contextOf, preparing, streamOf, type Target, toEvents } from '../handling/target.ts';
 import { type FormByPatch, patchesOfItem } from './item-patches.ts';
 import type { Asked, Handle, Parts } from './parts.ts';
 import { partsWritten } from './parts-written.ts';
-import { readAfter } from './read-references.ts';
+import { readAfter, SEEN_NOTHING } from './read-references.ts';
 import { severalOf } from './several.ts';
 
 type Changing = {
@@ -72,16 +64,15 @@ const change = (parts: Parts, { kind, command, formOn }: Changing): Handle => {
   const own = rules[kind.name];
   return async (given, sent) => {
     const id = given[`${kind.name}Id`] as number;
-    const fence: Fence = new Map();
-    const several = severalOf(parts, { kind, command, metadata: sent.execution.metadata });
+    const decideAll = severalOf(parts, { kind, command, metadata: sent.execution.metadata });
     const target: Target = {
       decider,
       stream: streamOf(kind, id),
       async decide(state) {
         const isThere = state.status !== 'absent';
         const fields = isThere ? state.fields : { id };
-        fence.clear();
-        const look = isThere ? await readReferences(kind, fields, { reads, fence }) : lookNowhere;
+        const before = isThere ? await readReferences(kind, fields, { reads }) : SEEN_NOTHING;
+        const { look } = before;
         const demandTo = (operation: string): void => {
           // Otherwise the decider reports that the aggregate does not exist.
           if (isThere || isOfId(domain, kind, operation))
@@ -90,30 +81,28 @@ const change = (parts: Parts, { kind, command, formOn }: Changing): Handle => {
         demandTo(command.name);
         const mayRead = (part: string): boolean =>
           isInReach(sent.caller, operationOf(kind, part), { fields, find: findBy(look) });
-        if (isThere && ofParts.isGone(given, fields, mayRead)) return [];
+        if (isThere && ofParts.isGone(given, fields, mayRead)) return { events: [] };
         const form = formOn(given, state, demandTo);
         for (const right of writes(form, fields)) demandTo(right);
         // The decider says that an aggregate has ended, or never existed.
         if (state.status === 'present')
           await demandReferences.inForm({ kind, command, form, fields }, sent.caller);
-        const moved = { kind, fields, form: command.list ? {} : form, before: look };
-        const both = isThere ? await readAfter(readReferences, moved, { reads, fence }) : look;
+        const moved = { kind, fields, form: command.list ? {} : form, before };
+        const seen = isThere ? await readAfter(readReferences, moved, reads) : before;
         if (moves && state.status === 'present')
           demand(sent.caller, operationOf(kind, command.name), {
-            resource: { fields: referencesAfter(kind, fields, form), find: findBy(both) },
+            resource: { fields: referencesAfter(kind, fields, form), find: findBy(seen.look) },
             hidden: undefined,
           });
-        const happened = await several.decide({
-          ...{ fields, form, look: both, fence, caller: sent.caller },
-          decide: (seen) => decider.decide({ ...form, type }, state, contextOf(sent, seen)),
+        const { happened, ...beside } = await decideAll({
+          ...{ fields, form, seen, caller: sent.caller },
+          decide: (find) => decider.decide({ ...form, type }, state, contextOf(sent, find)),
         });
         await demandReferences.inEvents(happened, { form, fields });
         const events = toEvents(happened);
         own?.refuse(events, sent);
-        return events;
+        return { events, ...beside };
       },
-      ...fenced(reads, fence),
-      ...several.others,
       ...preparing(limits.announce(kind, id, sent.execution.metadata), own?.announce(id, sent)),
     };
     return { id, ...(await executor.change(target, sent.execution)) };

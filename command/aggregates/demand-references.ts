@@ -179,7 +179,7 @@ const isTarget = async (dependencies: Dependencies, named: Named, caller: Caller
     // Everybody may name themselves.
     if (caller.kind === 'user' && isUser(target) && named.id === caller.userId) return true;
     const { fields } = state;
-    const look = await dependencies.readReferences(target, fields);
+    const { look } = await dependencies.readReferences(target, fields);
     return isInReach(caller, right, { fields, find: findBy(look) });
   } catch (error) {
     // Callers who may not read every target must not learn that this one exists and is damaged.

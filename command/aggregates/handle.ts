@@ -12,15 +12,7 @@ import type { CommandInfo, Kind } from '#kernel/registry/registry.ts';
 import { admit, type Caller, may, type Resource } from '#shared/policy.ts';
 import { isDamage } from '#shared/visibility/damage.ts';
 import { type AnyHandler, demand, ownerOf } from '../handling/handler.ts';
-import {
-  contextOf,
-  type Fence,
-  fenced,
-  preparing,
-  streamOf,
-  type Target,
-  toEvents,
-} from '../handling/target.ts';
+import { contextOf, preparing, streamOf, type Target, toEvents } from '../handling/target.ts';
 import { demandOwner } from '../users/demand-owner.ts';
 import { changing, patching } from './change.ts';
 import { createDemandReferences } from './demand-references.ts';
@@ -96,8 +88,7 @@ const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
     const { caller, execution } = sent;
     const named = ownerKey === undefined ? undefined : (given[ownerKey] as UserId | undefined);
     const owner = ownerKey === undefined ? undefined : ownerOf(caller, named, `/${ownerKey}`);
-    const fence: Fence = new Map();
-    const several = severalOf(parts, { kind, command, metadata: execution.metadata });
+    const decideAll = severalOf(parts, { kind, command, metadata: execution.metadata });
     const targetFor = (id: number): Target => ({
       decider,
       stream: streamOf(kind, id),
@@ -105,15 +96,15 @@ const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
         const form: Record<string, unknown> & Command = { ...given, [idKey]: id };
         if (ownerKey !== undefined) form[ownerKey] = owner;
         const { fields } = begin(form, state);
-        fence.clear();
         const demandSent = () => demandReferences.inForm({ kind, command, form, fields: {} }, caller);
-        const look = await readReferences(kind, fields, { isCreation: true, reads, fence }).catch(
+        const seen = await readReferences(kind, fields, { isCreation: true, reads }).catch(
           async (error: unknown) => {
             // A damaged target is reported only to those who may read it.
             await demandSent();
             throw error;
           },
         );
+        const { look } = seen;
         const resource = { fields, find: findBy(look) };
         demand(caller, operation, { resource });
         if (owner !== undefined) demandForOthers(kind, { owner, caller, resource });
@@ -127,17 +118,15 @@ const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
         // A missing owner is reported before other errors in the form, but after a missing parent.
         if (kind.parent === undefined) await demandPresent();
         await demandSent();
-        const events = await several.decide({
-          ...{ fields, form, look, fence, caller },
-          decide: (seen) => decider.decide(form, state, contextOf(sent, seen)),
+        const { happened, ...beside } = await decideAll({
+          ...{ fields, form, seen, caller },
+          decide: (find) => decider.decide(form, state, contextOf(sent, find)),
         });
         if (kind.parent !== undefined) await demandPresent();
         demandPresentParent(parts, { kind, fields, look });
-        await demandReferences.inEvents(events, { form, fields: {} });
-        return toEvents(events);
+        await demandReferences.inEvents(happened, { form, fields: {} });
+        return { events: toEvents(happened), ...beside };
       },
-      ...fenced(reads, fence),
-      ...several.others,
       ...preparing(limits.announce(kind, id, execution.metadata), own?.announce(id, sent)),
     });
     return executor.create(targetFor, execution);

@@ -1,3 +1,4 @@
+import type { StreamName, Version } from '#kernel/base/brands.ts';
 import { targetOf } from '#kernel/base/names.ts';
 import { conditionsIn } from '#kernel/conditions/declared.ts';
 import { type Expression, resolve } from '#kernel/conditions/expression.ts';
@@ -8,11 +9,16 @@ import { type Look, lookNowhere } from '#kernel/decide/guards.ts';
 import { referencesAfter } from '#kernel/decide/reads.ts';
 import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
 import type { Domain, Kind, Row } from '#kernel/registry/registry.ts';
-import { type Fence, streamOf } from '../handling/target.ts';
+import { type Fence, fencedBy, streamOf } from '../handling/target.ts';
 import type { States } from '../states.ts';
 
 /** Reads the current states of the references that a decision depends on. */
-export type ReadReferences = (kind: Kind, fields: Row, more?: ReadOptions) => Promise<Look>;
+export type ReadReferences = (kind: Kind, fields: Row, more?: ReadOptions) => Promise<Seen>;
+
+/** The states that were read, and the fence around those that the decision reads. */
+export type Seen = { readonly look: Look; readonly fence: Fence };
+
+export const SEEN_NOTHING: Seen = { look: lookNowhere, fence: new Map() };
 
 type ReadOptions = {
   readonly also?: Expression | undefined;
@@ -20,17 +26,17 @@ type ReadOptions = {
   readonly isCreation?: boolean;
   /** References that the decision reads; everything read behind them is fenced. */
   readonly reads?: readonly string[];
-  readonly fence?: Fence;
 };
 
 export const createReferenceReader = (domain: Domain, states: States): ReadReferences => {
   const paths = new Map(Object.values(domain.kinds).map((kind) => [kind, pathsOf(domain, kind)]));
   const ofPersons = new Map(Object.values(domain.kinds).map((kind) => [kind, personPaths(kind)]));
-  return async (kind, fields, { also, isCreation = false, reads = [], fence } = {}) => {
+  return async (kind, fields, { also, isCreation = false, reads = [] } = {}) => {
     const asked = paths.get(kind) ?? NOTHING;
     const persons = (isCreation ? ofPersons.get(kind) : undefined) ?? NOTHING;
-    if (asked.size + persons.size === 0 && also === undefined && reads.length === 0) return lookNowhere;
+    if (asked.size + persons.size === 0 && also === undefined && reads.length === 0) return SEEN_NOTHING;
     const found = new Map<string, AggregateState>();
+    const fence = new Map<StreamName, Version>();
     const isRead = (field: string): boolean => reads.includes(field);
     const follow = async (from: Kind, { fields: at, asked, isFenced = isRead }: Following): Promise<void> => {
       for (const [field, further] of asked) {
@@ -41,7 +47,7 @@ export const createReferenceReader = (domain: Domain, states: States): ReadRefer
         const stream = streamOf(target, id);
         const { state, version } = await states.load(deciderOf(domain, target), stream);
         const isHeld = isFenced(field);
-        if (isHeld && fence?.has(stream) === false) fence.set(stream, version);
+        if (isHeld && !fence.has(stream)) fence.set(stream, version);
         found.set(`${target.name} ${id}`, state);
         if (state.status !== 'absent')
           await follow(target, { fields: state.fields, asked: further, isFenced: () => isHeld });
@@ -52,11 +58,11 @@ export const createReferenceReader = (domain: Domain, states: States): ReadRefer
     if (also !== undefined) await follow(kind, { fields, asked: collected(also) });
     const unasked = reads.filter((field) => !asked.has(field));
     await follow(kind, { fields, asked: new Map(unasked.map((field) => [field, NOTHING])) });
-    return (name, id) => found.get(`${name} ${id}`) ?? ABSENT;
+    return { look: (name, id) => found.get(`${name} ${id}`) ?? ABSENT, fence };
   };
 };
 
-type Moving = { readonly kind: Kind; readonly fields: Row; readonly form: Row; readonly before: Look };
+type Moving = { readonly kind: Kind; readonly fields: Row; readonly form: Row; readonly before: Seen };
 
 /**
  * Reads the targets to which a form moves references too: decisions and invariants ask about them. The look
@@ -65,11 +71,13 @@ type Moving = { readonly kind: Kind; readonly fields: Row; readonly form: Row; r
 export const readAfter = async (
   read: ReadReferences,
   { kind, fields, form, before }: Moving,
-  options: Pick<ReadOptions, 'reads' | 'fence'>,
-): Promise<Look> => {
+  reads: readonly string[],
+): Promise<Seen> => {
   const after = referencesAfter(kind, fields, form);
   const isMoved = Object.keys(after).some((name) => after[name] !== fields[name]);
-  return isMoved ? bothOf(before, await read(kind, after, options)) : before;
+  if (!isMoved) return before;
+  const seen = await read(kind, after, { reads });
+  return { look: bothOf(before.look, seen.look), fence: fencedBy(before.fence, seen.fence) };
 };
 
 /** Looks up the earlier states first, then those that the form refers to. */

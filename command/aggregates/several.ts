@@ -7,12 +7,13 @@ import type { AggregateState, Happened } from '#kernel/decide/state.ts';
 import type { CommandInfo, Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import type { Caller } from '#shared/policy.ts';
 import type { Known } from '../decider.ts';
-import type { Other } from '../execute.ts';
+import type { Decision, Other } from '../execute.ts';
 import type { Sent } from '../handling/execution-context.ts';
-import { type Fence, preparing, streamOf, type Target, toEvents } from '../handling/target.ts';
+import { preparing, readsIn, streamOf, toEvents } from '../handling/target.ts';
 import type { States } from '../states.ts';
 import type { DemandReferences, Named } from './demand-references.ts';
 import type { Limits } from './limits.ts';
+import type { Seen } from './read-references.ts';
 
 type Dependencies = {
   readonly domain: Domain;
@@ -36,19 +37,16 @@ type Deciding = {
   /** The fields before the command, and the form. */
   readonly fields: Row;
   readonly form: Row;
-  readonly look: Look;
-  readonly fence: Fence;
+  readonly seen: Seen;
   readonly caller: Caller;
   decide(look: Look): readonly Happened[];
 };
 
-/** The decisions of a command that may change several aggregates. */
-type Several = {
-  /** Decides, and returns the events of the command’s own aggregate. */
-  decide(deciding: Deciding): Promise<readonly Happened[]>;
-  /** The other aggregates of the latest decision; nothing for a command that never changes any. */
-  readonly others: Pick<Target, 'others'>;
-};
+/** The events of the command’s own aggregate, and what else the decision reads and changes. */
+type Decided = Omit<Decision<never>, 'events'> & { readonly happened: readonly Happened[] };
+
+/** Decides a command that may change several aggregates. */
+type Several = (deciding: Deciding) => Promise<Decided>;
 
 type Of = {
   readonly kind: Kind;
@@ -59,48 +57,43 @@ type Of = {
 export const severalOf = (dependencies: Dependencies, { kind, command, metadata }: Of): Several => {
   const { domain, limits, demandReferences } = dependencies;
   const references = alsoOf(kind, command);
-  if (references.length === 0) return { decide: async ({ decide, look }) => decide(look), others: {} };
-  let latest: readonly Other[] = [];
-  return {
-    others: { others: () => latest },
-    async decide(deciding) {
-      latest = [];
-      const { fields, form, fence, caller } = deciding;
-      const { events, look } = await decideReading(dependencies, deciding);
-      const own = events.filter(isEventOf(kind, fields.id));
-      const byStream = Map.groupBy(
-        events.filter((event) => !own.includes(event)),
-        (event) => {
-          const { kind: target, id } = aggregateOf(domain, event);
-          return streamOf(target, id);
-        },
-      );
-      const after = referencesAfter(kind, fields, command.list === undefined ? form : {});
-      const others: (Other & { readonly named: Named })[] = [];
-      for (const [stream, its] of byStream) {
-        const [first] = its;
-        const version = fence.get(stream);
-        if (first === undefined || version === undefined)
-          throw new Error(`${stream} is to change, but was not read`);
-        const { kind: target, id } = aggregateOf(domain, first);
-        const reference = references.find((each) => after[each] === id) ?? '';
-        const named = { key: wire(reference, kind.fields[reference]), target, id };
-        const state = look(target.name, id);
-        const before = state.status === 'present' ? state.fields : {};
-        await demandReferences.inEvents(its, { form: {}, fields: before });
-        const prepare = limits.announce(target, id, metadata);
-        others.push({
-          ...{ decider: deciderOf(domain, target), stream, version, named },
-          ...{ events: toEvents(its), ...preparing(prepare) },
-        });
-      }
-      await demandReferences.ofOthers(
-        others.map(({ named }) => named),
-        caller,
-      );
-      latest = others;
-      return own;
-    },
+  if (references.length === 0)
+    return async ({ decide, seen: { look, fence } }) => ({ happened: decide(look), reads: readsIn(fence) });
+  return async (deciding) => {
+    const { fields, form, caller } = deciding;
+    const { events, look, fence } = await decideReading(dependencies, deciding);
+    const own = events.filter(isEventOf(kind, fields.id));
+    const byStream = Map.groupBy(
+      events.filter((event) => !own.includes(event)),
+      (event) => {
+        const { kind: target, id } = aggregateOf(domain, event);
+        return streamOf(target, id);
+      },
+    );
+    const after = referencesAfter(kind, fields, command.list === undefined ? form : {});
+    const others: (Other & { readonly named: Named })[] = [];
+    for (const [stream, its] of byStream) {
+      const [first] = its;
+      const version = fence.get(stream);
+      if (first === undefined || version === undefined)
+        throw new Error(`${stream} is to change, but was not read`);
+      const { kind: target, id } = aggregateOf(domain, first);
+      const reference = references.find((each) => after[each] === id) ?? '';
+      const named = { key: wire(reference, kind.fields[reference]), target, id };
+      const state = look(target.name, id);
+      const before = state.status === 'present' ? state.fields : {};
+      await demandReferences.inEvents(its, { form: {}, fields: before });
+      const prepare = limits.announce(target, id, metadata);
+      others.push({
+        ...{ decider: deciderOf(domain, target), stream, version, named },
+        ...{ events: toEvents(its), ...preparing(prepare) },
+      });
+    }
+    await demandReferences.ofOthers(
+      others.map(({ named }) => named),
+      caller,
+    );
+    return { happened: own, reads: readsIn(fence), others };
   };
 };
 
@@ -113,13 +106,14 @@ const ROUNDS_MAX = 20;
  */
 const decideReading = async (
   { domain, readTarget }: Dependencies,
-  { look: known, fence, decide }: Deciding,
-): Promise<{ readonly events: readonly Happened[]; readonly look: Look }> => {
+  { seen, decide }: Deciding,
+): Promise<Seen & { readonly events: readonly Happened[] }> => {
   const read = new Map<string, AggregateState>();
+  const fence = new Map(seen.fence);
   for (let round = 0; ; round += 1) {
     const missing = new Map<string, readonly [Kind, number]>();
     const look: Look = (name, id) => {
-      const state = read.get(`${name} ${id}`) ?? known(name, id);
+      const state = read.get(`${name} ${id}`) ?? seen.look(name, id);
       const kind = domain.kinds[name];
       if (state.status === 'absent' && !read.has(`${name} ${id}`) && kind && typeof id === 'number')
         missing.set(`${name} ${id}`, [kind, id]);
@@ -128,7 +122,7 @@ const decideReading = async (
     const decided = attempt(() => decide(look));
     if (missing.size === 0 || round >= ROUNDS_MAX) {
       if ('error' in decided) throw decided.error;
-      return { events: decided.result, look };
+      return { events: decided.result, look, fence };
     }
     for (const [place, [kind, id]] of missing) {
       const stream = streamOf(kind, id);

@@ -3,6 +3,7 @@ import { streamName } from '#kernel/base/events/streams.ts';
 import type { Context, Look } from '#kernel/decide/guards.ts';
 import type { AggregateState, Happened } from '#kernel/decide/state.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
+import type { ReadAt } from '#shared/event-log/event-log.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import { ownOf, userIdOf } from '#shared/policy.ts';
 import type { Target as AnyTarget } from '../execute.ts';
@@ -21,15 +22,15 @@ export const contextOf = ({ caller, execution }: Sent, look: Look): Context => (
 
 type Prepare = NonNullable<Target['prepare']>;
 
-/**
- * The versions of streams that must be unchanged when the events are appended. If a stream was read twice,
- * the first version counts.
- */
-export type Fence = Map<StreamName, Version>;
+/** The versions of streams that must be unchanged when the events are appended. */
+export type Fence = ReadonlyMap<StreamName, Version>;
 
-/** The reads to verify on append; none for commands that read nothing. */
-export const fenced = (reads: readonly string[], fence: Fence): Pick<Target, 'reads'> =>
-  reads.length === 0 ? {} : { reads: () => [...fence].map(([stream, version]) => ({ stream, version })) };
+/** If a stream was read twice, the earlier version counts. */
+export const fencedBy = (earlier: Fence, later: Fence): Fence =>
+  later.size === 0 ? earlier : new Map([...later, ...earlier]);
+
+export const readsIn = (fence: Fence): readonly ReadAt[] =>
+  [...fence].map(([stream, version]) => ({ stream, version }));
 
 /** Runs several preparations in order before the append. */
 export const preparing = (...all: readonly (Prepare | undefined)[]): Pick<Target, 'prepare'> => {

@@ -29,7 +29,7 @@ import { createReferenceReader, type ReadReferences, readAfter } from '../aggreg
 import { type ReadTarget, severalOf, targetReader } from '../aggregates/several.ts';
 import type { Executor } from '../execute.ts';
 import { type ExecutionContext, seededIds } from '../handling/execution-context.ts';
-import { type Fence, fenced, preparing, streamOf, type Target, toEvents } from '../handling/target.ts';
+import { preparing, streamOf, type Target, toEvents } from '../handling/target.ts';
 import type { States } from '../states.ts';
 import { following, type TaskDependencies } from './carry-out.ts';
 import { isOvertaken } from './overtaken.ts';
@@ -244,15 +244,14 @@ const targetOf = (
   { task, metadata }: Reacting,
 ): Target => {
   const { domain, limits, readReferences, demandReferences } = parts;
-  const several = severalOf(parts, { kind, command, metadata });
+  const decideAll = severalOf(parts, { kind, command, metadata });
   const decider = deciderOf(domain, kind);
-  const fence: Fence = new Map();
   return {
     decider,
     stream: streamOf(kind, id),
     async decide(state) {
       // An ended aggregate gets no more commands.
-      if (state.status === 'ended') return [];
+      if (state.status === 'ended') return NOTHING_MORE;
       const { fields } = isCreation
         ? creationOf(kind)(form, state)
         : state.status === 'present'
@@ -263,29 +262,28 @@ const targetOf = (
         list === undefined || task.task !== 'run'
           ? undefined
           : itemsOf(fields, list).find(({ id: itemId }) => itemId === form[list.id.name]);
-      if (list !== undefined && task.task === 'run' && item === undefined) return [];
-      if (await isOvertaken(parts, { kind, command, name: task.name }, item ?? fields)) return [];
-      fence.clear();
-      const before = await readReferences(kind, fields, { also: only, isCreation, reads, fence });
-      const look = await readAfter(readReferences, { kind, fields, form, before }, { reads, fence });
-      if (only !== undefined && !holdsOf(only)(fields, null, findBy(look))) return [];
-      const events = await several.decide({
-        ...{ fields, form, look, fence, caller: SYSTEM },
-        decide: (seen) =>
+      if (list !== undefined && task.task === 'run' && item === undefined) return NOTHING_MORE;
+      if (await isOvertaken(parts, { kind, command, name: task.name }, item ?? fields)) return NOTHING_MORE;
+      const before = await readReferences(kind, fields, { also: only, isCreation, reads });
+      const seen = await readAfter(readReferences, { kind, fields, form, before }, reads);
+      if (only !== undefined && !holdsOf(only)(fields, null, findBy(seen.look))) return NOTHING_MORE;
+      const { happened, ...beside } = await decideAll({
+        ...{ fields, form, seen, caller: SYSTEM },
+        decide: (look) =>
           decider.decide(form as Row & { type: string }, state, {
             callerId: null,
             at: metadata.at,
-            look: seen,
+            look,
           }),
       });
-      await demandReferences.inEvents(events, { form: {}, fields: isCreation ? {} : fields });
-      return toEvents(events);
+      await demandReferences.inEvents(happened, { form: {}, fields: isCreation ? {} : fields });
+      return { events: toEvents(happened), ...beside };
     },
-    ...fenced(reads, fence),
-    ...several.others,
     ...preparing(limits.announce(kind, id, metadata)),
   };
 };
+
+const NOTHING_MORE = { events: [] };
 
 /** The id of the first event of a timer’s command. */
 export const eventIdOf = (task: ReactionTask): EventId =>

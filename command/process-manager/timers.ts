@@ -117,11 +117,9 @@ const lookOf = (dependencies: LookDependencies): ((looked: Looked, fence: Fence)
       spent.push({ name: timer.name, causeId: cause.id });
       const only = conditionOf(domain, kind, timer);
       const state = stateAt(history, timerState.dueMs);
-      if (
-        state.status === 'present' &&
-        holdsOf(only)(state.fields, null, findBy(await readReferences(kind, state.fields, { also: only })))
-      )
-        tasks.push(task);
+      if (state.status !== 'present') continue;
+      const { look } = await readReferences(kind, state.fields, { also: only });
+      if (holdsOf(only)(state.fields, null, findBy(look))) tasks.push(task);
     }
     await inTransaction(
       pool,

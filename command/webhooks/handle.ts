@@ -141,7 +141,7 @@ const handlingWith =
           stream: webhookStream(webhookId),
           async decide(state) {
             demandOn(sent.caller, state);
-            return decide(await commandOn(command, sent, state), state);
+            return { events: decide(await commandOn(command, sent, state), state) };
           },
         };
         return { id: webhookId, ...(await executor.change(target, sent.execution)) };
@@ -197,7 +197,7 @@ const registering =
         demand(caller, OPERATION, { resource: { fields: { owner: ownerId } } });
         await demandOwner({ domain, states }, { ownerId, named: command.ownerId, pointer: POINTER });
         await quota.demandRoom(ownerId);
-        return decide({ ...command, webhookId: id as WebhookId, ...made }, state);
+        return { events: decide({ ...command, webhookId: id as WebhookId, ...made }, state) };
       },
     });
     return quota.take(ownerId, async () => {

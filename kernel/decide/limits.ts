@@ -1,7 +1,6 @@
 import { oncePer } from '../base/once-per.ts';
 import type { RejectionCode } from '../base/rejection.ts';
 import { lookAlikeAddress, sameAddress } from '../base/same-address.ts';
-import { email } from '../base/values.ts';
 import { always, type Expression, resolve } from '../conditions/expression.ts';
 import { factsIn, knowing } from '../conditions/fold.ts';
 import { holdsOf } from '../conditions/holds.ts';
@@ -60,7 +59,7 @@ const sameOf = (
   address: (email: string) => string,
 ): ((value: unknown) => unknown) => {
   if (def?.kind !== 'text') return (value) => value;
-  const same = def.recorded === email ? address : sameText;
+  const same = def.isAddress ? address : sameText;
   return (value) => (typeof value === 'string' ? same(value) : value);
 };
 

@@ -71,6 +71,8 @@ type OfKernel = {
   readonly parts?: readonly Part[];
   /** The number of latest values that the state keeps; the row keeps the last. */
   readonly remembers?: number;
+  /** An e-mail address, of which several spellings are the same. */
+  readonly isAddress?: true;
   /** Converts a secret to the form that may be stored outside the log. */
   readonly concealed?: (value: unknown) => unknown;
 };
@@ -201,7 +203,8 @@ export const markdown = (max: number): Field<string> => ofText(values.text(max))
 export const word = (pattern: RegExp, error: string): Field<string> =>
   ofText(z.string().regex(pattern, { error }));
 /** An e-mail address. @internal */
-export const email = (): Field<string> => ofText(values.email);
+export const email = (): Field<string> =>
+  field({ ...plain('text', ['text', 'String'], values.email), isAddress: true });
 /** A day without a time, as `2026-01-31`. */
 export const date = (): Period => field(plain('date', ['date', 'Date'], values.day));
 /** A timestamp in UTC, as `2026-01-02T03:04:05.678Z`; an event can set it to its own time by `now`. */
