@@ -3,6 +3,7 @@ import { streamName } from '#kernel/base/events/streams.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { anyWebhook } from '#kernel/webhook/webhook.ts';
 import { isPostgres, openConfiguredEventLog } from '#process/engines/open-event-log.ts';
+import { type AuthenticEvents, openAuthenticEvents } from '#shared/authentic-events/authentic-events.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { HeldLeases } from '#shared/database/lease/lease.ts';
 import { openPool } from '#shared/database/pool.ts';
@@ -43,11 +44,15 @@ export const copySomeStreams = async (given: Given, url: string, terminal: Termi
   await using other = openPool({ url: otherDatabase(given, url), ...CONNECTIONS });
   const prefix = optionOf(given, 'to-prefix') ?? config.eventLogPrefix;
   const owner = await readLogOwner(other);
-  await using target = await openTarget(url, { databaseUrl, source, prefix, owner });
   await demandServedDomain(other, domain);
   const masterKey = await openMasterKey(config);
   await using _keys = await openPostgresKeyStore({ pool, masterKey });
   await using _otherKeys = await openPostgresKeyStore({ pool: other, masterKey }).catch(explainKeys);
+  // The database of the other cell says since when its events are authentic.
+  await using authentic = openAuthenticEvents({
+    ...{ pool: other, masterKey, clock: REAL_TIME, log: SILENT, isReader: true },
+  });
+  await using target = await openTarget(url, { databaseUrl, source, prefix, owner, authentic });
   await using standingBy = new AsyncDisposableStack();
   let held: HeldLeases | undefined;
   using checking = showProgress(terminal, 'Checking', isDense);
@@ -96,6 +101,7 @@ export const copySomeStreams = async (given: Given, url: string, terminal: Termi
     );
 };
 
+const SILENT = { info() {}, warn() {}, error() {} };
 const CONNECTIONS = { applicationName: 'annals-command-line', connectionsMax: 4 };
 
 const summary = ({ streams, events, appended }: CopiedStreams): string =>
@@ -128,15 +134,17 @@ type Opening = {
   /** Of the target, if its server is shared. */
   readonly prefix: string;
   readonly owner: LogOwner;
+  /** Gives the copied events the MACs of the target. */
+  readonly authentic: AuthenticEvents | undefined;
 };
 
 /** The log that `--to` names. */
 export const openTarget = async (
   url: string,
-  { databaseUrl, source, prefix, owner: { id } }: Opening,
+  { databaseUrl, source, prefix, authentic, owner: { id } }: Opening,
 ): Promise<EventLog> => {
   const target = await openConfiguredEventLog({
-    ...{ eventLogUrl: url, databaseUrl, clock: REAL_TIME, eventLogPrefix: prefix },
+    ...{ eventLogUrl: url, databaseUrl, clock: REAL_TIME, eventLogPrefix: prefix, authentic },
     // The database follows another log until it is switched to this one.
     ...(!isPostgres(url) && { owner: { id, follows: undefined, isOfCopy: true } }),
   }).catch(nameOption);

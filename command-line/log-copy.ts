@@ -10,6 +10,7 @@ import { demandStopped, switchLog } from '../proof/export/switch-log.ts';
 import type { Command } from './arguments/command.ts';
 import { UsageError } from './arguments/usage-error.ts';
 import { FORMER_LOG } from './former-log.ts';
+import { openAuthentic } from './installation/authentic.ts';
 import { openInstallation } from './installation/installation.ts';
 import { copySomeStreams, explainStop, openTarget } from './log-copy-streams.ts';
 import { number, showProgress } from './output/progress.ts';
@@ -88,7 +89,9 @@ export const logCopy: Command = {
     if (isSwitching) await demandStopped(pool);
     const prefix = values.get('to-prefix')?.[0] ?? config.eventLogPrefix;
     const owner = await keepLogOwner(pool);
-    await using target = await openTarget(url, { databaseUrl, source, prefix, owner });
+    // The copy has MACs of its own, whoever opens it next with this database.
+    await using authentic = await openAuthentic({ config, databaseUrl, mayBegin: true });
+    await using target = await openTarget(url, { databaseUrl, source, prefix, owner, authentic });
     using shown = showProgress(terminal, 'Copying', isDense);
     const copying = {
       source,

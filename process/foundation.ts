@@ -8,6 +8,7 @@ import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type Database, isFirstStart, openDatabase } from '#process/engines/open-database.ts';
 import { openRateLimits } from '#process/engines/open-rate-limits.ts';
+import { type AuthenticEvents, openAuthenticEvents } from '#shared/authentic-events/authentic-events.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { startNamingEvents } from '#shared/cursor-form/cursor-form.ts';
 import { demandWritable } from '#shared/database/demand-writable.ts';
@@ -109,15 +110,16 @@ export const openFoundation = async (
   const auditDir = config.audit.dir;
   const rowProofs = openRowProofs({ auditDir, pool, masterKey, clock, log });
   const erasures = openErasureList(auditDir);
+  const authentic = resources.use(openAuthenticEvents({ pool, masterKey, auditDir, clock, log, isReader }));
   // After all that may refuse the start without it: opening a log that does not exist creates it.
-  const guarded = resources.use(await openLog({ ...context, database, pool, isReader }));
+  const guarded = resources.use(await openLog({ ...context, database, pool, isReader, authentic }));
   const eventLog = traceAppends({ ...guarded, namesEvents }, tracing);
   const rateLimits = resources.use(
     await openLimits(context, { databaseUrl: database.url, installation: eventLog.identity }),
   );
   await demandKeys({ pool, eventLog, erasures }, signal);
   await applyErasures({ domain, pool, keys, erasures, log });
-  watchFoundation(health, { database, pool, eventLog, history: guarded, metrics, isReader });
+  watchFoundation(health, { database, pool, eventLog, history: guarded, authentic, metrics, isReader });
   return {
     domain,
     clock,
@@ -140,15 +142,23 @@ export const openFoundation = async (
 type OfInstallation = { readonly databaseUrl: string; readonly installation: string };
 
 type Opening = Pick<ProcessContext, 'config' | 'log' | 'clock'> &
-  Pick<Watched, 'database' | 'pool' | 'isReader'>;
+  Pick<Watched, 'database' | 'pool' | 'isReader'> & { readonly authentic: AuthenticEvents };
 
-const openLog = async ({ config, log, clock, database, pool, isReader }: Opening): Promise<GuardedLog> => {
+const openLog = async ({
+  config,
+  log,
+  clock,
+  database,
+  pool,
+  isReader,
+  authentic,
+}: Opening): Promise<GuardedLog> => {
   const { eventLogUrl, eventLogPrefix, databaseDirectUrl: directUrl } = config;
   return openGuardedLog({
     ...{ eventLogUrl, eventLogPrefix, databaseUrl: database.url, directUrl },
     owner: isOnSharedServer(eventLogUrl) ? await keepLogOwner(pool) : undefined,
     auditDir: config.audit.dir,
-    ...{ log, clock, isReader },
+    ...{ log, clock, isReader, authentic },
   });
 };
 
@@ -175,6 +185,7 @@ type Watched = {
   readonly pool: Pool;
   readonly eventLog: Pick<EventLog, 'check'>;
   readonly history: Pick<GuardedLog, 'demandHistory'>;
+  readonly authentic: Pick<AuthenticEvents, 'check'>;
   /** Has a metric for each follower. */
   readonly metrics: Registry;
   /** Whether the role only serves reads: it needs neither a writable database nor the log. */
@@ -184,7 +195,7 @@ type Watched = {
 /** Adds the resources of every role to `/readyz`. */
 const watchFoundation = (
   health: Pick<Health, 'add'>,
-  { database, pool, eventLog, history, metrics, isReader }: Watched,
+  { database, pool, eventLog, history, authentic, metrics, isReader }: Watched,
 ): void => {
   health.add('database', async () => {
     const trouble = database.trouble?.();
@@ -194,6 +205,7 @@ const watchFoundation = (
   });
   health.add('event log', () => eventLog.check(), { isRequired: !isReader });
   health.add('event log history', () => demandHistory(history));
+  health.add('authentic events', () => authentic.check(), { isRequired: false });
   if (isReader) return;
   health.add('followers', () => demandMoving(metrics, { isRequired: true }));
   health.add('followers that may lag', () => demandMoving(metrics, { isRequired: false }), {

@@ -1,5 +1,6 @@
 import { END } from '@eventstore/db-client';
 import type { EventId, Position, StreamName, Version } from '#kernel/base/brands.ts';
+import type { AuthenticEvents } from '#shared/authentic-events/authentic-events.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { askAgain } from '#shared/event-log/ask-again.ts';
 import { checkAppend } from '#shared/event-log/check-append.ts';
@@ -14,6 +15,7 @@ import {
 } from '#shared/event-log/event-log.ts';
 import { REQUEST_BUDGET_MS } from '#shared/event-log/request-deadline.ts';
 import { Appender, type AppendTiming } from './append.ts';
+import { appendAuthentic } from './append-authentic.ts';
 import { AppendClient, type Stored } from './append-client.ts';
 import { findCuttable } from './cut-streams.ts';
 import { readEventAt, recordAt } from './event-at.ts';
@@ -22,6 +24,7 @@ import { createFollow, readAfter } from './follow.ts';
 import { createHead } from './head.ts';
 import { findIdentity, keepIdentity, type Owning, readBegin } from './identity.ts';
 import { LiveTail } from './live-tail.ts';
+import { macsIn } from './macs-in.ts';
 import { Neighbours } from './neighbours.ts';
 import { readLast } from './own-page.ts';
 import { NO_PREFIX, settingOf } from './own-streams.ts';
@@ -50,11 +53,14 @@ export const openEventStoreEventLog = async ({
   url,
   clock,
   timing = TIMING,
+  authentic: events,
   ...owning
 }: Owning & {
   url: string;
   clock: Clock;
   timing?: Timing;
+  /** Without it, appended events get no MAC, and no event needs one. */
+  authentic?: AuthenticEvents | undefined;
 }): Promise<EventLog> => {
   await using opening = new AsyncDisposableStack();
   const connection = opening.use(new ReadConnection(url));
@@ -81,7 +87,14 @@ export const openEventStoreEventLog = async ({
   // A user who may not read everything is refused here, before anything is written.
   await ask(whole, 'a read of $all', () => readLast(whole));
   const { identity, begin } = await keepIdentity({ reader: { ...whole, prefix }, appender, found }, owning);
-  const reader: Reader = { ...whole, prefix, begin };
+  const unchecked: Reader = { ...whole, prefix, begin };
+  const authentic = await events?.ofLog({
+    identity,
+    showsMacs: true,
+    head: createHead(unchecked),
+    ...macsIn(unchecked),
+  });
+  const reader: Reader = { ...unchecked, authentic };
   const live = opening.use(new LiveTail(reader, (after, seen) => readAfter(reader, after, seen)));
   const head = createHead(reader);
   const checkReads = createReadCheck({ head, clock, retryBudgetMs: timing.retryBudgetMs });
@@ -96,11 +109,8 @@ export const openEventStoreEventLog = async ({
       // An append of EventStoreDB can expect the version of one stream only.
       if (reads.length > 0)
         throw new InvalidAppend(`EventStoreDB cannot check other streams in an append to ${stream}`);
-      const stored = await appender.append({
-        stream,
-        expected,
-        events: checkAppend(stream, expected, events),
-      });
+      const checked = checkAppend(stream, expected, events);
+      const stored = await appendAuthentic({ reader, appender }, { stream, expected, events: checked });
       await demandSameHistory(stored, seen);
       const { version, position } = stored;
       return { version, position };

@@ -132,7 +132,7 @@ const readPage = async (reader: Reader, after: Position): Promise<LogPage> => {
     if (position <= last)
       throw new Error(`EventStoreDB returned position ${position} after position ${last}`);
     if (isEvent) {
-      events.push(toEvent(record, reader.prefix, position));
+      events.push(toEvent(record, reader, position));
       sizes.push(sizeOf(record, position - last));
       bytes += sizes.at(-1) ?? 0;
     }

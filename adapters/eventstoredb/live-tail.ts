@@ -5,14 +5,16 @@ import { notifyLater } from '#shared/event-log/notify-later.ts';
 import { type LogPage, Tail } from '#shared/event-log/tail.ts';
 import { Notifier } from '#shared/notifier.ts';
 import { isEventOf, type Neighbours } from './neighbours.ts';
-import { NO_PREFIX, type StreamPrefix } from './own-streams.ts';
+import { NO_PREFIX } from './own-streams.ts';
 import { endSubscription, type ReceivedOwn, subscribeOwn } from './own-subscription.ts';
 import type { Reader } from './read.ts';
 import type { ReadConnection } from './read-connection.ts';
-import { isOfTransaction, positionOf, type StoredEvent, toEvent } from './record.ts';
+import { type Decoding, isOfTransaction, positionOf, type StoredEvent, toEvent } from './record.ts';
 
 const REOPEN_MS = 5;
 const REOPEN_MAX_MS = 1_000;
+
+type LiveReader = Pick<Reader, 'connection' | 'clock' | 'prefix' | 'neighbours' | 'authentic'>;
 
 /** Until it is open, followers poll, less often the longer that takes. */
 const LOOKS_EVERY = 4;
@@ -37,7 +39,7 @@ const UNAWAITED_MAX = 2_000;
 export class LiveTail extends Notifier implements AsyncDisposable {
   readonly tail: Tail;
   readonly #connection: ReadConnection;
-  readonly #prefix: StreamPrefix;
+  readonly #decoding: Decoding;
   readonly #neighbours: Neighbours;
   readonly #clock: Clock;
   readonly #closed = new AbortController();
@@ -55,12 +57,12 @@ export class LiveTail extends Notifier implements AsyncDisposable {
   #listening: Promise<void> | undefined;
 
   constructor(
-    { connection, clock, prefix, neighbours }: Pick<Reader, 'connection' | 'clock' | 'prefix' | 'neighbours'>,
+    { connection, clock, neighbours, ...decoding }: LiveReader,
     read: (after: Position, seen: Seen | undefined) => Promise<LogPage>,
   ) {
     super(clock);
     this.#connection = connection;
-    this.#prefix = prefix;
+    this.#decoding = decoding;
     this.#neighbours = neighbours;
     this.#clock = clock;
     this.#notifyLater = notifyLater(() => this.notify(), clock);
@@ -117,8 +119,8 @@ export class LiveTail extends Notifier implements AsyncDisposable {
   async #listenOnce(after: Position): Promise<boolean> {
     if (this.#closed.signal.aborted || after === START) return false;
     const from = this.#isRefused ? (this.tail.newest?.position ?? after) : after;
-    this.#isRefused = this.#prefix !== NO_PREFIX;
-    const subscription = subscribeOwn(this.#connection.client, this.#prefix, from);
+    this.#isRefused = this.#decoding.prefix !== NO_PREFIX;
+    const subscription = subscribeOwn(this.#connection.client, this.#decoding.prefix, from);
     const end = () => endSubscription(subscription);
     this.#closed.signal.addEventListener('abort', end);
     let isOver = false;
@@ -171,7 +173,7 @@ export class LiveTail extends Notifier implements AsyncDisposable {
   }
 
   async #isEvent(stored: StoredEvent, seenSince: Position): Promise<boolean> {
-    const telling = { prefix: this.#prefix, neighbours: this.#neighbours };
+    const telling = { prefix: this.#decoding.prefix, neighbours: this.#neighbours };
     const isEvent = isEventOf(telling, stored, seenSince);
     if (isEvent !== undefined) return isEvent;
     await this.#neighbours.lookUp(stored);
@@ -182,7 +184,7 @@ export class LiveTail extends Notifier implements AsyncDisposable {
   #take(last: Position, stored: StoredEvent, isEvent: boolean): boolean {
     const position = positionOf(stored);
     if (position <= last || this.#unawaited >= UNAWAITED_MAX) return false;
-    const event = isEvent ? toEvent(stored, this.#prefix, position) : undefined;
+    const event = isEvent ? toEvent(stored, this.#decoding, position) : undefined;
     if (!this.tail.push(last, { position, id: stored.id, event })) return false;
     this.#unawaited += 1;
     if (event) this.#notifyLater();

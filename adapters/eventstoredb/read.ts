@@ -1,5 +1,6 @@
 import { BACKWARDS, END, FORWARDS } from '@eventstore/db-client';
 import type { Position, StreamName, Version } from '#kernel/base/brands.ts';
+import type { AuthenticLog } from '#shared/authentic-events/authentic-log.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { LogUnavailable, StreamCut } from '#shared/event-log/errors.ts';
 import { FIRST, type RecordedEvent, type Seen, START } from '#shared/event-log/event-log.ts';
@@ -28,6 +29,8 @@ export type Reader = {
    * which may begin anywhere.
    */
   readonly begin: Seen | undefined;
+  /** Without it, MACs are not checked. */
+  readonly authentic?: AuthenticLog | undefined;
   readonly clock: Clock;
   /** The retry budget of a read while the server is unreachable. */
   readonly retryBudgetMs: number;
@@ -111,7 +114,7 @@ export async function* readStreamPages(
     if (isMissing) return await demandNeverWritten(reader, stream);
     // A stream that is there has its first event, unless that was cut.
     if (events.length === 0 && next === FIRST) throw new StreamCut(stream, { from: FIRST });
-    const page = events.map((event) => toEvent(event, reader.prefix));
+    const page = events.map((event) => toEvent(event, reader));
     for (const { version } of page) next = following(stream, next, version);
     if (page.length > 0) yield page;
     if (!isCut) return;

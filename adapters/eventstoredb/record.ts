@@ -1,5 +1,7 @@
 import type { AllStreamResolvedEvent, ResolvedEvent } from '@eventstore/db-client';
 import type { EventId, Position, StreamName } from '#kernel/base/brands.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
+import type { AuthenticLog } from '#shared/authentic-events/authentic-log.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { contentOf, foreignContent, storableName } from '#shared/event-log/foreign-record.ts';
 import type { StreamPrefix } from './own-streams.ts';
@@ -50,16 +52,30 @@ export const positionOf = ({ id, position }: StoredEvent): Position => {
   return positionAt(position);
 };
 
+/** The place of the MAC in the metadata of a record; the metadata of an event has no such field. */
+const MAC = 'mac';
+
+/** Metadata with a MAC, as JSON text. */
+export const withMac = (metadata: string, mac: string): string =>
+  `${metadata.slice(0, -1)}${metadata === '{}' ? '' : ','}"${MAC}":"${mac}"}`;
+
+export type Decoding = {
+  readonly prefix: StreamPrefix;
+  /** Without it, MACs are not checked. */
+  readonly authentic?: AuthenticLog | undefined;
+};
+
 /** Decodes a record of a stream of the log’s own. A record in binary form has no JSON, whatever its bytes say. */
 export const toEvent = (
   stored: StoredEvent,
-  prefix: StreamPrefix,
+  { prefix, authentic }: Decoding,
   position = positionOf(stored),
 ): RecordedEvent => {
-  const { streamId, revision, id, type, data, metadata, created, isJson } = stored;
+  const { streamId, revision, id, type, data, created, isJson } = stored;
   const isReadable = isJson && !isOfTransaction(stored);
+  const { metadata, mac } = partMac(stored.metadata);
   const content = isReadable ? contentOf({ data, metadata }) : foreignContent({ data, metadata });
-  return {
+  const event: RecordedEvent = {
     position,
     stream: storableName(streamId.slice(prefix.length)) as StreamName,
     version: versionAt(revision),
@@ -68,4 +84,23 @@ export const toEvent = (
     ...content,
     recordedAt: created,
   };
+  if (authentic === undefined) return event;
+  // The text that was stored, because JSON that was written from an object is written the same again.
+  return authentic.admit(event, {
+    data: JSON.stringify(event.data),
+    metadata: JSON.stringify(event.metadata),
+    mac,
+  });
 };
+
+const partMac = (metadata: unknown): { readonly metadata: unknown; readonly mac: string | null } => {
+  if (!hasMac(metadata)) return { metadata, mac: null };
+  const { [MAC]: mac, ...others } = metadata;
+  return { metadata: others, mac };
+};
+
+export const hasMac = (metadata: unknown): metadata is JsonObject & { readonly [MAC]: string } =>
+  typeof metadata === 'object' &&
+  metadata !== null &&
+  MAC in metadata &&
+  typeof (metadata as { readonly mac: unknown }).mac === 'string';

@@ -14,6 +14,7 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import { keepLogOwner, type LogOwner, readLogOwner } from '#shared/event-log/owner/owner.ts';
 import { demandServedDomain } from '#shared/served-domain/served-domain.ts';
 import type { Terminal } from '../terminal.ts';
+import { openAuthentic } from './authentic.ts';
 
 export type Installation = AsyncDisposable & {
   readonly config: Config;
@@ -43,6 +44,8 @@ export const openInstallation = async (
   await using opening = new AsyncDisposableStack();
   const databaseUrl = await reachDatabase(config, opening, mayMake ? { signal } : undefined);
   const { eventLogUrl, eventLogPrefix } = config;
+  const authentic = await openAuthentic({ config, databaseUrl, mayBegin });
+  if (authentic) opening.use(authentic);
   const eventLog = opening.use(
     await openConfiguredEventLog({
       ...{ eventLogUrl, eventLogPrefix },
@@ -50,6 +53,7 @@ export const openInstallation = async (
       databaseUrl,
       directUrl: config.databaseDirectUrl,
       clock: REAL_TIME,
+      authentic,
     }),
   );
   if (!mayBeOfAnother) await demandDomain(databaseUrl, domain);

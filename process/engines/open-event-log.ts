@@ -1,5 +1,6 @@
 import { hostsIn } from '#adapters/eventstoredb/address.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
+import type { AuthenticEvents } from '#shared/authentic-events/authentic-events.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { demandPostgres } from '#shared/database/demand-postgres.ts';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
@@ -21,6 +22,8 @@ type Owning = {
   readonly eventLogPrefix?: string | undefined;
   /** Without one, a shared server is asked for no owner. */
   readonly owner?: LogOwner | undefined;
+  /** Without it, events get no MAC and need none: for a look at a log. */
+  readonly authentic?: AuthenticEvents | undefined;
 };
 
 /**
@@ -75,13 +78,14 @@ export const openEventLog = async ({
   clock,
   eventLogPrefix: prefix,
   owner,
+  authentic,
 }: OpenedLog): Promise<EventLog> => {
   const [scheme] = url.split(':', 1);
   switch (scheme) {
     case 'postgres':
     case 'postgresql': {
       const { openPostgresEventLog } = await import('#shared/event-log/postgres/postgres-event-log.ts');
-      return openPostgresEventLog({ url, directUrl, clock });
+      return openPostgresEventLog({ url, directUrl, clock, authentic });
     }
     case 'esdb':
     case 'esdb+discover': {
@@ -89,7 +93,7 @@ export const openEventLog = async ({
         'EventStoreDB',
         () => import('#adapters/eventstoredb/eventstore-event-log.ts'),
       );
-      return openEventStoreEventLog({ url, clock, prefix, owner });
+      return openEventStoreEventLog({ url, clock, prefix, owner, authentic });
     }
     default:
       throw new Error(`an event log cannot be opened at ${scheme}: – only at postgres: and esdb:`);

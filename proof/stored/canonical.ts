@@ -6,7 +6,9 @@ import type { RecordedEvent } from '#shared/event-log/event-log.ts';
  * One text for each event, whatever engine stored it: RFC 8785 over the decided content, with personal fields
  * still sealed. Positions and the server’s time are left out, because they differ in a copy of the log.
  */
-export const canonicalForm = ({ stream, version, id, type, metadata, data }: Canonical): string => {
+export const canonicalForm = (recorded: Canonical): string => {
+  const { stream, version, id } = recorded;
+  const { type, metadata, data } = recorded.chained ?? recorded;
   const event = { stream, version, id, type, metadata, data };
   const plain = plainForm(event, DEPTH_MAX);
   if (plain !== undefined) return plain;

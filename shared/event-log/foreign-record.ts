@@ -25,6 +25,36 @@ export const foreignContent = ({ data, metadata }: StoredContent): Content => ({
 
 const FOREIGN = 'foreign';
 
+/** The type of a record with the form of an event that no command wrote: nothing takes it for one by its type. */
+const NOT_AUTHENTIC = 'event.not_authentic';
+
+/** Stands for an event without the right MAC, whose data and metadata are JSON text: its type, and what is above. */
+export const refusedContent = ({
+  type,
+  data,
+  metadata,
+}: {
+  readonly type: string;
+  readonly data: string;
+  readonly metadata: string;
+}): Content & { readonly type: string } => ({
+  type: NOT_AUTHENTIC,
+  data: {},
+  metadata: {
+    [FOREIGN]: {
+      type,
+      data: { form: 'a JSON object', ...measured(Buffer.from(data)) },
+      metadata: { form: 'a JSON object', ...measured(Buffer.from(metadata)) },
+    },
+  },
+});
+
+/** The type that a record without the right MAC claims; undefined for any other event. */
+export const refusedType = ({ type, metadata }: { readonly type: string; readonly metadata: JsonObject }) => {
+  const found = metadata[FOREIGN];
+  return type === NOT_AUTHENTIC && isObject(found) ? String(found.type) : undefined;
+};
+
 /** The reason why a record is foreign, in one clause; undefined if its content was JSON objects. */
 export const foreignForm = (metadata: JsonObject): string | undefined => {
   const found = metadata[FOREIGN];
@@ -40,8 +70,13 @@ type Described = { readonly form: string; readonly bytes: number; readonly sha25
 
 const described = (value: unknown): Described => {
   const bytes = value instanceof Uint8Array ? value : Buffer.from(JSON.stringify(value) ?? '');
-  return { form: formOf(value), bytes: bytes.length, sha256: hash('sha256', bytes, 'hex') };
+  return { form: formOf(value), ...measured(bytes) };
 };
+
+const measured = (bytes: Uint8Array): Omit<Described, 'form'> => ({
+  bytes: bytes.length,
+  sha256: hash('sha256', bytes, 'hex'),
+});
 
 const formOf = (value: unknown): string => {
   if (value === undefined) return 'missing';

@@ -13,7 +13,7 @@ import {
 import type { JsonObject } from '#kernel/base/json.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { NewEvent, RecordedEvent } from '#shared/event-log/event-log.ts';
-import { foreignForm } from '#shared/event-log/foreign-record.ts';
+import { foreignForm, refusedType } from '#shared/event-log/foreign-record.ts';
 import type { KeyStore, PersonKey } from '#shared/keys/key-store.ts';
 import { SealBroken } from '#shared/keys/seal.ts';
 import {
@@ -25,7 +25,7 @@ import {
   type EventType,
 } from './catalogue.ts';
 import { checkStream } from './check-stream.ts';
-import { ForeignRecord, KEY_LOST, MalformedEvent, UnknownEventType } from './errors.ts';
+import { ForeignRecord, KEY_LOST, MalformedEvent, NotAuthentic, UnknownEventType } from './errors.ts';
 import { eraseFields, openFields, partClear, partStored, sealFields } from './personal.ts';
 import { upcast } from './upcast.ts';
 
@@ -133,6 +133,8 @@ const decode = (recorded: RecordedEvent, { catalogue, keys }: Decoding): Decoded
 /** Undefined for an event of ours, of whatever release, even if it was damaged since. */
 const foreignIn = ({ type, id, position, metadata }: RecordedEvent): ForeignRecord | undefined => {
   if (hasOurFields(metadata)) return undefined;
+  const claimed = refusedType({ type, metadata });
+  if (claimed !== undefined) return new NotAuthentic({ type: claimed, id, position });
   const reason = foreignForm(metadata) ?? 'its metadata lacks fields that Annals always writes';
   return new ForeignRecord({ type, id, position, reason });
 };

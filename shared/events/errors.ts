@@ -32,7 +32,7 @@ type Malformed = {
 
 /** The event violates its definition, or was changed after it was sealed. */
 export class MalformedEvent extends Error {
-  readonly code: 'malformed_event' | 'foreign_record' = 'malformed_event';
+  readonly code: 'malformed_event' | 'foreign_record' | 'event_not_authentic' = 'malformed_event';
   readonly type: string;
   readonly version: number | null;
   readonly id: EventId;
@@ -51,12 +51,24 @@ export class MalformedEvent extends Error {
 
 /** A record that Annals has not written, in one of its streams: its metadata is not that of our events. */
 export class ForeignRecord extends MalformedEvent {
-  override readonly code = 'foreign_record';
+  override readonly code: 'foreign_record' | 'event_not_authentic' = 'foreign_record';
 
   constructor(malformed: Omit<Malformed, 'version'>) {
     super({ ...malformed, version: null });
     const { type, id, position, reason } = malformed;
     this.name = 'ForeignRecord';
     this.message = `foreign_record: event ${id} (${type}, at position ${position}) was not written by Annals: ${reason}`;
+  }
+}
+
+/** A record with the form of one of our events that no command wrote: somebody has inserted or changed it. */
+export class NotAuthentic extends ForeignRecord {
+  override readonly code = 'event_not_authentic';
+
+  constructor(malformed: Omit<Malformed, 'version' | 'reason'>) {
+    super({ ...malformed, reason: 'its MAC is missing or wrong' });
+    const { type, id, position } = malformed;
+    this.name = 'NotAuthentic';
+    this.message = `event_not_authentic: no command wrote event ${id} (${type}, at position ${position}): its MAC is missing or wrong`;
   }
 }

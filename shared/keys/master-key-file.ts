@@ -7,16 +7,18 @@ import { type MasterKey, parseMasterKey } from './master-key.ts';
 
 const KEY_BYTES = 32;
 
+type Settings = { readonly masterKey: string | undefined; readonly dataDir: string };
+
+/** The master key, if the settings or the data folder have one: for commands that do without. */
+export const findMasterKey = async (settings: Settings): Promise<MasterKey | undefined> =>
+  settings.masterKey !== undefined || (await read(join(settings.dataDir, 'master.key'))) !== undefined
+    ? openMasterKey(settings)
+    : undefined;
+
 /**
  * The master key of the settings, or else the one of the data folder, which is created on the first start.
  */
-export const openMasterKey = async ({
-  masterKey,
-  dataDir,
-}: {
-  masterKey: string | undefined;
-  dataDir: string;
-}): Promise<MasterKey> => {
+export const openMasterKey = async ({ masterKey, dataDir }: Settings): Promise<MasterKey> => {
   if (masterKey !== undefined) return parseMasterKey(masterKey);
   const path = join(dataDir, 'master.key');
   const text = (await read(path)) ?? (await make(path, dataDir));

@@ -40,6 +40,7 @@ type KeyPurpose =
   | 'upload-address'
   | 'snapshot'
   | 'row-proof'
+  | 'event-mac'
   | 'proof-salt';
 
 /** The key of 32 bytes for one purpose, by HKDF-SHA256 (RFC 5869); it reveals nothing about the others. */

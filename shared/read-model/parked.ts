@@ -21,7 +21,7 @@ export const CUT = 'stream_cut: ';
 
 /** Whether Annals has not written the record (`ForeignRecord`): nobody has decided anything by it. */
 export const isForeign = ({ reason }: Pick<Parked, 'reason'>): boolean =>
-  reason.startsWith('foreign_record: ');
+  ['foreign_record: ', 'event_not_authentic: '].some((begin) => reason.startsWith(begin));
 
 export type Listed = Parked & { readonly since: Date };
 

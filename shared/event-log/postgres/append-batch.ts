@@ -1,16 +1,17 @@
-import type pg from 'pg';
-import type { EventId, Position, StreamName } from '#kernel/base/brands.ts';
+import type { EventId, Position, StreamName, Version } from '#kernel/base/brands.ts';
+import type { AuthenticLog } from '#shared/authentic-events/authentic-log.ts';
 import type { CheckedEvent } from '../check-append.ts';
-import type { Appended, ReadAt, RecordedEvent, Seen } from '../event-log.ts';
+import { type Appended, NO_STREAM, type ReadAt, type RecordedEvent, type Seen } from '../event-log.ts';
 import { contentOf } from '../foreign-record.ts';
 import type { Outcomes, ProposedAppend } from './group-commit.ts';
+import { type Reading, readVersions } from './read.ts';
 
 const EXPECT_ANY = -1;
 const SEPARATOR = '\u001e';
 
 const APPEND = {
   name: 'event-log-append',
-  text: 'select id, version, position, recorded_at as "recordedAt", before_id as "beforeId" from event_log.append_recorded($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)',
+  text: 'select id, version, position, recorded_at as "recordedAt", before_id as "beforeId" from event_log.append_authentic($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)',
 };
 
 type Part = Pick<ProposedAppend, 'stream' | 'expected' | 'events'>;
@@ -24,14 +25,37 @@ type StoredBatch = {
   events(): readonly { readonly event: RecordedEvent; readonly bytes: number }[];
 };
 
+type Appending = { readonly outcomes: Outcomes; readonly stored: StoredBatch | undefined };
+
 /**
  * Stores a batch of appends with one statement, which is one transaction, unless the log has lost the seen
  * event. The outcome is undefined for an append whose expectation was wrong.
  */
 export const appendBatch = async (
-  pool: pg.Pool,
+  { pool, authentic }: Reading,
   batch: readonly ProposedAppend[],
-): Promise<{ readonly outcomes: Outcomes; readonly stored: StoredBatch | undefined }> => {
+): Promise<Appending> => {
+  if (authentic === undefined || batch.every(({ expected }) => expected !== 'any'))
+    return appendExact({ pool, authentic }, batch);
+  return appendAny({ pool, authentic }, batch);
+};
+
+/** A MAC covers the version, so appends that expect any version expect the present one. */
+const appendAny = async (reading: Reading, batch: readonly ProposedAppend[]): Promise<Appending> => {
+  const streams = new Set(batch.flatMap(({ expected, stream }) => (expected === 'any' ? [stream] : [])));
+  const versions = await readVersions(reading.pool, streams);
+  return appendExact(
+    reading,
+    batch.map((each) =>
+      each.expected === 'any' ? { ...each, expected: versions.get(each.stream) ?? NO_STREAM } : each,
+    ),
+  );
+};
+
+const appendExact = async (
+  { pool, authentic }: Reading,
+  batch: readonly ProposedAppend[],
+): Promise<Appending> => {
   const seen = newestSeen(batch);
   const parts = batch.flatMap((each) => [...(each.also ?? []), each]);
   // An append with reads, or to several streams, is alone in its batch. Each of its streams is checked before
@@ -40,7 +64,7 @@ export const appendBatch = async (
   const read = [reads.map(({ stream }) => stream), reads.map(({ version }) => version)].map((each) =>
     reads.length === 0 ? null : each.join(SEPARATOR),
   );
-  const values = [...read, seen?.position ?? null, seen?.id ?? null, ...columnsOf(parts)];
+  const values = [...read, seen?.position ?? null, seen?.id ?? null, ...columnsOf(parts, authentic)];
   const { rows } = await pool.query<Row>({ ...APPEND, values });
   const stored = new Map(rows.map((row) => [row.id, row]));
   const lastOf = ({ events }: Pick<ProposedAppend, 'events'>): Appended | undefined => {
@@ -106,9 +130,13 @@ const newestSeen = (batch: readonly Pick<ProposedAppend, 'seen'>[]): Seen | unde
     undefined,
   );
 
-const columnsOf = (batch: readonly Part[]): string[] => {
+const columnsOf = (
+  batch: readonly Part[],
+  authentic: AuthenticLog | undefined,
+): readonly (string | null)[] => {
   const columns: string[][] = Array.from({ length: 8 }, () => []);
   const ahead = new Map<StreamName, number>();
+  const macs: string[] = [];
   for (const { stream, expected, events } of batch) {
     for (const event of events) {
       const offset = (ahead.get(stream) ?? 0) + 1;
@@ -125,7 +153,10 @@ const columnsOf = (batch: readonly Part[]): string[] => {
         String(event.bytes),
       ];
       for (const [index, value] of row.entries()) columns[index]?.push(value);
+      const mac = authentic?.macOf({ ...event, stream, version: (version + offset) as Version });
+      if (mac !== undefined) macs.push(mac);
     }
   }
-  return columns.map((column) => column.join(SEPARATOR));
+  const joined = columns.map((column) => column.join(SEPARATOR));
+  return [...joined, macs.length === 0 ? null : macs.join(SEPARATOR)];
 };

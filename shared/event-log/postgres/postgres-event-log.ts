@@ -1,6 +1,7 @@
 // Over 200 lines, because it is one port: the event log, on the tables that it owns.
 import pg from 'pg';
 import type { EventId, LogIdentity, Position, Version } from '#kernel/base/brands.ts';
+import type { AuthenticEvents } from '#shared/authentic-events/authentic-events.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { demandWritable } from '#shared/database/demand-writable.ts';
 import { isPassing, isUniqueViolation } from '#shared/database/failures.ts';
@@ -9,15 +10,15 @@ import type { NotifierOptions } from '#shared/database/notifier/postgres-notifie
 import { openPool } from '#shared/database/pool.ts';
 import { checkParts } from '../check-append.ts';
 import { LogHole, LogWentBack, StaleVersion } from '../errors.ts';
-import { type Appended, type EventLog, FIRST, type RecordedEvent, type Seen, START } from '../event-log.ts';
+import { type Appended, type EventLog, FIRST, type RecordedEvent, type Seen } from '../event-log.ts';
 import { followTail, type TailFollower } from '../follow-tail.ts';
-import { notifyLater } from '../notify-later.ts';
 import { Tail, type TailPage } from '../tail.ts';
-import { appendBatch } from './append-batch.ts';
-import { GroupCommit, type ProposedAppend, type StoreBatch } from './group-commit.ts';
+import { GroupCommit, type ProposedAppend } from './group-commit.ts';
 import { LogBell } from './log-bell.ts';
+import { macsIn } from './macs-in.ts';
 import {
   findEvent,
+  type Reading,
   readAfter,
   readEventAt,
   readHead,
@@ -28,6 +29,7 @@ import {
 } from './read.ts';
 import { RETRY_BUDGET_MS, withRetries } from './retry.ts';
 import { createReadStanding } from './standing.ts';
+import { type Ring, ringing, storing } from './storing.ts';
 
 const READ_CONNECTIONS_MAX = 4;
 
@@ -37,12 +39,18 @@ const READ_CONNECTIONS_MAX = 4;
  */
 const STATEMENT_TIMEOUT_MS = 3_000;
 
+type Opening = Omit<NotifierOptions, 'channel'> & {
+  /** Without it, appended events get no MAC, and no event needs one. */
+  readonly authentic?: AuthenticEvents | undefined;
+};
+
 /** The event log in PostgreSQL: dense positions in the order of commits, group-committed appends. */
 export const openPostgresEventLog = async ({
   url,
   directUrl,
   clock,
-}: Omit<NotifierOptions, 'channel'>): Promise<EventLog> => {
+  authentic: events,
+}: Opening): Promise<EventLog> => {
   await using opening = new AsyncDisposableStack();
   const { identity, lost } = await prepare(url);
   const within = { url, clock, statementTimeoutMs: STATEMENT_TIMEOUT_MS };
@@ -53,22 +61,22 @@ export const openPostgresEventLog = async ({
     openPool({ ...within, applicationName: 'annals-log-append', connectionsMax: 1 }),
   );
   const bell = opening.use(new LogBell({ url, directUrl, channel: 'annals_event_log', clock }));
+  const authentic = await events?.ofLog({ identity, ...macsIn(readers) });
+  const reading: Reading = { pool: readers, authentic };
   const tail = new Tail({
     clock,
-    read: (after) => readAfter(readers, after),
+    read: (after) => readAfter(reading, after),
     notified: () => bell.notified,
     hasNews: (after, notified) => bell.hasNews(after, notified),
     isListening: () => bell.isListening,
   });
-  const wait: TailFollower['wait'] = (_after, notified, { timeoutMs, signal }) =>
-    bell.wait(notified, timeoutMs, signal);
   const ring = ringing(bell, clock);
   const commits = opening.use(
     new GroupCommit({
       clock,
       isPassing,
       retryBudgetMs: RETRY_BUDGET_MS,
-      store: storing({ writer, tail, ring }),
+      store: storing({ writing: { pool: writer, authentic }, tail, ring }),
     }),
   );
   const resources = opening.move();
@@ -93,11 +101,11 @@ export const openPostgresEventLog = async ({
         .catch((error: unknown) => answerRepeat({ readers, clock, ring }, proposed, error));
     },
     read: (stream, from = FIRST, to = VERSION_MAX) =>
-      readStreamPages(readers, stream, { from, to: Math.min(to, VERSION_MAX) as Version, clock }),
+      readStreamPages(reading, stream, { from, to: Math.min(to, VERSION_MAX) as Version, clock }),
     find: (stream, id, after) => withRetries(() => findEvent(readers, { stream, id, after }), clock),
-    follow: (after, signal, id) => follow({ tail, wait, demandSeen }, after, signal, id),
+    follow: (after, signal, id) => follow({ tail, wait: waiting(bell), demandSeen }, after, signal, id),
     page: async (after, max) =>
-      wholeStart(after, await withRetries(() => readSome(readers, after, max), clock)),
+      wholeStart(after, await withRetries(() => readSome(reading, after, max), clock)),
     eventAt: (position) => withRetries(() => readEventAt(readers, position), clock),
     head: () => withRetries(() => readHead(readers), clock),
     check: () =>
@@ -108,6 +116,11 @@ export const openPostgresEventLog = async ({
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };
+
+const waiting =
+  (bell: LogBell): TailFollower['wait'] =>
+  (_after, notified, { timeoutMs, signal }) =>
+    bell.wait(notified, timeoutMs, signal);
 
 /**
  * Updates the tables and returns the identity of the log. A migration may take longer than any later
@@ -132,30 +145,6 @@ const MARK_LOST = `insert into event_log.lost_history (log)
 
 /** The error that the append raises if the log has lost the seen event. */
 const LOST_HISTORY = 'AN001';
-
-type Ring = (position: Position) => void;
-type Storing = { readonly writer: pg.Pool; readonly tail: Tail; readonly ring: Ring };
-
-const ringing = (bell: LogBell, clock: Clock): Ring => {
-  let newest: Position = START;
-  const ring = notifyLater(() => bell.ring(newest), clock);
-  return (position) => {
-    newest = Math.max(newest, position) as Position;
-    ring();
-  };
-};
-
-/** Stores batches, and hands their events to the followers of this process as they are. */
-const storing =
-  ({ writer, tail, ring }: Storing): StoreBatch =>
-  async (batch) => {
-    const { outcomes, stored } = await appendBatch(writer, batch);
-    if (stored) {
-      tail.append(stored.before, stored.events);
-      ring(stored.last);
-    }
-    return outcomes;
-  };
 
 /** A refused append may be the repeat of a stored one whose response was lost. */
 const answerRepeat = async (

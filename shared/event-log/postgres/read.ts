@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { EventId, LogIdentity, Position, StreamName, Version } from '#kernel/base/brands.ts';
+import type { AuthenticLog } from '#shared/authentic-events/authentic-log.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { isPassing } from '#shared/database/failures.ts';
 import { type Appended, type RecordedEvent, START } from '../event-log.ts';
@@ -22,31 +23,44 @@ type Row = [
   version: number,
   id: string,
   type: string,
-  data: unknown,
-  metadata: unknown,
+  data: string | null,
+  metadata: string,
   recordedAt: Date,
   bytes: number,
+  mac: string | null,
 ];
 
-const toEvent = ([position, stream, version, id, type, data, metadata, recordedAt]: Row): RecordedEvent => ({
-  position: position as Position,
-  stream: stream as StreamName,
-  version: version as Version,
-  id: id as EventId,
-  type,
-  ...contentOf({ data, metadata }),
-  recordedAt,
-});
+/** Shared by reads of the log. Without `authentic`, MACs are not checked. */
+export type Reading = {
+  readonly pool: pg.Pool;
+  readonly authentic?: AuthenticLog | undefined;
+};
+
+const toEvent = (row: Row, authentic: AuthenticLog | undefined): RecordedEvent => {
+  const [position, stream, version, id, type, data, metadata, recordedAt, , mac] = row;
+  if (data === null) throw new TypeError(`the event at position ${position} was read without its data`);
+  const event: RecordedEvent = {
+    position: position as Position,
+    stream: stream as StreamName,
+    version: version as Version,
+    id: id as EventId,
+    type,
+    ...contentOf({ data: JSON.parse(data), metadata: JSON.parse(metadata) }),
+    recordedAt,
+  };
+  return authentic ? authentic.admit(event, { data, metadata, mac }) : event;
+};
 
 export const READ_LOG = {
   name: 'event-log-read-log',
   rowMode: 'array' as const,
   // Includes the event at the position itself, without its content, to show that the log still has it.
-  text: `select position, stream, version, id, type, case when position > $1 then data end, metadata, recorded_at, bytes
+  text: `select position, stream, version, id, type, case when position > $1 then data::text end, metadata::text, recorded_at, bytes,
+      encode(mac, 'hex')
     from (
       select *, sum(bytes) over (order by position) - bytes as bytes_before
       from (
-        select position, stream, version, id, type, data, metadata, recorded_at, case when position > $1 then bytes else 0 end as bytes
+        select position, stream, version, id, type, data, metadata, recorded_at, mac, case when position > $1 then bytes else 0 end as bytes
         from event_log.event where position >= $1 order by position limit $2::integer + 1
       ) next
     ) page
@@ -56,16 +70,16 @@ export const READ_LOG = {
 
 /** The next events after a position, in a page of their own. */
 export const readSome = async (
-  pool: pg.Pool,
+  { pool, authentic }: Reading,
   after: Position,
   max: number,
 ): Promise<readonly RecordedEvent[]> => {
   const { rows } = await pool.query<Row>({ ...READ_LOG, values: [after, Math.min(max, PAGE_EVENTS_MAX)] });
-  return (rows[0]?.[0] === after ? rows.slice(1) : rows.slice(0, max)).map(toEvent);
+  return (rows[0]?.[0] === after ? rows.slice(1) : rows.slice(0, max)).map((row) => toEvent(row, authentic));
 };
 
 /** The next events after a position; none if the server is unreachable. */
-export const readAfter = async (pool: pg.Pool, after: Position): Promise<LogPage> => {
+export const readAfter = async ({ pool, authentic }: Reading, after: Position): Promise<LogPage> => {
   const rows = await pool
     .query<Row>({ ...READ_LOG, values: [after, PAGE_EVENTS_MAX] })
     .then((answer) => answer.rows, orPassing);
@@ -74,7 +88,7 @@ export const readAfter = async (pool: pg.Pool, after: Position): Promise<LogPage
   const [first] = rows;
   const isAt = first?.[0] === after;
   const next = isAt ? rows.slice(1) : rows;
-  const all = next.map(toEvent);
+  const all = next.map((row) => toEvent(row, authentic));
   const events = isCut(next) ? all.slice(0, wholeAppends(all)) : all;
   return {
     at: isAt ? { position: after, id: first[3] as EventId } : undefined,
@@ -97,7 +111,7 @@ const isCut = (rows: readonly Row[]): boolean =>
 const READ_STREAM = {
   name: 'event-log-read-stream',
   rowMode: 'array' as const,
-  text: `select position, stream, version, id, type, data, metadata, recorded_at, bytes
+  text: `select position, stream, version, id, type, data::text, metadata::text, recorded_at, bytes, encode(mac, 'hex')
     from (
       select *, sum(bytes) over (order by version) - bytes as bytes_before
       from (
@@ -109,7 +123,7 @@ const READ_STREAM = {
 };
 
 export async function* readStreamPages(
-  pool: pg.Pool,
+  { pool, authentic }: Reading,
   stream: StreamName,
   { from, to, clock }: { readonly from: Version; readonly to: Version; readonly clock: Clock },
 ): AsyncGenerator<readonly RecordedEvent[]> {
@@ -118,7 +132,7 @@ export async function* readStreamPages(
       () => pool.query<Row>({ ...READ_STREAM, values: [stream, next, to] }),
       clock,
     );
-    if (rows.length > 0) yield rows.map(toEvent);
+    if (rows.length > 0) yield rows.map((row) => toEvent(row, authentic));
     if (!isCut(rows)) return;
     next += rows.length;
   }
@@ -161,4 +175,22 @@ export const readIdentity = async (pool: pg.Pool): Promise<LogIdentity> => {
   const [row] = rows;
   if (!row) throw new Error('event_log.identity is empty: this database is not an event log, or is damaged');
   return row.id as LogIdentity;
+};
+
+const VERSIONS = {
+  name: 'event-log-versions',
+  text: `select s.stream, (select e.version from event_log.event e where e.stream = s.stream order by e.version desc limit 1) as version
+    from unnest($1::text[]) as s (stream)`,
+};
+
+/** The present versions of streams; none of a stream without events. */
+export const readVersions = async (
+  pool: pg.Pool,
+  streams: ReadonlySet<StreamName>,
+): Promise<ReadonlyMap<StreamName, Version>> => {
+  const { rows } = await pool.query<{ stream: StreamName; version: Version | null }>({
+    ...VERSIONS,
+    values: [[...streams]],
+  });
+  return new Map(rows.flatMap(({ stream, version }) => (version === null ? [] : [[stream, version]])));
 };

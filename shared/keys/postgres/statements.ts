@@ -1,5 +1,9 @@
 import type pg from 'pg';
 import type { UserId } from '#kernel/base/brands.ts';
+import { isUndefinedTable } from '#shared/database/failures.ts';
+import { MasterKeyMismatch } from '../key-store.ts';
+import type { MasterKey } from '../master-key.ts';
+import { createKeyWrap } from './key-wrap.ts';
 
 type KeyRow = { readonly subject: UserId; readonly wrapped: Buffer | null };
 
@@ -92,4 +96,22 @@ export const settleCheckValue = async (pool: pg.Pool, wrapped: Buffer): Promise<
   ]);
   const { rows } = await pool.query<{ wrapped: Buffer }>('select wrapped from public.master_key_check');
   return rows[0]?.wrapped;
+};
+
+/** Whether the keys of the database were written with this master key; undefined if there are none yet. */
+export const isKeyOf = async (
+  pool: Pick<pg.Pool, 'query'>,
+  masterKey: MasterKey,
+): Promise<boolean | undefined> => {
+  try {
+    const { rows } = await pool.query<{ wrapped: Buffer }>('select wrapped from public.master_key_check');
+    const [row] = rows;
+    if (row === undefined) return undefined;
+    createKeyWrap(masterKey).check(row.wrapped);
+    return true;
+  } catch (error) {
+    if (isUndefinedTable(error)) return undefined;
+    if (error instanceof MasterKeyMismatch) return false;
+    throw error;
+  }
 };

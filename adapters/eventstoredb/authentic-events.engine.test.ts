@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
+import { expect } from 'vitest';
+import type { StreamName } from '#kernel/base/brands.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
+import { type EventLog, NO_STREAM, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
+import { readBetween } from '#shared/event-log/read-between.ts';
+import { test as base, ourEvent, thing } from '../../test/engines/authentic-log.ts';
+import { ours } from '../../test/engines/eventstoredb/ours.ts';
+import { inEventStoreDB } from '../../test/engines/log-engines.ts';
+import { openEventStoreEventLog } from './eventstore-event-log.ts';
+
+/** The same as shared/authentic-events/authentic-events.database.test.ts, as far as EventStoreDB differs. */
+const test = base
+  .extend('startLog', { scope: 'file' }, () => inEventStoreDB)
+  .extend('neighbour', ({ place }, { onCleanup }) => {
+    const client = EventStoreDBClient.connectionString(place.url ?? '');
+    onCleanup(() => client.dispose());
+    return client;
+  });
+
+const allOf = async (log: EventLog): Promise<readonly RecordedEvent[]> =>
+  (await Array.fromAsync(readBetween(log, { after: START, upTo: await log.head() }))).flat();
+
+const REFUSED = 'event.not_authentic';
+
+const rawOf = async (client: EventStoreDBClient, stream: StreamName) => {
+  const found = await Array.fromAsync(client.readStream(ours(stream)));
+  return found.flatMap(({ event }) => (event ? [event] : []));
+};
+
+test('the metadata of each record has a MAC, which no reader of the log sees', async ({
+  place,
+  neighbour,
+}) => {
+  await using opened = await place.open();
+  const [stream, event] = [thing(), ourEvent()];
+  await opened.eventLog.append(stream, NO_STREAM, [
+    event,
+    ourEvent({ 'ü\ud800': ['\u2028', 1e21, -0.5, null] }),
+  ]);
+  await opened.eventLog.append(stream, 'any', [ourEvent()]);
+  const raw = await rawOf(neighbour, stream);
+  for (const { metadata } of raw)
+    expect(metadata).toMatchObject({ mac: expect.stringMatching(/^[0-9a-f]{32}$/) });
+  await using anew = await place.open();
+  for (const log of [opened.eventLog, anew.eventLog]) {
+    const events = await allOf(log);
+    expect(events.map(({ type }) => type)).toEqual(['thing.noted', 'thing.noted', 'thing.noted']);
+    expect(events[0]?.metadata).toEqual(event.metadata);
+  }
+});
+
+test('a record that another client has appended is no event of ours', async ({ place, neighbour }) => {
+  await using opened = await place.open();
+  const [stream, other] = [thing(), thing()];
+  await opened.eventLog.append(stream, NO_STREAM, [ourEvent()]);
+  const [own] = await rawOf(neighbour, stream);
+  const metadata = own?.metadata as JsonObject;
+  const { mac: _, ...bare } = metadata;
+  const data = own?.data as JsonObject;
+  const forged = (its: JsonObject, id: string = randomUUID()) =>
+    jsonEvent({ id, type: 'thing.noted', data, metadata: its });
+  await neighbour.appendToStream(ours(stream), forged(bare));
+  await neighbour.appendToStream(ours(stream), forged(metadata));
+  await neighbour.appendToStream(ours(other), forged(metadata, own?.id));
+  await using anew = await place.open();
+  for (const log of [opened.eventLog, anew.eventLog])
+    expect((await allOf(log)).map(({ type }) => type)).toEqual(['thing.noted', REFUSED, REFUSED, REFUSED]);
+  const [page = []] = await Array.fromAsync(anew.eventLog.read(stream));
+  expect(page.map(({ type }) => type)).toEqual(['thing.noted', REFUSED, REFUSED]);
+  await expect(anew.authentic.check()).rejects.toThrow('3 events that no command wrote');
+});
+
+test('an append that expects any version is stored once, also if it is repeated', async ({ place }) => {
+  await using opened = await place.open();
+  const stream = thing();
+  const events = [ourEvent({ n: 1 }), ourEvent({ n: 2 })];
+  await opened.eventLog.append(stream, 'any', [ourEvent({ n: 0 })]);
+  const first = await opened.eventLog.append(stream, 'any', events);
+  await Promise.all(
+    Array.from({ length: 20 }, (_, n) => opened.eventLog.append(stream, 'any', [ourEvent({ n })])),
+  );
+  expect(await opened.eventLog.append(stream, 'any', events)).toMatchObject(first);
+  const [page = []] = await Array.fromAsync(opened.eventLog.read(stream));
+  expect(page).toHaveLength(23);
+  expect(page.every(({ type }) => type === 'thing.noted')).toBe(true);
+});
+
+test('without any record of since when, a log with MACs is not opened', async ({ place }) => {
+  {
+    await using opened = await place.open();
+    await opened.eventLog.append(thing(), NO_STREAM, [ourEvent()]);
+  }
+  await place.pool.query('delete from public.authentic_events');
+  await expect(place.open({ auditDir: `${place.auditDir}-other` })).rejects.toThrow(
+    'Events of the log have MACs',
+  );
+});
+
+test('two installations on one server have MACs of their own', async ({ place }) => {
+  await using opened = await place.open();
+  const stream = thing();
+  await opened.eventLog.append(stream, NO_STREAM, [ourEvent()]);
+  await using beside = await openEventStoreEventLog({
+    ...{ clock: REAL_TIME, url: place.url ?? '', prefix: 'other', authentic: opened.authentic },
+  });
+  await beside.append(stream, NO_STREAM, [ourEvent({ n: 2 })]);
+  expect((await allOf(beside)).map(({ data }) => data)).toEqual([{ n: 2 }]);
+  expect((await allOf(opened.eventLog)).map(({ data }) => data)).toEqual([{ n: 1 }]);
+});

@@ -1,0 +1,41 @@
+import type { Config } from '#process/config.ts';
+import { type AuthenticEvents, openAuthenticEvents } from '#shared/authentic-events/authentic-events.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
+import { openPool } from '#shared/database/pool.ts';
+import { findMasterKey, openMasterKey } from '#shared/keys/master-key-file.ts';
+import { isKeyOf } from '#shared/keys/postgres/statements.ts';
+
+type Opening = {
+  readonly config: Config;
+  /** Of the installation whose log it is. */
+  readonly databaseUrl: string;
+  /** Fills an empty log, and so begins it; otherwise nothing is written. */
+  readonly mayBegin: boolean;
+};
+
+/**
+ * The MACs of events for a command. Undefined without the master key of the installation: a command that needs the
+ * key says so itself, and any other shows what is in the log.
+ */
+export const openAuthentic = async ({
+  config,
+  databaseUrl,
+  mayBegin,
+}: Opening): Promise<AuthenticEvents | undefined> => {
+  const masterKey = mayBegin ? await openMasterKey(config) : await findMasterKey(config);
+  if (masterKey === undefined) return undefined;
+  await using opening = new AsyncDisposableStack();
+  const pool = opening.use(
+    openPool({ url: databaseUrl, applicationName: 'annals-command-line', connectionsMax: 1 }),
+  );
+  if ((await isKeyOf(pool, masterKey)) === false) return undefined;
+  const events = opening.use(
+    openAuthenticEvents({
+      ...{ pool, masterKey, auditDir: config.audit.dir, clock: REAL_TIME, isReader: !mayBegin },
+      // The commands that read the log report these events.
+      log: { info() {}, warn() {}, error() {} },
+    }),
+  );
+  const resources = opening.move();
+  return { ...events, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+};

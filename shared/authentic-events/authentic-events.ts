@@ -1,0 +1,189 @@
+import type { LogIdentity, Position } from '#kernel/base/brands.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
+import type { Clock } from '#shared/clock/clock.ts';
+import { migrate } from '#shared/database/migrate.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { START } from '#shared/event-log/event-log.ts';
+import type { MasterKey } from '#shared/keys/master-key.ts';
+import type { Log } from '#shared/log.ts';
+import { NotReady } from '#shared/not-ready.ts';
+import { type AuthenticLog, KeptLog, type RefusedEvent, UPGRADED_WITHIN_MS } from './authentic-log.ts';
+import { createEventMac } from './event-mac.ts';
+import { hasFile, readFileIn, readRow, type Statement, writeFileIn, writeRow } from './statement.ts';
+
+/** A log that is being opened. */
+export type OpenedLog = {
+  readonly identity: LogIdentity;
+  /** Whether earlier releases see the MACs that this engine stores. */
+  readonly showsMacs: boolean;
+  head(): Promise<Position>;
+  /** Whether any event has a MAC; asked only if nothing says since when. */
+  hasMacs(): Promise<boolean>;
+  /** When the newest event without a MAC was stored. */
+  newestBare(): Promise<Date | undefined>;
+};
+
+/** Opens the MACs of logs, as the events of each need them. */
+export type AuthenticEvents = AsyncDisposable & {
+  ofLog(opened: OpenedLog): Promise<AuthenticLog>;
+  /** For `/readyz`: resolves if this process has met no event that no command wrote. */
+  check(): Promise<void>;
+};
+
+type Dependencies = {
+  /** Of the database of the installation, wherever its log is. */
+  readonly pool: Pool;
+  readonly masterKey: MasterKey;
+  /** The folder of the audit; without one, only the database is asked. */
+  readonly auditDir?: string | undefined;
+  readonly clock: Clock;
+  readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
+  /** A process that only reads changes neither the database nor the folder. */
+  readonly isReader?: boolean;
+  /** The operator says that what is in the log now is authentic, although nothing says since when. */
+  readonly mayBeginAnew?: boolean;
+};
+
+/** How often a process looks whether the upgrade is over, or another process has said so. */
+const LOOK_EVERY_MS = 60_000;
+/** The upgrade is over once no event without a MAC was stored for this time. */
+const STILL_MS = 3_600_000;
+
+export const openAuthenticEvents = (dependencies: Dependencies): AuthenticEvents => {
+  const ended = new AbortController();
+  const looking: Promise<void>[] = [];
+  const kept: KeptLog[] = [];
+  return {
+    async ofLog(opened) {
+      const authenticity = new Authenticity(dependencies, opened);
+      const log = await authenticity.open();
+      kept.push(log);
+      looking.push(authenticity.lookNowAndThen(log, ended.signal));
+      return log;
+    },
+    async check() {
+      const [first, ...others] = kept.flatMap(({ refused }) => refused);
+      if (first)
+        throw new NotReady(
+          `The log has ${others.length === 0 ? 'an event' : `${others.length + 1} events`} that no command wrote, first version ${first.version} of ${first.stream} at position ${first.position}: docs/runbooks.md, “Events that no command wrote”.`,
+        );
+    },
+    async [Symbol.asyncDispose]() {
+      ended.abort();
+      await Promise.all(looking);
+    },
+  };
+};
+
+class Authenticity {
+  readonly #dependencies: Dependencies;
+  readonly #opened: OpenedLog;
+  readonly #authenticating;
+
+  constructor(dependencies: Dependencies, opened: OpenedLog) {
+    this.#dependencies = dependencies;
+    this.#opened = opened;
+    const mac = createEventMac(dependencies.masterKey);
+    this.#authenticating = { mac, log: opened.identity };
+  }
+
+  async open(): Promise<KeptLog> {
+    const { pool, isReader = false, clock } = this.#dependencies;
+    if (!isReader) await migrate(pool, 'authentic-events', new URL('./', import.meta.url));
+    const { showsMacs } = this.#opened;
+    const { mac } = this.#authenticating;
+    return new KeptLog(await this.#keep(await this.#find()), {
+      ...{ mac, clock, showsMacs },
+      onRefused: (event) => this.#report(event),
+    });
+  }
+
+  /** Until the upgrade is over, here or for another process. */
+  async lookNowAndThen(log: KeptLog, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#dependencies;
+    while (!signal.aborted) {
+      await clock.sleep(LOOK_EVERY_MS, signal, { ref: false });
+      if (signal.aborted) return;
+      // A database that does not answer now does at the next look.
+      await this.#look(log).catch(() => {});
+    }
+  }
+
+  async #look(log: KeptLog): Promise<void> {
+    const { pool, isReader = false } = this.#dependencies;
+    const found = await readRow(pool, this.#authenticating);
+    if (found !== undefined && found.n > log.statement.n) log.statement = await this.#keep(found);
+    if (log.statement.epochs.length > 0 || isReader || !(await this.#isUpgraded(log.statement))) return;
+    const { statement } = log;
+    const { identity: scope, head } = this.#opened;
+    const epochs = [{ scope, from: await head() }];
+    log.statement = await this.#keep({ ...statement, n: statement.n + 1, epochs });
+    this.#dependencies.log.info(
+      { after: epochs[0]?.from },
+      'From now on, every event of the log needs a MAC.',
+    );
+  }
+
+  async #isUpgraded({ since }: Statement): Promise<boolean> {
+    const nowMs = this.#dependencies.clock.nowMs();
+    if (nowMs < Date.parse(since) + UPGRADED_WITHIN_MS) return false;
+    const bare = await this.#opened.newestBare();
+    return bare === undefined || nowMs > bare.getTime() + STILL_MS;
+  }
+
+  /** The statement about this log with the highest number, or its first one. */
+  async #find(): Promise<Statement> {
+    const { pool, auditDir } = this.#dependencies;
+    const row = await readRow(pool, this.#authenticating);
+    const file = auditDir === undefined ? undefined : await readFileIn(auditDir, this.#authenticating);
+    const found = row !== undefined && row.n >= (file?.n ?? 0) ? row : file;
+    if (found === undefined) return this.#begin();
+    const head = await this.#opened.head();
+    // A log that was restored to an earlier time: its new events need a MAC too.
+    if (!found.epochs.some(({ from }) => from > head)) return found;
+    const epochs = found.epochs.map(({ scope, from }) => ({ scope, from: Math.min(from, head) as Position }));
+    return { ...found, n: found.n + 1, epochs };
+  }
+
+  async #begin(): Promise<Statement> {
+    const { clock, auditDir, mayBeginAnew = false } = this.#dependencies;
+    const { identity: log, head, hasMacs } = this.#opened;
+    const at = await head();
+    const isAnew = at === START || mayBeginAnew;
+    if (!isAnew && ((auditDir !== undefined && (await hasFile(auditDir))) || (await hasMacs())))
+      throw new StartRefused(UNKNOWN_SINCE);
+    const epochs = isAnew ? [{ scope: log, from: at }] : [];
+    return { v: 1, n: 1, log, since: new Date(clock.nowMs()).toISOString(), epochs, decided: {} };
+  }
+
+  /** Writes it wherever it is missing, and returns it. */
+  async #keep(found: Statement): Promise<Statement> {
+    const { pool, auditDir, isReader = false, log } = this.#dependencies;
+    if (isReader) return found;
+    await writeRow(pool, found, this.#authenticating);
+    // Another process may have been faster.
+    const row = (await readRow(pool, this.#authenticating)) ?? found;
+    if (auditDir !== undefined) {
+      const file = await readFileIn(auditDir, this.#authenticating);
+      if ((file?.n ?? 0) < row.n)
+        await writeFileIn(auditDir, row, this.#authenticating).catch((err: unknown) =>
+          log.warn(
+            { err },
+            `It cannot be noted in ${auditDir} since when the events of the log are authentic.`,
+          ),
+        );
+    }
+    return row;
+  }
+
+  #report(event: RefusedEvent): void {
+    this.#dependencies.log.error(
+      event,
+      'The event log has an event that no command wrote: its MAC is missing or wrong. It does not count, and its stream is parked: docs/runbooks.md, “Events that no command wrote”.',
+    );
+  }
+}
+
+const UNKNOWN_SINCE =
+  'Events of the log have MACs, but neither the database nor AUDIT_DIR says from which event on: somebody has removed that, or this database and AUDIT_DIR are not those of the log. ' +
+  'Follow “Events that no command wrote” in docs/runbooks.md.';

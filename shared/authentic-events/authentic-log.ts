@@ -1,0 +1,92 @@
+import type { LogIdentity, Position } from '#kernel/base/brands.ts';
+import { hasOurFields } from '#kernel/base/events/metadata.ts';
+import type { Clock } from '#shared/clock/clock.ts';
+import type { RecordedEvent } from '#shared/event-log/event-log.ts';
+import { refusedContent } from '#shared/event-log/foreign-record.ts';
+import type { EventMac, MacInput } from './event-mac.ts';
+import type { Statement } from './statement.ts';
+
+/** An event about to be stored at a place, with its content as JSON text. */
+type Placed = Omit<MacInput, 'scope'>;
+
+/** The content that an engine has stored, and its MAC in hex. */
+export type StoredContent = { readonly data: string; readonly metadata: string; readonly mac: string | null };
+
+/** The MACs of one log: each event gets one when it is appended, and must have the right one when it is read. */
+export type AuthenticLog = {
+  /** Undefined while processes of an earlier release, which cannot read an event with a MAC, may run. */
+  macOf(event: Placed): string | undefined;
+  /**
+   * The event as it counts: itself, or a record of somebody else if no command wrote it. Everything that reads the
+   * log decodes its events here.
+   */
+  admit(event: RecordedEvent, stored: StoredContent): RecordedEvent;
+  /** The events without the right MAC that this process has met, the first ones. */
+  readonly refused: readonly RefusedEvent[];
+};
+
+export type RefusedEvent = Pick<RecordedEvent, 'stream' | 'version' | 'position'>;
+
+const REFUSED_KEPT_MAX = 100;
+
+/** An upgrade has replaced all processes within this time. */
+export const UPGRADED_WITHIN_MS = 86_400_000;
+
+type Options = {
+  readonly mac: EventMac;
+  readonly clock: Pick<Clock, 'nowMs'>;
+  /** Whether earlier releases see the MACs that this engine stores. */
+  readonly showsMacs: boolean;
+  readonly onRefused: (event: RefusedEvent) => void;
+};
+
+export class KeptLog implements AuthenticLog {
+  readonly #options: Options;
+  readonly #refused = new Map<Position, RefusedEvent>();
+  statement: Statement;
+
+  constructor(statement: Statement, options: Options) {
+    this.statement = statement;
+    this.#options = options;
+  }
+
+  get refused(): readonly RefusedEvent[] {
+    return [...this.#refused.values()];
+  }
+
+  macOf(event: Placed): string | undefined {
+    const { mac, clock, showsMacs } = this.#options;
+    const { epochs, since, log } = this.statement;
+    if (showsMacs && epochs.length === 0 && clock.nowMs() < Date.parse(since) + UPGRADED_WITHIN_MS)
+      return undefined;
+    return mac.ofEvent({ ...event, scope: log });
+  }
+
+  admit(event: RecordedEvent, { data, metadata, mac }: StoredContent): RecordedEvent {
+    const { stream, version, id, type, position } = event;
+    const scope = this.#scopeAt(position);
+    if (scope === undefined) return event;
+    const right = this.#options.mac.ofEvent({ scope, stream, version, id, type, data, metadata });
+    if (mac === right) return event;
+    // Nothing takes a record for an event that lacks what all events have.
+    if (!hasOurFields(event.metadata)) return event;
+    const decided = this.statement.decided[id];
+    const isDecided = decided?.mac === right;
+    if (isDecided && decided.is === 'accepted') return event;
+    const foreign = refusedContent({ type, data, metadata });
+    if (isDecided && decided.is === 'accepted, chained as foreign') return { ...event, chained: foreign };
+    if (!isDecided) this.#note({ stream, version, position });
+    return { ...event, ...foreign };
+  }
+
+  /** The identity with which an event at a position needs a MAC; undefined if it needs none. */
+  #scopeAt(position: Position): LogIdentity | undefined {
+    return this.statement.epochs.findLast(({ from }) => position > from)?.scope;
+  }
+
+  #note(event: RefusedEvent): void {
+    if (this.#refused.has(event.position) || this.#refused.size >= REFUSED_KEPT_MAX) return;
+    this.#refused.set(event.position, event);
+    this.#options.onRefused(event);
+  }
+}

@@ -1,0 +1,49 @@
+import { hash } from 'node:crypto';
+import type { EventId, LogIdentity, StreamName, Version } from '#kernel/base/brands.ts';
+import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
+
+/** An event at its place in a log, with its content as it is stored: the JSON text, byte by byte. */
+export type MacInput = {
+  /** The identity that the log had when the event was appended. */
+  readonly scope: LogIdentity;
+  readonly stream: StreamName;
+  readonly version: Version;
+  readonly id: EventId;
+  readonly type: string;
+  readonly metadata: string;
+  readonly data: string;
+};
+
+/** Authenticates what only a process with the master key may have written. All results are hex. */
+export type EventMac = {
+  ofEvent(input: MacInput): string;
+  ofStatement(statement: string): string;
+};
+
+const BLOCK_BYTES = 64;
+const DIGEST_BYTES = 32;
+/** Of HMAC-SHA256, cut to 128 bits (RFC 2104, 5): nobody can try a MAC without a process that checks it. */
+const MAC_DIGITS = 32;
+
+/**
+ * HMAC-SHA256 with the digits of the derived key as its key: they fill one block of the hash, and are ASCII, so that
+ * one string begins with the inner block. Two calls of `hash` take two thirds of the time of an object of `createHmac`.
+ */
+export const createEventMac = (masterKey: MasterKey): EventMac => {
+  const digits = Buffer.from(deriveKey(masterKey, 'event-mac').toString('hex'), 'latin1');
+  const padded = (pad: number): Buffer => digits.map((byte) => byte ^ pad) as Buffer;
+  const inner = Buffer.from(padded(0x36)).toString('latin1');
+  const outer = Buffer.alloc(BLOCK_BYTES + DIGEST_BYTES);
+  outer.set(padded(0x5c));
+  const mac = (text: string): string => {
+    outer.set(hash('sha256', inner + text, 'buffer'), BLOCK_BYTES);
+    return hash('sha256', outer, 'hex').slice(0, MAC_DIGITS);
+  };
+  return {
+    // JSON has no line break outside of strings, and escapes those in strings; the other fields have none. So no two
+    // events have the same text.
+    ofEvent: ({ scope, stream, version, id, type, metadata, data }) =>
+      mac(`annals event 1\n${scope}\n${stream}\n${version}\n${id}\n${type}\n${metadata}\n${data}`),
+    ofStatement: (statement) => mac(`annals statement 1\n${statement}`),
+  };
+};

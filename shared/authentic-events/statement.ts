@@ -1,0 +1,153 @@
+import { open, readdir, readFile, rename } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import * as z from 'zod';
+import type { LogIdentity, Position } from '#kernel/base/brands.ts';
+import { position } from '#kernel/base/events/fields.ts';
+import { timestamp } from '#kernel/base/values.ts';
+import { isUndefinedTable } from '#shared/database/failures.ts';
+import type { Connection, Pool } from '#shared/database/pool.ts';
+import { makeFolder } from '#shared/folder.ts';
+import type { EventMac } from './event-mac.ts';
+
+/** From which event on the events of a log need a MAC. Only a process with the master key can make one that counts. */
+export type Statement = {
+  readonly v: 1;
+  /** Of two statements about a log, that with the higher number counts, wherever it is. */
+  readonly n: number;
+  readonly log: LogIdentity;
+  /** When the first process of a release with MACs started. */
+  readonly since: string;
+  /** Events after `from` need a MAC with this identity of the log; none while an upgrade is under way. */
+  readonly epochs: readonly Epoch[];
+  /** The decisions of operators about events without the right MAC, by their ids. */
+  readonly decided: Readonly<Record<string, Decision>>;
+};
+
+type Epoch = { readonly scope: LogIdentity; readonly from: Position };
+
+/** `mac` is what the event should have carried: the decision is about this content at this place. */
+type Decision = {
+  readonly mac: string;
+  /** An accepted event counts like any other; the chain may already cover it as a record of somebody else. */
+  readonly is: 'accepted' | 'accepted, chained as foreign' | 'rejected';
+};
+
+const statement = z.object({
+  v: z.literal(1),
+  n: z.int().positive(),
+  log: z.guid(),
+  since: timestamp,
+  epochs: z.array(z.object({ scope: z.guid(), from: position })),
+  decided: z.record(
+    z.string(),
+    z.object({
+      mac: z.string(),
+      is: z.enum(['accepted', 'accepted, chained as foreign', 'rejected']),
+    }),
+  ),
+}) as unknown as z.ZodType<Statement>;
+
+type Authenticating = { readonly log: LogIdentity; readonly mac: Pick<EventMac, 'ofStatement'> };
+type Stored = { readonly statement: string; readonly mac: string };
+
+/** Undefined if it is not about this log, or was not written by a process with the master key. */
+const opened = (stored: Stored | undefined, { log, mac }: Authenticating): Statement | undefined => {
+  if (stored === undefined || mac.ofStatement(stored.statement) !== stored.mac) return undefined;
+  const found = statement.parse(JSON.parse(stored.statement));
+  return found.log === log ? found : undefined;
+};
+
+const closed = (written: Statement, { mac }: Authenticating): Stored => {
+  const text = JSON.stringify(written);
+  return { statement: text, mac: mac.ofStatement(text) };
+};
+
+export const readRow = async (
+  pool: Pick<Pool, 'query'>,
+  authenticating: Authenticating,
+): Promise<Statement | undefined> => {
+  try {
+    const { rows } = await pool.query<Stored>(
+      `select statement, encode(mac, 'hex') as mac from public.authentic_events where log = $1`,
+      [authenticating.log],
+    );
+    return opened(rows[0], authenticating);
+  } catch (error) {
+    if (isUndefinedTable(error)) return undefined;
+    throw error;
+  }
+};
+
+/** Keeps a row that another process has written meanwhile, unless its number is lower or it does not count. */
+export const writeRow = async (
+  pool: Pick<Pool | Connection, 'query'>,
+  written: Statement,
+  authenticating: Authenticating,
+): Promise<void> => {
+  const { statement: text, mac } = closed(written, authenticating);
+  const { rows } = await pool.query<Stored>(
+    `insert into public.authentic_events (log, statement, mac) values ($1, $2, decode($3, 'hex')) on conflict (log) do nothing
+     returning statement, encode(mac, 'hex') as mac`,
+    [written.log, text, mac],
+  );
+  if (rows.length > 0) return;
+  const found = await readRow(pool as Pool, authenticating);
+  if (found !== undefined && found.n >= written.n) return;
+  await pool.query(
+    `update public.authentic_events set statement = $2, mac = decode($3, 'hex') where log = $1`,
+    [written.log, text, mac],
+  );
+};
+
+const PREFIX = 'authentic-events-';
+
+/** Each log has a file of its own, as after `log renew`. */
+const pathIn = (auditDir: string, log: LogIdentity): string =>
+  join(auditDir, `${PREFIX}${log.slice(0, 8)}.json`);
+
+/** A damaged file counts as none. */
+export const readFileIn = async (
+  auditDir: string,
+  authenticating: Authenticating,
+): Promise<Statement | undefined> => {
+  const text = await readFile(pathIn(auditDir, authenticating.log), 'utf8').catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return '';
+      throw error;
+    },
+  );
+  try {
+    return opened(stored.parse(JSON.parse(text)), authenticating);
+  } catch {
+    return undefined;
+  }
+};
+
+const stored = z.object({ statement: z.string(), mac: z.string() });
+
+export const writeFileIn = async (
+  auditDir: string,
+  written: Statement,
+  authenticating: Authenticating,
+): Promise<void> => {
+  await makeFolder(auditDir);
+  const path = pathIn(auditDir, written.log);
+  // Processes on other machines may share the folder.
+  const fresh = `${path}.${hostname()}-${process.pid}`;
+  {
+    await using file = await open(fresh, 'w');
+    await file.writeFile(`${JSON.stringify(closed(written, authenticating))}\n`);
+    await file.sync();
+  }
+  await rename(fresh, path);
+};
+
+/** Whether the folder has a statement about any log. */
+export const hasFile = async (auditDir: string): Promise<boolean> => {
+  const names = await readdir(auditDir).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return [];
+    throw error;
+  });
+  return names.some((name) => name.startsWith(PREFIX) && name.endsWith('.json'));
+};
