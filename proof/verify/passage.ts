@@ -2,6 +2,7 @@ import type { Position, StreamName, Version } from '#kernel/base/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
 import { START } from '#shared/event-log/event-log.ts';
+import { refusedType } from '#shared/event-log/foreign-record.ts';
 import { writeInParts } from '#shared/projection/fill.ts';
 import { useReadModel } from '#shared/projection/schema.ts';
 import type { Parked } from '#shared/read-model/parked.ts';
@@ -54,10 +55,16 @@ export const createPassage = ({
     events: () => taken,
     async take({ events, prepared, damagedElsewhere }, isOfReadModel) {
       checkRising(position, events, findings);
+      const forged = new Set<Position>();
+      for (const { isNotAuthentic, stream, version, position: at, ...event } of events) {
+        if (!isNotAuthentic) continue;
+        forged.add(at);
+        findings.add({ kind: 'event_not_authentic', stream, version, position: at, type: refusedType(event) ?? event.type });
+      }
       // Damaged events of rows are reported as parked, or by the differing rows.
       const ofRows = isOfReadModel ? [] : await withoutParked(pool, prepared.damaged);
       for (const { stream, version, position: at, type, reason } of [...damagedElsewhere, ...ofRows].filter(
-        (event) => !isSkipped(event),
+        (event) => !isSkipped(event) && !forged.has(event.position),
       )) {
         findings.add({ kind: 'event_damaged', stream, version, position: at, type, reason });
       }

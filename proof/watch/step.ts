@@ -7,7 +7,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { StreamCut } from '#shared/event-log/errors.ts';
-import { type EventLog, FIRST } from '#shared/event-log/event-log.ts';
+import { type EventLog, FIRST, type RecordedEvent } from '#shared/event-log/event-log.ts';
 import { isOfThisRelease } from '#shared/projection/definition.ts';
 import { untilAborted } from '#shared/projection/fill.ts';
 import { computeDigestOn, readKeptDigest } from '#shared/projection/kept-digest.ts';
@@ -73,6 +73,7 @@ export const step = async (dependencies: WatchDependencies): Promise<Step> => {
       heads,
       keys: heads.length > 0 ? await readAuditKeys(pool) : [],
     }),
+    ...forgedAmong(events),
     ...(await checkDamage(pool, pages)),
     ...(await compareDerived(dependencies, { after: watched.position, upTo: last.lastPosition, events })).map(
       differenceOf,
@@ -128,6 +129,12 @@ const readBetween = (
   upTo: Position,
 ): Promise<readonly Page[]> =>
   Array.fromAsync(readLog({ eventLog, codec, tables, signal, onHole() {} }, { after, upTo }));
+
+/** Events that no command wrote; they are parked too. */
+const forgedAmong = (events: readonly RecordedEvent[]): readonly Difference[] =>
+  events.flatMap(({ isNotAuthentic, stream, version, position }) =>
+    isNotAuthentic ? [{ kind: 'event_not_authentic', stream, version, position, fields: [] }] : [],
+  );
 
 /** Reports unreadable events that are neither parked nor skipped by an operator. */
 const checkDamage = async (pool: Pool, pages: readonly Page[]): Promise<readonly Difference[]> => {

@@ -75,8 +75,9 @@ export class KeptLog implements AuthenticLog {
     if (isDecided && decided.is === 'accepted') return event;
     const foreign = refusedContent({ type, data, metadata });
     if (isDecided && decided.is === 'accepted, chained as foreign') return { ...event, chained: foreign };
-    if (!isDecided) this.#note({ stream, version, position });
-    return { ...event, ...foreign };
+    if (isDecided) return { ...event, ...foreign };
+    this.#note({ stream, version, position });
+    return { ...event, ...foreign, isNotAuthentic: true };
   }
 
   /** The identity with which an event at a position needs a MAC; undefined if it needs none. */

@@ -56,6 +56,8 @@ const logFinding = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('event_id_repeated'), id: z.string(), positions: z.array(position) }),
   /** It is no event of its type, was changed after it was sealed, or is of a type unknown to this release. */
   z.strictObject({ kind: z.literal('event_damaged'), type: z.string(), reason: z.string(), ...place }),
+  /** No command wrote it: its MAC is missing or wrong. */
+  z.strictObject({ kind: z.literal('event_not_authentic'), type: z.string(), ...place }),
   /**
    * The digest that the projector keeps of a table, or that a signed head states, differs from that of the
    * rows replayed from the same events.
