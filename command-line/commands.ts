@@ -4,6 +4,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { accountRemovePasskeys, accountResetSecondFactor, invite, passwordLink } from './accounts.ts';
 import type { Command } from './arguments/command.ts';
 import { auditCheck } from './audit-check.ts';
+import { auditAccept, auditReject, auditTrustLog } from './audit-decide.ts';
 import { auditVerify } from './audit-verify.ts';
 import {
   clientDelete,
@@ -91,7 +92,14 @@ const GROUPS: readonly Group[] = [
     'Event log',
     [logTail, logShow, importFile, logExport, logImport, logCopy, logRenew, logAcceptServer, logAppend],
   ],
-  ['Proof', [...of('proof', [auditVerify, auditCheck]), replay, ...of('proof', [auditRotateKey])]],
+  [
+    'Proof',
+    [
+      ...of('proof', [auditVerify, auditCheck]),
+      replay,
+      ...of('proof', [auditRotateKey, auditAccept, auditReject, auditTrustLog]),
+    ],
+  ],
   [
     'Read model',
     [

@@ -90,7 +90,7 @@ export const logCopy: Command = {
     const prefix = values.get('to-prefix')?.[0] ?? config.eventLogPrefix;
     const owner = await keepLogOwner(pool);
     // The copy has MACs of its own, whoever opens it next with this database.
-    await using authentic = await openAuthentic({ config, databaseUrl, mayBegin: true });
+    await using authentic = await openAuthentic({ config, databaseUrl, mayBegin: true, isOfCopy: true });
     await using target = await openTarget(url, { databaseUrl, source, prefix, owner, authentic });
     using shown = showProgress(terminal, 'Copying', isDense);
     const copying = {

@@ -1,12 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { isPostgres } from '#process/engines/open-event-log.ts';
+import { renewStatement } from '#shared/authentic-events/change-statement.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { renewIdentity } from '#shared/event-log/postgres/renew-identity.ts';
 import { demandStopped, renameLog } from '../proof/export/switch-log.ts';
 import type { Command } from './arguments/command.ts';
 import { FORMER_LOG } from './former-log.ts';
+import { demandMasterKey } from './installation/authentic.ts';
 import { openInstallation } from './installation/installation.ts';
 
 const CONNECTIONS = { applicationName: 'annals-command-line', connectionsMax: 1 };
@@ -30,13 +32,19 @@ export const logRenew: Command = {
       throw new StartRefused('The log is in EventStoreDB: copy it into an empty log with log copy --switch.');
     await using pool = openPool({ url: databaseUrl, ...CONNECTIONS });
     await untilStopped(pool);
+    const masterKey = await demandMasterKey(config, pool);
+    const auditDir = config.audit.dir;
     await using logPool = openPool({ url: logUrl, ...CONNECTIONS });
     const from = eventLog.identity;
+    const head = await eventLog.head();
     const to = await inTransaction(logPool, async (connection) => {
       const renewed = await renewIdentity(connection);
       // If the log has a database of its own, this one goes first: after a crash in between, the next start
       // is refused.
-      const rename = (rows: typeof connection) => renameLog(rows, { from, to: renewed });
+      const rename = async (rows: typeof connection) => {
+        await renameLog(rows, { from, to: renewed });
+        await renewStatement({ pool: rows, masterKey, auditDir }, { from, to: renewed, head });
+      };
       await (logUrl === databaseUrl ? rename(connection) : inTransaction(pool, rename));
       return renewed;
     });

@@ -9,6 +9,7 @@ import { readBetween } from '#shared/event-log/read-between.ts';
 import { test as base, ourEvent, thing } from '../../test/engines/authentic-log.ts';
 import { ours } from '../../test/engines/eventstoredb/ours.ts';
 import { inEventStoreDB } from '../../test/engines/log-engines.ts';
+import { createTestClock } from '../../test/engines/test-clock.ts';
 import { openEventStoreEventLog } from './eventstore-event-log.ts';
 
 /** The same as shared/authentic-events/authentic-events.database.test.ts, as far as EventStoreDB differs. */
@@ -109,4 +110,25 @@ test('two installations on one server have MACs of their own', async ({ place })
   await beside.append(stream, NO_STREAM, [ourEvent({ n: 2 })]);
   expect((await allOf(beside)).map(({ data }) => data)).toEqual([{ n: 2 }]);
   expect((await allOf(opened.eventLog)).map(({ data }) => data)).toEqual([{ n: 1 }]);
+});
+
+test('a log of an earlier release, which cannot read a MAC, gets none for a day', async ({
+  neighbour,
+  place,
+}) => {
+  const hasMac = async (stream: StreamName) =>
+    (await rawOf(neighbour, stream)).map(({ metadata }) => 'mac' in (metadata as object));
+  await using former = await place.openFormer();
+  await former.append(thing(), NO_STREAM, [ourEvent()]);
+  await using opened = await place.open();
+  await using later = await place.open({ clock: createTestClock(Date.now() + 25 * 3_600_000) });
+  const stream = thing();
+  await opened.eventLog.append(stream, NO_STREAM, [ourEvent()]);
+  await opened.eventLog.append(stream, 'any', [ourEvent()]);
+  await later.eventLog.append(stream, 'any', [ourEvent()]);
+  expect(await hasMac(stream)).toEqual([false, false, true]);
+  for (const log of [opened.eventLog, later.eventLog])
+    expect((await allOf(log)).map(({ type }) => type)).toEqual(
+      Array.from({ length: 4 }, () => 'thing.noted'),
+    );
 });

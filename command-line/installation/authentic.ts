@@ -1,7 +1,9 @@
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Config } from '#process/config.ts';
 import { type AuthenticEvents, openAuthenticEvents } from '#shared/authentic-events/authentic-events.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
-import { openPool } from '#shared/database/pool.ts';
+import { openPool, type Pool } from '#shared/database/pool.ts';
+import type { MasterKey } from '#shared/keys/master-key.ts';
 import { findMasterKey, openMasterKey } from '#shared/keys/master-key-file.ts';
 import { isKeyOf } from '#shared/keys/postgres/statements.ts';
 
@@ -11,6 +13,10 @@ type Opening = {
   readonly databaseUrl: string;
   /** Fills an empty log, and so begins it; otherwise nothing is written. */
   readonly mayBegin: boolean;
+  /** The operator trusts all events that are in the log now, although nothing says since when. */
+  readonly mayBeginAnew?: boolean | undefined;
+  /** A copy is not served yet: no folder knows it. */
+  readonly isOfCopy?: boolean;
 };
 
 /**
@@ -21,6 +27,8 @@ export const openAuthentic = async ({
   config,
   databaseUrl,
   mayBegin,
+  mayBeginAnew = false,
+  isOfCopy = false,
 }: Opening): Promise<AuthenticEvents | undefined> => {
   const masterKey = mayBegin ? await openMasterKey(config) : await findMasterKey(config);
   if (masterKey === undefined) return undefined;
@@ -31,11 +39,22 @@ export const openAuthentic = async ({
   if ((await isKeyOf(pool, masterKey)) === false) return undefined;
   const events = opening.use(
     openAuthenticEvents({
-      ...{ pool, masterKey, auditDir: config.audit.dir, clock: REAL_TIME, isReader: !mayBegin },
+      ...{ pool, masterKey, clock: REAL_TIME, isReader: true, mayBegin, mayBeginAnew },
+      auditDir: isOfCopy ? undefined : config.audit.dir,
       // The commands that read the log report these events.
       log: { info() {}, warn() {}, error() {} },
     }),
   );
   const resources = opening.move();
   return { ...events, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+};
+
+/** The master key of the installation; any other would not be able to say anything about its events. */
+export const demandMasterKey = async (config: Config, pool: Pick<Pool, 'query'>): Promise<MasterKey> => {
+  const masterKey = await findMasterKey(config);
+  if (masterKey === undefined || (await isKeyOf(pool, masterKey)) === false)
+    throw new StartRefused(
+      'The command needs the MASTER_KEY of the installation: set it, or DATA_DIR to the folder that has it.',
+    );
+  return masterKey;
 };

@@ -30,6 +30,8 @@ type Opening = {
   /** It may run before the first start, and begins the log then. */
   readonly mayBegin?: boolean;
   readonly mayBeOfAnother?: boolean;
+  /** Trusts all events that are in the log now, although nothing says since when they are authentic. */
+  readonly mayBeginAnew?: boolean;
 } & Pick<LogOwner, 'looksOnly' | 'takesOver'>;
 
 /**
@@ -38,13 +40,13 @@ type Opening = {
  */
 export const openInstallation = async (
   { domain, environment, signal }: Terminal,
-  { mayMake = false, mayBegin = mayMake, mayBeOfAnother = false, ...owning }: Opening = {},
+  { mayMake = false, mayBegin = mayMake, mayBeOfAnother = false, mayBeginAnew, ...owning }: Opening = {},
 ): Promise<Installation> => {
   const config = loadConfig(environment);
   await using opening = new AsyncDisposableStack();
   const databaseUrl = await reachDatabase(config, opening, mayMake ? { signal } : undefined);
   const { eventLogUrl, eventLogPrefix } = config;
-  const authentic = await openAuthentic({ config, databaseUrl, mayBegin });
+  const authentic = await openAuthentic({ config, databaseUrl, mayBegin, mayBeginAnew });
   if (authentic) opening.use(authentic);
   const eventLog = opening.use(
     await openConfiguredEventLog({

@@ -7,6 +7,7 @@ import {
   type NewEvent,
 } from '#shared/event-log/event-log.ts';
 import type { Canonical } from '../stored/canonical.ts';
+import { demandOneForm } from './one-form.ts';
 
 /** Consecutive events of one stream. */
 type Run = {
@@ -68,7 +69,9 @@ export const appendExpecting = async (
 
 const runsOf = (events: readonly Canonical[]): readonly Run[] => {
   const runs: Run[] = [];
-  for (const { id, type, data, metadata, stream, version } of events) {
+  for (const event of events) {
+    demandOneForm(event);
+    const { id, type, data, metadata, stream, version } = event;
     const bytes = Buffer.byteLength(JSON.stringify(data)) + Buffer.byteLength(JSON.stringify(metadata));
     const run = runs.at(-1);
     const fits =

@@ -8,6 +8,7 @@ import { type AuditKeyDependencies, canonical, openSigner } from '../stored/sign
 import { toLine } from './cloud-event.ts';
 import { LinesFile, openFolder, removeFile, writeWhole } from './folder.ts';
 import { readProof, type SignedManifest, signManifest } from './manifest.ts';
+import { demandOneForm } from './one-form.ts';
 import { exportPersons } from './persons.ts';
 import { MANIFEST, PLAN, type Plan, type Range, readPlan, writePlan } from './plan.ts';
 
@@ -134,6 +135,7 @@ class EventFiles implements AsyncDisposable {
 
   async take(events: readonly RecordedEvent[]): Promise<void> {
     for (const event of events) {
+      demandOneForm(event);
       const line = `${toLine(this.#plan.log, event)}\n`;
       const bytes = Buffer.byteLength(line);
       if (this.#bytes > 0 && this.#bytes + bytes > this.#bytesMax) await this.finish();

@@ -56,10 +56,16 @@ export const createPassage = ({
     async take({ events, prepared, damagedElsewhere }, isOfReadModel) {
       checkRising(position, events, findings);
       const forged = new Set<Position>();
-      for (const { isNotAuthentic, stream, version, position: at, ...event } of events) {
-        if (!isNotAuthentic) continue;
+      for (const { notAuthentic, stream, version, position: at, ...event } of events) {
+        if (notAuthentic === undefined) continue;
         forged.add(at);
-        findings.add({ kind: 'event_not_authentic', stream, version, position: at, type: refusedType(event) ?? event.type });
+        findings.add({
+          kind: 'event_not_authentic',
+          stream,
+          version,
+          position: at,
+          type: refusedType(event) ?? event.type,
+        });
       }
       // Damaged events of rows are reported as parked, or by the differing rows.
       const ofRows = isOfReadModel ? [] : await withoutParked(pool, prepared.damaged);

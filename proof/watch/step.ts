@@ -132,8 +132,10 @@ const readBetween = (
 
 /** Events that no command wrote; they are parked too. */
 const forgedAmong = (events: readonly RecordedEvent[]): readonly Difference[] =>
-  events.flatMap(({ isNotAuthentic, stream, version, position }) =>
-    isNotAuthentic ? [{ kind: 'event_not_authentic', stream, version, position, fields: [] }] : [],
+  events.flatMap(({ notAuthentic, stream, version, position }) =>
+    notAuthentic === undefined
+      ? []
+      : [{ kind: 'event_not_authentic', stream, version, position, fields: [] }],
   );
 
 /** Reports unreadable events that are neither parked nor skipped by an operator. */

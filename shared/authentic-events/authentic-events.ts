@@ -40,6 +40,8 @@ type Dependencies = {
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
   /** A process that only reads changes neither the database nor the folder. */
   readonly isReader?: boolean;
+  /** The same, unless the log has no events: these are its first. */
+  readonly mayBegin?: boolean;
   /** The operator says that what is in the log now is authentic, although nothing says since when. */
   readonly mayBeginAnew?: boolean;
 };
@@ -88,11 +90,10 @@ class Authenticity {
   }
 
   async open(): Promise<KeptLog> {
-    const { pool, isReader = false, clock } = this.#dependencies;
-    if (!isReader) await migrate(pool, 'authentic-events', new URL('./', import.meta.url));
+    const { clock } = this.#dependencies;
     const { showsMacs } = this.#opened;
     const { mac } = this.#authenticating;
-    return new KeptLog(await this.#keep(await this.#find()), {
+    return new KeptLog(await this.#find(), {
       ...{ mac, clock, showsMacs },
       onRefused: (event) => this.#report(event),
     });
@@ -140,26 +141,28 @@ class Authenticity {
     if (found === undefined) return this.#begin();
     const head = await this.#opened.head();
     // A log that was restored to an earlier time: its new events need a MAC too.
-    if (!found.epochs.some(({ from }) => from > head)) return found;
+    if (!found.epochs.some(({ from }) => from > head)) return this.#keep(found);
     const epochs = found.epochs.map(({ scope, from }) => ({ scope, from: Math.min(from, head) as Position }));
-    return { ...found, n: found.n + 1, epochs };
+    return this.#keep({ ...found, n: found.n + 1, epochs });
   }
 
   async #begin(): Promise<Statement> {
-    const { clock, auditDir, mayBeginAnew = false } = this.#dependencies;
+    const { clock, auditDir, mayBegin = false, mayBeginAnew = false } = this.#dependencies;
     const { identity: log, head, hasMacs } = this.#opened;
     const at = await head();
     const isAnew = at === START || mayBeginAnew;
     if (!isAnew && ((auditDir !== undefined && (await hasFile(auditDir))) || (await hasMacs())))
       throw new StartRefused(UNKNOWN_SINCE);
     const epochs = isAnew ? [{ scope: log, from: at }] : [];
-    return { v: 1, n: 1, log, since: new Date(clock.nowMs()).toISOString(), epochs, decided: {} };
+    const since = new Date(clock.nowMs()).toISOString();
+    return this.#keep({ v: 1, n: 1, log, since, epochs, decided: {} }, isAnew && (mayBegin || mayBeginAnew));
   }
 
   /** Writes it wherever it is missing, and returns it. */
-  async #keep(found: Statement): Promise<Statement> {
+  async #keep(found: Statement, isBegun = false): Promise<Statement> {
     const { pool, auditDir, isReader = false, log } = this.#dependencies;
-    if (isReader) return found;
+    if (isReader && !isBegun) return found;
+    await migrate(pool, 'authentic-events', new URL('./', import.meta.url));
     await writeRow(pool, found, this.#authenticating);
     // Another process may have been faster.
     const row = (await readRow(pool, this.#authenticating)) ?? found;

@@ -66,18 +66,19 @@ export class KeptLog implements AuthenticLog {
     const { stream, version, id, type, position } = event;
     const scope = this.#scopeAt(position);
     if (scope === undefined) return event;
-    const right = this.#options.mac.ofEvent({ scope, stream, version, id, type, data, metadata });
-    if (mac === right) return event;
+    const input = { scope, stream, version, id, type, data, metadata };
+    if (mac === this.#options.mac.ofEvent(input)) return event;
     // Nothing takes a record for an event that lacks what all events have.
     if (!hasOurFields(event.metadata)) return event;
     const decided = this.statement.decided[id];
-    const isDecided = decided?.mac === right;
+    const digest = this.#options.mac.digestOf(input);
+    const isDecided = decided?.digest === digest;
     if (isDecided && decided.is === 'accepted') return event;
     const foreign = refusedContent({ type, data, metadata });
     if (isDecided && decided.is === 'accepted, chained as foreign') return { ...event, chained: foreign };
     if (isDecided) return { ...event, ...foreign };
     this.#note({ stream, version, position });
-    return { ...event, ...foreign, isNotAuthentic: true };
+    return { ...event, ...foreign, notAuthentic: digest };
   }
 
   /** The identity with which an event at a position needs a MAC; undefined if it needs none. */

@@ -17,6 +17,8 @@ export type MacInput = {
 /** Authenticates what only a process with the master key may have written. All results are hex. */
 export type EventMac = {
   ofEvent(input: MacInput): string;
+  /** Names the event without a key: whoever reads it cannot make the MAC. */
+  digestOf(input: MacInput): string;
   ofStatement(statement: string): string;
 };
 
@@ -40,10 +42,15 @@ export const createEventMac = (masterKey: MasterKey): EventMac => {
     return hash('sha256', outer, 'hex').slice(0, MAC_DIGITS);
   };
   return {
-    // JSON has no line break outside of strings, and escapes those in strings; the other fields have none. So no two
-    // events have the same text.
-    ofEvent: ({ scope, stream, version, id, type, metadata, data }) =>
-      mac(`annals event 1\n${scope}\n${stream}\n${version}\n${id}\n${type}\n${metadata}\n${data}`),
+    ofEvent: (input) => mac(textOf(input)),
+    digestOf: (input) => hash('sha256', textOf(input)),
     ofStatement: (statement) => mac(`annals statement 1\n${statement}`),
   };
 };
+
+/**
+ * JSON has no line break outside of strings, and escapes those in strings; the other fields have none. So no two
+ * events have the same text.
+ */
+const textOf = ({ scope, stream, version, id, type, metadata, data }: MacInput): string =>
+  `annals event 1\n${scope}\n${stream}\n${version}\n${id}\n${type}\n${metadata}\n${data}`;

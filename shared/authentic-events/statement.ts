@@ -26,9 +26,9 @@ export type Statement = {
 
 type Epoch = { readonly scope: LogIdentity; readonly from: Position };
 
-/** `mac` is what the event should have carried: the decision is about this content at this place. */
-type Decision = {
-  readonly mac: string;
+/** `digest` names the event, so that the decision is about this content at this place alone. */
+export type Decision = {
+  readonly digest: string;
   /** An accepted event counts like any other; the chain may already cover it as a record of somebody else. */
   readonly is: 'accepted' | 'accepted, chained as foreign' | 'rejected';
 };
@@ -42,7 +42,7 @@ const statement = z.object({
   decided: z.record(
     z.string(),
     z.object({
-      mac: z.string(),
+      digest: z.string(),
       is: z.enum(['accepted', 'accepted, chained as foreign', 'rejected']),
     }),
   ),
@@ -69,7 +69,7 @@ export const readRow = async (
 ): Promise<Statement | undefined> => {
   try {
     const { rows } = await pool.query<Stored>(
-      `select statement, encode(mac, 'hex') as mac from public.authentic_events where log = $1`,
+      `select statement, encode(mac, 'hex') as mac from public.authentic_events where of_log = $1`,
       [authenticating.log],
     );
     return opened(rows[0], authenticating);
@@ -87,7 +87,7 @@ export const writeRow = async (
 ): Promise<void> => {
   const { statement: text, mac } = closed(written, authenticating);
   const { rows } = await pool.query<Stored>(
-    `insert into public.authentic_events (log, statement, mac) values ($1, $2, decode($3, 'hex')) on conflict (log) do nothing
+    `insert into public.authentic_events (of_log, statement, mac) values ($1, $2, decode($3, 'hex')) on conflict (of_log) do nothing
      returning statement, encode(mac, 'hex') as mac`,
     [written.log, text, mac],
   );
@@ -95,7 +95,7 @@ export const writeRow = async (
   const found = await readRow(pool as Pool, authenticating);
   if (found !== undefined && found.n >= written.n) return;
   await pool.query(
-    `update public.authentic_events set statement = $2, mac = decode($3, 'hex') where log = $1`,
+    `update public.authentic_events set statement = $2, mac = decode($3, 'hex') where of_log = $1`,
     [written.log, text, mac],
   );
 };

@@ -176,8 +176,8 @@ export type RecordedEvent = NewEvent & {
   readonly position: Position;
   /** When the server stored it, by the server’s clock; the time of the change itself is in the metadata. */
   readonly recordedAt: Date;
-  /** It has the form of one of our events, but not its MAC, and no operator has decided about it. */
-  readonly isNotAuthentic?: true;
+  /** Its digest, if it has the form of one of our events, but not its MAC, and no operator has decided about it. */
+  readonly notAuthentic?: string;
   /** The chain covers this instead, if the event was chained before an operator accepted it. */
   readonly chained?: Pick<NewEvent, 'type' | 'data' | 'metadata'>;
 };

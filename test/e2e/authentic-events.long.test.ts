@@ -142,3 +142,39 @@ test('once it is skipped, the item is read and written as before', async ({
     ({ body }) => body.title === 'Back',
   );
 });
+
+test('an operator rejects it, and everything is proven again', async ({ items: { parked }, line }) => {
+  expect((await line('audit', 'verify')).exit).toBe(1);
+  const rejected = await line('audit', 'reject', parked.stream, '--version', '3', '--yes');
+  expect(rejected, rejected.complaint).toMatchObject({ exit: 0 });
+  const verified = await line('audit', 'verify');
+  expect(verified.output).toContain('Proven');
+  expect((await line('audit', 'reject', '--all', '--yes')).output).toContain('No such event');
+});
+
+test('an operator accepts an event of an earlier release', async ({ ada, ask, get, line, pool, write }) => {
+  const item = await write('Written before');
+  await pool.query(
+    `insert into event_log.event (position, stream, version, id, type, data, metadata, bytes)
+     select (select max(position) + 1 from event_log.event), stream, 2, gen_random_uuid(), 'article.edited',
+       json_build_object('articleId', $2::bigint, 'authorId', data -> 'authorId', 'title', 'Of another release'), metadata, bytes
+     from event_log.event where stream = $1 and version = 1`,
+    [item.stream, item.id],
+  );
+  await until(
+    () => get<Status>('/operations'),
+    ({ body }) => body.readModel.parked === 1,
+  );
+  const accepted = await line('audit', 'accept', item.stream, '--version', '2', '--yes');
+  expect(accepted, accepted.complaint).toMatchObject({ exit: 0 });
+  const retried = await line('projection', 'retry', '--all');
+  expect(retried, retried.output).toMatchObject({ exit: 0 });
+  expect(await get(item.path)).toMatchObject({ status: 200, body: { title: 'Of another release' } });
+  await until(
+    () => ask('PATCH', item.path, { token: ada.token, body: { title: 'Goes on' } }),
+    ({ status }) => status === 200,
+    90_000,
+  );
+  const verified = await line('audit', 'verify');
+  expect(verified.output).toContain('Proven');
+});

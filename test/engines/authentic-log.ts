@@ -9,7 +9,7 @@ import type { Clock } from '#shared/clock/clock.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import type { EventLog, NewEvent } from '#shared/event-log/event-log.ts';
-import { parseMasterKey } from '#shared/keys/master-key.ts';
+import { type MasterKey, parseMasterKey } from '#shared/keys/master-key.ts';
 import { temporaryDataDir } from './data-dir.ts';
 import { createDatabase } from './database.ts';
 import { inTheDatabase, type StartLog } from './log-engines.ts';
@@ -42,6 +42,7 @@ export type AuthenticPlace = AsyncDisposable & {
   readonly pool: Pool;
   readonly databaseUrl: string;
   readonly auditDir: string;
+  readonly masterKey: MasterKey;
   /** Of the log; undefined if it is in the database. */
   readonly url: string | undefined;
   readonly lines: TestLog;
@@ -76,7 +77,7 @@ const createAuthenticPlace = async (startLog: StartLog = inTheDatabase): Promise
   const url = () => log.url ?? database.url;
   const resources = opening.move();
   return {
-    ...{ pool, databaseUrl: database.url, auditDir, url: log.url, lines },
+    ...{ pool, databaseUrl: database.url, auditDir, url: log.url, lines, masterKey: parseMasterKey(key) },
     async open({ clock = REAL_TIME, masterKey = key, ...options } = {}) {
       await using inner = new AsyncDisposableStack();
       const authentic = inner.use(

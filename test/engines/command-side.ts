@@ -8,6 +8,7 @@ import type { Role } from '#kernel/base/events/fields.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { openEventLog } from '#process/engines/open-event-log.ts';
 import { createMetrics } from '#process/observability/metrics.ts';
+import { openAuthenticEvents } from '#shared/authentic-events/authentic-events.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
 import { openFolderBlobs } from '#shared/blobs/folder/folder-blobs.ts';
 import type { Clock } from '#shared/clock/clock.ts';
@@ -15,7 +16,8 @@ import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { type ErasureList, openErasureList } from '#shared/erasure/erasure-list.ts';
-import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
+import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
+import { readBetween } from '#shared/event-log/read-between.ts';
 import { type Codec, createCodec, type DecodedEvent } from '#shared/events/codec.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { type MasterKey, parseMasterKey } from '#shared/keys/master-key.ts';
@@ -73,6 +75,8 @@ export type CommandDatabase = AsyncDisposable & {
 type DatabaseOptions = {
   readonly startLog?: StartLog | undefined;
   readonly masterKey?: string | undefined;
+  /** False for a log from before there were MACs. */
+  readonly hasMacs?: boolean;
   /** By default with the tables of every domain. */
   readonly createDatabase?: () => Promise<AsyncDisposable & { readonly url: string }>;
 };
@@ -81,6 +85,7 @@ const asItIs: WrapLog = (log) => log;
 
 /** A database of its own, on which any number of command sides can be opened, like processes. */
 export const createCommandDatabase = async (options: DatabaseOptions = {}): Promise<CommandDatabase> => {
+  const { hasMacs = true } = options;
   await using starting = new AsyncDisposableStack();
   const database = starting.use(await (options.createDatabase ?? createMigratedDatabase)());
   const log = starting.use(await (options.startLog ?? inTheDatabase)());
@@ -99,11 +104,14 @@ export const createCommandDatabase = async (options: DatabaseOptions = {}): Prom
     async open({ domain = publishing, wrapLog = asItIs, clock = REAL_TIME, ...more } = {}) {
       await using opening = new AsyncDisposableStack();
       const pool = opening.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 8 }));
+      const auditDir = join(dataDir.path, 'audit');
+      const macs = { pool, masterKey, auditDir, clock: REAL_TIME, log: pino({ level: 'silent' }) };
+      const authentic = hasMacs ? opening.use(openAuthenticEvents(macs)) : undefined;
       const eventLog = wrapLog(
-        opening.use(await openEventLog({ url: log.url ?? database.url, clock: REAL_TIME })),
+        opening.use(await openEventLog({ url: log.url ?? database.url, clock: REAL_TIME, authentic })),
       );
       const keys = opening.use(await openPostgresKeyStore({ pool, masterKey }));
-      const erasures = openErasureList(join(dataDir.path, 'audit'));
+      const erasures = openErasureList(auditDir);
       const blobs = opening.use(await openFolderBlobs(uploads));
       const beside = { log: pino({ level: 'silent' }), metrics: createMetrics(), clock, ...more };
       const dependencies = { domain, pool, eventLog, keys, masterKey, erasures, blobs, ...beside };
@@ -186,13 +194,5 @@ export const allEvents = async (side: CommandSide): Promise<readonly DecodedEven
 /** The same as stored. */
 export const allRecorded = async ({
   eventLog,
-}: Pick<CommandSide, 'eventLog'>): Promise<readonly RecordedEvent[]> => {
-  const head = await eventLog.head();
-  const events: RecordedEvent[] = [];
-  if (head === 0) return events;
-  for await (const page of eventLog.follow(0 as never, new AbortController().signal)) {
-    events.push(...page);
-    if ((events.at(-1)?.position ?? 0) >= head) break;
-  }
-  return events;
-};
+}: Pick<CommandSide, 'eventLog'>): Promise<readonly RecordedEvent[]> =>
+  (await Array.fromAsync(readBetween(eventLog, { after: START, upTo: await eventLog.head() }))).flat();

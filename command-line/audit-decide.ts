@@ -1,0 +1,145 @@
+import type { Position, StreamName } from '#kernel/base/brands.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
+import { migrateAudit } from '#shared/audit/migrate.ts';
+import { decide } from '#shared/authentic-events/change-statement.ts';
+import { openPool, type Pool } from '#shared/database/pool.ts';
+import { indexAgain, migrateEventIndex } from '#shared/event-index/event-index.ts';
+import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
+import { refusedType } from '#shared/event-log/foreign-record.ts';
+import { readBetween } from '#shared/event-log/read-between.ts';
+import { countOf } from '../proof/chain/place-in-chain.ts';
+import { hashOf } from '../proof/stored/canonical.ts';
+import { type Command, type Given, numberOf } from './arguments/command.ts';
+import { UsageError } from './arguments/usage-error.ts';
+import { demandMasterKey } from './installation/authentic.ts';
+import { openInstallation } from './installation/installation.ts';
+import type { Terminal } from './terminal.ts';
+
+const OPTIONS = {
+  version: {
+    type: 'string',
+    placeholder: '<version>',
+    description: 'The version of the event in its stream.',
+  },
+  all: { type: 'boolean', description: 'Decides about all events without the right MAC.' },
+  yes: { type: 'boolean', description: 'Does it without asking.' },
+} as const;
+
+export const auditAccept: Command = {
+  name: 'audit accept',
+  summary:
+    'Says that an event without the right MAC is authentic: an earlier release wrote it after the upgrade, or it was restored.',
+  positionals: ['[<stream>]'],
+  options: OPTIONS,
+  examples: ['audit accept {kind}-42 --version 3', 'audit accept --all'],
+  run: (given, terminal) =>
+    decideAll(given, terminal, {
+      asks: 'Do these events count from now on, as if commands had written them?',
+      async is(pool, event) {
+        const isChained = (await countOf(pool, event, hashOf(event))) !== undefined;
+        return isChained ? 'accepted, chained as foreign' : 'accepted';
+      },
+      decided: countAgain,
+      follows: 'They count within a minute. Then apply them: npm run annals -- projection retry --all.',
+    }),
+};
+
+export const auditReject: Command = {
+  name: 'audit reject',
+  summary: 'Says that an event that no command wrote is known: audit verify reports it no more.',
+  positionals: ['[<stream>]'],
+  options: OPTIONS,
+  examples: ['audit reject {kind}-42 --version 3', 'audit reject --all --yes'],
+  run: (given, terminal) =>
+    decideAll(given, terminal, {
+      asks: 'Are these events known to be no events of yours?',
+      is: async () => 'rejected',
+      follows:
+        'They stay in the log, and are reported no more. projection release skips those that park their stream.',
+    }),
+};
+
+export const auditTrustLog: Command = {
+  name: 'audit trust-log',
+  summary:
+    'Says that all events of the log are authentic, if neither the database nor AUDIT_DIR says since when they are.',
+  positionals: [],
+  options: { yes: OPTIONS.yes },
+  examples: ['audit trust-log'],
+  async run(given, terminal) {
+    await confirm(given, terminal, 'Do all events that are in the log now count, whoever wrote them?');
+    await using installation = await openInstallation(terminal, { mayBeginAnew: true });
+    await terminal.write(
+      `The events of the log ${installation.eventLog.identity} need a MAC from now on, and not before: start Annals.`,
+    );
+  },
+};
+
+type Deciding = {
+  readonly asks: string;
+  is(pool: Pool, event: RecordedEvent): Promise<'accepted' | 'accepted, chained as foreign' | 'rejected'>;
+  decided?(terminal: Terminal, pool: Pool, events: readonly RecordedEvent[]): Promise<void>;
+  /** The next step of the operator. */
+  readonly follows: string;
+};
+
+const decideAll = async (given: Given, terminal: Terminal, deciding: Deciding): Promise<void> => {
+  const isMeant = readRequest(given);
+  await using installation = await openInstallation(terminal);
+  const { config, databaseUrl, eventLog } = installation;
+  await using pool = openPool({
+    url: databaseUrl,
+    applicationName: 'annals-command-line',
+    connectionsMax: 1,
+  });
+  const masterKey = await demandMasterKey(config, pool);
+  await migrateAudit(pool);
+  const found = (await refusedIn(eventLog)).filter(isMeant);
+  if (found.length === 0) return terminal.write('No such event lacks the right MAC.');
+  for (const event of found)
+    await terminal.write(
+      `${event.stream}@${event.version}  ${refusedType(event) ?? event.type}  at position ${event.position}`,
+    );
+  await confirm(given, terminal, deciding.asks);
+  const decisions = new Map<string, { digest: string; is: Awaited<ReturnType<Deciding['is']>> }>();
+  for (const event of found)
+    decisions.set(event.id, { digest: event.notAuthentic ?? '', is: await deciding.is(pool, event) });
+  await decide({ pool, masterKey, auditDir: config.audit.dir }, eventLog.identity, decisions);
+  await deciding.decided?.(terminal, pool, found);
+  await terminal.write(deciding.follows);
+};
+
+/** Reads the events again, now that they count, and corrects their entries in the index. */
+const countAgain = async (
+  terminal: Terminal,
+  pool: Pool,
+  events: readonly RecordedEvent[],
+): Promise<void> => {
+  await using installation = await openInstallation(terminal);
+  await migrateEventIndex(pool);
+  for (const { stream, version } of events)
+    for await (const page of installation.eventLog.read(stream, version, version))
+      await indexAgain(pool, page);
+};
+
+const readRequest = (given: Given): ((event: RecordedEvent) => boolean) => {
+  const [stream] = given.positionals as readonly StreamName[];
+  const version = numberOf(given, 'version', { minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+  if (given.flags.has('all') === (stream !== undefined) || (stream === undefined) !== (version === undefined))
+    throw new UsageError('give either <stream> and --version, or --all');
+  return (event) => stream === undefined || (event.stream === stream && event.version === version);
+};
+
+const refusedIn = async (eventLog: EventLog): Promise<readonly RecordedEvent[]> => {
+  const found: RecordedEvent[] = [];
+  const upTo: Position = await eventLog.head();
+  for await (const page of readBetween(eventLog, { after: START, upTo }))
+    for (const event of page) if (event.notAuthentic !== undefined) found.push(event);
+  return found;
+};
+
+const confirm = async ({ flags }: Given, terminal: Terminal, question: string): Promise<void> => {
+  if (flags.has('yes')) return;
+  if (!terminal.confirm) throw new UsageError('there is no terminal to confirm on: add --yes');
+  if (!(await terminal.confirm(question))) throw new StartRefused('Nothing was decided.');
+};

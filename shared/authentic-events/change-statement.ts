@@ -1,0 +1,54 @@
+import type { LogIdentity, Position } from '#kernel/base/brands.ts';
+import type { Connection, Pool } from '#shared/database/pool.ts';
+import type { MasterKey } from '#shared/keys/master-key.ts';
+import { createEventMac } from './event-mac.ts';
+import { type Decision, readFileIn, readRow, type Statement, writeFileIn, writeRow } from './statement.ts';
+
+type Changing = {
+  readonly pool: Pick<Pool | Connection, 'query'>;
+  readonly masterKey: MasterKey;
+  readonly auditDir: string;
+};
+
+const find = async (
+  { pool, masterKey, auditDir }: Changing,
+  log: LogIdentity,
+): Promise<Statement | undefined> => {
+  const authenticating = { log, mac: createEventMac(masterKey) };
+  const row = await readRow(pool as Pool, authenticating);
+  const file = await readFileIn(auditDir, authenticating);
+  return row !== undefined && row.n >= (file?.n ?? 0) ? row : file;
+};
+
+const write = async ({ pool, masterKey, auditDir }: Changing, written: Statement): Promise<void> => {
+  const authenticating = { log: written.log, mac: createEventMac(masterKey) };
+  await writeRow(pool, written, authenticating);
+  await writeFileIn(auditDir, written, authenticating);
+};
+
+/** Adds decisions about events, by their ids. Running processes read them within a minute. */
+export const decide = async (
+  changing: Changing,
+  log: LogIdentity,
+  decisions: ReadonlyMap<string, Decision>,
+): Promise<void> => {
+  const found = await find(changing, log);
+  if (found === undefined)
+    throw new Error(`nothing says since when the events of the log ${log} are authentic`);
+  const decided = { ...found.decided, ...Object.fromEntries(decisions) };
+  await write(changing, { ...found, n: found.n + 1, decided });
+};
+
+type Renewal = { readonly from: LogIdentity; readonly to: LogIdentity; readonly head: Position };
+
+/**
+ * After a log has got another identity: its present events keep their MACs, and later ones have them with the new
+ * identity, so that none of those that it has lost can return.
+ */
+export const renewStatement = async (changing: Changing, { from, to, head }: Renewal): Promise<void> => {
+  const found = await find(changing, from);
+  if (found === undefined) return;
+  const kept = found.epochs.filter((epoch) => epoch.from < head);
+  const epochs = found.epochs.length === 0 ? [] : [...kept, { scope: to, from: head }];
+  await write(changing, { ...found, n: found.n + 1, log: to, epochs });
+};
