@@ -11,29 +11,44 @@ const ID_BYTES = 4;
 const SIGNATURE_BYTES = 64;
 const DASH = '— ';
 
+/** A key with the type of its signatures, as C2SP assigns them. */
+export type TypedKey = NoteKey & { readonly type: number };
+
 /** The hint by which a verifier finds the key of a signature. */
-export const keyIdOf = ({ name, publicKey }: NoteKey): Buffer =>
+export const idOfTyped = ({ name, type, publicKey }: TypedKey): Buffer =>
   createHash('sha256')
     .update(`${name}\n`)
-    .update(Buffer.of(ED25519))
+    .update(Buffer.of(type))
     .update(publicKey)
     .digest()
     .subarray(0, ID_BYTES);
 
-/** The key as verifiers of notes take it: `name+id+key`. */
-export const verifierKeyOf = (key: NoteKey): string =>
-  `${key.name}+${keyIdOf(key).toString('hex')}+${Buffer.concat([Buffer.of(ED25519), key.publicKey]).toString('base64')}`;
+export const keyIdOf = (key: NoteKey): Buffer => idOfTyped({ ...key, type: ED25519 });
+
+/** A key as verifiers of notes take it: `name+id+key`. */
+export const textOfTyped = (key: TypedKey): string =>
+  `${key.name}+${idOfTyped(key).toString('hex')}+${Buffer.concat([Buffer.of(key.type), key.publicKey]).toString('base64')}`;
+
+export const verifierKeyOf = (key: NoteKey): string => textOfTyped({ ...key, type: ED25519 });
 
 const VERIFIER_KEY = /^([^\s+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]+=*)$/;
 
-/** Undefined if it is no Ed25519 key, or if its id is that of another key. */
-export const parseVerifierKey = (text: string): NoteKey | undefined => {
+/** Undefined if it is no key, or if its id is that of another one. */
+export const parseTypedKey = (text: string): TypedKey | undefined => {
   const [, name, id, encoded] = VERIFIER_KEY.exec(text.trim()) ?? [];
   if (name === undefined || encoded === undefined) return undefined;
-  const bytes = Buffer.from(encoded, 'base64');
-  if (bytes.length !== 1 + KEY_BYTES || bytes[0] !== ED25519) return undefined;
-  const key = { name, publicKey: bytes.subarray(1) };
-  return keyIdOf(key).toString('hex') === id ? key : undefined;
+  const [type, ...bytes] = Buffer.from(encoded, 'base64');
+  if (type === undefined) return undefined;
+  const key = { name, type, publicKey: Buffer.from(bytes) };
+  return idOfTyped(key).toString('hex') === id ? key : undefined;
+};
+
+/** The same of an Ed25519 key alone. */
+export const parseVerifierKey = (text: string): NoteKey | undefined => {
+  const key = parseTypedKey(text);
+  return key?.type === ED25519 && key.publicKey.length === KEY_BYTES
+    ? { name: key.name, publicKey: key.publicKey }
+    : undefined;
 };
 
 type Signature = { readonly name: string; readonly id: Buffer; readonly bytes: Buffer };
@@ -42,7 +57,10 @@ export type Note = { readonly text: string; readonly signatures: readonly Signat
 
 /** The text ends with a line break, and the signature is over all of it. */
 export const writeNote = (text: string, key: NoteKey, signature: Buffer): string =>
-  `${text}\n${DASH}${key.name} ${Buffer.concat([keyIdOf(key), signature]).toString('base64')}\n`;
+  `${text}\n${writeSignature(key.name, keyIdOf(key), signature)}`;
+
+export const writeSignature = (name: string, id: Buffer, signature: Buffer): string =>
+  `${DASH}${name} ${Buffer.concat([id, signature]).toString('base64')}\n`;
 
 const SIGNATURE = /^— ([^\s+]+) ([A-Za-z0-9+/]+=*)$/;
 const SIGNATURES_MAX = 100;
