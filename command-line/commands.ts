@@ -66,6 +66,9 @@ import {
   webhooksShow,
   webhooksTest,
 } from './webhooks/webhooks.ts';
+import { witnessInit, witnessKeys } from './witness/keys.ts';
+import { witnessAdd, witnessLogs, witnessRemove } from './witness/logs.ts';
+import { witness } from './witness/serve.ts';
 
 /** Commands of a part. Without it, they are neither listed nor run. */
 const of = (part: PartName, commands: readonly Command[]): readonly Command[] =>
@@ -100,6 +103,7 @@ const GROUPS: readonly Group[] = [
       ...of('proof', [auditRotateKey, auditAccept, auditReject, auditTrustLog]),
     ],
   ],
+  ['Witness', of('proof', [witness, witnessInit, witnessKeys, witnessAdd, witnessRemove, witnessLogs])],
   [
     'Read model',
     [

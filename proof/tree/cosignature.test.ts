@@ -51,7 +51,7 @@ const aWitness = (algorithm: CosignatureAlgorithm, name = 'witness.example/w2') 
   const kind = PAIRS[algorithm];
   const pair = kind === 'ed25519' ? generateKeyPairSync(kind) : generateKeyPairSync(kind);
   const { x, pub } = pair.publicKey.export({ format: 'jwk' });
-  const key = { name, algorithm, publicKey: Buffer.from(x ?? pub ?? '', 'base64url') };
+  const key = { name, algorithm, publicKey: Buffer.from(String(x ?? pub), 'base64url') };
   return { key, privateKey: pair.privateKey satisfies KeyObject };
 };
 

@@ -80,6 +80,8 @@ export const parseWitnessKey = (text: string): WitnessKey | undefined => {
 
 const typed = ({ algorithm, ...key }: WitnessKey) => ({ ...key, type: FORMS[algorithm].type });
 
+export const witnessKeyIdOf = (key: WitnessKey): Buffer => idOfTyped(typed(key));
+
 export const textOfWitnessKey = (key: WitnessKey): string => textOfTyped(typed(key));
 
 /** Undefined if this Node does not know the algorithm. */
@@ -104,7 +106,7 @@ export const cosign = (
   const message = FORMS[key.algorithm].messageOf({ name: key.name, text, atS });
   if (message === undefined) return undefined;
   const signature = Buffer.concat([bigEndian(atS), sign(null, message, privateKey)]);
-  return writeSignature(key.name, idOfTyped(typed(key)), signature);
+  return writeSignature(key.name, witnessKeyIdOf(key), signature);
 };
 
 export type FoundCosignature =
@@ -114,7 +116,7 @@ export type FoundCosignature =
 
 /** The cosignature of this key in a note. Of several, the first in time, and all must be right. */
 export const cosignatureIn = ({ text, signatures }: Note, key: WitnessKey): FoundCosignature => {
-  const id = idOfTyped(typed(key));
+  const id = witnessKeyIdOf(key);
   const ours = signatures.filter((each) => each.name === key.name && each.id.equals(id));
   const times = ours.map(({ bytes }) => timeOf(text, key, bytes));
   if (times.length === 0) return { is: 'absent' };

@@ -28,7 +28,7 @@ export const callLine = (
 
 /** The same at a terminal that differs in some way, by default with no setting at all. */
 export const callAt = async (
-  terminal: Partial<Omit<Terminal, 'write' | 'complain'>>,
+  terminal: Partial<Omit<Terminal, 'write' | 'complain'>> & { readonly hear?: (line: string) => void },
   args: readonly string[],
 ): Promise<Called> => {
   const lines: string[] = [];
@@ -40,7 +40,10 @@ export const callAt = async (
     clock: REAL_TIME,
     signal: new AbortController().signal,
     ...terminal,
-    write: async (line) => void lines.push(line),
+    write: async (line) => {
+      lines.push(line);
+      terminal.hear?.(line);
+    },
     complain: (line) => void complaints.push(line),
   });
   return { exit, lines, output: lines.join('\n'), complaint: complaints.join('\n') };
