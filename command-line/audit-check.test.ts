@@ -1,9 +1,12 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test as base, expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
+import { cosign, type WitnessKey } from '../proof/tree/cosignature.ts';
 import { verifierKeyOf } from '../proof/tree/note.ts';
+import { policyLineOf } from '../proof/tree/policy.ts';
 import { originOf } from '../proof/tree/tree-head.ts';
 import { callAt } from '../test/engines/call-line.ts';
 import { aKey, aLog, EVENTS, LOG } from '../test/proven-log.ts';
@@ -89,4 +92,70 @@ test('a file without keys is refused', async ({ proof, save }) => {
   const { exit, complaint } = await check(proof.path, '--keys', await save('none.json', '{}'));
   expect(exit).toBe(64);
   expect(complaint).toContain('has no keys');
+});
+
+/** A witness, and the line that a policy has of it. */
+const aWitness = (name: string, atS: number) => {
+  const pair = generateKeyPairSync('ed25519');
+  const publicKey = Buffer.from(String(pair.publicKey.export({ format: 'jwk' }).x), 'base64url');
+  const key: WitnessKey = { name: `${name}.example`, algorithm: 'Ed25519', publicKey };
+  const cosigned = (text: string) => cosign(text, { key, privateKey: pair.privateKey, atS }) ?? '';
+  return { line: policyLineOf({ name, key, url: undefined }), cosigned };
+};
+const [W1, W2, W3] = [aWitness('w1', 1_800_000_000), aWitness('w2', 1_800_000_060), aWitness('w3', 1)];
+const POLICY = `log ${vkey}\n${W1.line}\n${W2.line}\ngroup both all w1 w2\nquorum both\n`;
+const headIn = (proof: string): string => {
+  const note = proof.slice(proof.indexOf('\n\n') + 2);
+  return note.slice(0, note.indexOf('\n\n') + 1);
+};
+
+test('the cosignatures of witnesses are checked by a policy, and say by when the event was there', async ({
+  proof,
+  save,
+}) => {
+  const head = headIn(proof.text);
+  const witnessed = await save('witnessed.tlog-proof', proof.text + W1.cosigned(head) + W2.cosigned(head));
+  const policy = await save('witnesses.policy', POLICY);
+  const { exit, lines, complaint } = await check(witnessed, '--policy', policy);
+  expect(exit, complaint).toBe(0);
+  expect(lines.slice(4)).toEqual([
+    'Witnessed by w1 (w1.example) at 2027-01-15T08:00:00.000Z.',
+    'Witnessed by w2 (w2.example) at 2027-01-15T08:01:00.000Z.',
+    'So the log had this event at 2027-01-15T08:01:00.000Z at the latest.',
+  ]);
+  const any = await save('any.policy', POLICY.replace('both all', 'both any'));
+  const { output } = await check(witnessed, '--policy', any, '--json');
+  expect(JSON.parse(output)).toMatchObject({ witnessed: { by: '2027-01-15T08:00:00.000Z' } });
+  expect((await check(witnessed, '--key', vkey)).lines).toContain(
+    'w1.example, w2.example have signed the checkpoint too: --policy says whom you trust.',
+  );
+});
+
+test.for([
+  ['lacks cosignatures', () => '', 'have cosigned the checkpoint: none of them.'],
+  ['lacks one', W1.cosigned, 'have cosigned the checkpoint: only w1.'],
+  [
+    'has the cosignature of a foreign witness',
+    (head: string) => W1.cosigned(head) + W3.cosigned(head),
+    'only w1; the policy does not name w3.example.',
+  ],
+  [
+    'has a cosignature of another head',
+    (head: string) => W1.cosigned(head) + W2.cosigned(head.replace(/^11$/m, '12')),
+    'The cosignature of the witness w2 is wrong: it, or the checkpoint, was changed.',
+  ],
+] as const)('a proof that %s is refused by one sentence', async ([name, lines, reason], { proof, save }) => {
+  const path = await save(`${name}.tlog-proof`, proof.text + lines(headIn(proof.text)));
+  const policy = await save('refusing.policy', POLICY);
+  const { exit, complaint } = await check(path, '--policy', policy);
+  expect(exit).toBe(1);
+  expect(complaint).toMatch(/^[^\n]*Not proven\. [^\n]*\.$/);
+  expect(complaint).toContain(reason);
+});
+
+test('a policy that is none is refused with its line', async ({ proof, save }) => {
+  const policy = await save('wrong.policy', `${W1.line}\nquorum w2\n`);
+  const { exit, complaint } = await check(proof.path, '--policy', policy);
+  expect(exit).toBe(64);
+  expect(complaint).toContain('Line 2 of the policy names “w2”, which is not defined');
 });

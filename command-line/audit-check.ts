@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { fileFailure } from '#shared/folder.ts';
 import { parseVerifierKey } from '../proof/tree/note.ts';
+import { type Policy, PolicyWrong, parsePolicy } from '../proof/tree/policy.ts';
 import { type Checked, checkProof, type TrustedKey } from '../proof/tree/proof-file.ts';
 import type { Command, Given } from './arguments/command.ts';
 import { UsageError } from './arguments/usage-error.ts';
@@ -25,20 +26,32 @@ export const auditCheck: Command = {
       placeholder: '<file>',
       description: 'The keys of the log: what GET /audit/keys returned, or keys.jsonl of AUDIT_DIR.',
     },
+    policy: {
+      type: 'string',
+      placeholder: '<file>',
+      description:
+        'Which witnesses must have cosigned the checkpoint (C2SP tlog-policy). Its logs are keys too.',
+    },
     json: { type: 'boolean', description: 'Prints the event, its place and the checkpoint as JSON.' },
   },
   examples: [
     'audit check event.tlog-proof --keys keys.json',
     'audit check event.tlog-proof --key annals/6f96…+0a1b2c3d+AR…',
+    'audit check event.tlog-proof --keys keys.json --policy witnesses.policy',
   ],
   async run(given, terminal) {
     const [path = ''] = given.positionals;
-    const keys = [...keysOf(given), ...(await keysIn(given.values.get('keys')?.[0]))];
+    const policy = await policyIn(given.values.get('policy')?.[0]);
+    const keys = [
+      ...keysOf(given),
+      ...(await keysIn(given.values.get('keys')?.[0])),
+      ...(policy?.logs ?? []),
+    ];
     if (keys.length === 0)
       throw new UsageError(
         'a proof is worth what its key is worth: give --key or --keys, from a source that you trust',
       );
-    const checked = checkProof(await readText(path), keys);
+    const checked = checkProof(await readText(path), keys, policy);
     const lines = given.flags.has('json') ? [JSON.stringify(toJson(checked))] : linesOf(checked, keys);
     for (const line of lines) await terminal.write(harmless(line));
     if (!checked.isProven) throw new StartRefused(`Not proven. ${checked.reason}`, { exitCode: NOT_PROVEN });
@@ -93,6 +106,16 @@ const jsonIn = (text: string): unknown => {
   }
 };
 
+const policyIn = async (path: string | undefined): Promise<Policy | undefined> => {
+  if (path === undefined) return undefined;
+  const text = await readText(path);
+  try {
+    return parsePolicy(text);
+  } catch (error) {
+    throw error instanceof PolicyWrong ? new UsageError(`${path}: ${error.message}`) : error;
+  }
+};
+
 /** No event is larger. */
 const BYTES_MAX = 64 * 1_048_576;
 
@@ -108,13 +131,19 @@ const readText = async (path: string): Promise<string> => {
 
 const linesOf = (checked: Checked, keys: readonly TrustedKey[]): readonly string[] => {
   if (!checked.isProven) return [];
-  const { event, index, checkpoint } = checked;
+  const { event, index, checkpoint, witnessed, foreign } = checked;
   const { at, actor } = event.metadata;
   return [
     `Proven: the log ${checkpoint.origin} has this event, in place ${index + 1} of ${checkpoint.size}.`,
     `${event.type}, version ${event.version} of ${event.stream}, ${event.id}`,
     `Recorded at ${String(at)} by ${String(actor)}, as the log says.`,
     JSON.stringify(event.data),
+    ...(witnessed?.cosigned.map(({ name, key, at: time }) => `Witnessed by ${name} (${key}) at ${time}.`) ??
+      []),
+    ...(witnessed?.by ? [`So the log had this event at ${witnessed.by} at the latest.`] : []),
+    ...(witnessed === undefined && foreign.length > 0
+      ? [`${foreign.join(', ')} have signed the checkpoint too: --policy says whom you trust.`]
+      : []),
     ...(keys.some(({ name }) => name === undefined)
       ? ['The keys name no log: compare the name above with that of the log that you mean.']
       : []),
@@ -123,7 +152,8 @@ const linesOf = (checked: Checked, keys: readonly TrustedKey[]): readonly string
 
 const toJson = (checked: Checked) => {
   if (!checked.isProven) return checked;
-  const { event, index, checkpoint } = checked;
+  const { event, index, checkpoint, witnessed } = checked;
   const { origin, size, root } = checkpoint;
-  return { isProven: true, event, index, checkpoint: { origin, size, root: root.toString('base64') } };
+  const head = { origin, size, root: root.toString('base64') };
+  return { isProven: true, event, index, checkpoint: head, ...(witnessed && { witnessed }) };
 };

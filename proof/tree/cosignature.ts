@@ -25,6 +25,8 @@ type Form = {
 };
 
 const TIME_BYTES = 8;
+/** The end of the year 9999. */
+const TIME_MAX_S = 253_402_300_799;
 /** Lengths of a name and an origin are in one byte. */
 const NAME_BYTES_MAX = 255;
 
@@ -128,7 +130,7 @@ const timeOf = (text: string, key: WitnessKey, bytes: Buffer): number | undefine
   const { signatureBytes, messageOf } = FORMS[key.algorithm];
   if (bytes.length !== TIME_BYTES + signatureBytes) return undefined;
   const atS = Number(bytes.readBigUInt64BE());
-  const message = Number.isSafeInteger(atS) ? messageOf({ name: key.name, text, atS }) : undefined;
+  const message = atS <= TIME_MAX_S ? messageOf({ name: key.name, text, atS }) : undefined;
   const publicKey = opened(key);
   if (message === undefined || publicKey === undefined) return undefined;
   return verify(null, message, publicKey, bytes.subarray(TIME_BYTES)) ? atS : undefined;

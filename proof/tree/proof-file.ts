@@ -1,9 +1,11 @@
 import * as z from 'zod';
 import { hashOfCanonical } from '../stored/canonical.ts';
+import { checkCosignatures, foreignIn, type Witnessed } from './check-cosignatures.ts';
 import { rootByInclusion } from './check-proofs.ts';
 import { leafHash } from './hashes.ts';
 import { saltedEntry } from './leaves.ts';
 import { isNoteSignedBy, keyIdOf, type Note, type NoteKey, parseNote } from './note.ts';
+import type { Policy } from './policy.ts';
 import { parseTreeHead, type TreeHead } from './tree-head.ts';
 
 /** A proof that an event is in the log, as one file that needs nothing else (C2SP tlog-proof). */
@@ -81,14 +83,21 @@ export type Checked =
       readonly index: number;
       readonly checkpoint: TreeHead;
       readonly key: NoteKey;
+      /** Of a policy, if one was given. */
+      readonly witnessed?: Witnessed;
+      /** The names of others who have signed the checkpoint. */
+      readonly foreign: readonly string[];
     }
   | { readonly isProven: false; readonly reason: string };
 
 /** Keys without a name are taken for those of the log that the proof names. */
 export type TrustedKey = Pick<NoteKey, 'publicKey'> & Partial<Pick<NoteKey, 'name'>>;
 
-/** Checks a proof with nothing but the keys that one trusts: no log, no database, no network. */
-export const checkProof = (text: string, trusted: readonly TrustedKey[]): Checked => {
+/**
+ * Checks a proof with nothing but the keys that one trusts, and a policy about witnesses if one has it: no log, no
+ * database, no network.
+ */
+export const checkProof = (text: string, trusted: readonly TrustedKey[], policy?: Policy): Checked => {
   const proof = parseProof(text);
   const note = proof && parseNote(proof.note);
   const checkpoint = note && parseTreeHead(note.text);
@@ -96,6 +105,8 @@ export const checkProof = (text: string, trusted: readonly TrustedKey[]): Checke
     return notProven('The file is no proof of an event, or a part of it is missing.');
   const key = signedBy(note, checkpoint, trusted);
   if (typeof key === 'string') return notProven(key);
+  const witnessed = policy && checkCosignatures(note, key, policy);
+  if (typeof witnessed === 'string') return notProven(witnessed);
   const event = readEvent(proof.event);
   if (event === undefined) return notProven('The file has no event of Annals.');
   const { index, hashes } = proof;
@@ -106,7 +117,8 @@ export const checkProof = (text: string, trusted: readonly TrustedKey[]): Checke
     return notProven(
       `The log does not have this event in place ${index + 1}: the event, or its proof, was changed.`,
     );
-  return { isProven: true, event, index, checkpoint, key };
+  const foreign = foreignIn(note, key, policy);
+  return { isProven: true, event, index, checkpoint, key, ...(witnessed && { witnessed }), foreign };
 };
 
 const notProven = (reason: string): Checked => ({ isProven: false, reason });
