@@ -84,6 +84,8 @@ export type AuditSettings = {
   /** Where the tree is published as files, if anywhere. */
   readonly treeUrl?: string | undefined;
   readonly watchEventsPerSecond: number;
+  /** The policy, or the path of its file. */
+  readonly witnesses?: string | undefined;
 };
 
 /** The mail server, and the sender of mail. */

@@ -108,6 +108,7 @@ const assemble = (values: Values): Config => ({
     headEveryMs: values.AUDIT_HEAD_EVERY_MS,
     treeUrl: values.AUDIT_TREE_URL,
     watchEventsPerSecond: values.AUDIT_WATCH_EVENTS_PER_SECOND,
+    witnesses: values.AUDIT_WITNESSES,
   },
   drainMs: values.DRAIN_MS,
   drainNoticeMs: Math.min(

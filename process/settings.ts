@@ -226,6 +226,13 @@ export const SETTINGS = {
     description:
       'Rate of the continuous background verification of log, chain and read model; 0 turns it off (`annals audit verify` still verifies).',
   },
+  AUDIT_WITNESSES: {
+    schema: z.string().regex(/^(?!\w+:\/\/)/),
+    expected: 'the path of a policy, or its text in several lines',
+    fallbackText: 'none',
+    description:
+      'Witnesses of the log, and how many of them must cosign its head: a policy (C2SP tlog-policy) with the addresses of the witnesses, or the path of its file. The process that builds the proof sends them new heads.',
+  },
   DATABASE_URL: {
     schema: urlOf(...postgres),
     expected: 'a postgres: URL, such as postgres://user:password@host:5432/annals',

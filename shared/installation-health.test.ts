@@ -29,6 +29,8 @@ const proven: AuditStatus = {
   readModel: { cursor: 'a-1' },
   verified: { count: 1, cursor: 'a-1', began: well.at, finished: well.at, differences: 0 },
   differences: [],
+  witnessed: null,
+  witnesses: [],
   problem: null,
   parked: 0,
 };
@@ -44,6 +46,24 @@ test('a follower without a process is no finding as long as it lags behind nothi
   expect(
     found({ followers: [{ name: 'publisher', cursor: null, behindSeconds: null, isRunning: false }] }),
   ).toEqual([]);
+});
+
+const WITNESS = {
+  ...{ names: ['w1'], url: 'https://w1.example', count: 1, at: null, isRefusing: false },
+  ...{ problem: 'It cannot be reached.', since: '2026-11-21T10:00:00.000Z' },
+};
+
+test.each([
+  ['is down', WITNESS, 'warn', 'The witness w1 has not cosigned for 15 min. It cannot be reached.'],
+  [
+    'refuses the log',
+    { ...WITNESS, isRefusing: true },
+    'bad',
+    'The witness w1 says that the log contradicts what it has seen before. It cannot be reached.',
+  ],
+] as const)('a witness that %s is a finding', (_, witness, tone, text) => {
+  expect(found({}, { witnesses: [witness] })).toEqual([expect.objectContaining({ tone, text })]);
+  expect(found({}, { witnesses: [{ ...witness, problem: null, since: null }] })).toEqual([]);
 });
 
 test.each([

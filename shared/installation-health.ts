@@ -125,6 +125,11 @@ const CHECKS: readonly Check[] = [
     },
   },
   {
+    name: 'all witnesses cosign heads',
+    of: 'audit',
+    find: ({ status: { at }, audit }) => audit?.witnesses?.flatMap((each) => witnessFindings(each, at)) ?? [],
+  },
+  {
     name: 'the verification found no differences',
     of: 'audit',
     find: ({ audit }) => {
@@ -154,6 +159,22 @@ const failingText = ({ endpoints, enabled, failing }: NonNullable<OperationsStat
   if (enabled === 0) return `${plural(failing, 'webhook endpoint')} ${disabled}`;
   const fails = plural(failing, 'webhook endpoint fails', 'webhook endpoints fail');
   return enabled === endpoints ? fails : `${fails}, or ${disabled}`;
+};
+
+/** Witnesses are asked again at least once a minute. */
+const SILENT_WARN_S = 300;
+
+const witnessFindings = (
+  { names, problem, since, isRefusing }: NonNullable<AuditStatus['witnesses']>[number],
+  at: string,
+): readonly Finding[] => {
+  const seconds = since === null ? 0 : secondsBetween(since, at);
+  const told = isRefusing
+    ? 'says that the log contradicts what it has seen before'
+    : `has not cosigned for ${spanText(seconds)}`;
+  const text = `The witness ${names.join(', ')} ${told}. ${problem}`;
+  const isFine = problem === null || (!isRefusing && seconds <= SILENT_WARN_S);
+  return isFine ? [] : [{ tone: isRefusing ? 'bad' : 'warn', text, ...PROOF }];
 };
 
 const lagOf = ({

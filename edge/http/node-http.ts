@@ -7,4 +7,5 @@ import { createRequire } from 'node:module';
  */
 const http: typeof nodeHttp = createRequire(import.meta.url)('node:http');
 
-export const { createServer, get, IncomingMessage, OutgoingMessage, ServerResponse, STATUS_CODES } = http;
+export const { createServer, get, request, IncomingMessage, OutgoingMessage, ServerResponse, STATUS_CODES } =
+  http;

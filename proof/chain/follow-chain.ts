@@ -1,7 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { Position } from '#kernel/base/brands.ts';
 import { CHAIN } from '#shared/audit/chain.ts';
-import type { PublishedFiles } from '#shared/blobs/published-files.ts';
 import { sendPipelined } from '#shared/database/pipeline.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
@@ -9,8 +8,6 @@ import { type Batch, followAhead } from '#shared/follower/follow-ahead.ts';
 import { type FollowingOptions, FULL_EVENTS, startFollowing } from '#shared/follower/follower.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import { openTreeHeadFile, treeHeadFileIn } from '../heads/tree-head-file.ts';
-import { writeNewest } from '../heads/write-newest.ts';
-import { publishTreeTo } from '../published/publish-tree.ts';
 import {
   BLOCK_EVENTS_MAX,
   type ChainEnd,
@@ -28,41 +25,29 @@ type ChainDependencies = Pick<
 > & {
   readonly masterKey: MasterKey;
   readonly auditDir: string;
-  /** Where the tree is published besides, as files for everybody. */
-  readonly published?: PublishedFiles | undefined;
+  /** Called with each new head of the tree, and with the present one when this process begins to grow it. */
+  onHead?(note: string): void;
 };
 
 /** Nobody waits for a block, and each costs a transaction, so events are gathered for this time. */
 const REST_MS = 200;
-/** A head takes a handful of files, each a request to a bucket. */
-const PUBLISH_EVERY_MS = 5_000;
 
 /**
  * Builds the chain beside the log, and the tree over it, in one process at a time: blocks, tiles, the head of the
  * tree and the position are written in one transaction.
  */
 export const startChain = async (dependencies: ChainDependencies): Promise<AsyncDisposable> => {
-  const { pool, masterKey, eventLog, log, clock, auditDir, published } = dependencies;
+  const { pool, masterKey, eventLog, log, clock, auditDir, onHead } = dependencies;
   await using opening = new AsyncDisposableStack();
   const path = treeHeadFileIn(auditDir);
   const onFailure = (err: unknown) => log.error({ err }, 'The head of the tree cannot be written.');
   const file = opening.use(openTreeHeadFile(path, { clock, onFailure }));
   const onRefused = (err: unknown) => log.error({ err }, 'The tree over the log does not grow.');
   const tree = new ChainTree({ pool, masterKey, log: eventLog.identity, file: path, onRefused });
-  const places = [file];
-  if (published !== undefined)
-    places.push(
-      opening.use(
-        writeNewest({
-          clock,
-          everyMs: PUBLISH_EVERY_MS,
-          write: publishTreeTo({ files: published, pool, masterKey, log: eventLog.identity }),
-          onFailure: (err) => log.error({ err }, 'The tree cannot be published.'),
-        }),
-      ),
-    );
   const publish = () => {
-    for (const place of places) if (tree.note !== null) place.offer(tree.note);
+    if (tree.note === null) return;
+    file.offer(tree.note);
+    onHead?.(tree.note);
   };
   opening.use(
     await startFollowing<Batch<Buffer>>({

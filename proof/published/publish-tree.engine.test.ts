@@ -8,11 +8,13 @@ import { type AuditedLog, createAuditedLog } from '../../test/engines/audited-lo
 import { temporaryDataDir } from '../../test/engines/data-dir.ts';
 import { s3Missing, startS3 } from '../../test/engines/s3.ts';
 import { leavesIn, rootOf } from '../../test/engines/tree-of-log.ts';
+import { captureLog } from '../../test/serve.ts';
 import { until } from '../../testing/until.ts';
 import { leafHash, split } from '../tree/hashes.ts';
 import { ownHeadIn } from '../tree/note-key.ts';
 import { readTreeHead } from '../tree/tiles.ts';
 import { publishTreeTo } from './publish-tree.ts';
+import { startPublishing } from './service.ts';
 
 type Place = AsyncDisposable & { readonly url: string };
 
@@ -131,13 +133,17 @@ test('a place that does not work holds up nothing, and gets the tree once it wor
   const folder = join(data.path, 'tree');
   await writeFile(folder, 'a file in its place');
   await using files = await open(pathToFileURL(folder).href);
+  const { log, lines } = captureLog();
   {
-    await using _chain = await audited.startChain({ published: files });
+    await using published = startPublishing({ ...audited, files, log });
+    await using _chain = await audited.startChain(published.offer);
     await audited.append(5);
     await audited.untilChained();
   }
+  expect(lines().join('')).toContain('The tree cannot be published.');
   await rm(folder);
-  await using _chain = await audited.startChain({ published: files });
+  await using published = startPublishing({ ...audited, files, log });
+  await using _chain = await audited.startChain(published.offer);
   await until(
     () => readTree(audited, files),
     (tree) => tree?.size === 5,

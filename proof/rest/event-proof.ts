@@ -9,6 +9,7 @@ import { findEvent } from '../../query/events/find-event.ts';
 import type { Reads } from '../../query/rest/read-routes.ts';
 import { readFailureOf } from '../../query/rows/statement.ts';
 import { countOf } from '../chain/place-in-chain.ts';
+import { provingHeadIn, readPublicHeads } from '../cosign/public-heads.ts';
 import { readChainEnd } from '../stored/blocks.ts';
 import { canonicalForm, hashOf } from '../stored/canonical.ts';
 import { leavesOf } from '../tree/leaves.ts';
@@ -16,7 +17,7 @@ import { verifierKeyOf } from '../tree/note.ts';
 import { publishedHeadIn } from '../tree/note-key.ts';
 import { writeProof } from '../tree/proof-file.ts';
 import { proofsOf } from '../tree/proofs.ts';
-import { readTreeHead, tileReader } from '../tree/tiles.ts';
+import { tileReader } from '../tree/tiles.ts';
 
 type Dependencies = Parameters<typeof findEvent>[0] & { readonly masterKey: MasterKey };
 
@@ -38,8 +39,9 @@ const proofOf = async ({ pool, masterKey }: Dependencies, event: RecordedEvent):
   const hash = hashOf(event);
   // The end first: the chain grows meanwhile.
   const end = await readChainEnd(pool);
-  const [count, stored] = await Promise.all([countOf(pool, event, hash), readTreeHead(pool)]);
-  const signed = stored && (await publishedHeadIn(pool, stored.note));
+  const [count, heads] = await Promise.all([countOf(pool, event, hash), readPublicHeads(pool)]);
+  const { head: chosen, isWitnessed } = provingHeadIn(heads, count ?? 0);
+  const signed = chosen && (await publishedHeadIn(pool, chosen.note));
   if (count === undefined && end.position >= event.position) throw new HttpProblem('unavailable', EDITED);
   if (count === undefined || signed === undefined || count > signed.head.size)
     throw new HttpProblem('unavailable', NOT_YET);
@@ -50,9 +52,9 @@ const proofOf = async ({ pool, masterKey }: Dependencies, event: RecordedEvent):
   const proof = writeProof({
     event: canonicalForm(event),
     salt: leaves.saltOf(index, hash),
-    ...{ index, hashes, note: stored?.note ?? '' },
+    ...{ index, hashes, note: chosen?.note ?? '' },
   });
-  return { event: event.id, index, size: head.size, vkey: verifierKeyOf(key), proof };
+  return { event: event.id, index, size: head.size, vkey: verifierKeyOf(key), isWitnessed, proof };
 };
 
 const NOT_YET = {

@@ -11,6 +11,7 @@ import type { AuditHead } from '#shared/rest/audit-head.ts';
 import type { AuditStatus } from '#shared/rest/audit-status.ts';
 import type { Reads } from '../../query/rest/read-routes.ts';
 import { readFailureOf } from '../../query/rows/statement.ts';
+import { readWitnessed, readWitnesses, type WitnessRow } from '../cosign/witness-rows.ts';
 import { readChainEnd } from '../stored/blocks.ts';
 import { readPublication } from '../stored/publication.ts';
 import { readHeadsAfter, readStatement, type StoredHead } from '../stored/signed-head.ts';
@@ -18,6 +19,7 @@ import { type AuditKey, endorsementText, readAuditKeys } from '../stored/signing
 import { listDifferences, readWatched, type Watched } from '../stored/watch.ts';
 import { verifierKeyOf } from '../tree/note.ts';
 import { noteKeyOf } from '../tree/note-key.ts';
+import { originOf } from '../tree/tree-head.ts';
 
 type AuditReadDependencies = { readonly pool: Pool; readonly eventLog: SeeingLog & Pick<EventLog, 'head'> };
 
@@ -57,12 +59,14 @@ export const readAuditStatus = (dependencies: AuditReadDependencies, caller: Cal
   });
 
 const statusOf = async ({ pool, eventLog }: AuditReadDependencies, caller: Caller): Promise<AuditStatus> => {
-  const [logEnd, chain, publication, checkpoint, watched] = await Promise.all([
+  const origin = originOf(eventLog.identity);
+  const [logEnd, chain, publication, checkpoint, watched, witnessed] = await Promise.all([
     eventLog.head(),
     readChainEnd(pool),
     readPublication(pool),
     readCheckpoint(pool, PROJECTOR),
     readWatched(pool),
+    readWitnessed(pool, origin),
   ]);
   const [signed] = publication.count > 0 ? await readHeadsAfter(pool, publication.count - 1, 1) : [];
   const cursor: CursorOfPosition = (position) => cursorAt(eventLog, position);
@@ -76,8 +80,10 @@ const statusOf = async ({ pool, eventLog }: AuditReadDependencies, caller: Calle
     },
     readModel: { cursor: cursor(checkpoint?.position ?? START) },
     verified: watched ? toldWatched(watched, cursor) : null,
+    witnessed: witnessed ? { count: witnessed.size, at: witnessed.at.toISOString() } : null,
     ...(mayAlways(caller, 'events.export') && {
       problem: publication.problem,
+      witnesses: (await readWitnesses(pool, origin)).map(toldWitness),
       parked: await countParked(pool),
       differences: (await listDifferences(pool)).map((difference) => toldDifference(difference, cursor)),
     }),
@@ -105,6 +111,11 @@ const toldDifference = (
   fields: [...difference.fields],
   cursor: position === null ? null : cursor(position),
   at: foundAt.toISOString(),
+});
+
+const toldWitness = ({ names, url, size, cosignedAt, problem, failingSince, isRefusing }: WitnessRow) => ({
+  ...{ names: [...names], url, count: size, at: cosignedAt?.toISOString() ?? null },
+  ...{ problem, since: failingSince?.toISOString() ?? null, isRefusing },
 });
 
 const newestOf = ({ count, at, head, key }: AuditHead) => ({ count, at, head, key });

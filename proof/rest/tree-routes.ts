@@ -4,6 +4,7 @@ import { parametersOf } from '#edge/http/parameters.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
+import { readPublicHeads } from '../cosign/public-heads.ts';
 import { leavesOf } from '../tree/leaves.ts';
 import { widthOf } from '../tree/proofs.ts';
 import { tileContentOf } from '../tree/tile-content.ts';
@@ -27,9 +28,9 @@ export const treeRoutes = ({ pool, masterKey }: Dependencies): RequestHandler =>
   return Router()
     .get(`${PREFIX}/checkpoint`, async (request, response) => {
       parametersOf(NO_PARAMETERS, request.query);
-      const { note = null } = (await readTreeHead(pool)) ?? {};
-      if (note === null) throw new HttpProblem('not_found');
-      response.set('Cache-Control', 'no-cache').type('text/plain').send(note);
+      const { newest } = await readPublicHeads(pool);
+      if (newest === undefined) throw new HttpProblem('not_found');
+      response.set('Cache-Control', 'no-cache').type('text/plain').send(newest.note);
     })
     .get(`${TILES}{*path}`, async (request, response) => {
       parametersOf(NO_PARAMETERS, request.query);

@@ -55,6 +55,8 @@ export const TABLES: Readonly<Record<string, Held>> = {
   'audit.head': nothing('signed heads of the chain'),
   'audit.tile': nothing('salted hashes of events'),
   'audit.tree_head': nothing('the signed head of the tree'),
+  'audit.witness': nothing('which head of the tree each witness has cosigned'),
+  'audit.witnessed_head': nothing('the head of the tree that enough witnesses have cosigned'),
   'audit.publication': nothing('which head is outside the database'),
   'audit.watch': nothing('positions of the background verification'),
   'audit.watch_difference': nothing('places of differences, without the values'),

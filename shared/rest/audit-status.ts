@@ -59,6 +59,35 @@ export const AuditStatus = z
       .nullable()
       .exactOptional()
       .meta({ description: 'Why no head is published. Only administrators see it.' }),
+    witnessed: z
+      .strictObject({
+        count: count.meta({ description: 'The number of events that the head covers.' }),
+        at: timestamp,
+      })
+      .nullable()
+      .meta({
+        description:
+          'The newest head that enough witnesses have cosigned; null if none is, or if there are no witnesses.',
+      }),
+    witnesses: z
+      .array(
+        z.strictObject({
+          names: z.array(z.string()).meta({ description: 'Its names in AUDIT_WITNESSES.' }),
+          url: z.string(),
+          count: count.meta({
+            description: 'The number of events under the head that it has cosigned last.',
+          }),
+          at: timestamp.nullable(),
+          problem: z.string().nullable().meta({ description: 'Why it does not cosign.' }),
+          since: timestamp.nullable().meta({ description: 'Since when it does not.' }),
+          isRefusing: z.boolean().meta({
+            description:
+              'It says that the log contradicts what it has seen before: find out who changed what.',
+          }),
+        }),
+      )
+      .exactOptional()
+      .meta({ description: 'The witnesses of AUDIT_WITNESSES. Only administrators see them.' }),
     parked: count.exactOptional().meta({
       description:
         'Number of items that cannot be read because of one of their events. Only administrators see it.',

@@ -42,6 +42,10 @@ const EventProof = z
     index: count.meta({ description: 'Its place in the log, counted from 0.' }),
     size: count.meta({ description: 'The number of events that the checkpoint covers.' }),
     vkey: z.string().meta({ description: 'The key that signed the checkpoint.' }),
+    isWitnessed: z.boolean().nullable().meta({
+      description:
+        'Whether enough witnesses have cosigned the checkpoint; null if the log has none. A checkpoint that covers a new event is cosigned within seconds.',
+    }),
     proof: z.string().meta({
       description:
         'The file (C2SP tlog-proof): the event as it was recorded, its salt, the hashes from its leaf to the root, and the signed checkpoint. `annals audit check` verifies it, and so does every verifier of such logs.',
@@ -120,7 +124,8 @@ export const AUDIT_OPERATIONS = {
     refusals: ['forbidden'],
     answer: {
       status: 200,
-      description: 'The proof of this event in the newest checkpoint.',
+      description:
+        'The proof of this event in the newest checkpoint that enough witnesses have cosigned, or in the newest one if none of those covers the event or the log has no witnesses.',
       kind: 'item',
       schema: EventProof,
     },

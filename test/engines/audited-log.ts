@@ -6,7 +6,6 @@ import type { EventId } from '#kernel/base/brands.ts';
 import { openEventLog } from '#process/engines/open-event-log.ts';
 import { createMetrics } from '#process/observability/metrics.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
-import type { PublishedFiles } from '#shared/blobs/published-files.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
@@ -31,7 +30,7 @@ export type AuditedLog = AsyncDisposable & {
   readonly auditDir: string;
   readonly files: HeadFiles;
   append(count: number): Promise<void>;
-  startChain(given?: { readonly published?: PublishedFiles }): Promise<AsyncDisposable>;
+  startChain(onHead?: (note: string) => void): Promise<AsyncDisposable>;
   untilChained(): Promise<void>;
   /** Chains the log to its end, and signs the head. */
   prove(): Promise<void>;
@@ -62,9 +61,9 @@ export const createAuditedLog = async (
   await migrateAudit(pool);
   const masterKey = parseMasterKey(randomBytes(32).toString('base64'));
   const files = headFilesIn(auditDir);
-  const chain: AuditedLog['startChain'] = (given) =>
+  const chain = (onHead?: (note: string) => void) =>
     startChain({
-      ...given,
+      ...(onHead && { onHead }),
       pool,
       eventLog,
       masterKey,

@@ -62,7 +62,7 @@ export type Backend = AsyncDisposable & {
   startProjector(): Promise<void>;
   /** Follows the log with the index of events, and with the chain of hashes. */
   startIndex(): Promise<AsyncDisposable>;
-  startChain(): Promise<AsyncDisposable>;
+  startChain(onHead?: (note: string) => void): Promise<AsyncDisposable>;
 };
 
 type Options = {
@@ -151,8 +151,8 @@ export const openBackend = async (
     stopProjector: stop,
     startProjector: start,
     startIndex: () => startEventIndex({ ...side, log, metrics: createMetrics() }),
-    startChain: () =>
-      startChain({ ...side, auditDir: dirname(side.erasures.path), log, metrics: createMetrics() }),
+    startChain: (onHead = () => {}) =>
+      startChain({ ...side, onHead, auditDir: dirname(side.erasures.path), log, metrics: createMetrics() }),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };

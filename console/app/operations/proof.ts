@@ -38,7 +38,7 @@ export const Proof = () => {
 };
 
 const State = ({ status }: { readonly status: AuditStatus }) => {
-  const { verified, chain, signed, unproven, differences = [], problem } = status;
+  const { verified, chain, signed, unproven, differences = [], problem, witnessed, witnesses = [] } = status;
   const found = verified?.differences ?? 0;
   return html`
     <div role="status">${
@@ -46,13 +46,41 @@ const State = ({ status }: { readonly status: AuditStatus }) => {
         ? html`<p class="finding bad"><strong>${plural(found, 'difference was', 'differences were')} found.</strong> Verify everything to see them.</p>`
         : html`<p class="finding good"><strong>No differences.</strong> ${verified?.finished ? html`Last complete verification: <${Time} at=${verified.finished} />.` : 'The first round is not finished yet.'}</p>`
     }
-    ${problem && html`<p class="finding bad"><strong>No head is published:</strong> ${problem}</p>`}</div>
+    ${problem && html`<p class="finding bad"><strong>No head is published:</strong> ${problem}</p>`}
+    ${witnesses
+      .filter(({ isRefusing }) => isRefusing)
+      .map(
+        ({ names, problem }) =>
+          html`<p class="finding bad"><strong>The witness ${names.join(', ')} says that the log contradicts what it has seen before.</strong> ${problem}</p>`,
+      )}</div>
     <dl class="facts">
       <div><dt>Last verified position</dt><dd>${verified === null ? 'not started' : html`<code>${verified.cursor}</code> after ${plural(verified.count, 'event')} of this round`}</dd></div>
       <div><dt>In the chain</dt><dd>${plural(chain.count, 'event')}, up to <code>${chain.cursor}</code></dd></div>
       <div><dt>Newest signed head</dt><dd>${signed === null ? 'none yet' : html`over ${plural(signed.count, 'event')}, <${Time} at=${signed.at} />`}</dd></div>
+      ${witnesses.length > 0 && html`<div><dt>Newest witnessed head</dt><dd>${witnessed === null ? 'none yet' : html`over ${plural(witnessed.count, 'event')}, <${Time} at=${witnessed.at} />`}</dd></div>`}
       <div><dt>Not signed yet</dt><dd>${plural(unproven.events, 'event')}${unproven.since && html`, since <${Time} at=${unproven.since} />`}</dd></div>
     </dl>
+    ${
+      witnesses.length > 0 &&
+      html`<h2>Witnesses</h2><${Table}
+        caption="Witnesses"
+        items=${witnesses}
+        keyOf=${({ url }: Witness) => url}
+        columns=${[
+          { label: 'Witness', cell: ({ names }: Witness) => names.join(', ') },
+          { label: 'Events', numeric: true, cell: ({ count }: Witness) => countText(count) },
+          {
+            label: 'Cosigned',
+            cell: ({ at }: Witness) => (at === null ? 'never' : html`<${Time} at=${at} />`),
+          },
+          {
+            label: 'Problem',
+            cell: ({ problem, since }: Witness) =>
+              problem === null ? '–' : html`${problem}${since && html` Since <${Time} at=${since} />.`}`,
+          },
+        ]}
+      />`
+    }
     ${
       differences.length > 0 &&
       html`<h2>Differences</h2><${Table}
@@ -73,4 +101,5 @@ const State = ({ status }: { readonly status: AuditStatus }) => {
     }`;
 };
 
+type Witness = NonNullable<AuditStatus['witnesses']>[number];
 type Difference = NonNullable<AuditStatus['differences']>[number];

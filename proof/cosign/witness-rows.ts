@@ -1,0 +1,97 @@
+import type { Pool } from '#shared/database/pool.ts';
+
+/** A witness of this log, by the address where it is asked. */
+export type WitnessRow = {
+  readonly url: string;
+  readonly names: readonly string[];
+  /** The head that it has cosigned last; 0 for none. */
+  readonly size: number;
+  /** The lines of its cosignatures. */
+  readonly cosignatures: string | null;
+  readonly cosignedAt: Date | null;
+  readonly problem: string | null;
+  readonly failingSince: Date | null;
+  readonly isRefusing: boolean;
+};
+
+/** The newest head that enough witnesses have cosigned. */
+export type WitnessedHead = { readonly size: number; readonly note: string; readonly at: Date };
+
+export const readWitnesses = async (pool: Pool, log: string): Promise<readonly WitnessRow[]> => {
+  const { rows } = await pool.query<WitnessRow>(
+    `select url, names, size, cosignatures, cosigned_at as "cosignedAt", problem, failing_since as "failingSince",
+       is_refusing as "isRefusing"
+     from audit.witness where log = $1 order by names, url`,
+    [log],
+  );
+  return rows;
+};
+
+export const readWitnessed = async (pool: Pool, log: string): Promise<WitnessedHead | undefined> => {
+  const { rows } = await pool.query<WitnessedHead>(
+    'select size, note, witnessed_at as at from audit.witnessed_head where log = $1',
+    [log],
+  );
+  return rows[0];
+};
+
+type Witness = { readonly log: string; readonly url: string; readonly names: readonly string[] };
+
+export const saveCosigned = async (
+  pool: Pool,
+  { log, url, names }: Witness,
+  { size, cosignatures, at }: { readonly size: number; readonly cosignatures: string; readonly at: Date },
+): Promise<void> => {
+  await pool.query(
+    `insert into audit.witness (log, url, names, size, cosignatures, cosigned_at) values ($1, $2, $3, $4, $5, $6)
+     on conflict (log, url) do update set names = $3, size = $4, cosignatures = $5, cosigned_at = $6,
+       problem = null, failing_since = null, is_refusing = false`,
+    [log, url, names, size, cosignatures, at],
+  );
+};
+
+export const saveProblem = async (
+  pool: Pool,
+  { log, url, names }: Witness,
+  { problem, isRefusing, at }: { readonly problem: string; readonly isRefusing: boolean; readonly at: Date },
+): Promise<void> => {
+  await pool.query(
+    `insert into audit.witness as known (log, url, names, problem, is_refusing, failing_since)
+     values ($1, $2, $3, $4, $5, $6)
+     on conflict (log, url) do update set names = $3, problem = $4, is_refusing = $5,
+       failing_since = coalesce(known.failing_since, $6)`,
+    [log, url, names, problem, isRefusing, at],
+  );
+};
+
+/** A head is never replaced by an older one. */
+export const saveWitnessed = async (pool: Pool, log: string, head: WitnessedHead): Promise<void> => {
+  await pool.query(
+    `insert into audit.witnessed_head as known (log, size, note, witnessed_at) values ($1, $2, $3, $4)
+     on conflict (log) do update set size = $2, note = $3, witnessed_at = $4 where known.size <= $2`,
+    [log, head.size, head.note, head.at],
+  );
+};
+
+export const forgetWitnessed = async (pool: Pool, log: string): Promise<void> => {
+  await pool.query('delete from audit.witnessed_head where log = $1', [log]);
+};
+
+/** Adds the witnesses that were never asked, and removes those that are no longer asked. */
+export const keepWitnesses = async (pool: Pool, witnesses: readonly Witness[]): Promise<void> => {
+  for (const { log, url, names } of witnesses)
+    await pool.query(
+      'insert into audit.witness (log, url, names) values ($1, $2, $3) on conflict (log, url) do update set names = $3',
+      [log, url, names],
+    );
+  await pool.query(
+    'delete from audit.witness where (log, url) not in (select * from unnest($1::text[], $2::text[]))',
+    [witnesses.map(({ log }) => log), witnesses.map(({ url }) => url)],
+  );
+};
+
+/** Without witnesses, events are proven by the newest head. */
+export const forgetWitnesses = async (pool: Pool): Promise<void> => {
+  await pool.query('delete from audit.witness');
+  await pool.query('delete from audit.witnessed_head');
+};

@@ -1,0 +1,144 @@
+import { expect } from 'vitest';
+import { test } from '../../test/engines/three-witnesses.ts';
+import { until } from '../../testing/until.ts';
+import { cosignatureIn } from '../tree/cosignature.ts';
+import { parseNote } from '../tree/note.ts';
+import { parsePolicy } from '../tree/policy.ts';
+import { readTreeHead } from '../tree/tiles.ts';
+import { startWitnesses } from './service.ts';
+import { forgetWitnesses } from './witness-rows.ts';
+
+/** In any order. */
+const linesIn = (head: { readonly note: string } | undefined): ReadonlySet<string> =>
+  new Set(head?.note.split('\n'));
+
+test('a head is witnessed once enough witnesses have cosigned it, whoever is down', async ({
+  audited,
+  policy,
+  side,
+  three: [, , third],
+}) => {
+  await third.stop();
+  await audited.append(5);
+  await using _running = await side.start(policy);
+  const { witnessed, newest } = await until(side.heads, (heads) => heads.witnessed?.size === 5);
+  const note = parseNote(witnessed?.note ?? '');
+  const found = parsePolicy(policy).witnesses.map(({ key }) => note && cosignatureIn(note, key).is);
+  expect(found).toEqual(['right', 'right', 'absent']);
+  expect(linesIn(newest)).toEqual(linesIn(witnessed));
+  const down = await until(side.rows, (rows) => rows[2]?.problem != null);
+  expect(down[2]).toMatchObject({
+    names: ['w3'],
+    size: 0,
+    isRefusing: false,
+    failingSince: expect.any(Date),
+  });
+  expect(side.complaints()).toEqual([
+    expect.objectContaining({ msg: 'A witness does not cosign the head of the log.' }),
+  ]);
+
+  await third.restart();
+  await until(side.rows, (rows) => rows[2]?.size === 5);
+  await audited.append(300);
+  const later = await until(side.heads, (heads) => heads.witnessed?.size === 305);
+  expect(parseNote(later.witnessed?.note ?? '')?.signatures.length).toBeGreaterThanOrEqual(3);
+});
+
+test('without enough witnesses, the newest head has the cosignatures that there are', async ({
+  audited,
+  policy,
+  side,
+  three: [, second, third],
+}) => {
+  await second.stop();
+  await third.stop();
+  await audited.append(2);
+  await using _running = await side.start(policy);
+  await until(side.rows, (rows) => rows[0]?.size === 2);
+  const { newest, witnessed, hasWitnesses } = await side.heads();
+  expect(parseNote(newest?.note ?? '')?.signatures).toHaveLength(2);
+  expect([witnessed, hasWitnesses]).toEqual([undefined, true]);
+});
+
+test('a restarted process goes on, and asks nothing while nothing is new', async ({
+  audited,
+  policy,
+  side,
+  three,
+}) => {
+  await audited.append(5);
+  {
+    await using _running = await side.start(policy);
+    await until(side.rows, (rows) => rows.every(({ size }) => size === 5));
+  }
+  const before = await side.rows();
+  for (const witness of three) await witness.stop();
+  await using _again = await side.start(policy);
+  await audited.untilChained();
+  expect(await side.rows()).toEqual(before);
+  expect(side.complaints()).toEqual([]);
+  for (const witness of three) await witness.restart();
+  await audited.append(1);
+  await until(side.heads, (heads) => heads.witnessed?.size === 6);
+});
+
+test('a witness that has seen more than the database remembers is asked again from there', async ({
+  audited,
+  policy,
+  side,
+}) => {
+  await audited.append(5);
+  {
+    await using _running = await side.start(policy);
+    await until(side.rows, (rows) => rows.every(({ size }) => size === 5));
+  }
+  await forgetWitnesses(audited.pool);
+  await audited.append(4);
+  await using _again = await side.start(policy);
+  await until(side.heads, (heads) => heads.witnessed?.size === 9);
+  expect(side.complaints()).toEqual([]);
+});
+
+test('under another policy, a head that too few have cosigned is not witnessed', async ({
+  audited,
+  policy,
+  side,
+  three: [, , third],
+}) => {
+  await third.stop();
+  await audited.append(3);
+  {
+    await using _running = await side.start(policy);
+    await until(side.heads, (heads) => heads.witnessed?.size === 3);
+  }
+  const strict = policy.replace('group most 2', 'group most 3');
+  await using _again = await side.start(strict);
+  expect((await side.heads()).witnessed).toBeUndefined();
+  await third.restart();
+  await audited.append(1);
+  await until(side.heads, (heads) => heads.witnessed?.size === 4);
+});
+
+test.for([
+  ['/nowhere/witnesses.policy', 'AUDIT_WITNESSES cannot be used: /nowhere/witnesses.policy does not exist.'],
+  ['quorum none\n', 'AUDIT_WITNESSES names no witness'],
+  ['quorum most\n', 'AUDIT_WITNESSES cannot be used: Line 1 of the policy names “most”'],
+] as const)(
+  'the start is refused by a sentence if the setting is %j',
+  async ([setting, sentence], { audited }) => {
+    const log = undefined as never;
+    await expect(startWitnesses({ ...audited, log, metrics: undefined as never, setting })).rejects.toThrow(
+      sentence,
+    );
+  },
+);
+
+test('the tree grows whatever its witnesses do', async ({ audited, side, three: [first] }) => {
+  await first.stop();
+  await audited.append(3);
+  await using _running = await side.start(`${first.line('w1')}\nquorum w1`);
+  await audited.append(20);
+  await audited.untilChained();
+  expect((await readTreeHead(audited.pool))?.size).toBe(23);
+  expect((await side.heads()).newest?.size).toBe(23);
+});
