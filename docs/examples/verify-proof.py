@@ -1,41 +1,24 @@
 #!/usr/bin/env python3
-"""Checks the proof of an event, as `annals events proof` writes it, with a key alone.
+"""Checks the proof of an event, as `annals events proof` writes it, with keys alone:
+    python3 verify-proof.py event.tlog-proof 'annals/6f96...+0a1b2c3d+AR...' [witnesses.policy]
+It needs no package, no network and no Annals. Formats: tlog-proof, tlog-checkpoint, signed-note, tlog-policy and
+tlog-cosignature of C2SP. Of cosignatures it checks those by Ed25519; by ML-DSA-44 they count as missing."""
+import base64, hashlib, json, pathlib, re, sys
+from datetime import datetime, timezone
 
-    python3 verify-proof.py event.tlog-proof 'annals/6f96...+0a1b2c3d+AR...'
-
-It needs no package, no network and no Annals. The formats are tlog-proof, tlog-checkpoint and signed-note of C2SP.
-"""
-import base64
-import hashlib
-import json
-import pathlib
-import re
-import sys
-
-# Ed25519 (RFC 8032, 5.1), in its plain form: slow, and enough for one signature.
-P = 2**255 - 19
-ORDER = 2**252 + 27742317777372353535851937790883648493
+# Ed25519 (RFC 8032, 5.1), in its plain form: slow, and enough for a few signatures.
+P, ORDER = 2**255 - 19, 2**252 + 27742317777372353535851937790883648493
 D = -121665 * pow(121666, P - 2, P) % P
 
-
-def recover_x(y, sign):
-    x2 = (y * y - 1) * pow(D * y * y + 1, P - 2, P) % P
-    x = pow(x2, (P + 3) // 8, P)
-    if (x * x - x2) % P:
-        x = x * pow(2, (P - 1) // 4, P) % P
-    if (x * x - x2) % P or (x == 0 and sign):
-        raise ValueError
-    return P - x if x & 1 != sign else x
-
-
-def decode_point(data):
+def point_of(data):
     number = int.from_bytes(data, "little")
     y, sign = number & (2**255 - 1), number >> 255
-    if y >= P:
-        raise ValueError
-    x = recover_x(y, sign)
+    x2 = (y * y - 1) * pow(D * y * y + 1, P - 2, P) % P
+    x = pow(x2, (P + 3) // 8, P)
+    x = x if (x * x - x2) % P == 0 else x * pow(2, (P - 1) // 4, P) % P
+    if y >= P or (x * x - x2) % P or (x == 0 and sign): raise ValueError
+    x = P - x if x & 1 != sign else x
     return (x, y, 1, x * y % P)
-
 
 def add(p, q):
     a, b = (p[1] - p[0]) * (q[1] - q[0]) % P, (p[1] + p[0]) * (q[1] + q[0]) % P
@@ -43,23 +26,18 @@ def add(p, q):
     e, f, g, h = b - a, d - c, d + c, b + a
     return (e * f % P, g * h % P, f * g % P, e * h % P)
 
-
 def multiply(scalar, point):
     result = (0, 1, 1, 0)
     while scalar:
-        if scalar & 1:
-            result = add(result, point)
+        result = add(result, point) if scalar & 1 else result
         point, scalar = add(point, point), scalar >> 1
     return result
 
-
-BASE_Y = 4 * pow(5, P - 2, P) % P
-BASE = (recover_x(BASE_Y, 0), BASE_Y, 1, recover_x(BASE_Y, 0) * BASE_Y % P)
-
+BASE = point_of((4 * pow(5, P - 2, P) % P).to_bytes(32, "little"))
 
 def is_signed(key, text, signature):
     try:
-        a, r = decode_point(key), decode_point(signature[:32])
+        a, r = point_of(key), point_of(signature[:32])
     except ValueError:
         return False
     s = int.from_bytes(signature[32:], "little")
@@ -69,34 +47,45 @@ def is_signed(key, text, signature):
     left, right = multiply(s, BASE), add(r, multiply(h, a))
     return all((left[i] * right[2] - right[i] * left[2]) % P == 0 for i in (0, 1))
 
+def demand(is_so, sentence):
+    is_so or sys.exit(f"Not proven. {sentence}")
 
 def sha256(*parts):
     return hashlib.sha256(b"".join(parts)).digest()
-
 
 def root_of(leaf, index, size, path):
     """The root of the tree that has this leaf there, if the path is right (RFC 9162, 2.1.3.2)."""
     at, last, root = index, size - 1, leaf
     for sibling in path:
-        if last == 0:
-            return None
-        if at & 1 or at == last:
-            root = sha256(b"\1", sibling, root)
-            while at and not at & 1:
-                at, last = at >> 1, last >> 1
-        else:
-            root = sha256(b"\1", root, sibling)
+        if last == 0: return None
+        is_right = at & 1 or at == last
+        root = sha256(b"\1", sibling, root) if is_right else sha256(b"\1", root, sibling)
+        while is_right and at and not at & 1: at, last = at >> 1, last >> 1
         at, last = at >> 1, last >> 1
     return root if last == 0 and index < size else None
 
-
-def parse_key(vkey):
+def parse_key(vkey, kinds):
     name, key_id, encoded = vkey.split("+", 2)
     key = base64.b64decode(encoded, validate=True)
-    if len(key) != 33 or key[0] != 1 or sha256(name.encode(), b"\n", key)[:4].hex() != key_id:
+    if kinds.get(key[:1]) != len(key) or sha256(name.encode(), b"\n", key)[:4].hex() != key_id:
         raise ValueError
     return name, bytes.fromhex(key_id), key[1:]
 
+def parse_policy(text):
+    """The keys of witnesses by their names, and whether a set of names is enough."""
+    keys, rules, quorum = {}, {"none": lambda _: True}, None
+    for word, *more in filter(None, (line.split() for line in text.split("\n"))):
+        if word == "witness" and more[0] not in rules:
+            keys[more[0]] = parse_key(more[1], {b"\4": 33, b"\6": 1313})
+            rules[more[0]] = lambda names, name=more[0]: name in names
+        elif word == "group" and more[0] not in rules:
+            of = [rules[name] for name in more[2:]]
+            needed = {"any": 1, "all": len(of)}.get(more[1]) or int(more[1])
+            rules[more[0]] = lambda names, of=of, needed=needed: sum(rule(names) for rule in of) >= needed
+        elif word == "quorum" and quorum is None:
+            quorum = rules[more[0]] and more[0]
+        elif word[0] != "#" and word != "log": raise ValueError
+    return keys, rules[quorum]
 
 FORM = re.compile(
     r"c2sp\.org/tlog-proof@v1\nextra (?P<extra>[A-Za-z0-9+/]+=*)\nindex (?P<index>0|[1-9][0-9]{0,15})"
@@ -105,46 +94,57 @@ FORM = re.compile(
     r"(?P<signatures>(?:\u2014 [^ \n]+ [A-Za-z0-9+/]+=*\n)+)"
 )
 
+def signatures_of(name, key_id, signed):
+    return [blob[4:] for by, blob in signed if by == name and blob[:4] == key_id]
 
-def check(proof, vkey):
-    """The event, its index and the size of the log; or a sentence that says why it is not proven."""
+def cosigned(keys, text, signed):
+    """The witnesses that have cosigned, each with the time, in this order."""
+    times = {}
+    for witness, (name, key_id, key) in keys.items():
+        for blob in signatures_of(name, key_id, signed) if len(key) == 32 else []:
+            at = int.from_bytes(blob[:8], "big")
+            is_right = at < 2**37 and is_signed(key, b"cosignature/v1\ntime %d\n%s" % (at, text), blob[8:])
+            demand(is_right, f"The cosignature of the witness {witness} is wrong: it, or the checkpoint, was changed.")
+            times[witness] = min(at, times.get(witness, at))
+    return sorted(times.items(), key=lambda each: each[1])
+
+def check(proof, vkey, policy):
+    """The event, its place, who has cosigned, and when enough of them had; it ends with a sentence otherwise."""
     try:
-        name, key_id, key = parse_key(vkey)
-    except ValueError:
-        return "The key is no key of a log."
+        name, key_id, key = parse_key(vkey, {b"\1": 33})
+        keys, is_enough = parse_policy(policy.decode())
+    except (ValueError, LookupError):
+        demand(False, "The key is no key of a log, or the policy is none.")
     try:
         form = FORM.fullmatch(proof.decode())
         more = json.loads(base64.b64decode(form["extra"]))
         event, salt = more["event"].encode(), base64.b64decode(more["salt"], validate=True)
-        found = json.loads(event)
-        if len(salt) != 32:
-            raise ValueError
-        signed = [line.split(" ") for line in form["signatures"].split("\n")[:-1]]
-        ours = [base64.b64decode(line[2]) for line in signed if line[1] == name]
+        found, text = json.loads(event), form["text"].encode()
+        signed = [(by, base64.b64decode(blob)) for by, blob in re.findall("(\\S+) (\\S+)\n", form["signatures"])]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return "The file is no proof of an event, or a part of it is missing."
-    if form["origin"] != name:
-        return f"The proof is of the log {ascii(form['origin'])}, and the key is of {name}."
-    ours = [each[4:] for each in ours if each[:4] == key_id]
-    if not ours:
-        return "The checkpoint of the proof is not signed by this key."
-    if not all(is_signed(key, form["text"].encode(), each) for each in ours):
-        return "The signature of the checkpoint is wrong: the checkpoint was changed after it was signed."
+        demand(False, "The file is no proof of an event, or a part of it is missing.")
+    demand(form["origin"] == name, f"The proof is of the log {ascii(form['origin'])}, and the key is of {name}.")
+    ours = signatures_of(name, key_id, signed)
+    demand(ours, "The checkpoint of the proof is not signed by this key.")
+    demand(all(is_signed(key, text, each) for each in ours), "The checkpoint was changed after it was signed.")
+    by = cosigned(keys, text, signed)
+    names = [witness for witness, _ in by]
+    demand(is_enough(names), f"Not enough witnesses of the policy have cosigned: {', '.join(names) or 'none'}.")
     index, size, path = int(form["index"]), int(form["size"]), form["path"].split()
-    leaf = sha256(b"\0", sha256(salt, sha256(event)))
-    if root_of(leaf, index, size, [base64.b64decode(each) for each in path]) != base64.b64decode(form["root"]):
-        return f"The log does not have this event in place {index + 1}: the event, or its proof, was changed."
-    return found, index, size
-
+    root = root_of(sha256(b"\0", sha256(salt, sha256(event))), index, size, map(base64.b64decode, path))
+    is_right = len(salt) == 32 and root == base64.b64decode(form["root"])
+    demand(is_right, f"The log does not have this event in place {index + 1}: the event, or its proof, was changed.")
+    enough = (at for count, (_, at) in enumerate(by) if is_enough(names[: count + 1]))
+    return found, f"event {index + 1} of {size} in the log", by, next(enough, None)
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit(__doc__)
+    if len(sys.argv) not in (3, 4): sys.exit(__doc__)
     try:
-        result = check(pathlib.Path(sys.argv[1]).read_bytes(), sys.argv[2])
+        proof = pathlib.Path(sys.argv[1]).read_bytes()
+        policy = pathlib.Path(sys.argv[3]).read_bytes() if len(sys.argv) > 3 else b"quorum none"
     except OSError as error:
-        sys.exit(f"{sys.argv[1]} cannot be read: {error.strerror}.")
-    if isinstance(result, str):
-        sys.exit(f"Not proven. {result}")
-    print(f"Proven: event {result[1] + 1} of {result[2]} in the log.")
-    print(json.dumps(result[0], indent=2))
+        sys.exit(f"{error.filename} cannot be read: {error.strerror}.")
+    event, place, by, at_latest = check(proof, sys.argv[2], policy)
+    print(f"Proven: {place}.", json.dumps(event, indent=2), sep="\n")
+    for witness, at in by + ([("enough of them", at_latest)] if at_latest else []):
+        print(f"Witnessed by {witness} at {datetime.fromtimestamp(at, timezone.utc):%Y-%m-%dT%H:%M:%SZ}.")

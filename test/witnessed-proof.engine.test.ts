@@ -1,0 +1,125 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { test as base, expect } from 'vitest';
+import { type CosignatureAlgorithm, cosign, type WitnessKey } from '../proof/tree/cosignature.ts';
+import { verifierKeyOf } from '../proof/tree/note.ts';
+import { policyLineOf } from '../proof/tree/policy.ts';
+import { aKey, aLog, EVENTS } from './proven-log.ts';
+
+/** The script without dependencies checks the cosignatures of a proof by a policy. */
+const SCRIPT = join(import.meta.dirname, '../docs/examples/verify-proof.py');
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+if (!hasPython) console.warn('docs/examples/verify-proof.py is not run, because there is no python3.');
+
+const aWitness = (name: string, atS: number, algorithm: CosignatureAlgorithm = 'Ed25519') => {
+  const pair = algorithm === 'Ed25519' ? generateKeyPairSync('ed25519') : generateKeyPairSync('ml-dsa-44');
+  const { x, pub } = pair.publicKey.export({ format: 'jwk' });
+  const key: WitnessKey = {
+    name: `${name}.example`,
+    algorithm,
+    publicKey: Buffer.from(String(x ?? pub), 'base64url'),
+  };
+  return {
+    line: policyLineOf({ name, key, url: undefined }),
+    cosigned: (text: string) => cosign(text, { key, privateKey: pair.privateKey, atS }) ?? '',
+  };
+};
+
+const signer = aKey();
+const vkey = verifierKeyOf(signer.key);
+const [W1, W2, W3] = [aWitness('w1', 1_800_000_060), aWitness('w2', 1_800_000_000), aWitness('w3', 1)];
+const QUANTUM = aWitness('w4', 1_700_000_000, 'ML-DSA-44');
+const WITNESSES = `# Of two organisations.\nlog ${vkey}\n\n${W1.line}\n${W2.line}\n${QUANTUM.line}\n`;
+const TWO = `${WITNESSES}group some 2 w1 w2 w4\nquorum some\n`;
+
+const test = base
+  // biome-ignore lint/correctness/noEmptyPattern: vitest requires a destructuring pattern.
+  .extend('folder', { scope: 'file' }, async ({}, { onCleanup }) => {
+    const folder = await mkdtemp(join(tmpdir(), 'annals-witnessed-'));
+    onCleanup(() => rm(folder, { recursive: true, force: true }));
+    return folder;
+  })
+  // biome-ignore lint/correctness/noEmptyPattern: vitest requires a destructuring pattern.
+  .extend('proof', { scope: 'file' }, async ({}) => {
+    const text = await aLog().prove(4, signer);
+    const note = text.slice(text.indexOf('\n\n') + 2);
+    return { text, head: note.slice(0, note.indexOf('\n\n') + 1) };
+  })
+  .extend('run', ({ folder }) => async (proof: string, policy: string) => {
+    const paths = [join(folder, 'event.tlog-proof'), join(folder, 'witnesses.policy')] as const;
+    await writeFile(paths[0], proof);
+    await writeFile(paths[1], policy);
+    try {
+      const { stdout } = await promisify(execFile)('python3', [SCRIPT, paths[0], vkey, paths[1]]);
+      return { exit: 0, text: stdout };
+    } catch (error) {
+      const { code, stderr } = error as { readonly code: number; readonly stderr: string };
+      return { exit: code, text: stderr };
+    }
+  });
+
+test.skipIf(!hasPython)(
+  'the script says who has cosigned, and by when enough had',
+  async ({ proof, run }) => {
+    const cosigned = [W1, W2, QUANTUM].map((each) => each.cosigned(proof.head)).join('');
+    const { exit, text } = await run(proof.text + cosigned, TWO);
+    expect(exit, text).toBe(0);
+    expect(text).toContain(`Proven: event 5 of ${EVENTS.length} in the log.`);
+    expect(text).toMatch(
+      /\nWitnessed by w2 at 2027-01-15T08:00:00Z\.\nWitnessed by w1 at 2027-01-15T08:01:00Z\.\nWitnessed by enough of them at 2027-01-15T08:01:00Z\.\n$/,
+    );
+  },
+);
+
+test.skipIf(!hasPython)(
+  'it knows groups of groups, and a quorum of one or of none',
+  async ({ proof, run }) => {
+    const cosigned = proof.text + W1.cosigned(proof.head);
+    for (const [rule, exit] of [
+      ['group any-of any w1 w2\ngroup both all any-of w4\nquorum both', 1],
+      ['group any-of any w1 w2\nquorum any-of', 0],
+      ['quorum w1', 0],
+      ['quorum w2', 1],
+      ['quorum none', 0],
+    ] as const)
+      expect((await run(cosigned, `${WITNESSES}${rule}\n`)).exit, rule).toBe(exit);
+  },
+);
+
+test.for([
+  [
+    'too few',
+    (head: string) => W1.cosigned(head),
+    TWO,
+    'Not enough witnesses of the policy have cosigned: w1.',
+  ],
+  ['none', () => '', TWO, 'Not enough witnesses of the policy have cosigned: none.'],
+  [
+    'a foreign one',
+    (head: string) => W1.cosigned(head) + W3.cosigned(head),
+    TWO,
+    'Not enough witnesses of the policy have cosigned: w1.',
+  ],
+  [
+    'a wrong one',
+    (head: string) => W1.cosigned(head) + W2.cosigned(head.replace(/^11$/m, '12')),
+    TWO,
+    'The cosignature of the witness w2 is wrong',
+  ],
+  ['a policy without a quorum', () => '', WITNESSES, 'the policy is none'],
+  ['a policy with another word', () => '', 'witnes a\nquorum none\n', 'the policy is none'],
+  ['a policy with a broken key', () => '', TWO.replace('+B', '+C'), 'the policy is none'],
+] as const)(
+  'it refuses %s, in one sentence',
+  { skip: !hasPython },
+  async ([, lines, policy, reason], { proof, run }) => {
+    const { exit, text } = await run(proof.text + lines(proof.head), policy);
+    expect(exit).toBe(1);
+    expect(text).toMatch(/^Not proven\. [^\n]*\.\n$/);
+    expect(text).toContain(reason);
+  },
+);
