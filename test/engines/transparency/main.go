@@ -14,14 +14,21 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 4 {
-		fail(fmt.Errorf("usage: check-log <address of the log> <vkey> <proof>"))
+	if len(os.Args) != 4 && len(os.Args) != 5 {
+		fail(fmt.Errorf("usage: check-log <address of the log> <vkey> <proof> [<policy>]"))
 	}
 	entries, err := checkLog(os.Args[1], os.Args[2])
 	if err != nil {
 		fail(err)
 	}
-	if err := checkProof(os.Args[3], os.Args[2]); err != nil {
+	policy, err := policyOf(os.Args[2])
+	if len(os.Args) == 5 {
+		policy, err = policyIn(os.Args[4])
+	}
+	if err != nil {
+		fail(err)
+	}
+	if err := checkProof(os.Args[3], policy); err != nil {
 		fail(err)
 	}
 	fmt.Println(entries)
@@ -76,11 +83,7 @@ type extra struct {
 	Salt  []byte `json:"salt"`
 }
 
-func checkProof(path, vkey string) error {
-	policy, err := policyOf(vkey)
-	if err != nil {
-		return err
-	}
+func checkProof(path string, policy torchwood.Policy) error {
 	proof, err := os.ReadFile(path)
 	if err != nil {
 		return err
@@ -96,6 +99,15 @@ func checkProof(path, vkey string) error {
 	hash := sha256.Sum256([]byte(more.Event))
 	entry := sha256.Sum256(append(more.Salt, hash[:]...))
 	return torchwood.VerifyProof(policy, tlog.RecordHash(entry[:]), proof)
+}
+
+// policyIn reads a policy with the log, its witnesses and a quorum.
+func policyIn(path string) (torchwood.Policy, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return torchwood.ParsePolicy(text)
 }
 
 func policyOf(vkey string) (torchwood.Policy, error) {
