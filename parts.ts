@@ -56,6 +56,14 @@ export const console = (): Part => ({
   adds: { query: async () => (await import('./console/part.ts')).part },
 });
 
+/**
+ * Tools for agents at `/mcp`, by the Model Context Protocol: each command and each read that their user may do.
+ */
+export const mcp = (): Part => ({
+  name: 'mcp',
+  adds: { query: async () => (await import('./mcp/part.ts')).part },
+});
+
 /** One for each name of the kernel: the compiler refuses a missing one, and another. */
 const EACH = {
   webhooks,
@@ -65,6 +73,7 @@ const EACH = {
   accounts,
   docs,
   console,
+  mcp,
 } satisfies Readonly<Record<PartName, () => Part>>;
 
 /** Everything, as `npm start` serves it. */

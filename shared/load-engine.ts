@@ -20,6 +20,7 @@ export const ENGINES = {
   'Node 22': ['@node-rs/argon2'],
   describeDomain: ['fast-check'],
   'webhooks()': ['bullmq'],
+  'mcp()': ['@modelcontextprotocol/server'],
   'graphql()': [
     '@fastify/busboy',
     '@graphql-tools/wrap',

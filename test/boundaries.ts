@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { circlesAmong } from './circles.ts';
 import { ALIASED, importsOf, localTarget, type Sources } from './imports.ts';
 
-/** The rules about imports between folders, checked on the sources as a map from path to text. */
+/** The rules about imports between folders, by path and text. */
 const FOLDERS = [
   'command',
   'query',
@@ -10,15 +10,14 @@ const FOLDERS = [
   'auth',
   'webhook-dispatcher',
   'proof',
+  'mcp',
   'command-line',
   'console',
-  'site',
-  'process',
+  ...['site', 'process'],
   'adapters',
   'edge',
   'shared',
-  'kernel',
-  'domain',
+  ...['kernel', 'domain'],
 ];
 
 /** The published folders. They contain none of the repository's own tests. */
@@ -44,6 +43,7 @@ const BELOW: Readonly<Record<string, readonly string[]>> = {
   console: ['kernel', 'shared', 'edge'],
   site: ['kernel', 'shared', 'edge', 'query'],
   proof: ['kernel', 'shared', 'edge', 'process', 'projector', 'query'],
+  mcp: ['kernel', 'shared', 'edge', 'query'],
 };
 
 /** Operator commands are composed of parts of the roles. */
@@ -80,6 +80,7 @@ const DRIVERS: Readonly<Record<string, readonly string[]>> = {
   ioredis: ['adapters/redis/', 'webhook-dispatcher/queue/'],
   bullmq: ['webhook-dispatcher/queue/'],
   ...Object.fromEntries(['graphql', 'graphql-http', 'graphql-sse'].map((name) => [name, OF_GRAPHQL])),
+  '@modelcontextprotocol/server': ['mcp/'],
   '@opentelemetry/api': ['adapters/opentelemetry/'],
   '@opentelemetry/sdk-trace': ['adapters/opentelemetry/'],
 };

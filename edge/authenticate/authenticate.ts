@@ -43,6 +43,12 @@ const NOBODY: Caller = { kind: 'anonymous', policy: NO_RIGHTS };
 export const callerOf = (request: IncomingMessage): Caller =>
   accessTokens.of(request)?.caller ?? anonymous.of(request) ?? NOBODY;
 
+/** For a request within the process, as the caller of another one, whose token was checked. */
+export const actAsCallerOf = (inner: IncomingMessage, outer: IncomingMessage): void => {
+  const token = accessTokens.of(outer);
+  if (token !== undefined) accessTokens.set(inner, token);
+};
+
 /**
  * How the user of a request that has passed `authenticate` signed in, and when; undefined if its token does
  * not state it.
@@ -92,6 +98,7 @@ export const authenticate = (options: AuthenticateOptions): RequestHandler => {
     anonymous.set(request, nobody);
     if (elsewhere.has(request.path)) return next();
     rememberChallenge(request, challenges.none);
+    if (accessTokens.of(request) !== undefined) return next();
     const credentials = credentialsOf(request);
     if (credentials === undefined) return next();
     rememberChallenge(request, challenges[credentials.scheme]);

@@ -27,6 +27,10 @@ export const demandRight = (request: Request, operation: RestOperation): void =>
   if (refusal !== undefined) throw refusal;
 };
 
+/** Whether the caller may do this at all, if only to some items. */
+export const mayAsk = (caller: Caller, { right }: RestOperation): boolean =>
+  right === null || (admit(caller, right) === 'allowed' && reachOf(caller, right).size > 0);
+
 const NO_PARAMETERS = z.strictObject({});
 
 const refusalOf = (caller: Caller, { right, path }: RestOperation): Rejection | undefined => {

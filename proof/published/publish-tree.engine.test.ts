@@ -133,14 +133,14 @@ test('a place that does not work holds up nothing, and gets the tree once it wor
   const folder = join(data.path, 'tree');
   await writeFile(folder, 'a file in its place');
   await using files = await open(pathToFileURL(folder).href);
-  const { log, lines } = captureLog();
+  const { log, logged } = captureLog();
   {
     await using published = startPublishing({ ...audited, files, log });
     await using _chain = await audited.startChain(published.offer);
     await audited.append(5);
     await audited.untilChained();
   }
-  expect(lines().join('')).toContain('The tree cannot be published.');
+  expect(logged()).toContain('The tree cannot be published.');
   await rm(folder);
   await using published = startPublishing({ ...audited, files, log });
   await using _chain = await audited.startChain(published.offer);

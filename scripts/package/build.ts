@@ -29,6 +29,7 @@ const FOLDERS = [
   'domain',
   'edge',
   'kernel',
+  'mcp',
   'package',
   'process',
   'projector',

@@ -14,7 +14,19 @@ const DOCS = new URL('docs/', ROOT);
 const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] = [
   [
     'Use it',
-    ['tutorial', 'tour', 'rest', 'graphql', 'changes', 'browser', 'webhooks', 'audit', 'accounts', 'console'],
+    [
+      'tutorial',
+      'tour',
+      'rest',
+      'graphql',
+      'changes',
+      'browser',
+      'webhooks',
+      'agents',
+      'audit',
+      'accounts',
+      'console',
+    ],
   ],
   [
     'Run it',

@@ -62,6 +62,13 @@ const OF: Readonly<Record<PartName, Belongings>> = {
     tables: [],
     with: ['accounts', 'streams', 'proof'],
   },
+  mcp: {
+    paths: ['/mcp'],
+    rel: 'mcp',
+    scopes: [],
+    modules: /^mcp\/|node_modules\/@modelcontextprotocol\//,
+    tables: [],
+  },
 };
 const NAMES = Object.keys(OF) as PartName[];
 

@@ -1,0 +1,60 @@
+import { once } from 'node:events';
+import type { ClientRequest, IncomingMessage, RequestListener } from 'node:http';
+import { duplexPair } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import type { Request } from 'express';
+import { actAsCallerOf } from '#edge/authenticate/authenticate.ts';
+import { createServer, request as sendRequest } from '#edge/http/node-http.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
+
+export type Asked = {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: JsonObject | undefined;
+  readonly signal: AbortSignal;
+};
+
+export type Answered = {
+  readonly status: number;
+  readonly headers: IncomingMessage['headers'];
+  readonly text: string;
+};
+
+/**
+ * Asks the REST interface within the process, as the caller of another request, with their rights and their rate
+ * limit. So a tool is the operation itself. Nothing leaves the process: both ends of the connection are here.
+ */
+export const ask = async (
+  outer: Request,
+  { method, path, headers, body, signal }: Asked,
+): Promise<Answered> => {
+  const [near, far] = duplexPair();
+  Object.assign(far, { remoteAddress: outer.socket.remoteAddress });
+  const serve: RequestListener = (inner, response) => {
+    actAsCallerOf(inner, outer);
+    outer.app(inner, response);
+  };
+  createServer(serve).emit('connection', far);
+  const content = body === undefined ? undefined : JSON.stringify(body);
+  const sent = sendRequest({
+    ...{ method, path, signal },
+    createConnection: () => near as never,
+    headers: {
+      Host: outer.headers.host ?? 'localhost',
+      ...headers,
+      ...(content !== undefined && {
+        'Content-Type': 'application/json',
+        'Content-Length': String(Buffer.byteLength(content)),
+      }),
+    },
+  });
+  sent.end(content);
+  const answer = await answerTo(sent);
+  return { status: answer.statusCode ?? 0, headers: answer.headers, text: await text(answer) };
+};
+
+const answerTo = async (sent: ClientRequest): Promise<IncomingMessage> => {
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  return answer;
+};

@@ -1,0 +1,135 @@
+import { Readable } from 'node:stream';
+import {
+  createMcpHandler,
+  type McpRequestContext,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+} from '@modelcontextprotocol/server';
+import {
+  type Request as ExpressRequest,
+  type Response as ExpressResponse,
+  type RequestHandler,
+  Router,
+} from 'express';
+import { callerOf } from '#edge/authenticate/authenticate.ts';
+import { refuseOtherMethods } from '#edge/http/answer-errors.ts';
+import { readJsonBody } from '#edge/http/json-body.ts';
+import { mayAsk } from '#edge/rest/admission.ts';
+import type { JsonObject } from '#kernel/base/json.ts';
+import { spaced } from '#kernel/base/names.ts';
+import { Rejection } from '#kernel/base/rejection.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import packageJson from '../package.json' with { type: 'json' };
+import type { OpenApiOptions } from '../query/openapi/document.ts';
+import { call } from './call.ts';
+import { nextStepsBy } from './next-steps.ts';
+import { addResources } from './resources.ts';
+import { type Tool, toolsOf } from './tools.ts';
+
+type Options = OpenApiOptions & { readonly bodyBytesMax: number };
+
+/** `POST /mcp`: the tools of the caller, by the Model Context Protocol, without sessions. */
+export const serveTools = (options: Options): RequestHandler => {
+  const tools = toolsOf(options);
+  const handler = createMcpHandler((context) => serverFor(options, tools, context), { maxSubscriptions: 0 });
+  const answer: RequestHandler = async (request, response) => {
+    const caller = callerOf(request);
+    // So that clients learn where to sign in; only users have tools.
+    if (caller.kind !== 'user') throw new Rejection('unauthenticated');
+    const authInfo = {
+      token: '',
+      clientId: caller.client ?? '',
+      scopes: [...caller.scopes],
+      extra: { request },
+    };
+    await send(await handler.fetch(webRequest(request), { authInfo, parsedBody: request.body }), response);
+  };
+  return Router()
+    .post('/mcp', ...readJsonBody(options.bodyBytesMax), answer)
+    .all('/mcp', refuseOtherMethods('POST'));
+};
+
+const serverFor = (
+  { domain, publicUrl }: Options,
+  tools: readonly Tool[],
+  { authInfo }: McpRequestContext,
+): Server => {
+  const request = authInfo?.extra?.request as ExpressRequest;
+  const caller = callerOf(request);
+  const own = tools.filter(({ operation }) => mayAsk(caller, operation));
+  const nextSteps = nextStepsBy(own);
+  const server = new Server(
+    { name: 'annals', title: domain.name, version: packageJson.version, websiteUrl: publicUrl },
+    { capabilities: { tools: {}, resources: {} }, instructions: instructionsOf(domain) },
+  );
+  server.setRequestHandler('tools/list', () => ({
+    tools: own.map(({ name, title, description, inputSchema, operation }) => ({
+      ...{ name, title, description, annotations: hintsOf(operation) },
+      inputSchema: inputSchema as never,
+    })),
+  }));
+  server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
+    const tool = own.find(({ name }) => name === params.name);
+    if (tool === undefined)
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        `There is no tool ${params.name} that you may use.`,
+      );
+    const given = (params.arguments ?? {}) as JsonObject;
+    const meta = mcpReq._meta ?? {};
+    const asked = { tool, given, key: textIn(meta[KEY]), traceparent: textIn(meta.traceparent) };
+    const { isRefused, content } = await call(request, { ...asked, signal: mcpReq.signal }, nextSteps);
+    return {
+      content: [{ type: 'text', text: JSON.stringify(content) }],
+      structuredContent: content,
+      ...(isRefused && { isError: true }),
+    };
+  });
+  addResources(server, { request, publicUrl, tools: own, nextSteps });
+  return server;
+};
+
+/** The name of the idempotency key in `_meta` of a call. */
+const KEY = 'annals/idempotency-key';
+
+const instructionsOf = (domain: Domain): string =>
+  `
+Each tool is an operation that the signed-in user may use, and each change is recorded with the user and this client.
+Read an item before you change it, and send its \`etag\` with the change: if it has changed since, nothing happens.
+\`next\` of an item has the tools that the user may use on it now, with their arguments. \`more\` of a list has the argument for the next page.
+A refusal says in \`title\` and \`detail\` what is wrong, and in \`errors\` which argument: correct it, or tell the user. Do not look for another way around a right that the user lacks.
+
+${Object.values(domain.kinds)
+  .map(({ plural, says }) => `- ${spaced(plural)}${says === undefined ? '' : `: ${says}`}`)
+  .join('\n')}
+`.trim();
+
+const hintsOf = ({ method, answer }: Tool['operation']) => ({
+  readOnlyHint: method === 'GET',
+  // An addition destroys nothing.
+  destructiveHint: method !== 'GET' && answer.status !== 201,
+  idempotentHint: method === 'PUT' || method === 'DELETE',
+  openWorldHint: false,
+});
+
+const textIn = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+/** The body was read and checked. */
+const webRequest = (request: ExpressRequest): Request =>
+  new Request(new URL(request.originalUrl, 'http://localhost'), {
+    method: 'POST',
+    headers: Object.entries(request.headers).flatMap(([name, value]) =>
+      typeof value === 'string' && name !== 'content-length' && name !== 'authorization'
+        ? [[name, value] as [string, string]]
+        : [],
+    ),
+    body: JSON.stringify(request.body),
+  });
+
+const send = async (answer: Response, response: ExpressResponse): Promise<void> => {
+  response.status(answer.status).set('Cache-Control', 'no-store');
+  for (const [name, value] of answer.headers) response.setHeader(name, value);
+  if (answer.body === null) response.end();
+  else Readable.fromWeb(answer.body as never).pipe(response);
+};

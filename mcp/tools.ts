@@ -1,0 +1,82 @@
+import type { JsonObject } from '#kernel/base/json.ts';
+import { isAbsence } from '#kernel/base/rejection.ts';
+import type { RestOperation } from '#kernel/base/rest/operation.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import { type Operations, operationsOf } from '#shared/rest/operations.ts';
+import { type OpenApiOptions, openApiDocument } from '../query/openapi/document.ts';
+import {
+  createInputSchemas,
+  type Described,
+  type InputSchema,
+  JSON_TYPE,
+  type Places,
+} from './input-schemas.ts';
+
+/** A tool: one operation of the REST interface, which has its name. */
+export type Tool = {
+  readonly name: string;
+  readonly operation: RestOperation;
+  readonly title: string;
+  readonly description: string;
+  readonly inputSchema: InputSchema;
+  /** The names of its arguments by their place in the request. */
+  readonly places: Places;
+};
+
+/** The tools over the declared domain, derived from the OpenAPI document. */
+export const toolsOf = (options: OpenApiOptions): readonly Tool[] => {
+  const { paths, components } = openApiDocument(options) as unknown as Document;
+  const inputs = createInputSchemas(components.schemas);
+  return ownOperations(options.domain).map(([name, operation]): Tool => {
+    const described = paths[operation.path]?.[operation.method.toLowerCase()];
+    if (described === undefined) throw new Error(`the OpenAPI document lacks ${name}`);
+    const { inputSchema, places } = inputs.of(operation, described);
+    return {
+      name,
+      operation,
+      title: operation.summary,
+      description: [
+        operation.summary,
+        described.requestBody?.description,
+        ...refusalsOf(operation, components.examples),
+      ]
+        .flatMap((each) => each?.replace(/[^.]$/, '$&.') ?? [])
+        .join(' '),
+      inputSchema,
+      places,
+    };
+  });
+};
+
+type Document = {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Described | undefined>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, JsonObject>>;
+    readonly examples: Readonly<Record<string, { readonly value?: { readonly title?: string } }>>;
+  };
+};
+
+/** When the state of the item refuses it, in the words of the domain. That an item is absent, everybody expects. */
+const refusalsOf = (
+  { refusals = [] }: RestOperation,
+  examples: Document['components']['examples'],
+): readonly string[] => {
+  const sentences = refusals.flatMap((code) => (isAbsence(code) ? [] : (examples[code]?.value?.title ?? [])));
+  return sentences.length === 0 ? [] : [`Refused if so: ${[...new Set(sentences)].join(' ')}`];
+};
+
+/** Those of users, of the domain’s aggregates and views, and the feed of their changes. */
+const KERNEL: ReadonlySet<string> = new Set(['getMe', 'listUsers', 'getUser', 'listEvents', 'getEvent']);
+
+/** One for each command: an edit is a patch, not the replacement that `PUT` would send. */
+const ownOperations = (domain: Domain): readonly (readonly [string, RestOperation])[] => {
+  const all = Object.entries<Operations[string]>(operationsOf(domain));
+  const patched = new Set(all.flatMap(([, { method, path }]) => (method === 'PATCH' ? [path] : [])));
+  return all.filter(
+    ([id, operation]) =>
+      ('use' in operation || 'reads' in operation || KERNEL.has(id)) &&
+      !(operation.method === 'PUT' && patched.has(operation.path)) &&
+      // Models send no files.
+      (operation.body === undefined || JSON_TYPE in operation.body),
+  );
+};

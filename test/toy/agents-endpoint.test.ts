@@ -1,0 +1,51 @@
+import { describe, expect } from 'vitest';
+import { test } from '../engines/agent-fixture.ts';
+
+describe('the endpoint', () => {
+  const discover = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} };
+  const post = (url: string, body: unknown, headers: Record<string, string> = {}) =>
+    fetch(url, {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        Accept: 'application/json, text/event-stream',
+        ...headers,
+      },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+
+  test('tells a client without a token where to sign in', async ({ installation }) => {
+    const answer = await post(`${installation.origin}/mcp`, discover);
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get('www-authenticate')).toContain('resource_metadata="');
+  });
+
+  test('serves clients of the revisions before', async ({ agentOf, eve }) => {
+    for (const revision of ['2025-11-25', '2025-06-18'])
+      expect((await (await agentOf(eve.token, revision)).tools()).length).toBeGreaterThan(5);
+  });
+
+  test.for([
+    ['GET', 405],
+    ['DELETE', 405],
+  ] as const)('refuses %s', async ([method, status], { installation }) => {
+    expect((await fetch(`${installation.origin}/mcp`, { method })).status).toBe(status);
+  });
+
+  test('refuses bad bodies, and lasts', async ({ installation, eve, agent }) => {
+    const url = `${installation.origin}/mcp`;
+    const token = { Authorization: `Bearer ${eve.token}` };
+    for (const body of [
+      '',
+      '{',
+      '[]',
+      '{}',
+      '{"jsonrpc":"2.0"}',
+      '[{"jsonrpc":"2.0","id":1,"method":"ping"}]',
+    ])
+      expect((await post(url, body, token)).status).toBeLessThan(500);
+    const odd = { ...discover, method: 'tools/call', params: { name: 'getClaim', arguments: 'x' } };
+    expect((await post(url, odd, token)).status).toBeLessThan(500);
+    expect((await agent.call('getMe')).item).toMatchObject({ name: 'Eve' });
+  });
+});
