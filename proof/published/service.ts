@@ -21,7 +21,14 @@ type Dependencies = {
 const PUBLISH_EVERY_MS = 5_000;
 
 /** Publishes the newest head of the tree as files, whenever it is offered one. */
-export const startPublishing = ({ files, pool, masterKey, eventLog, clock, log }: Dependencies): Newest<string> => {
+export const startPublishing = ({
+  files,
+  pool,
+  masterKey,
+  eventLog,
+  clock,
+  log,
+}: Dependencies): Newest<string> => {
   const publish = publishTreeTo({ files, pool, masterKey, log: eventLog.identity });
   return writeNewest({
     clock,
