@@ -12,7 +12,7 @@ import { report as reportSchema } from '#shared/rest/verification-report.ts';
 import { temporaryDataDir } from '../test/engines/data-dir.ts';
 import { test as base } from '../test/engines/filled-read-model.ts';
 import { until } from '../testing/until.ts';
-import { startVerificationCommands } from './service.ts';
+import { startVerificationCommands } from './verification-commands.ts';
 
 type IsIt = (command: OperatorCommand | undefined) => boolean;
 
