@@ -66,6 +66,10 @@ test.each([
   expect(found({}, { witnesses: [{ ...witness, problem: null, since: null }] })).toEqual([]);
 });
 
+const FORGED: AuditStatus['differences'] = [
+  { kind: 'event_not_authentic', cursor: null, stream: 'user-1', version: 2, fields: [], at: well.at },
+];
+
 test.each([
   ['an item is parked', { readModel: { ...well.readModel, parked: 1 } }, 'bad', /^1 item cannot be read/],
   [
@@ -158,6 +162,15 @@ test.each([
     { verified: { ...proven.verified, differences: 1 } as AuditStatus['verified'] },
     'bad',
     /found 1 difference\.$/,
+  ],
+  [
+    'no command wrote an event',
+    {
+      verified: { ...proven.verified, differences: 1 } as AuditStatus['verified'],
+      differences: FORGED,
+    },
+    'bad',
+    /found 1 difference, with events that no command wrote\.$/,
   ],
 ] as const)('that %s is told', (_, change, tone, text) => {
   expect(found({}, change)).toEqual([expect.objectContaining({ tone, text: expect.stringMatching(text) })]);

@@ -135,7 +135,8 @@ const CHECKS: readonly Check[] = [
     find: ({ audit }) => {
       const differences = audit?.verified?.differences ?? 0;
       if (differences === 0) return [];
-      const text = `The background verification found ${plural(differences, 'difference')}.`;
+      const isForged = audit?.differences?.some(({ kind }) => kind === 'event_not_authentic') === true;
+      const text = `The background verification found ${plural(differences, 'difference')}${isForged ? ', with events that no command wrote' : ''}.`;
       return [{ tone: 'bad', text, ...PROOF }];
     },
   },

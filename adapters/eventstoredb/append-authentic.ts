@@ -20,29 +20,48 @@ type Proposed = {
 type Appending = { readonly reader: Reader; readonly appender: Pick<Appender, 'append'> };
 
 /** Each fails only if another process has appended to the stream in between. */
-const ATTEMPTS_MAX = 20;
+const ATTEMPTS_MAX = 50;
 
-/** Appends events with their MACs, if the log has any. A MAC covers the version, so it needs an exact one. */
-export const appendAuthentic = async (
+/** Appends events with their MACs, if the log has any. */
+export const createAppendAuthentic = (appending: Appending): ((proposed: Proposed) => Promise<Stored>) => {
+  const { reader, appender } = appending;
+  const { authentic } = reader;
+  if (authentic === undefined) return (proposed) => appender.append(proposed);
+  const last = new Map<StreamName, Promise<unknown>>();
+  return (proposed) => {
+    const { stream, expected } = proposed;
+    if (expected !== 'any')
+      return appender.append({ stream, expected, events: withMacs(authentic, proposed, expected) });
+    // One after the other, because each but one of several at once would fail.
+    const appended = (last.get(stream) ?? Promise.resolve()).then(() =>
+      appendAny(appending, authentic, proposed),
+    );
+    const settled = appended.then(ignore, ignore).then(() => {
+      if (last.get(stream) === settled) last.delete(stream);
+    });
+    last.set(stream, settled);
+    return appended;
+  };
+};
+
+const ignore = (): void => {};
+
+/** A MAC covers the version, so an append that expects any version expects the present one. */
+const appendAny = async (
   { reader, appender }: Appending,
+  authentic: AuthenticLog,
   proposed: Proposed,
 ): Promise<Stored> => {
-  const { authentic } = reader;
-  const { stream, expected } = proposed;
-  if (authentic === undefined) return appender.append(proposed);
-  if (expected !== 'any')
-    return appender.append({ stream, expected, events: withMacs(authentic, proposed, expected) });
+  const { stream } = proposed;
   for (let attempt = 1; ; attempt += 1) {
     const { version, earlier } = await findEnd(reader, proposed);
     if (earlier) return earlier;
     try {
-      return await appender.append({
-        stream,
-        expected: version,
-        events: withMacs(authentic, proposed, version),
-      });
+      const events = withMacs(authentic, proposed, version);
+      return await appender.append({ stream, expected: version, events });
     } catch (error) {
-      if (!(error instanceof StaleVersion) || attempt === ATTEMPTS_MAX) throw error;
+      if (!(error instanceof StaleVersion)) throw error;
+      if (attempt === ATTEMPTS_MAX) throw new StaleVersion(stream, 'any', { cause: error });
     }
   }
 };
@@ -78,7 +97,11 @@ const findEnd = async (
   );
   const [newest] = page.events;
   if (!newest) return { version: NO_STREAM };
-  const first = page.events.find(({ id }) => id === events[0]?.id);
-  const earlier = first && (await findEarlier(reader, { stream, events }, first.revision));
-  return { version: versionAt(newest.revision), earlier };
+  const ids = new Set<string>(events.map(({ id }) => id));
+  const known = page.events.findLast(({ id }) => ids.has(id));
+  if (known === undefined) return { version: versionAt(newest.revision) };
+  const earlier = await findEarlier(reader, { stream, events }, known.revision);
+  if (earlier) return { version: versionAt(newest.revision), earlier };
+  // It has some of the events, but not all.
+  throw new StaleVersion(stream, 'any');
 };

@@ -15,7 +15,7 @@ import {
 } from '#shared/event-log/event-log.ts';
 import { REQUEST_BUDGET_MS } from '#shared/event-log/request-deadline.ts';
 import { Appender, type AppendTiming } from './append.ts';
-import { appendAuthentic } from './append-authentic.ts';
+import { createAppendAuthentic } from './append-authentic.ts';
 import { AppendClient, type Stored } from './append-client.ts';
 import { findCuttable } from './cut-streams.ts';
 import { readEventAt, recordAt } from './event-at.ts';
@@ -96,6 +96,7 @@ export const openEventStoreEventLog = async ({
   });
   const reader: Reader = { ...unchecked, authentic };
   const live = opening.use(new LiveTail(reader, (after, seen) => readAfter(reader, after, seen)));
+  const append = createAppendAuthentic({ reader, appender });
   const head = createHead(reader);
   const checkReads = createReadCheck({ head, clock, retryBudgetMs: timing.retryBudgetMs });
   const demandSameHistory = createSameHistory(reader);
@@ -110,7 +111,7 @@ export const openEventStoreEventLog = async ({
       if (reads.length > 0)
         throw new InvalidAppend(`EventStoreDB cannot check other streams in an append to ${stream}`);
       const checked = checkAppend(stream, expected, events);
-      const stored = await appendAuthentic({ reader, appender }, { stream, expected, events: checked });
+      const stored = await append({ stream, expected, events: checked });
       await demandSameHistory(stored, seen);
       const { version, position } = stored;
       return { version, position };

@@ -59,7 +59,8 @@ export class KeptLog implements AuthenticLog {
     const { epochs, since, log } = this.statement;
     if (showsMacs && epochs.length === 0 && clock.nowMs() < Date.parse(since) + UPGRADED_WITHIN_MS)
       return undefined;
-    return mac.ofEvent({ ...event, scope: log });
+    const { stream, version, id, type, metadata, data } = event;
+    return mac.ofEvent({ scope: log, stream, version, id, type, metadata, data });
   }
 
   admit(event: RecordedEvent, { data, metadata, mac }: StoredContent): RecordedEvent {

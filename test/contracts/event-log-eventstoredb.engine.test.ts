@@ -2,6 +2,8 @@
 
 import { openEventStoreEventLog } from '#adapters/eventstoredb/eventstore-event-log.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
+import { openMacs } from '../engines/authentic-log.ts';
+import { createDatabase } from '../engines/database.ts';
 import { SERVER_VERSIONS, type ServerVersion } from '../engines/eventstoredb/product.ts';
 import { startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
 import { describeEventLog } from './event-log-contract.ts';
@@ -12,14 +14,17 @@ import { countLooks, disturbancesOn, noiseOfTheSystem } from './event-log-events
 const TIMING = { retryBudgetMs: 10_000, answerWithinMs: 250, silenceMaxMs: 500 };
 
 const startStandIn = (version: ServerVersion) => async (): Promise<LogEngine> => {
-  const standIn = await startEventStoreStandIn({ version });
+  await using opening = new AsyncDisposableStack();
+  const standIn = opening.use(await startEventStoreStandIn({ version }));
+  const authentic = opening.use(await openMacs(opening.use(await createDatabase()).url));
+  const resources = opening.move();
   return {
-    open: () => openEventStoreEventLog({ clock: REAL_TIME, url: standIn.address, timing: TIMING }),
+    open: () => openEventStoreEventLog({ clock: REAL_TIME, url: standIn.address, timing: TIMING, authentic }),
     restart: () => standIn.restart(),
     // The faults are the same in every version, and each takes seconds.
     disturbances: version === '26.0.3' ? disturbancesOn(standIn) : [noiseOfTheSystem(standIn.address)],
     countLooks,
-    [Symbol.asyncDispose]: () => standIn[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };
 

@@ -9,6 +9,7 @@ import { openPostgresEventLog } from '#shared/event-log/postgres/postgres-event-
 import { READ_LOG } from '#shared/event-log/postgres/read.ts';
 import { RETRY_BUDGET_MS } from '#shared/event-log/postgres/retry.ts';
 import { scaled } from '../../testing/load.ts';
+import { openMacs } from '../engines/authentic-log.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { createDatabase } from '../engines/database.ts';
 import { pauseBackends } from '../engines/pause-backends.ts';
@@ -23,9 +24,10 @@ const startEngine = async (): Promise<LogEngine> => {
   await using opening = new AsyncDisposableStack();
   const { path: dataDir } = opening.use(await temporaryDataDir());
   const { url } = opening.use(await startEmbeddedPostgres({ dataDir, settings: { fsync: 'off' } }));
+  const authentic = opening.use(await openMacs(url));
   const resources = opening.move();
   return {
-    open: () => openPostgresEventLog({ url, clock: REAL_TIME }),
+    open: () => openPostgresEventLog({ url, clock: REAL_TIME, authentic }),
     restart: () => crash(url),
     disturbances: disturbancesOn(url),
     countLooks() {

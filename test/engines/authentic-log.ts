@@ -123,3 +123,13 @@ export const ourEvent = (data: NewEvent['data'] = { n: 1 }, type = 'thing.noted'
 });
 
 export const thing = (): StreamName => `thing-${randomUUID()}` as StreamName;
+
+/** MACs for the logs of one test file, in a database. */
+export const openMacs = async (url: string): Promise<AuthenticEvents> => {
+  await using opening = new AsyncDisposableStack();
+  const pool = opening.use(openPool({ url, applicationName: 'test', connectionsMax: 1 }));
+  const masterKey = parseMasterKey(randomBytes(32).toString('base64'));
+  const macs = opening.use(openAuthenticEvents({ pool, masterKey, clock: REAL_TIME, log: createTestLog() }));
+  const resources = opening.move();
+  return { ...macs, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+};

@@ -153,7 +153,16 @@ const columnsOf = (
         String(event.bytes),
       ];
       for (const [index, value] of row.entries()) columns[index]?.push(value);
-      const mac = authentic?.macOf({ ...event, stream, version: (version + offset) as Version });
+      if (authentic === undefined) continue;
+      const { id, type, metadata, data } = event;
+      const mac = authentic.macOf({
+        stream,
+        version: (version + offset) as Version,
+        id,
+        type,
+        metadata,
+        data,
+      });
       if (mac !== undefined) macs.push(mac);
     }
   }
