@@ -3,10 +3,11 @@ import { publishing } from '#domain/publishing.ts';
 import type { StreamName, UserId, Version, WebhookId } from '#kernel/base/brands.ts';
 import { filtersOf } from '#kernel/registry/event-references.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
+import type { Owners } from '#shared/webhooks/owners.ts';
 import type { PlannedEndpoint } from '#shared/webhooks/planned-endpoint.ts';
+import { isVisibleTo } from '#shared/webhooks/wanted.ts';
 import { POLICY } from '../test/engines/policy.ts';
-import { EndpointBook, isVisibleTo } from './matching.ts';
-import type { Owners } from './rest/owners.ts';
+import { EndpointBook } from './matching.ts';
 
 const endpointOf = (webhookId: number, changes: Partial<PlannedEndpoint> = {}): PlannedEndpoint => ({
   webhookId: webhookId as WebhookId,

@@ -12,6 +12,7 @@ import { type Catalogue, catalogueOf } from '#shared/events/catalogue.ts';
 import { type FollowingOptions, startFollowing } from '#shared/follower/follower.ts';
 import { type Policy, policyOf } from '#shared/policy.ts';
 import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
+import { readOwners } from '#shared/webhooks/owners.ts';
 import {
   endpointAfter,
   PLANNER,
@@ -19,6 +20,7 @@ import {
   type WebhookChange,
   webhookChangeOf,
 } from '#shared/webhooks/planned-endpoint.ts';
+import { isVisibleTo } from '#shared/webhooks/wanted.ts';
 import { lockEndpoints, readEndpoints, writeEndpoint } from './ledger/endpoints.ts';
 import {
   dropDeliveries,
@@ -30,9 +32,8 @@ import {
   writeReplay,
 } from './ledger/plan-rows.ts';
 import { readQuiet } from './ledger/quiet.ts';
-import { EndpointBook, isVisibleTo } from './matching.ts';
+import { EndpointBook } from './matching.ts';
 import { type PlannedRuns, plannedRuns } from './planned-runs.ts';
-import { readOwners } from './rest/owners.ts';
 import { type TracedPlans, tracePlans } from './trace-plans.ts';
 
 type PlannerDependencies = Pick<

@@ -1,9 +1,9 @@
 import type { Version, WebhookId } from '#kernel/base/brands.ts';
 import type { RoleAndAttributes } from '#shared/role-and-attributes.ts';
+import type { Owners } from '#shared/webhooks/owners.ts';
 import type { Delivery } from './deliver/delivery.ts';
 import type { PlannedDelivery } from './ledger/plan-rows.ts';
 import type { EndpointBook } from './matching.ts';
-import type { Owners } from './rest/owners.ts';
 
 /** The deliveries just planned for a webhook, as far as known; the ledger knows all of them. */
 export type PlannedRun = {

@@ -12,6 +12,8 @@ import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { Log } from '#shared/log.ts';
 import { policyOf } from '#shared/policy.ts';
+import { readOwners } from '#shared/webhooks/owners.ts';
+import { isVisibleTo, wants } from '#shared/webhooks/wanted.ts';
 import { readEndpoint } from './ledger/endpoints.ts';
 import { type PlannedDelivery, plannedFor } from './ledger/plan-rows.ts';
 import {
@@ -21,9 +23,7 @@ import {
   type RunningReplay,
   readRunningReplays,
 } from './ledger/replays.ts';
-import { isVisibleTo, wants } from './matching.ts';
 import type { PlannedRuns } from './planned-runs.ts';
-import { readOwners } from './rest/owners.ts';
 
 type ReplayerDependencies = {
   readonly domain: Domain;

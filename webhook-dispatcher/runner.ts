@@ -9,6 +9,7 @@ import { isPassing } from '#shared/database/failures.ts';
 import { LogUnavailable, LogWentBack } from '#shared/event-log/errors.ts';
 import type { Log } from '#shared/log.ts';
 import type { Policy } from '#shared/policy.ts';
+import { ownerOf } from '#shared/webhooks/owners.ts';
 import { restored } from './deliver/breaker.ts';
 import type { AttemptResult, Breaker, Delivery, Sender } from './deliver/delivery.ts';
 import type { EndpointSecrets } from './endpoint-secrets.ts';
@@ -17,7 +18,6 @@ import type { RunLedger } from './ledger/run-ledger.ts';
 import { type Claim, RUN_LEASE_MS } from './ledger/runs.ts';
 import type { DeliveryObserver } from './observe.ts';
 import type { PlannedRuns } from './planned-runs.ts';
-import { ownerOf } from './rest/owners.ts';
 import { Run } from './run.ts';
 
 type RunnerDependencies = {

@@ -4,7 +4,7 @@ import type { Acting, PlannedDemo } from '#kernel/demo/demo.ts';
 import { randomFrom } from '#kernel/demo/random.ts';
 import { readFirstMinute } from '#process/first-minute-file.ts';
 import { openMasterKey } from '#shared/keys/master-key-file.ts';
-import { createEmailHash } from '../../auth/accounts/email-hash.ts';
+import { createEmailHash } from '#shared/persons/email-hash.ts';
 import { migrateAccounts, selectPersonByEmail } from '../../auth/persons/person-table.ts';
 import { type CommandSide, withCommandSide } from '../installation/command-side.ts';
 import { openInstallation } from '../installation/installation.ts';

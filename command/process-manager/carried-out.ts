@@ -3,8 +3,8 @@ import type { Clock } from '#shared/clock/clock.ts';
 import { poll } from '#shared/clock/poll.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { migrateFollowers } from '#shared/follower/checkpoint.ts';
-import { REACTIONS } from './declaration.ts';
-import { migrateProcessManager, PROCESS_MANAGER } from './process-manager.ts';
+import { PROCESS_MANAGER, REACTIONS } from '#shared/process-manager/followers.ts';
+import { migrateProcessManager } from './process-manager.ts';
 
 export const LOOK_EVERY_MS = 50;
 const WAIT_MAX_MS = 30_000;

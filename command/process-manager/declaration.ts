@@ -5,11 +5,9 @@ import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { holdCheckpoint, migrateFollowers } from '#shared/follower/checkpoint.ts';
+import { REACTIONS } from '#shared/process-manager/followers.ts';
 import { type Fence, isOwned, LEASE, Overtaken } from './fence.ts';
 import { timerTask } from './tasks.ts';
-
-/** The name of the follower. */
-export const REACTIONS = 'reactions';
 
 /** The fingerprint of a domain without timers and with no reactions but ends. */
 const NOTHING = '';

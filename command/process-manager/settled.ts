@@ -4,8 +4,7 @@ import type { Clock } from '#shared/clock/clock.ts';
 import { poll } from '#shared/clock/poll.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import { REACTIONS } from './declaration.ts';
-import { PROCESS_MANAGER } from './process-manager.ts';
+import { PROCESS_MANAGER, REACTIONS } from '#shared/process-manager/followers.ts';
 
 type System = {
   readonly pool: Pool;

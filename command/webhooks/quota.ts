@@ -4,9 +4,9 @@ import { Rejection } from '#kernel/base/rejection.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { readCheckpoint } from '#shared/follower/checkpoint.ts';
+import { PROCESS_MANAGER } from '#shared/process-manager/followers.ts';
 import { createKeyedQueue } from '../handling/keyed-queue.ts';
 import { childrenOf } from '../handling/membership.ts';
-import { PROCESS_MANAGER } from '../process-manager/process-manager.ts';
 import { userStream } from '../users/user.ts';
 
 /** Enforces the number of webhooks per owner. */

@@ -7,10 +7,9 @@ import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { readBetween } from '#shared/event-log/read-between.ts';
 import { holdFollowers } from '#shared/follower/hold-followers.ts';
+import { PROCESS_MANAGER, REACTIONS } from '#shared/process-manager/followers.ts';
 import { LOOK_EVERY_MS, untilCarriedOut } from '../../command/process-manager/carried-out.ts';
-import { REACTIONS } from '../../command/process-manager/declaration.ts';
 import { LEASE } from '../../command/process-manager/fence.ts';
-import { PROCESS_MANAGER } from '../../command/process-manager/process-manager.ts';
 import { callLine } from '../../test/engines/call-line.ts';
 import {
   addComment,

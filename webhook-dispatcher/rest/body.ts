@@ -4,11 +4,11 @@ import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type Caller, policyOf } from '#shared/policy.ts';
 import type { DeliveryBody } from '#shared/rest/deliveries.ts';
+import { ownerOf, readOwners } from '#shared/webhooks/owners.ts';
 import type { PlannedEndpoint } from '#shared/webhooks/planned-endpoint.ts';
 import type { ComposeBody } from '../deliver/body.ts';
 import type { Shape } from '../deliver/delivery.ts';
 import { readEndpoint } from '../ledger/endpoints.ts';
-import { ownerOf, readOwners } from './owners.ts';
 
 type Key = { readonly webhookId: WebhookId; readonly eventId: EventId };
 

@@ -5,10 +5,9 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { rolesOf } from '#kernel/registry/roles.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
-import type { Policy } from '#shared/policy.ts';
+import type { Caller, Policy } from '#shared/policy.ts';
 import { attributesSql, type RoleAndAttributes } from '#shared/role-and-attributes.ts';
 import type { PlannedEndpoint } from '#shared/webhooks/planned-endpoint.ts';
-import type { Owner } from '../deliver/delivery.ts';
 
 /** By id, the roles in which each may be. */
 export type Owners = ReadonlyMap<UserId, readonly RoleAndAttributes[] | 'any'>;
@@ -20,7 +19,7 @@ export const ownerOf = (
   { ownerId, scopes }: Pick<PlannedEndpoint, 'ownerId' | 'scopes'>,
   { role, attributes }: RoleAndAttributes,
   policy: Policy,
-): Owner => ({
+): Extract<Caller, { readonly kind: 'user' }> => ({
   kind: 'user',
   policy,
   userId: ownerId,
