@@ -14,8 +14,7 @@ import { startVerificationCommands } from './verification-commands.ts';
 import { gauge } from './watch/gauge.ts';
 import { startWatch, type WatchOptions } from './watch/service.ts';
 
-type AuditDependencies = Omit<WatchOptions, 'eventsPerSecond'> & {
-  readonly masterKey: MasterKey;
+type AuditDependencies = Omit<WatchOptions, 'eventsPerSecond' | 'auditDir'> & {
   readonly settings: AuditSettings;
 };
 
@@ -44,7 +43,8 @@ export const startAudit = async (dependencies: AuditDependencies): Promise<Async
   };
   opening.use(await startChain({ ...dependencies, auditDir: settings.dir, onHead }));
   const eventsPerSecond = settings.watchEventsPerSecond;
-  if (eventsPerSecond > 0) opening.use(await startWatch({ ...dependencies, eventsPerSecond }));
+  if (eventsPerSecond > 0)
+    opening.use(await startWatch({ ...dependencies, auditDir: settings.dir, eventsPerSecond }));
   opening.use(await startVerificationCommands(dependencies));
   const resources = opening.move();
   return { [Symbol.asyncDispose]: () => resources.disposeAsync() };

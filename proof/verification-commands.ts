@@ -63,6 +63,7 @@ const verifyFor = async (
       eventLog,
       codec: createCodec({ keys, domain }),
       domain,
+      clock,
       tables: tablesOf(domain),
       masterKey,
       auditDir: settings.dir,

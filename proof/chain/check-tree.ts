@@ -2,7 +2,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import type { LogIdentity } from '#kernel/base/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
-import { type OutsideHead, readOutside, treeHeadFileIn } from '../heads/tree-head-file.ts';
+import { findOutside, type OutsideHead, treeHeadFileIn } from '../heads/tree-head-file.ts';
 import { BLOCK_EVENTS_MAX, readBlocks } from '../stored/blocks.ts';
 import { GrowingTree, type Tile } from '../tree/growing-tree.ts';
 import { split } from '../tree/hashes.ts';
@@ -25,12 +25,14 @@ export type TreeCheckOptions = {
 export const checkTree = async (options: TreeCheckOptions, findings: Findings): Promise<void> => {
   const { pool, masterKey } = options;
   // The file first: both may grow meanwhile, and the file follows the database.
-  const outside = await readOutside(treeHeadFileIn(options.auditDir), options);
+  const found = await findOutside(treeHeadFileIn(options.auditDir), options);
+  const outside = found === 'forged' ? undefined : found;
   const stored = await readStored(pool);
   if (stored === undefined) return;
   const { leafOf } = leavesOf(masterKey);
   const tree = new GrowingTree();
   const wrong = (count: number, why: string): void => findings.add({ kind: 'tree_head_wrong', count, why });
+  if (found === 'forged') wrong(stored.size, 'outside');
   for await (const blocks of readBlocks(pool, { upTo: stored.size + BLOCK_EVENTS_MAX })) {
     const filled: Tile[] = [];
     for (const hash of blocks.flatMap(({ hashes }) => split(hashes))) {

@@ -48,14 +48,23 @@ const sizeIn = (note: string | null, other: string): number => {
 
 export type OutsideHead = Pick<TreeHead, 'size' | 'root'>;
 
+type Reading = { readonly pool: Pool; readonly masterKey: MasterKey; readonly log: LogIdentity };
+
 /** The head in the file, if one of our keys has signed it for this log. */
-export const readOutside = async (
+export const readOutside = async (path: string, reading: Reading): Promise<OutsideHead | undefined> => {
+  const found = await findOutside(path, reading);
+  return found === 'forged' ? undefined : found;
+};
+
+/** The same, or `forged` if the file names this log, and none of our keys has signed it. */
+export const findOutside = async (
   path: string,
-  { pool, masterKey, log }: { readonly pool: Pool; readonly masterKey: MasterKey; readonly log: LogIdentity },
-): Promise<OutsideHead | undefined> => {
+  { pool, masterKey, log }: Reading,
+): Promise<OutsideHead | 'forged' | undefined> => {
   const text = await readFile(path, 'utf8').catch(ifAbsent);
   const { head } = (await ownHeadIn({ connection: pool, masterKey }, text)) ?? {};
-  return head?.origin === originOf(log) ? head : undefined;
+  if (head !== undefined) return head.origin === originOf(log) ? head : undefined;
+  return text?.startsWith(`${originOf(log)}\n`) ? 'forged' : undefined;
 };
 
 const ifAbsent = (error: NodeJS.ErrnoException): null => {

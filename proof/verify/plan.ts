@@ -2,6 +2,7 @@ import type { Position } from '#kernel/base/brands.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import { LIVE_SCHEMA, PROJECTOR } from '#shared/database/read-model-schemas.ts';
 import { headReaching } from '#shared/event-log/ask-again.ts';
 import { START } from '#shared/event-log/event-log.ts';
@@ -26,6 +27,8 @@ export type Verification = Mending &
     readonly blobs?: Pick<Blobs, 'read'> | undefined;
     readonly snapshots: Pick<Snapshots, 'find'>;
     readonly domain: Domain;
+    /** By which timers are due; by default that of the database. */
+    readonly clock?: Pick<Clock, 'aheadMs'>;
     readonly signal: AbortSignal;
     /** Yields to other work after the given time of work. */
     readonly pause?: (workedMs: number) => Promise<void>;

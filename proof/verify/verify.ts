@@ -12,6 +12,7 @@ import type { Mark } from '#shared/read-model/scratch-schemas.ts';
 import type { Report } from '#shared/rest/verification-report.ts';
 import { beginChainCheck } from '../chain/verify-chain.ts';
 import { compareDerived, findRowsOfNoEvent } from '../derived/compare-derived.ts';
+import { compareSchema } from '../schema/compare-schema.ts';
 import { checkFiles } from './check-files.ts';
 import { checkSnapshots } from './check-snapshots.ts';
 import { readingAroundCuts, reportCutStreams } from './cut-streams.ts';
@@ -102,6 +103,8 @@ const checkAll = async (given: Verification, since: Date): Promise<Checked> => {
     verification.onProgress({ step: 'check', what: 'rows about events that are not in the log' });
     for (const finding of await findRowsOfNoEvent(verification)) findings.add(finding);
   }
+  verification.onProgress({ step: 'check', what: 'the schema of the database' });
+  for (const finding of await compareSchema(verification)) findings.add(finding);
   verification.onProgress({ step: 'check', what: 'snapshots of long streams' });
   await checkSnapshots(proving);
   verification.onProgress({ step: 'check', what: 'versions and ids of the events' });

@@ -5,6 +5,7 @@ import { openPool } from '#shared/database/pool.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import type { FollowerOptions } from '#shared/follower/follower.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
+import type { MasterKey } from '#shared/keys/master-key.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import { readWatched } from '../stored/watch.ts';
 import { gauge } from './gauge.ts';
@@ -14,6 +15,8 @@ export type WatchOptions = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' | '
   readonly domain: Domain;
   readonly databaseUrl: string;
   readonly keys: KeyStore;
+  readonly masterKey: MasterKey;
+  readonly auditDir: string;
   readonly eventsPerSecond: number;
   /** The pause between rounds. */
   readonly pauseMs?: number;
@@ -29,7 +32,8 @@ const LOGGED_MAX = 20;
 
 /** Verifies the log slowly from start to end, again and again, in one process at a time. */
 export const startWatch = async (options: WatchOptions): Promise<AsyncDisposable> => {
-  const { domain, pool, eventLog, log, clock, eventsPerSecond, pauseMs = PAUSE_MS } = options;
+  const { domain, pool, eventLog, log, clock, masterKey, auditDir } = options;
+  const { eventsPerSecond, pauseMs = PAUSE_MS } = options;
   await migrateLeases(pool);
   observeWatch(options);
   await using opening = new AsyncDisposableStack();
@@ -51,8 +55,7 @@ export const startWatch = async (options: WatchOptions): Promise<AsyncDisposable
       const beganMs = clock.elapsedMs();
       const { events, differences, isEnd, isStill } = await step({
         pool: own,
-        eventLog,
-        clock,
+        ...{ eventLog, clock, masterKey, auditDir },
         ...projection,
         signal,
       });

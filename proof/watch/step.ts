@@ -6,13 +6,16 @@ import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
+import { headReaching } from '#shared/event-log/ask-again.ts';
 import { StreamCut } from '#shared/event-log/errors.ts';
 import { type EventLog, FIRST, type RecordedEvent } from '#shared/event-log/event-log.ts';
+import type { MasterKey } from '#shared/keys/master-key.ts';
 import { isOfThisRelease } from '#shared/projection/definition.ts';
 import { untilAborted } from '#shared/projection/fill.ts';
 import { computeDigestOn, readKeptDigest } from '#shared/projection/kept-digest.ts';
 import type { Projection } from '#shared/projection/prepared.ts';
 import { compareDerived, differenceOf, findRowsOfNoEvent } from '../derived/compare-derived.ts';
+import { compareSchema, differenceOfSchema } from '../schema/compare-schema.ts';
 import { headAt, readBlocks, readChainEnd } from '../stored/blocks.ts';
 import { readHeadsAfter } from '../stored/signed-head.ts';
 import { readAuditKeys } from '../stored/signing-keys.ts';
@@ -20,11 +23,16 @@ import { beginRound, type Difference, endRound, moveOn, readWatched, type Watche
 import { type Page, readLog } from '../verify/read-log.ts';
 import { checkRowUnlessLeaving } from './check-rows.ts';
 import { checkStretch } from './check-stretch.ts';
+import { checkTree } from './check-tree.ts';
 
 type WatchDependencies = Projection & {
   readonly domain: Domain;
   readonly pool: Pool;
   readonly eventLog: EventLog;
+  /** Derives the salts of the tree. */
+  readonly masterKey: MasterKey;
+  /** The folder with the head of the tree. */
+  readonly auditDir: string;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 };
@@ -122,13 +130,20 @@ const nextBlocks = async (pool: Pool, after: number) => {
   return enough === -1 ? page : page.slice(0, enough + 1);
 };
 
-/** If events are missing in between, the hashes of the block differ. */
-const readBetween = (
+/**
+ * If events are missing in between, the hashes of the block differ. If the end of the log is missing, the log
+ * would be followed for ever.
+ */
+const readBetween = async (
   { eventLog, codec, tables, signal }: WatchDependencies,
   after: Position,
-  upTo: Position,
-): Promise<readonly Page[]> =>
-  Array.fromAsync(readLog({ eventLog, codec, tables, signal, onHole() {} }, { after, upTo }));
+  lastPosition: Position,
+): Promise<readonly Page[]> => {
+  const head = await headReaching(eventLog, lastPosition);
+  const upTo = Math.min(head, lastPosition) as Position;
+  if (upTo <= after) return [];
+  return Array.fromAsync(readLog({ eventLog, codec, tables, signal, onHole() {} }, { after, upTo }));
+};
 
 /** Events that no command wrote; they are parked too. */
 const forgedAmong = (events: readonly RecordedEvent[]): readonly Difference[] =>
@@ -181,6 +196,8 @@ const finish = async (dependencies: WatchDependencies, watched: Watched): Promis
       ? []
       : [{ kind: 'digest_different', stream: null, version: null, position: null, fields }]),
     ...(await findRowsOfNoEvent(dependencies)).map(differenceOf),
+    ...(await compareSchema(dependencies)).map(differenceOfSchema),
+    ...(await checkTree(dependencies)),
   ];
   const isOurs = await moveOn(pool, watched, { to: watched, differences });
   if (isOurs) await endRound(pool, watched);

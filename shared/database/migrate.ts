@@ -47,7 +47,7 @@ export const migrate = async (pool: pg.Pool, component: string, folder: URL): Pr
   const client = await pool.connect();
   let broken: Error | undefined;
   try {
-    await inLockedTransaction(client, () => client.query(CREATE_TABLE));
+    await inLockedTransaction(client, () => client.query(CREATE_MIGRATIONS));
     for (const migration of migrations) {
       await inLockedTransaction(client, async () => {
         const todo = pending(component, migrations, await readApplied(client, component));
@@ -117,7 +117,8 @@ export const unusedSinceOf = (sql: string): string | null =>
 export const isOlder = (version: string, than: string): boolean =>
   version.localeCompare(than, 'en', { numeric: true }) < 0;
 
-const CREATE_TABLE = `
+/** The table of the migrations that were applied. */
+export const CREATE_MIGRATIONS = `
   create table if not exists public.annals_migration (
     component  text        not null,
     number     integer     not null,

@@ -131,13 +131,17 @@ const ofRights = (
  */
 type OwnNames = { readonly tables: readonly string[]; readonly schemas: readonly string[] };
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+/** Paths of migrations begin here. */
+export const MIGRATIONS_ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const MIGRATIONS = '*/**/[0-9][0-9][0-9][0-9]-*.sql';
 const LEFT_OUT = /(?:^|\/)(?:node_modules|test|bench)$/;
 
 /** The migrations of all components, or of those below a folder, by their paths from the root. */
 export const listMigrations = async (folder = '.'): Promise<readonly string[]> => {
-  const files = glob(MIGRATIONS, { cwd: join(ROOT, folder), exclude: (path) => LEFT_OUT.test(path) });
+  const files = glob(MIGRATIONS, {
+    cwd: join(MIGRATIONS_ROOT, folder),
+    exclude: (path) => LEFT_OUT.test(path),
+  });
   return (await Array.fromAsync(files)).map((file) => join(folder, file)).toSorted();
 };
 
@@ -146,7 +150,7 @@ const SCHEMA = /^create schema (?:if not exists )?(\w+)/gm;
 
 export const readOwnNames = async (folder?: string): Promise<OwnNames> => {
   const sql = await Promise.all(
-    (await listMigrations(folder)).map((file) => readFile(join(ROOT, file), 'utf8')),
+    (await listMigrations(folder)).map((file) => readFile(join(MIGRATIONS_ROOT, file), 'utf8')),
   );
   const named = (pattern: RegExp) => [
     ...new Set(sql.flatMap((text) => [...text.matchAll(pattern)].flatMap(([, name]) => name ?? []))),

@@ -15,6 +15,8 @@ import { keptViewsOf, sumsOf } from './views.ts';
 export type Definition = {
   readonly tables: string;
   readonly indexes: readonly string[];
+  /** The tables as the first releases created them, if the same rows are in both. */
+  readonly firstTables: string;
   readonly fingerprint: Fingerprint;
 };
 
@@ -51,6 +53,7 @@ export const readDefinition = async (tables: Tables): Promise<Definition> => {
   return {
     tables: statements.filter((statement) => !isIndex(statement)).join(';\n'),
     indexes: statements.filter(isIndex),
+    firstTables: firstStatements.filter((statement) => !isIndex(statement)).join(';\n'),
     fingerprint: {
       schema: hashOf(
         [

@@ -156,7 +156,17 @@ const derivedFinding = z.strictObject({
   position: position.nullable(),
 });
 
-const finding = z.union([rowFinding, logFinding, derivedFinding, chainFinding]);
+/**
+ * The schema lacks an object that the migrations make, such as a trigger or a constraint, has another, or one
+ * that is not ours and can change, hide or refuse what is written or read.
+ */
+const schemaFinding = z.strictObject({
+  kind: z.enum(['schema_missing', 'schema_extra', 'schema_different']),
+  /** With its kind and its table: `trigger append_only on event_log.event`. */
+  object: z.string(),
+});
+
+const finding = z.union([rowFinding, logFinding, derivedFinding, schemaFinding, chainFinding]);
 
 /** An aggregate that is out of the read model because of an event, or an event that an operator skipped. */
 const exception = z.strictObject({ ...place, type: z.string().nullable(), reason: z.string() });
@@ -203,4 +213,5 @@ export type Report = z.infer<typeof report>;
 export type Finding = z.infer<typeof finding>;
 export type RowFinding = z.infer<typeof rowFinding>;
 export type DerivedFinding = z.infer<typeof derivedFinding>;
+export type SchemaFinding = z.infer<typeof schemaFinding>;
 export type EventBehind = z.infer<typeof behind>;

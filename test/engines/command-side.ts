@@ -44,6 +44,7 @@ export type CommandSide = AsyncDisposable &
     readonly keys: KeyStore;
     readonly masterKey: MasterKey;
     readonly erasures: ErasureList;
+    readonly auditDir: string;
     readonly codec: Codec;
     readonly snapshots: Snapshots;
     readonly domain: Domain;
@@ -124,6 +125,7 @@ export const createCommandDatabase = async (options: DatabaseOptions = {}): Prom
         keys,
         masterKey,
         erasures,
+        auditDir,
         codec: createCodec({ keys, domain }),
         snapshots: createSnapshots({ pool, keys, masterKey, eventLog }),
         tables: tablesOf(domain),
