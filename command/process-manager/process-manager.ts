@@ -6,10 +6,12 @@ import type { Pool } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { type FollowerOptions, startFollower } from '#shared/follower/follower.ts';
 import type { Log } from '#shared/log.ts';
+import { PROCESS_MANAGER } from '#shared/process-manager/followers.ts';
 import { traceOf } from '#shared/tracing/trace-appends.ts';
 import { childrenOf, join, leave, markAsGone, orphansOf } from '../handling/membership.ts';
 import { carryOutOrPark, type TaskDependencies } from './carry-out.ts';
 import { declareReactions } from './declaration.ts';
+import { declareMemberships } from './declare-memberships.ts';
 import { logWaiting } from './fence.ts';
 import type { ReactDependencies } from './react.ts';
 import { startRetrying } from './retry-parked.ts';
@@ -18,9 +20,6 @@ import { type Cause, type Link, runsOf, type Step, type StepsOf, stepsBy } from 
 type ProcessManagerDependencies = TaskDependencies &
   ReactDependencies &
   Omit<FollowerOptions, 'name' | 'act' | 'write'>;
-
-/** The name of the follower. */
-export const PROCESS_MANAGER = 'process-manager';
 
 /** A short delay that nobody notices. */
 const REST_MS = 20;
@@ -36,6 +35,7 @@ export const startProcessManager = async (
   const stepsOf = stepsBy(dependencies.memberships);
   await migrateProcessManager(pool);
   await using opening = new AsyncDisposableStack();
+  let isDeclared = false;
   const following = await startFollower({
     name: PROCESS_MANAGER,
     restMs: REST_MS,
@@ -45,6 +45,12 @@ export const startProcessManager = async (
     metrics,
     clock,
     async act(events, signal) {
+      // By the leader alone, which notes the children of these events by its declaration.
+      const [first] = events;
+      if (!isDeclared && first !== undefined) {
+        await declareMemberships(pool, dependencies.memberships, (first.position - 1) as Position);
+        isDeclared = true;
+      }
       for (const run of runsOf(events.flatMap((event) => readSteps(stepsOf, event, log)))) {
         if (signal.aborted) return;
         await takeSteps(dependencies, run, signal);

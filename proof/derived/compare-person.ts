@@ -4,6 +4,8 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
+import type { MasterKey } from '#shared/keys/master-key.ts';
+import { createEmailHash } from '#shared/persons/email-hash.ts';
 import { createReadPerson, DIRECTORY } from '#shared/persons/read-person.ts';
 import type { DerivedFinding } from '#shared/rest/verification-report.ts';
 
@@ -12,13 +14,15 @@ export type PersonDependencies = {
   readonly eventLog: Pick<EventLog, 'identity' | 'read'>;
   readonly codec: Codec;
   readonly domain: Domain;
+  /** Derives the hashes of addresses. */
+  readonly masterKey: MasterKey;
 };
 
 export const USERS = 'user-';
 const TABLE = 'auth.person';
 
 /**
- * Compares the role and the deletion of a person, as the authorization server has them, with the events of
+ * Compares role, address and deletion of a person, as the authorization server has them, with the events of
  * the user, up to the checkpoint of the directory. A sign-up writes its person ahead of it.
  */
 export const comparePerson = async (
@@ -54,14 +58,33 @@ const compareOnce = async (
     // That of a deleted person counts nowhere; 0.1.0 kept one.
     ...(row.role === expected.role || row.status === 'deleted' ? [] : ['role']),
     ...((row.status === 'deleted') === expected.isDeleted ? [] : ['status']),
+    ...((await isAddressOf(dependencies, row, expected.email)) ? [] : ['email_hash']),
   ];
   return columns.length === 0 ? [] : [{ kind: 'derived_different', ...about, columns }];
+};
+
+/** Whoever got the address later has taken it from this person, maybe before the directory read that. */
+const isAddressOf = async (
+  { pool, masterKey }: PersonDependencies,
+  { email_hash: found }: Row,
+  email: string | null,
+): Promise<boolean> => {
+  const expected = email === null ? null : createEmailHash(masterKey)(email);
+  if (found === expected) return true;
+  if (found !== null) return false;
+  const { rowCount } = await pool.query(`select from ${TABLE} where email_hash = $1`, [expected]);
+  return rowCount === 1;
 };
 
 /** Whatever somebody has put into the log. */
 const ID = /^\d{1,15}$/;
 
-type Row = { readonly role: string; readonly status: string; readonly version: Version };
+type Row = {
+  readonly email_hash: string | null;
+  readonly role: string;
+  readonly status: string;
+  readonly version: Version;
+};
 
 /** Of the same moment as the checkpoint; undefined if no directory has followed this log. */
 const readRow = async (

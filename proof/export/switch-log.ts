@@ -32,6 +32,7 @@ export const POSITIONS: readonly Held[] = [
   },
   { table: 'webhook_ledger.quiet', columns: ['up_to_position'], how: 'at or before' },
   { table: 'process_manager.reacting', columns: ['after_position'], how: 'at or before' },
+  { table: 'process_manager.membership', columns: ['after_position'], how: 'at or before' },
   { table: 'process_manager.timer_mark', columns: ['position'], how: 'exact' },
   { table: 'process_manager.task', columns: ['cause_position'], how: 'at or before' },
   { table: 'process_manager.fan_out', columns: ['position'], how: 'exact' },

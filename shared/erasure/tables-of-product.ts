@@ -68,6 +68,7 @@ export const TABLES: Readonly<Record<string, Held>> = {
   'operations.sample': nothing('measurements'),
   'operations.projection': nothing('the position of the projection'),
   'process_manager.member': nothing('ids of items and of their parents and owners'),
+  'process_manager.membership': nothing('which children end with their parents'),
   'process_manager.deleted_parent': nothing('ids of deleted items'),
   'process_manager.parked': nothing('ids of events, and why they were parked'),
   'process_manager.reacting': nothing('positions in the log'),

@@ -1,0 +1,130 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { EventId, Position, UserId, WebhookId } from '#kernel/base/brands.ts';
+import { streamName } from '#kernel/base/events/streams.ts';
+import { filtersOf } from '#kernel/registry/event-references.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import { filterColumnsOf } from '#kernel/webhook/webhook-fields.ts';
+import type { Change } from '#shared/change-stream/change-stream.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
+import { EVENT_INDEX } from '#shared/event-index/event-index.ts';
+import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
+import { policyOf } from '#shared/policy.ts';
+import type { DerivedFinding } from '#shared/rest/verification-report.ts';
+import { readOwners } from '#shared/webhooks/owners.ts';
+import { PLANNER, type PlannedEndpoint } from '#shared/webhooks/planned-endpoint.ts';
+import { isVisibleTo, wants } from '#shared/webhooks/wanted.ts';
+
+type Dependencies = {
+  readonly pool: Pool;
+  readonly eventLog: Pick<EventLog, 'identity'>;
+  readonly domain: Domain;
+};
+
+const TABLE = 'webhook_ledger.delivery';
+/** Settled deliveries are kept for a day at least. */
+const DECIDABLE_MS = 20 * 3_600_000;
+
+/**
+ * Compares the deliveries of recent events with those that must be planned: of every webhook that has not
+ * changed since, and whose owner has not. For others nothing shows which rights and settings there were, and
+ * settled deliveries of earlier events may have been deleted.
+ */
+export const compareDeliveries = async (
+  dependencies: Dependencies,
+  events: readonly RecordedEvent[],
+): Promise<readonly DerivedFinding[]> => {
+  const since = Date.now() - DECIDABLE_MS;
+  const recent = events.filter(
+    ({ recordedAt, metadata }) => recordedAt.getTime() > since && metadata?.importedAt === undefined,
+  );
+  if (recent.length === 0) return [];
+  const found = await compareOnce(dependencies, recent);
+  return found.length === 0 || isDeepStrictEqual(found, await compareOnce(dependencies, recent)) ? found : [];
+};
+
+const compareOnce = async (
+  dependencies: Dependencies,
+  recent: readonly RecordedEvent[],
+): Promise<readonly DerivedFinding[]> => {
+  const planned = await readPlanned(dependencies, recent);
+  if (planned === undefined) return [];
+  const { endpoints, owners, messages, deliveries, ownerChanges, reached } = planned;
+  const { domain } = dependencies;
+  const [filters, policy] = [filtersOf(domain), policyOf(domain)];
+  return recent.flatMap(({ id, stream, version, position }): readonly DerivedFinding[] => {
+    const text = messages.get(id);
+    if (text === undefined || position > reached) return [];
+    const change = JSON.parse(text) as Change;
+    return endpoints.flatMap(({ changedAt, ...endpoint }): readonly DerivedFinding[] => {
+      const { webhookId, ownerId, status } = endpoint;
+      if (changedAt === null || changedAt >= position || stream === streamName('webhook', webhookId))
+        return [];
+      if ((ownerChanges.get(ownerId) ?? Number.POSITIVE_INFINITY) >= position) return [];
+      const isExpected =
+        status === 'enabled' &&
+        wants(filters, endpoint, change) &&
+        isVisibleTo({ owners, policy }, endpoint, change);
+      const key = `${webhookId} ${id}`;
+      if (isExpected === deliveries.has(key)) return [];
+      const kind = isExpected ? 'derived_missing' : 'derived_extra';
+      return [{ kind, table: TABLE, key, columns: [], stream, version, position }];
+    });
+  });
+};
+
+type Endpoint = PlannedEndpoint & { readonly changedAt: Position | null };
+
+/** Of one moment; undefined unless the index of events has all that was planned. */
+const readPlanned = ({ pool, eventLog, domain }: Dependencies, recent: readonly RecordedEvent[]) =>
+  inTransaction(pool, async (connection) => {
+    await connection.query('set transaction isolation level repeatable read, read only');
+    const { rows: at } = await connection.query<{ reached: Position; quiet: Position | null }>(
+      `select p.position as reached, (select up_to_position from webhook_ledger.quiet where log = p.log) as quiet
+       from public.follower_checkpoint p join public.follower_checkpoint i on i.log = p.log and i.position >= p.position
+       where p.follower = $1 and i.follower = $2 and p.log = $3`,
+      [PLANNER, EVENT_INDEX, eventLog.identity],
+    );
+    const [reached] = at;
+    const told = recent.filter(({ position }) => position > (reached?.quiet ?? 0));
+    if (reached === undefined || told.length === 0) return undefined;
+    const ids = told.map(({ id }) => id);
+    const { rows: messages } = await connection.query<{ id: EventId; change: string }>(
+      'select event_id as id, change from webhook_ledger.message where event_id = any($1)',
+      [ids],
+    );
+    if (messages.length === 0) return undefined;
+    const filter = filterColumnsOf(domain).flatMap(([column, name]) => [`'${name}'`, column]);
+    const { rows: endpoints } = await connection.query<
+      Omit<Endpoint, 'scopes' | 'limits'> & { readonly scopes: readonly string[] }
+    >(
+      `select webhook_id as "webhookId", owner_id as "ownerId", version, status, event_types as "eventTypes",
+         jsonb_strip_nulls(jsonb_build_object(${filter.join(', ')})) as filter, scopes, payload, is_ordered as "isOrdered",
+         (select max(e.position) from event_index.event e where e.stream = 'webhook-' || webhook_id) as "changedAt"
+       from webhook_ledger.endpoint where status <> 'deleted'`,
+    );
+    const ownerIds = new Set(endpoints.map(({ ownerId }) => ownerId));
+    const { rows: changes } = await connection.query<{ id: UserId; position: Position }>(
+      `select u.id, max(e.position) as position from unnest($1::bigint[]) as u (id)
+         join event_index.event e on e.stream = 'user-' || u.id group by u.id`,
+      [[...ownerIds]],
+    );
+    const { rows: deliveries } = await connection.query<{ webhookId: WebhookId; id: EventId }>(
+      `select webhook_id as "webhookId", event_id as id from ${TABLE} where event_id = any($1)`,
+      [ids],
+    );
+    return {
+      reached: reached.reached,
+      endpoints: endpoints.map(
+        ({ scopes, ...rest }): Endpoint => ({
+          ...rest,
+          scopes: new Set(scopes),
+          limits: { ratePerSecond: 0, concurrency: 0 },
+        }),
+      ),
+      owners: await readOwners(connection, domain, ownerIds),
+      ownerChanges: new Map(changes.map(({ id, position }) => [id, position])),
+      messages: new Map(messages.map(({ id, change }) => [id, change])),
+      deliveries: new Set(deliveries.map(({ webhookId, id }) => `${webhookId} ${id}`)),
+    };
+  });
