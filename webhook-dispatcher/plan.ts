@@ -20,9 +20,11 @@ import {
   type WebhookChange,
   webhookChangeOf,
 } from '#shared/webhooks/planned-endpoint.ts';
+import { planningRightsOf } from '#shared/webhooks/planning-rights.ts';
 import { isVisibleTo } from '#shared/webhooks/wanted.ts';
 import { lockEndpoints, readEndpoints, writeEndpoint } from './ledger/endpoints.ts';
 import {
+  declarePlanning,
   dropDeliveries,
   letThrough,
   plannedFor,
@@ -87,7 +89,8 @@ export const startPlanner = async (dependencies: PlannerDependencies): Promise<A
     },
     async write(page, connection, { after }) {
       const { identity: log } = following.eventLog;
-      const { book, quietUpTo } = known?.at === after ? known : await begin(connection, domain, log);
+      const { book, quietUpTo } =
+        known?.at === after ? known : await begin(connection, domain, { log, after });
       // If anything fails from here on, the book may differ from the tables, so it is dropped.
       known = undefined;
       concerned = await planPage(
@@ -110,10 +113,17 @@ export const startPlanner = async (dependencies: PlannerDependencies): Promise<A
 /** The webhooks, and the position up to which none gets anything. */
 type Known = { readonly book: EndpointBook; readonly quietUpTo: Position };
 
-const begin = async (connection: Connection, domain: Domain, log: LogIdentity): Promise<Known> => ({
-  book: new EndpointBook(filtersOf(domain), await readEndpoints(connection, domain)),
-  quietUpTo: await readQuiet(connection, log),
-});
+const begin = async (
+  connection: Connection,
+  domain: Domain,
+  { log, after }: { readonly log: LogIdentity; readonly after: Position },
+): Promise<Known> => {
+  await declarePlanning(connection, planningRightsOf(domain), after);
+  return {
+    book: new EndpointBook(filtersOf(domain), await readEndpoints(connection, domain)),
+    quietUpTo: await readQuiet(connection, log),
+  };
+};
 
 /** The maximum number of deliveries per transaction, except for those of a single change. */
 const PLANNED_MAX = 20_000;

@@ -6,6 +6,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { filterColumnsOf } from '#kernel/webhook/webhook-fields.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { PROJECTOR } from '#shared/database/read-model-schemas.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { EVENT_INDEX } from '#shared/event-index/event-index.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
@@ -13,6 +14,7 @@ import { policyOf } from '#shared/policy.ts';
 import type { DerivedFinding } from '#shared/rest/verification-report.ts';
 import { readOwners } from '#shared/webhooks/owners.ts';
 import { PLANNER, type PlannedEndpoint } from '#shared/webhooks/planned-endpoint.ts';
+import { planningRightsOf } from '#shared/webhooks/planning-rights.ts';
 import { isVisibleTo, wants } from '#shared/webhooks/wanted.ts';
 
 type Dependencies = {
@@ -61,33 +63,40 @@ const compareOnce = async (
       if (changedAt === null || changedAt >= position || stream === streamName('webhook', webhookId))
         return [];
       if ((ownerChanges.get(ownerId) ?? Number.POSITIVE_INFINITY) >= position) return [];
-      const isExpected =
-        status === 'enabled' &&
-        wants(filters, endpoint, change) &&
-        isVisibleTo({ owners, policy }, endpoint, change);
       const key = `${webhookId} ${id}`;
-      if (isExpected === deliveries.has(key)) return [];
-      const kind = isExpected ? 'derived_missing' : 'derived_extra';
-      return [{ kind, table: TABLE, key, columns: [], stream, version, position }];
+      const about = { table: TABLE, key, columns: [], stream, version, position };
+      const isWanted = status === 'enabled' && wants(filters, endpoint, change);
+      if (deliveries.has(key)) return isWanted ? [] : [{ kind: 'derived_extra', ...about }];
+      // While the owner is parked, more is planned.
+      const isExpected =
+        isWanted && owners.get(ownerId)?.length === 1 && isVisibleTo({ owners, policy }, endpoint, change);
+      return isExpected ? [{ kind: 'derived_missing', ...about }] : [];
     });
   });
 };
 
 type Endpoint = PlannedEndpoint & { readonly changedAt: Position | null };
 
-/** Of one moment; undefined unless the index of events has all that was planned. */
+/**
+ * Of one moment; undefined unless the index of events and the read model have all that was planned, by the
+ * rights of this release.
+ */
 const readPlanned = ({ pool, eventLog, domain }: Dependencies, recent: readonly RecordedEvent[]) =>
   inTransaction(pool, async (connection) => {
     await connection.query('set transaction isolation level repeatable read, read only');
-    const { rows: at } = await connection.query<{ reached: Position; quiet: Position | null }>(
-      `select p.position as reached, (select up_to_position from webhook_ledger.quiet where log = p.log) as quiet
-       from public.follower_checkpoint p join public.follower_checkpoint i on i.log = p.log and i.position >= p.position
-       where p.follower = $1 and i.follower = $2 and p.log = $3`,
-      [PLANNER, EVENT_INDEX, eventLog.identity],
+    const { rows: at } = await connection.query<{ reached: Position; after: Position }>(
+      `select p.position as reached, greatest(g.after_position,
+         (select up_to_position from webhook_ledger.quiet where log = p.log)) as after
+       from public.follower_checkpoint p
+         join public.follower_checkpoint i on i.follower = $2 and i.log = p.log and i.position >= p.position
+         join public.follower_checkpoint r on r.follower = $3 and r.log = p.log and r.position >= p.position
+         join webhook_ledger.planning g on g.rights = $5
+       where p.follower = $1 and p.log = $4`,
+      [PLANNER, EVENT_INDEX, PROJECTOR, eventLog.identity, planningRightsOf(domain)],
     );
-    const [reached] = at;
-    const told = recent.filter(({ position }) => position > (reached?.quiet ?? 0));
-    if (reached === undefined || told.length === 0) return undefined;
+    const [planning] = at;
+    const told = recent.filter(({ position }) => position > (planning?.after ?? 0));
+    if (planning === undefined || told.length === 0) return undefined;
     const ids = told.map(({ id }) => id);
     const { rows: messages } = await connection.query<{ id: EventId; change: string }>(
       'select event_id as id, change from webhook_ledger.message where event_id = any($1)',
@@ -114,7 +123,7 @@ const readPlanned = ({ pool, eventLog, domain }: Dependencies, recent: readonly 
       [ids],
     );
     return {
-      reached: reached.reached,
+      reached: planning.reached,
       endpoints: endpoints.map(
         ({ scopes, ...rest }): Endpoint => ({
           ...rest,

@@ -73,7 +73,7 @@ export const findRowsOfNoEvent = async (
 const readSchemas = async (pool: Pool): Promise<Schemas> => {
   const { rows } = await pool.query<Schemas>(
     `select to_regclass('event_index.moment') is not null and to_regclass('public.follower_checkpoint') is not null as "isIndexed",
-       to_regclass('webhook_ledger.delivery') is not null and to_regclass('public.follower_checkpoint') is not null as "isPlanned",
+       to_regclass('webhook_ledger.planning') is not null and to_regclass('public.follower_checkpoint') is not null as "isPlanned",
        to_regclass('auth.person') is not null and to_regclass('public.follower_checkpoint') is not null as "hasPersons",
        to_regclass('process_manager.membership') is not null and to_regclass('public.follower_checkpoint') is not null as "isFollowed"`,
   );

@@ -89,7 +89,7 @@ const readSeen = async (
          'dueMs', (extract(epoch from t.due_at) * 1000)::float8, 'leftMs', t.left_ms)) from process_manager.timer t where t.stream = $1), '{}') as timers,
        coalesce((select json_object_agg(s.name, s.cause_id) from process_manager.spent_timer s where s.stream = $1), '{}') as spent,
        exists (select from process_manager.timer_mark m where m.stream = $1)
-         or exists (select from process_manager.task k where k.stream = $1 and k.task = 'run' and k.name like 'timer%' and k.skipped_at is null) as "isPending"
+         or exists (select from process_manager.task k where k.stream = $1 and k.task = 'run' and k.name like 'timer%') as "isPending"
      from process_manager.reacting r, public.follower_checkpoint c
      where c.follower = '${REACTIONS}' and c.log = $2 and r.fingerprint = $3`,
     values: [stream, eventLog.identity, followingOf(domain)?.fingerprint, clock?.aheadMs() ?? 0],

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Position, StreamName, UserId, Version } from '#kernel/base/brands.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { isDeletionRecorded } from '#shared/erasure/deletion.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
@@ -65,13 +66,14 @@ const compareOnce = async (
 
 /** Whoever got the address later has taken it from this person, maybe before the directory read that. */
 const isAddressOf = async (
-  { pool, masterKey }: PersonDependencies,
-  { email_hash: found }: Row,
+  { pool, masterKey, eventLog }: PersonDependencies,
+  { email_hash: found, user_id: userId }: Row,
   email: string | null,
 ): Promise<boolean> => {
   const expected = email === null ? null : createEmailHash(masterKey)(email);
   if (found === expected) return true;
-  if (found !== null) return false;
+  // The key of a person who is being erased is gone before the directory reads the deletion.
+  if (found !== null) return expected === null && (await isDeletionRecorded(eventLog, userId));
   const { rowCount } = await pool.query(`select from ${TABLE} where email_hash = $1`, [expected]);
   return rowCount === 1;
 };
@@ -80,6 +82,7 @@ const isAddressOf = async (
 const ID = /^\d{1,15}$/;
 
 type Row = {
+  readonly user_id: UserId;
   readonly email_hash: string | null;
   readonly role: string;
   readonly status: string;

@@ -49,8 +49,16 @@ const findExtraMembers = async ({
     `select parent, child from ${MEMBER} m
      where not exists (select from event_index.event e where e.stream = m.child)
        or not exists (select from event_index.event e where e.stream = m.parent)
-       or child in (select child from ${MEMBER} group by child having count(*) > 1)
+       or child in (select child from ${MEMBER} group by child having count(*) > $1)
      limit ${LISTED_MAX}`,
+    [
+      Math.max(
+        1,
+        ...Map.groupBy(memberships, ({ kind }) => kind)
+          .values()
+          .map(({ length }) => length),
+      ),
+    ],
   );
   const found: DerivedFinding[] = [];
   for (const { parent, child } of rows) {

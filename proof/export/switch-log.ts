@@ -31,6 +31,7 @@ export const POSITIONS: readonly Held[] = [
     how: 'at or before',
   },
   { table: 'webhook_ledger.quiet', columns: ['up_to_position'], how: 'at or before' },
+  { table: 'webhook_ledger.planning', columns: ['after_position'], how: 'at or before' },
   { table: 'process_manager.reacting', columns: ['after_position'], how: 'at or before' },
   { table: 'process_manager.membership', columns: ['after_position'], how: 'at or before' },
   { table: 'process_manager.timer_mark', columns: ['position'], how: 'exact' },

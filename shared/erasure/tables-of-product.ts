@@ -111,6 +111,7 @@ export const TABLES: Readonly<Record<string, Held>> = {
   'webhook_ledger.tally': nothing('counts of attempts'),
   'webhook_ledger.replay': nothing('ids and positions of replays that owners requested'),
   'webhook_ledger.quiet': nothing('positions in the log'),
+  'webhook_ledger.planning': nothing('positions in the log'),
   'webhook_ledger.clock': nothing('the time'),
   'auth.person': personal('who can sign in, with a keyed hash of the address', [
     'account',

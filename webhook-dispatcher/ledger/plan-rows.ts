@@ -24,6 +24,20 @@ export const plannedFor = (
   shape: payload === 'thin' ? 'ids' : null,
 });
 
+/** Records by which rights deliveries are planned from now on. */
+export const declarePlanning = async (
+  connection: Connection,
+  rights: string,
+  afterPosition: Position,
+): Promise<void> => {
+  await connection.query(
+    `insert into webhook_ledger.planning as known (rights, after_position) values ($1, $2)
+     on conflict (only_row) do update set rights = excluded.rights, after_position = excluded.after_position
+     where known.rights <> excluded.rights`,
+    [rights, afterPosition],
+  );
+};
+
 type RequestedReplay = {
   readonly id: string;
   readonly webhookId: WebhookId;
