@@ -3,7 +3,6 @@ import type { AuditSettings } from '#process/config.ts';
 import { openPublishedFiles } from '#process/engines/open-published-files.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import type { MasterKey } from '#shared/keys/master-key.ts';
 import { startChain } from './chain/follow-chain.ts';
 import { forgetWitnesses } from './cosign/witness-rows.ts';
 import { headFilesIn } from './heads/head-files.ts';
