@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test as base, expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import { verifierKeyOf } from '../proof/tree/note.ts';
+import { writeConsistency } from '../proof/tree/consistency-file.ts';
+import { keyIdOf, verifierKeyOf } from '../proof/tree/note.ts';
 import { originOf } from '../proof/tree/tree-head.ts';
 import { callAt } from '../test/engines/call-line.ts';
-import { aKey, aLog, EVENTS, LOG } from '../test/proven-log.ts';
+import { aKey, aLog, EVENTS, ITEM, LOG, LOG_OF_ITEM, OTHER_LOG } from '../test/proven-log.ts';
 
 /** Neither a database nor a folder of data is there. */
 const check = (...args: readonly string[]) =>
@@ -69,6 +70,107 @@ test('a proof that is not right is refused with the reason, and another exit cod
     'Not proven. The log does not have this event in place 6: the event, or its proof, was changed.',
   );
 });
+
+test('the proof of an item says what it shows in one sentence, and what each event recorded', async ({
+  save,
+}) => {
+  const path = await save('item.jsonl', (await aLog(LOG_OF_ITEM).proveItem(ITEM, signer)).join(''));
+  const { exit, lines } = await check(path, '--key', vkey);
+  expect(exit).toBe(0);
+  expect(lines[0]).toBe(
+    `Proven: article-77: 4 events, versions 1 to 4, in the log ${originOf(LOG)} as of entry 15, signed by the key ${keyIdOf(signer.key).toString('hex')}.`,
+  );
+  expect(lines[2]).toMatch(
+    /^2\. article\.edited, .*, at 2026-11-30T10:01:00.000Z by user:7: \{"title":"Nº 2"\}$/,
+  );
+  expect(lines.slice(5)).toEqual([
+    'Last recorded, by name:',
+    'tags: ["x"] (version 1)',
+    'title: "Nº 4" (version 4)',
+    'It does not show that version 4 is the newest.',
+  ]);
+});
+
+const younger = LOG_OF_ITEM.slice(0, 6);
+const kept = aLog(younger).noteOf(signer);
+const grown = aLog(LOG_OF_ITEM);
+const consistent = async (from = younger.length): Promise<string> =>
+  writeConsistency(from, await grown.consistencyFrom(from), grown.noteOf(signer));
+
+test('a log is shown to have only grown since a kept checkpoint', async ({ save }) => {
+  const since = await save('kept.checkpoint', kept);
+  const { exit, lines } = await check(
+    await save('grown', await consistent()),
+    '--since',
+    since,
+    '--key',
+    vkey,
+  );
+  expect(exit).toBe(0);
+  expect(lines[0]).toContain(`the log ${originOf(LOG)} only grew from entry 6 to entry 15: it still begins`);
+  const { exit: same } = await check(since, '--since', since, '--key', vkey);
+  expect(same).toBe(0);
+});
+
+const other = aKey(OTHER_LOG);
+
+test.for([
+  ['is cut', async () => (await consistent()).slice(0, -40), kept, 'or a part of it is missing.'],
+  [
+    'is of another log',
+    async () => aLog(younger).noteOf(other),
+    kept,
+    `The kept checkpoint is of the log ${originOf(LOG)}, and the other one of ${originOf(OTHER_LOG)}.`,
+  ],
+  [
+    'is older than the kept checkpoint',
+    async () => kept,
+    grown.noteOf(signer),
+    'The kept checkpoint covers 15 entries, and the other one only 6: the log went back, or they were exchanged.',
+  ],
+  [
+    'is of a fork',
+    consistent,
+    aLog(LOG_OF_ITEM.slice(1, 7)).noteOf(signer),
+    'The log no longer begins with the 6 entries of the kept checkpoint',
+  ],
+  [
+    'is of a fork of the same size',
+    async () => aLog(LOG_OF_ITEM.slice(1, 7)).noteOf(signer),
+    kept,
+    'The log no longer begins with the 6 entries of the kept checkpoint',
+  ],
+  [
+    'has no hashes',
+    async () => grown.noteOf(signer),
+    kept,
+    'Two checkpoints alone show no more than their sizes: get the proof of consistency from the log.',
+  ],
+  [
+    'begins elsewhere',
+    () => consistent(7),
+    kept,
+    'The proof begins with 7 entries, and the kept checkpoint covers 6.',
+  ],
+  ['comes with a broken checkpoint', consistent, kept.slice(0, -9), 'The kept checkpoint: The file is no'],
+  [
+    'is signed by another key',
+    consistent,
+    aLog(younger).noteOf(aKey()),
+    'The kept checkpoint: The checkpoint',
+  ],
+] as const)(
+  'a proof of consistency that %s is refused in one sentence',
+  async ([name, proof, old, reason], { save }) => {
+    const file = await save(name.replaceAll(' ', '-'), await proof());
+    const since = await save(`${name.replaceAll(' ', '-')}.kept`, old);
+    const keys = ['--key', vkey, '--key', verifierKeyOf(other.key)];
+    const { exit, complaint } = await check(file, '--since', since, ...keys);
+    expect(exit).toBe(1);
+    expect(complaint).toMatch(/Not proven\. [^\n]*\.\n?$/);
+    expect(complaint).toContain(reason);
+  },
+);
 
 test('without a key, nothing is proven', async ({ proof }) => {
   const { exit, complaint } = await check(proof.path);

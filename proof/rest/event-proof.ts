@@ -17,6 +17,7 @@ import { publishedHeadIn } from '../tree/note-key.ts';
 import { writeProof } from '../tree/proof-file.ts';
 import { proofsOf } from '../tree/proofs.ts';
 import { readTreeHead, tileReader } from '../tree/tiles.ts';
+import { EDITED, NOT_YET } from './not-proven.ts';
 
 type Dependencies = Parameters<typeof findEvent>[0] & { readonly masterKey: MasterKey };
 
@@ -53,12 +54,4 @@ const proofOf = async ({ pool, masterKey }: Dependencies, event: RecordedEvent):
     ...{ index, hashes, note: stored?.note ?? '' },
   });
   return { event: event.id, index, size: head.size, vkey: verifierKeyOf(key), proof };
-};
-
-const NOT_YET = {
-  detail: 'The proof has not reached this event yet.',
-  headers: { 'Retry-After': '1' },
-};
-const EDITED = {
-  detail: 'There is no proof of this event: the chain has another one in its place. Run audit verify.',
 };

@@ -10,6 +10,7 @@ import type { Reads } from '../../query/rest/read-routes.ts';
 import { placeInChain } from '../chain/place-in-chain.ts';
 import { eventProofReads } from './event-proof.ts';
 import { exportRoutes } from './export.ts';
+import { itemProofRoutes } from './item-proof-routes.ts';
 import { auditReads, readAuditStatus } from './reads.ts';
 import { treeRoutes } from './tree-routes.ts';
 
@@ -23,7 +24,12 @@ export const part: QueryPart = {
       ...auditReads(resources),
       ...eventProofReads(resources),
     };
-    const routes = [exportRoutes(resources), verificationRoutes(resources), treeRoutes(resources)];
+    const routes = [
+      exportRoutes(resources),
+      itemProofRoutes({ ...resources, ...resources.timeTravel }),
+      verificationRoutes(resources),
+      treeRoutes(resources),
+    ];
     return { reads, routes: Router().use(...routes) };
   },
 };

@@ -1,9 +1,8 @@
-import * as z from 'zod';
-import { hashOfCanonical } from '../stored/canonical.ts';
+import { hashOfCanonical } from '../stored/chain.ts';
 import { rootByInclusion } from './check-proofs.ts';
-import { leafHash } from './hashes.ts';
-import { saltedEntry } from './leaves.ts';
+import { leafHash, saltedEntry } from './hashes.ts';
 import { isNoteSignedBy, keyIdOf, type Note, type NoteKey, parseNote } from './note.ts';
+import { parseObject, parseRecorded, type RecordedInProof } from './recorded-in-proof.ts';
 import { parseTreeHead, type TreeHead } from './tree-head.ts';
 
 /** A proof that an event is in the log, as one file that needs nothing else (C2SP tlog-proof). */
@@ -29,9 +28,6 @@ export const writeProof = ({ event, salt, index, hashes, note }: EventProof): st
     note,
   ].join('\n');
 
-/** The salt has 32 bytes. */
-const Extra = z.strictObject({ event: z.string(), salt: z.string().regex(/^[A-Za-z0-9+/]{43}=$/) });
-
 const HEAD = /^extra (?<extra>[A-Za-z0-9+/]+=*)\nindex (?<index>0|[1-9]\d{0,15})$/;
 const HASH = /^[A-Za-z0-9+/]{43}=$/;
 /** A tree of more leaves than this is high has more than any log. */
@@ -55,24 +51,18 @@ const parseProof = (text: string): EventProof | undefined => {
   };
 };
 
-const readExtra = (encoded: string): z.infer<typeof Extra> | undefined => {
-  try {
-    return Extra.parse(JSON.parse(Buffer.from(encoded, 'base64').toString()));
-  } catch {
-    return undefined;
-  }
-};
+type Extra = { readonly event: string; readonly salt: string };
 
-/** The parts of every event. */
-const Recorded = z.looseObject({
-  stream: z.string(),
-  version: z.int(),
-  id: z.string(),
-  type: z.string(),
-  metadata: z.looseObject({}),
-  data: z.looseObject({}),
-});
-type RecordedInProof = z.infer<typeof Recorded>;
+/** The salt has 32 bytes, as a hash has. */
+const readExtra = (encoded: string): Extra | undefined => {
+  const { event, salt, ...others } = parseObject(Buffer.from(encoded, 'base64').toString()) ?? {};
+  return typeof event === 'string' &&
+    typeof salt === 'string' &&
+    HASH.test(salt) &&
+    Object.keys(others).length === 0
+    ? { event, salt }
+    : undefined;
+};
 
 export type Checked =
   | {
@@ -82,7 +72,12 @@ export type Checked =
       readonly checkpoint: TreeHead;
       readonly key: NoteKey;
     }
-  | { readonly isProven: false; readonly reason: string };
+  | NotProven;
+
+/** The steps of a check, in order; the first one that fails ends it. */
+export type Step = 'file' | 'key' | 'events' | 'tree';
+
+export type NotProven = { readonly isProven: false; readonly failed: Step; readonly reason: string };
 
 /** Keys without a name are taken for those of the log that the proof names. */
 export type TrustedKey = Pick<NoteKey, 'publicKey'> & Partial<Pick<NoteKey, 'name'>>;
@@ -93,26 +88,31 @@ export const checkProof = (text: string, trusted: readonly TrustedKey[]): Checke
   const note = proof && parseNote(proof.note);
   const checkpoint = note && parseTreeHead(note.text);
   if (proof === undefined || note === undefined || checkpoint === undefined)
-    return notProven('The file is no proof of an event, or a part of it is missing.');
+    return notProven('file', 'The file is no proof of an event, or a part of it is missing.');
   const key = signedBy(note, checkpoint, trusted);
-  if (typeof key === 'string') return notProven(key);
-  const event = readEvent(proof.event);
-  if (event === undefined) return notProven('The file has no event of Annals.');
+  if (typeof key === 'string') return notProven('key', key);
+  const event = parseRecorded(proof.event);
+  if (event === undefined) return notProven('events', 'The file has no event of Annals.');
   const { index, hashes } = proof;
   const { size, root } = checkpoint;
   const entry = saltedEntry(proof.salt, hashOfCanonical(proof.event));
   const found = rootByInclusion({ leaf: leafHash(entry), index, size, proof: hashes });
   if (found === undefined || !found.equals(root))
     return notProven(
+      'tree',
       `The log does not have this event in place ${index + 1}: the event, or its proof, was changed.`,
     );
   return { isProven: true, event, index, checkpoint, key };
 };
 
-const notProven = (reason: string): Checked => ({ isProven: false, reason });
+export const notProven = (failed: Step, reason: string): NotProven => ({ isProven: false, failed, reason });
 
 /** The key that has signed the checkpoint, or the reason why none has. */
-const signedBy = (note: Note, { origin }: TreeHead, trusted: readonly TrustedKey[]): NoteKey | string => {
+export const signedBy = (
+  note: Note,
+  { origin }: TreeHead,
+  trusted: readonly TrustedKey[],
+): NoteKey | string => {
   const keys = trusted.map(({ name = origin, publicKey }) => ({ name, publicKey }));
   const key = keys.find((each) => hasLineOf(note, each));
   if (key === undefined)
@@ -126,11 +126,3 @@ const signedBy = (note: Note, { origin }: TreeHead, trusted: readonly TrustedKey
 
 const hasLineOf = ({ signatures }: Note, key: NoteKey): boolean =>
   signatures.some(({ name, id }) => name === key.name && id.equals(keyIdOf(key)));
-
-const readEvent = (text: string): RecordedInProof | undefined => {
-  try {
-    return Recorded.parse(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
-};
