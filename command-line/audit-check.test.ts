@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Request, Response } from 'express';
 import { test as base, expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { writeConsistency } from '../proof/tree/consistency-file.ts';
@@ -8,6 +9,7 @@ import { keyIdOf, verifierKeyOf } from '../proof/tree/note.ts';
 import { originOf } from '../proof/tree/tree-head.ts';
 import { callAt } from '../test/engines/call-line.ts';
 import { aKey, aLog, EVENTS, ITEM, LOG, LOG_OF_ITEM, OTHER_LOG } from '../test/proven-log.ts';
+import { serveRoutes } from '../test/serve.ts';
 
 /** Neither a database nor a folder of data is there. */
 const check = (...args: readonly string[]) =>
@@ -191,4 +193,28 @@ test('a file without keys is refused', async ({ proof, save }) => {
   const { exit, complaint } = await check(proof.path, '--keys', await save('none.json', '{}'));
   expect(exit).toBe(64);
   expect(complaint).toContain('has no keys');
+});
+
+test('the log is asked by its address for the proof since a kept checkpoint', async ({ save }) => {
+  const asked: string[] = [];
+  await using log = await serveRoutes(async ({ url }: Request, response: Response) => {
+    asked.push(url);
+    response.send(url.includes('consistency') ? await consistent() : grown.noteOf(signer));
+  });
+  const { url } = log;
+  const since = await save('kept-for-address', kept);
+  const { exit, lines } = await check(`${url}/audit/log/`, '--since', since, '--key', vkey);
+  expect(exit).toBe(0);
+  expect(lines[0]).toContain('only grew from entry 6 to entry 15');
+  expect(asked).toEqual(['/audit/log/checkpoint', '/audit/log/consistency?from=6']);
+});
+
+test('an address without a kept checkpoint, and one that does not answer, are refused', async ({ save }) => {
+  const alone = await check('http://127.0.0.1:9/audit/log', '--key', vkey);
+  expect([alone.exit, alone.complaint]).toEqual([64, expect.stringContaining('only asked with --since')]);
+  const silent = await check(
+    'http://127.0.0.1:9/audit/log',
+    ...['--since', await save('kept-for-nobody', kept), '--key', vkey],
+  );
+  expect([silent.exit, silent.complaint]).toEqual([64, expect.stringContaining('does not answer')]);
 });

@@ -141,11 +141,12 @@ const askLog = async (
     throw new UsageError('an address is only asked with --since: give a checkpoint that you have kept');
   const older = checkCheckpoint(kept, keys);
   const size = older.isProven ? older.checkpoint.size : 0;
-  const newest = await fetchText(`${address}/checkpoint`);
+  const log = address.replace(/\/+$/, '');
+  const newest = await fetchText(`${log}/checkpoint`);
   const newer = checkCheckpoint(newest, keys);
   // The check says what is wrong with either of them.
   if (!newer.isProven || size === 0 || newer.checkpoint.size <= size) return newest;
-  return fetchText(`${address}/consistency?from=${size}`);
+  return fetchText(`${log}/consistency?from=${size}`);
 };
 
 const fetchText = async (url: string): Promise<string> => {

@@ -28,7 +28,7 @@ export const part: QueryPart = {
       exportRoutes(resources),
       itemProofRoutes({ ...resources, ...resources.timeTravel }),
       verificationRoutes(resources),
-      treeRoutes(resources),
+      treeRoutes({ ...resources, isTreePrivate: resources.config.audit?.isTreePrivate ?? false }),
     ];
     return { reads, routes: Router().use(...routes) };
   },
