@@ -8,7 +8,7 @@ import { writeConsistency } from '../proof/tree/consistency-file.ts';
 import { keyIdOf, verifierKeyOf } from '../proof/tree/note.ts';
 import { originOf } from '../proof/tree/tree-head.ts';
 import { callAt } from '../test/engines/call-line.ts';
-import { aKey, aLog, EVENTS, ITEM, LOG, LOG_OF_ITEM, OTHER_LOG } from '../test/proven-log.ts';
+import { aKey, aLog, EVENTS, ITEM, LOG, LOG_OF_ITEM } from '../test/proven-log.ts';
 import { serveRoutes } from '../test/serve.ts';
 
 /** Neither a database nor a folder of data is there. */
@@ -113,66 +113,6 @@ test('a log is shown to have only grown since a kept checkpoint', async ({ save 
   const { exit: same } = await check(since, '--since', since, '--key', vkey);
   expect(same).toBe(0);
 });
-
-const other = aKey(OTHER_LOG);
-
-test.for([
-  ['is cut', async () => (await consistent()).slice(0, -40), kept, 'or a part of it is missing.'],
-  [
-    'is of another log',
-    async () => aLog(younger).noteOf(other),
-    kept,
-    `The kept checkpoint is of the log ${originOf(LOG)}, and the other one of ${originOf(OTHER_LOG)}.`,
-  ],
-  [
-    'is older than the kept checkpoint',
-    async () => kept,
-    grown.noteOf(signer),
-    'The kept checkpoint covers 15 entries, and the other one only 6: the log went back, or they were exchanged.',
-  ],
-  [
-    'is of a fork',
-    consistent,
-    aLog(LOG_OF_ITEM.slice(1, 7)).noteOf(signer),
-    'The log no longer begins with the 6 entries of the kept checkpoint',
-  ],
-  [
-    'is of a fork of the same size',
-    async () => aLog(LOG_OF_ITEM.slice(1, 7)).noteOf(signer),
-    kept,
-    'The log no longer begins with the 6 entries of the kept checkpoint',
-  ],
-  [
-    'has no hashes',
-    async () => grown.noteOf(signer),
-    kept,
-    'Two checkpoints alone show no more than their sizes: get the proof of consistency from the log.',
-  ],
-  [
-    'begins elsewhere',
-    () => consistent(7),
-    kept,
-    'The proof begins with 7 entries, and the kept checkpoint covers 6.',
-  ],
-  ['comes with a broken checkpoint', consistent, kept.slice(0, -9), 'The kept checkpoint: The file is no'],
-  [
-    'is signed by another key',
-    consistent,
-    aLog(younger).noteOf(aKey()),
-    'The kept checkpoint: The checkpoint',
-  ],
-] as const)(
-  'a proof of consistency that %s is refused in one sentence',
-  async ([name, proof, old, reason], { save }) => {
-    const file = await save(name.replaceAll(' ', '-'), await proof());
-    const since = await save(`${name.replaceAll(' ', '-')}.kept`, old);
-    const keys = ['--key', vkey, '--key', verifierKeyOf(other.key)];
-    const { exit, complaint } = await check(file, '--since', since, ...keys);
-    expect(exit).toBe(1);
-    expect(complaint).toMatch(/Not proven\. [^\n]*\.\n?$/);
-    expect(complaint).toContain(reason);
-  },
-);
 
 test('without a key, nothing is proven', async ({ proof }) => {
   const { exit, complaint } = await check(proof.path);

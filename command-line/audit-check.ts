@@ -1,11 +1,11 @@
 import { readFile, stat } from 'node:fs/promises';
-import * as z from 'zod';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { fileFailure } from '#shared/folder.ts';
 import { checkFile } from '../proof/tree/check-file.ts';
 import { checkCheckpoint } from '../proof/tree/consistency-file.ts';
 import { parseVerifierKey } from '../proof/tree/note.ts';
 import type { TrustedKey } from '../proof/tree/proof-file.ts';
+import { parseKeys } from '../proof/tree/trusted-keys.ts';
 import type { Command, Given } from './arguments/command.ts';
 import { UsageError } from './arguments/usage-error.ts';
 import { harmless } from './output/print-event.ts';
@@ -50,11 +50,11 @@ export const auditCheck: Command = {
     const [since] = given.values.get('since') ?? [];
     const kept = since === undefined ? undefined : await readText(since);
     const text = isAddress(path) ? await askLog(path, kept, keys) : await readText(path);
-    const { isProven, sentence, details, json } = checkFile(text, keys, kept);
+    const { isProven, sentence, details, remarks, json } = checkFile(text, keys, kept);
     const lines = given.flags.has('json')
       ? [JSON.stringify(json)]
       : isProven
-        ? [`Proven: ${sentence}`, ...details, ...remarkOn(keys)]
+        ? [`Proven: ${sentence}`, ...details, ...remarks, ...remarkOn(keys)]
         : [];
     for (const line of lines) await terminal.write(harmless(line));
     if (!isProven) throw new StartRefused(`Not proven. ${sentence}`, { exitCode: NOT_PROVEN });
@@ -72,41 +72,12 @@ const keysOf = ({ values }: Given): readonly TrustedKey[] =>
 
 const EXAMPLE = 'annals/6f9619ff-8b86-4011-b42d-00c04fc964ff+0a1b2c3d+AR…';
 
-const PUBLIC_KEY = z.looseObject({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.base64url() });
-const KEY_SET = z.looseObject({ keys: z.array(PUBLIC_KEY.extend({ vkey: z.string().optional() })) });
-const KEY_LINE = z.looseObject({ publicKey: PUBLIC_KEY });
-
-/** Those of a set, or one on each line, which has no name. */
 const keysIn = async (path: string | undefined): Promise<readonly TrustedKey[]> => {
   if (path === undefined) return [];
-  const text = await readText(path);
-  const set = KEY_SET.safeParse(jsonIn(text));
-  const found = set.success
-    ? set.data.keys.map(keyOfSet)
-    : text.split('\n').filter(isNotEmpty).map(keyOfLine);
-  if (!found.every((key) => key !== undefined) || found.length === 0)
+  const found = parseKeys(await readText(path));
+  if (found === undefined)
     throw new UsageError(`${path} has no keys: it is neither the answer of GET /audit/keys nor keys.jsonl`);
   return found;
-};
-
-const isNotEmpty = (line: string): boolean => line !== '';
-
-const keyOfSet = ({ x, vkey }: z.infer<typeof KEY_SET>['keys'][number]): TrustedKey =>
-  (vkey === undefined ? undefined : parseVerifierKey(vkey)) ?? bare(x);
-
-const keyOfLine = (line: string): TrustedKey | undefined => {
-  const key = KEY_LINE.safeParse(jsonIn(line)).data?.publicKey;
-  return key && bare(key.x);
-};
-
-const bare = (x: string): TrustedKey => ({ publicKey: Buffer.from(x, 'base64url') });
-
-const jsonIn = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 };
 
 /** No event is larger. */

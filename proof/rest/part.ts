@@ -8,6 +8,7 @@ import { answerOperatorCommand } from '../../query/operations/operator-command-r
 import type { QueryPart } from '../../query/part.ts';
 import type { Reads } from '../../query/rest/read-routes.ts';
 import { placeInChain } from '../chain/place-in-chain.ts';
+import { checkPageRoutes } from '../page/routes.ts';
 import { eventProofReads } from './event-proof.ts';
 import { exportRoutes } from './export.ts';
 import { itemProofRoutes } from './item-proof-routes.ts';
@@ -27,6 +28,7 @@ export const part: QueryPart = {
     const routes = [
       exportRoutes(resources),
       itemProofRoutes({ ...resources, ...resources.timeTravel }),
+      checkPageRoutes(resources),
       verificationRoutes(resources),
       treeRoutes({ ...resources, isTreePrivate: resources.config.audit?.isTreePrivate ?? false }),
     ];

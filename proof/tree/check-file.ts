@@ -12,6 +12,8 @@ export type Verdict = {
   readonly steps: readonly { readonly says: string; readonly isRight: boolean }[];
   /** The contents, in lines. */
   readonly details: readonly string[];
+  /** The facts that it does not show. */
+  readonly remarks: readonly string[];
   readonly json: object;
 };
 
@@ -34,6 +36,7 @@ const refused = (
     { says: reason, isRight: false },
   ],
   details: [],
+  remarks: [],
   json: { isProven: false, reason },
 });
 
@@ -61,6 +64,7 @@ const ofEvent = (checked: Checked): Verdict => {
       `Recorded at ${String(event.metadata.at)} by ${String(event.metadata.actor)}, as the log says.`,
       JSON.stringify(event.data),
     ],
+    remarks: [],
     json: { isProven: true, event, index, checkpoint: { origin, size, root: root.toString('base64') } },
   };
 };
@@ -90,8 +94,8 @@ const ofItem = (checked: CheckedItem): Verdict => {
       ...events.map(lineOf),
       'Last recorded, by name:',
       ...facts.map(({ name, value, version }) => `${name}: ${JSON.stringify(value)} (version ${version})`),
-      `It does not show that version ${count} is the newest.`,
     ],
+    remarks: [`It does not show that version ${count} is the newest.`],
     json: {
       isProven: true,
       stream,
@@ -121,6 +125,7 @@ const ofConsistency = (checked: CheckedConsistency): Verdict => {
     sentence: `the log ${origin} only grew from entry ${former.size} to entry ${size}: it still begins with all entries of the kept checkpoint, signed by the key ${keyIdOf(key).toString('hex')}.`,
     steps: right(says),
     details: [],
+    remarks: [],
     json: {
       isProven: true,
       former: { size: former.size, root: former.root.toString('base64') },

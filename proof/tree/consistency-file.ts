@@ -33,7 +33,7 @@ const parseConsistency = (text: string): ConsistencyProof | undefined => {
       };
 };
 
-export const isConsistencyProof = (text: string): boolean => text.startsWith('old ');
+const isConsistencyProof = (text: string): boolean => text.startsWith('old ');
 
 /** The head in a checkpoint that one of the keys has signed, or the reason why there is none. */
 export const checkCheckpoint = (

@@ -77,7 +77,7 @@ const hashesIn = (read: Line): readonly Buffer[] | undefined => {
 };
 
 /** The value that was last recorded under a name, and the version that recorded it. */
-export type Fact = { readonly name: string; readonly value: unknown; readonly version: number };
+type Fact = { readonly name: string; readonly value: unknown; readonly version: number };
 
 export type CheckedItem =
   | {

@@ -30,7 +30,6 @@ const ItemProofLine = z
     checkpoint: z.string().exactOptional().meta({ description: 'Of the last line: the signed checkpoint.' }),
   })
   .meta({ id: 'ItemProofLine' });
-export type ItemProofLine = Readonly<z.infer<typeof ItemProofLine>>;
 
 /** The proof of any item. It has everything that was recorded, so it is for administrators. */
 export const ITEM_PROOF = {
