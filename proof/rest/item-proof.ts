@@ -42,14 +42,14 @@ type Lines = AsyncGenerator<string>;
 export const createItemProofs = (dependencies: ItemProofDependencies) => {
   const { domain, kinds } = dependencies;
   const findPosition = createPositionFinder(dependencies);
-  return async (kind: Kind, reader: Reader, at: string | undefined): Promise<Lines> => {
+  return async (kind: Kind, reader: Reader, at: string | Position | undefined): Promise<Lines> => {
     const { caller, charge } = reader;
     if (!mayAlways(caller, 'events.export')) throw new Rejection('forbidden');
     if (!isAuditor(caller, readingOf(domain, kind))) await kinds.item(kind)(reader);
     const id = pathId(reader.id);
     if (id === undefined) throw new Rejection(notFound(kind));
     const stream = streamName(kind, id);
-    const upTo = at === undefined ? undefined : await findPosition(at, charge, stream);
+    const upTo = typeof at === 'string' ? await findPosition(at, charge, stream) : at;
     const eventLog = createMeter(charge).metered(dependencies.eventLog);
     const lines = linesOf({ ...dependencies, eventLog }, { kind, stream, upTo });
     const first = await lines.next().catch((cause: unknown) => {
