@@ -13,7 +13,8 @@ export const bundle = (entry: URL, packages: Readonly<Record<string, URL>>): str
     if (known !== undefined) return known;
     const source = stripTypes(readFileSync(url, 'utf8'));
     const body = source.replaceAll(IMPORT, (_whole, named: string, specifier: string) => {
-      const found = packages[specifier] ?? (specifier.startsWith('.') ? new URL(specifier, url) : undefined);
+      const file = specifier.replace(/\.ts$/, EXTENSION);
+      const found = packages[specifier] ?? (specifier.startsWith('.') ? new URL(file, url) : undefined);
       if (found === undefined) throw new Error(`${url.href} imports ${specifier}, which no browser finds`);
       return `const {${named.replaceAll(/\bas\b/g, ':')}} = ${addOnce(found)};`;
     });
@@ -31,6 +32,9 @@ export const bundle = (entry: URL, packages: Readonly<Record<string, URL>>): str
   addOnce(entry);
   return `(() => {\n"use strict";\n${parts.join('\n')}\n})();\n`;
 };
+
+/** In the package, all modules but the page itself are compiled, like this one. */
+const EXTENSION = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
 
 const IMPORT = /^import\s*\{([^}]*)\}\s*from\s*['"]([^'"]+)['"];?$/gm;
 const EXPORT = /^export const (\w+)/gm;

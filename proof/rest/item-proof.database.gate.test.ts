@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
+import type { EventId, StreamName, Version } from '#kernel/base/brands.ts';
 import { test as base } from '../../test/engines/backend.ts';
 import { untilProjected } from '../../test/engines/projection.ts';
 import { until } from '../../testing/until.ts';
@@ -57,7 +59,10 @@ test('an administrator gets a file that proves all versions of an item', async (
   expect(checked.facts).toContainEqual({ name: 'title', value: 'On items, 299', version: 301 });
 });
 
-test('the same proof has the same bytes', async ({ get, proven }) => {
+test('at one checkpoint, the same item has the same bytes', async ({ get, proven, reachChain }) => {
+  // The first request registers the administrator.
+  await get(`/articles/${proven.other}/proof`);
+  await reachChain();
   const [one, other] = [
     await get(`/articles/${proven.other}/proof`),
     await get(`/articles/${proven.other}/proof`),
@@ -90,6 +95,52 @@ test('a deleted item is proven with its end', async ({ author, backend, get, rea
     'article.drafted',
     'article.deleted',
   ]);
+});
+
+test('a deleted user is proven as it was recorded, with nothing in the clear', async ({
+  backend,
+  get,
+  reachChain,
+}) => {
+  const { id } = await backend.person('author', 'Somebody Departed');
+  const admin = await backend.person('admin');
+  await backend.ask(`/users/${id}`, { method: 'DELETE', by: admin });
+  await reachChain();
+  const { checked, text } = await get(`/users/${id}/proof`);
+  expect(checked.isProven && checked.events.map(({ type }) => type)).toEqual([
+    'user.registered',
+    'user.deleted',
+  ]);
+  expect(text).not.toContain('Departed');
+});
+
+test('a parked item is proven with the event that cannot be applied', async ({
+  author,
+  backend,
+  get,
+  reachChain,
+  write,
+}) => {
+  const id = await write(author, 'POST', '/articles', { title: 'To be parked', body: '', tags: [] });
+  const { eventLog } = backend.side;
+  await eventLog.append(`article-${id}` as StreamName, 1 as Version, [
+    {
+      id: randomUUID() as EventId,
+      type: 'article.edited',
+      data: { articleId: id, authorId: author.id, title: 7 },
+      metadata: {
+        ...{ actor: `user:${author.id}`, client: null, request: 'test', correlation: 'test' },
+        ...{ causation: null, at: '2026-11-30T10:00:00.000Z' },
+      },
+    } as never,
+  ]);
+  await reachChain();
+  expect((await get(`/articles/${id}`)).response.status).toBe(503);
+  const { checked } = await get(`/articles/${id}/proof`);
+  expect(checked).toMatchObject({
+    isProven: true,
+    events: [{ version: 1 }, { version: 2, data: { title: 7 } }],
+  });
 });
 
 test('a proof at a time before an item was there is refused', async ({ backend, admin, proven }) => {
