@@ -2,14 +2,17 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Request, Response } from 'express';
 import { test as base, expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
+import { writeConsistency } from '../proof/tree/consistency-file.ts';
 import { cosign, type WitnessKey } from '../proof/tree/cosignature.ts';
-import { verifierKeyOf } from '../proof/tree/note.ts';
+import { keyIdOf, verifierKeyOf } from '../proof/tree/note.ts';
 import { policyLineOf } from '../proof/tree/policy.ts';
 import { originOf } from '../proof/tree/tree-head.ts';
 import { callAt } from '../test/engines/call-line.ts';
-import { aKey, aLog, EVENTS, LOG } from '../test/proven-log.ts';
+import { aKey, aLog, EVENTS, ITEM, LOG, LOG_OF_ITEM } from '../test/proven-log.ts';
+import { serveRoutes } from '../test/serve.ts';
 
 /** Neither a database nor a folder of data is there. */
 const check = (...args: readonly string[]) =>
@@ -73,6 +76,47 @@ test('a proof that is not right is refused with the reason, and another exit cod
   );
 });
 
+test('the proof of an item says what it shows in one sentence, and what each event recorded', async ({
+  save,
+}) => {
+  const path = await save('item.jsonl', (await aLog(LOG_OF_ITEM).proveItem(ITEM, signer)).join(''));
+  const { exit, lines } = await check(path, '--key', vkey);
+  expect(exit).toBe(0);
+  expect(lines[0]).toBe(
+    `Proven: article-77: 4 events, versions 1 to 4, in the log ${originOf(LOG)} as of entry 15, signed by the key ${keyIdOf(signer.key).toString('hex')}.`,
+  );
+  expect(lines[2]).toMatch(
+    /^2\. article\.edited, .*, at 2026-11-30T10:01:00.000Z by user:7: \{"title":"Nº 2"\}$/,
+  );
+  expect(lines.slice(5)).toEqual([
+    'Last recorded, by name:',
+    'tags: ["x"] (version 1)',
+    'title: "Nº 4" (version 4)',
+    'It does not show that version 4 is the newest.',
+  ]);
+});
+
+const younger = LOG_OF_ITEM.slice(0, 6);
+const kept = aLog(younger).noteOf(signer);
+const grown = aLog(LOG_OF_ITEM);
+const consistent = async (from = younger.length): Promise<string> =>
+  writeConsistency(from, await grown.consistencyFrom(from), grown.noteOf(signer));
+
+test('a log is shown to have only grown since a kept checkpoint', async ({ save }) => {
+  const since = await save('kept.checkpoint', kept);
+  const { exit, lines } = await check(
+    await save('grown', await consistent()),
+    '--since',
+    since,
+    '--key',
+    vkey,
+  );
+  expect(exit).toBe(0);
+  expect(lines[0]).toContain(`the log ${originOf(LOG)} only grew from entry 6 to entry 15: it still begins`);
+  const { exit: same } = await check(since, '--since', since, '--key', vkey);
+  expect(same).toBe(0);
+});
+
 test('without a key, nothing is proven', async ({ proof }) => {
   const { exit, complaint } = await check(proof.path);
   expect(exit).toBe(64);
@@ -127,7 +171,7 @@ test('the cosignatures of witnesses are checked by a policy, and say by when the
   const { output } = await check(witnessed, '--policy', any, '--json');
   expect(JSON.parse(output)).toMatchObject({ witnessed: { by: '2027-01-15T08:00:00.000Z' } });
   expect((await check(witnessed, '--key', vkey)).lines).toContain(
-    'w1.example, w2.example have signed the checkpoint too: --policy says whom you trust.',
+    'w1.example, w2.example have signed the checkpoint too: a policy says whom you trust.',
   );
 });
 
@@ -158,4 +202,28 @@ test('a policy that is none is refused with its line', async ({ proof, save }) =
   const { exit, complaint } = await check(proof.path, '--policy', policy);
   expect(exit).toBe(64);
   expect(complaint).toContain('Line 2 of the policy names “w2”, which is not defined');
+});
+
+test('the log is asked by its address for the proof since a kept checkpoint', async ({ save }) => {
+  const asked: string[] = [];
+  await using log = await serveRoutes(async ({ url }: Request, response: Response) => {
+    asked.push(url);
+    response.send(url.includes('consistency') ? await consistent() : grown.noteOf(signer));
+  });
+  const { url } = log;
+  const since = await save('kept-for-address', kept);
+  const { exit, lines } = await check(`${url}/audit/log/`, '--since', since, '--key', vkey);
+  expect(exit).toBe(0);
+  expect(lines[0]).toContain('only grew from entry 6 to entry 15');
+  expect(asked).toEqual(['/audit/log/checkpoint', '/audit/log/consistency?from=6']);
+});
+
+test('an address without a kept checkpoint, and one that does not answer, are refused', async ({ save }) => {
+  const alone = await check('http://127.0.0.1:9/audit/log', '--key', vkey);
+  expect([alone.exit, alone.complaint]).toEqual([64, expect.stringContaining('only asked with --since')]);
+  const silent = await check(
+    'http://127.0.0.1:9/audit/log',
+    ...['--since', await save('kept-for-nobody', kept), '--key', vkey],
+  );
+  expect([silent.exit, silent.complaint]).toEqual([64, expect.stringContaining('does not answer')]);
 });

@@ -1,10 +1,13 @@
 import { readFile, stat } from 'node:fs/promises';
-import * as z from 'zod';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { fileFailure } from '#shared/folder.ts';
+import { byPolicy } from '../proof/tree/check-cosignatures.ts';
+import { checkFile } from '../proof/tree/check-file.ts';
+import { checkCheckpoint } from '../proof/tree/consistency-file.ts';
 import { parseVerifierKey } from '../proof/tree/note.ts';
 import { type Policy, PolicyWrong, parsePolicy } from '../proof/tree/policy.ts';
-import { type Checked, checkProof, type TrustedKey } from '../proof/tree/proof-file.ts';
+import type { TrustedKey } from '../proof/tree/signatures.ts';
+import { parseKeys } from '../proof/tree/trusted-keys.ts';
 import type { Command, Given } from './arguments/command.ts';
 import { UsageError } from './arguments/usage-error.ts';
 import { harmless } from './output/print-event.ts';
@@ -12,9 +15,15 @@ import { harmless } from './output/print-event.ts';
 export const auditCheck: Command = {
   name: 'audit check',
   summary:
-    'Checks the proof of an event in a file, with nothing but a key: no database, no server. Exit codes: 0 proven, 1 not proven.',
+    'Checks the proof of an event or an item in a file, with nothing but a key: no database, no server. With --since, whether the log only grew since a checkpoint that you have kept. Exit codes: 0 proven, 1 not proven.',
   positionals: ['<file>'],
   options: {
+    since: {
+      type: 'string',
+      placeholder: '<file>',
+      description:
+        'A checkpoint that you have kept. <file> is then the address of the log, such as https://example.com/audit/log, or what /audit/log/consistency returned.',
+    },
     key: {
       type: 'string',
       multiple: true,
@@ -38,6 +47,7 @@ export const auditCheck: Command = {
     'audit check event.tlog-proof --keys keys.json',
     'audit check event.tlog-proof --key annals/6f96…+0a1b2c3d+AR…',
     'audit check event.tlog-proof --keys keys.json --policy witnesses.policy',
+    'audit check https://example.com/audit/log --since kept.checkpoint --keys keys.json',
   ],
   async run(given, terminal) {
     const [path = ''] = given.positionals;
@@ -51,10 +61,20 @@ export const auditCheck: Command = {
       throw new UsageError(
         'a proof is worth what its key is worth: give --key or --keys, from a source that you trust',
       );
-    const checked = checkProof(await readText(path), keys, policy);
-    const lines = given.flags.has('json') ? [JSON.stringify(toJson(checked))] : linesOf(checked, keys);
+    const [since] = given.values.get('since') ?? [];
+    const kept = since === undefined ? undefined : await readText(since);
+    const text = isAddress(path) ? await askLog(path, kept, keys) : await readText(path);
+    const { isProven, sentence, details, remarks, json } = checkFile(text, keys, {
+      kept,
+      cosignatures: policy && byPolicy(policy),
+    });
+    const lines = given.flags.has('json')
+      ? [JSON.stringify(json)]
+      : isProven
+        ? [`Proven: ${sentence}`, ...details, ...remarks, ...remarkOn(keys)]
+        : [];
     for (const line of lines) await terminal.write(harmless(line));
-    if (!checked.isProven) throw new StartRefused(`Not proven. ${checked.reason}`, { exitCode: NOT_PROVEN });
+    if (!isProven) throw new StartRefused(`Not proven. ${sentence}`, { exitCode: NOT_PROVEN });
   },
 };
 
@@ -69,41 +89,12 @@ const keysOf = ({ values }: Given): readonly TrustedKey[] =>
 
 const EXAMPLE = 'annals/6f9619ff-8b86-4011-b42d-00c04fc964ff+0a1b2c3d+AR…';
 
-const PUBLIC_KEY = z.looseObject({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.base64url() });
-const KEY_SET = z.looseObject({ keys: z.array(PUBLIC_KEY.extend({ vkey: z.string().optional() })) });
-const KEY_LINE = z.looseObject({ publicKey: PUBLIC_KEY });
-
-/** Those of a set, or one on each line, which has no name. */
 const keysIn = async (path: string | undefined): Promise<readonly TrustedKey[]> => {
   if (path === undefined) return [];
-  const text = await readText(path);
-  const set = KEY_SET.safeParse(jsonIn(text));
-  const found = set.success
-    ? set.data.keys.map(keyOfSet)
-    : text.split('\n').filter(isNotEmpty).map(keyOfLine);
-  if (!found.every((key) => key !== undefined) || found.length === 0)
+  const found = parseKeys(await readText(path));
+  if (found === undefined)
     throw new UsageError(`${path} has no keys: it is neither the answer of GET /audit/keys nor keys.jsonl`);
   return found;
-};
-
-const isNotEmpty = (line: string): boolean => line !== '';
-
-const keyOfSet = ({ x, vkey }: z.infer<typeof KEY_SET>['keys'][number]): TrustedKey =>
-  (vkey === undefined ? undefined : parseVerifierKey(vkey)) ?? bare(x);
-
-const keyOfLine = (line: string): TrustedKey | undefined => {
-  const key = KEY_LINE.safeParse(jsonIn(line)).data?.publicKey;
-  return key && bare(key.x);
-};
-
-const bare = (x: string): TrustedKey => ({ publicKey: Buffer.from(x, 'base64url') });
-
-const jsonIn = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 };
 
 const policyIn = async (path: string | undefined): Promise<Policy | undefined> => {
@@ -129,31 +120,37 @@ const readText = async (path: string): Promise<string> => {
   }
 };
 
-const linesOf = (checked: Checked, keys: readonly TrustedKey[]): readonly string[] => {
-  if (!checked.isProven) return [];
-  const { event, index, checkpoint, witnessed, foreign } = checked;
-  const { at, actor } = event.metadata;
-  return [
-    `Proven: the log ${checkpoint.origin} has this event, in place ${index + 1} of ${checkpoint.size}.`,
-    `${event.type}, version ${event.version} of ${event.stream}, ${event.id}`,
-    `Recorded at ${String(at)} by ${String(actor)}, as the log says.`,
-    JSON.stringify(event.data),
-    ...(witnessed?.cosigned.map(({ name, key, at: time }) => `Witnessed by ${name} (${key}) at ${time}.`) ??
-      []),
-    ...(witnessed?.by ? [`So the log had this event at ${witnessed.by} at the latest.`] : []),
-    ...(witnessed === undefined && foreign.length > 0
-      ? [`${foreign.join(', ')} have signed the checkpoint too: --policy says whom you trust.`]
-      : []),
-    ...(keys.some(({ name }) => name === undefined)
-      ? ['The keys name no log: compare the name above with that of the log that you mean.']
-      : []),
-  ];
+const remarkOn = (keys: readonly TrustedKey[]): readonly string[] =>
+  keys.some(({ name }) => name === undefined)
+    ? ['The keys name no log: compare the name above with that of the log that you mean.']
+    : [];
+
+const isAddress = (text: string): boolean => /^https?:\/\//.test(text);
+
+const TIMEOUT_MS = 15_000;
+
+/** The proof that the log has grown from the kept checkpoint, or its newest checkpoint if that is as old. */
+const askLog = async (
+  address: string,
+  kept: string | undefined,
+  keys: readonly TrustedKey[],
+): Promise<string> => {
+  if (kept === undefined)
+    throw new UsageError('an address is only asked with --since: give a checkpoint that you have kept');
+  const older = checkCheckpoint(kept, keys);
+  const size = older.isProven ? older.checkpoint.size : 0;
+  const log = address.replace(/\/+$/, '');
+  const newest = await fetchText(`${log}/checkpoint`);
+  const newer = checkCheckpoint(newest, keys);
+  // The check says what is wrong with either of them.
+  if (!newer.isProven || size === 0 || newer.checkpoint.size <= size) return newest;
+  return fetchText(`${log}/consistency?from=${size}`);
 };
 
-const toJson = (checked: Checked) => {
-  if (!checked.isProven) return checked;
-  const { event, index, checkpoint, witnessed } = checked;
-  const { origin, size, root } = checkpoint;
-  const head = { origin, size, root: root.toString('base64') };
-  return { isProven: true, event, index, checkpoint: head, ...(witnessed && { witnessed }) };
+const fetchText = async (url: string): Promise<string> => {
+  const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) }).catch((cause: unknown) => {
+    throw new UsageError(`${url} does not answer: ${cause instanceof Error ? cause.message : cause}`);
+  });
+  if (!response.ok) throw new UsageError(`${url} answers ${response.status}: it is no address of a log`);
+  return response.text();
 };

@@ -31,6 +31,7 @@ import { documentsList, documentsLoad, documentsRemove, graphqlSchema } from './
 import type { Group } from './help.ts';
 import { importFile } from './import-history.ts';
 import { token } from './installation/token.ts';
+import { itemsProof } from './items/proof.ts';
 import { auditRotateKey, keysRotate } from './keys-rotate.ts';
 import { logAcceptServer } from './log-accept-server.ts';
 import { logAppend } from './log-append.ts';
@@ -88,7 +89,7 @@ const GROUPS: readonly Group[] = [
     ],
   ],
   ['Installation', [status, doctor]],
-  ['Events', [events, eventsShow, ...of('proof', [eventsProof])]],
+  ['Events', [events, eventsShow, ...of('proof', [eventsProof, itemsProof])]],
   ['Webhooks', of('webhooks', [webhooksList, webhooksShow, webhooksEnable, webhooksDisable, webhooksTest])],
   ['Deliveries', of('webhooks', [deliveriesList, deliveriesShow, deliveriesResend, deliveriesResendFailed])],
   [

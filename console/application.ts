@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
-import { stripTypeScriptTypes } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { type Asset, CSS, createAsset, digestOf, JAVASCRIPT } from '#edge/pages/asset.ts';
+import { stripTypes } from '#edge/pages/strip-types.ts';
 
 export type Application = {
   /** The entry module. */
@@ -99,28 +99,6 @@ const libraryText = ({ name, source, exports }: Library): string =>
 
 const read = (url: URL): string => readFileSync(url, 'utf8');
 const readPackage = (specifier: string): string => read(new URL(import.meta.resolve(specifier)));
-
-/** Comments on lines of their own: browsers do not need them, and they would be a tenth of what is sent. */
-const COMMENTS = /^[ \t]*(?:\/\*\*[\s\S]*?\*\/|\/\/.*)\n/gm;
-/** No text of a page depends on it. */
-const INDENT = /^[ \t]+/gm;
-
-/**
- * Prints the source again, which also removes comments of packages. Node warns that this function may change;
- * but Node itself runs our sources with it, and operators can do nothing about the warning.
- */
-const stripTypes = (source: string): string => {
-  const { emitWarning } = process;
-  process.emitWarning = () => undefined;
-  try {
-    return stripTypeScriptTypes(source.replaceAll(COMMENTS, ''), { mode: 'transform' }).replaceAll(
-      INDENT,
-      '',
-    );
-  } finally {
-    process.emitWarning = emitWarning;
-  }
-};
 
 const IMPORT = /^(\s*(?:import|export)\b[^'";]*?\bfrom\s*|\s*import\s*)(['"])([^'"]+)\2/gm;
 /** An import in a minified module, in the middle of a line. */

@@ -83,6 +83,8 @@ export type AuditSettings = {
   readonly headEveryMs: number;
   /** Where the tree is published as files, if anywhere. */
   readonly treeUrl?: string | undefined;
+  /** Whether only administrators may read the tree over HTTP. */
+  readonly isTreePrivate?: boolean;
   readonly watchEventsPerSecond: number;
   /** The policy, or the path of its file. */
   readonly witnesses?: string | undefined;

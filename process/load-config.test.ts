@@ -162,6 +162,7 @@ const WRONG: Partial<Record<SettingName, string>> = {
   DOMAIN_FILE: 'domain',
   METRICS_PORT: '-1',
   METRICS_HOST: '/tmp/socket',
+  AUDIT_TREE: 'secret',
   AUDIT_TREE_URL: 'https://tree.example',
   AUDIT_HEAD_EVERY_MS: '10',
   AUDIT_WATCH_EVENTS_PER_SECOND: 'all',

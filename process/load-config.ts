@@ -107,6 +107,7 @@ const assemble = (values: Values): Config => ({
     dir: resolve(values.AUDIT_DIR ?? join(values.DATA_DIR, 'audit')),
     headEveryMs: values.AUDIT_HEAD_EVERY_MS,
     treeUrl: values.AUDIT_TREE_URL,
+    isTreePrivate: values.AUDIT_TREE === 'private',
     watchEventsPerSecond: values.AUDIT_WATCH_EVENTS_PER_SECOND,
     witnesses: values.AUDIT_WITNESSES,
   },

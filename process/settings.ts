@@ -210,6 +210,13 @@ export const SETTINGS = {
     description:
       'Interval between signed heads, if there are new events. Events since the last head have no proof outside the database yet.',
   },
+  AUDIT_TREE: {
+    schema: z.enum(['public', 'private']),
+    expected: 'public or private',
+    fallback: 'public',
+    description:
+      'Readers of the Merkle tree over HTTP: everybody, or administrators with `read:events` alone. It says how many events there are and how fast they come, and nothing of what is in them.',
+  },
   AUDIT_TREE_URL: {
     schema: z.string().refine((text) => parseBlobUrl(text) !== undefined, { error: 'no place for files' }),
     expected:

@@ -23,6 +23,8 @@ type Query = Readonly<Record<string, string | number | undefined>>;
 export type Remote = {
   readonly url: string;
   get<T>(path: string, query?: Query): Promise<T>;
+  /** The response, to read it as it comes. */
+  answer(path: string, query: Query, type: string): Promise<Response>;
   list<T>(path: string, query?: Query): Listing<T>;
   /** A write, retried under one idempotency key. */
   write(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<Response>;
@@ -64,6 +66,8 @@ const openRemote = (url: string, token: Token, signal: AbortSignal): Remote => {
   return {
     url,
     get: async (path, query) => jsonIn(await read(path, query)),
+    answer: (path, query, type) =>
+      client.request('GET', `${path}${searchOf(query)}`, undefined, { headers: { Accept: type } }),
     list: (path, query) =>
       listingOf(async (after) => pageIn(await read(path, { ...query, ...(after && { after }) }))),
     // A person decides whatever the version is, also where changes must name one.

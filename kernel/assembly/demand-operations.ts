@@ -23,7 +23,7 @@ export const OPERATIONS_OF_THE_KERNEL: readonly string[] = [
   'createClient createPersonalToken createWebhook deactivateAccount deleteClient deleteWebhook disableWebhook',
   'editClient editWebhook enableWebhook endAccess endApplication endSession endSessions endTokenOfUser exportLog',
   'getAccount getAuditStatus getClient getDelivery getDeliveryBody getErasureOfUser getEventProof getMe getOperations',
-  'getOperationsSamples getOrder getRecordedEvent getReplay getUser getWebhook getWebhookStatistics invite',
+  'getOperationsSamples getOrder getRecordedEvent getReplay getUser getUserProof getWebhook getWebhookProof getWebhookStatistics invite',
   'listAttempts listAuditHeads listAuditKeys listClients listDeliveries listEventTypes listEvents',
   'listFailedDeliveries listInvitations listOrders listParkedConsequences listParkedItems listPersonalTokens',
   'listReplays listTimers listUserHistory listUsers listWebhookHistory listWebhooks reactivateAccount redeliver',

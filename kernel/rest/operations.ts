@@ -3,12 +3,14 @@ import { capital, kebab, oneOf, spaced } from '../base/names.ts';
 import { atOfList, ItemAt } from '../base/rest/at.ts';
 import { written } from '../base/rest/fields.ts';
 import { HISTORY } from '../base/rest/history.ts';
+import { ITEM_PROOF } from '../base/rest/item-proof.ts';
 import { idParameter, PAGE, search, sortBy } from '../base/rest/lists.ts';
 import { StartRefused } from '../base/start-refused.ts';
 import { isUser } from '../base/users.ts';
 import { operationOf } from '../conditions/rights.ts';
 import { oneOfList } from '../decide/items.ts';
 import { type UploadField, uploadFieldsOf } from '../decide/upload-fields.ts';
+import { serves } from '../registry/parts.ts';
 import type { Domain, Kind } from '../registry/registry.ts';
 import { filtersByFields } from './filters.ts';
 import { listOperations, onePath, parametersOf } from './lists.ts';
@@ -94,11 +96,18 @@ const readsOf = (domain: Domain, kind: Kind): readonly Named[] => {
     summary: `The history of ${oneOf(name)}, as far as you may read it`,
     use: { kind, does: 'history' },
   };
+  const proof: AggregateOperation = {
+    ...ITEM_PROOF,
+    path: `${itemPath(kind)}/proof`,
+    summary: `A proof of ${oneOf(name)}, which a stranger can check`,
+    use: { kind, does: 'proof' },
+  };
   return [
     [`list${Kinds}`, list],
     ...(isOfUsers ? [[`list${Kinds}OfUser`, listOfUser] as const] : []),
     [`get${capital(name)}`, item],
     [`list${capital(name)}History`, history],
+    ...(serves(domain, 'proof') ? [[`get${capital(name)}Proof`, proof] as const] : []),
   ];
 };
 

@@ -1,3 +1,4 @@
+import type { Position } from '#kernel/base/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { headAt } from '../stored/blocks.ts';
@@ -42,21 +43,36 @@ export const placeInChain = async (pool: Pool, event: RecordedEvent): Promise<Pl
   };
 };
 
-type Covering = { readonly count: number; readonly events: number; readonly hashes: Buffer };
+type Covering = {
+  readonly count: number;
+  readonly events: number;
+  readonly hashes: Buffer;
+  readonly first: Position;
+  readonly last: Position;
+};
 
 /** The number of the event in the log, counted from 1; undefined if the chain does not have it there. */
-export const countOf = async (
-  pool: Pool,
-  { position }: RecordedEvent,
-  hash: Buffer,
-): Promise<number | undefined> => {
+export const countOf = (pool: Pool, event: RecordedEvent, hash: Buffer): Promise<number | undefined> =>
+  counter(pool)(event, hash);
+
+/** The same for several events of a stream in order, of which many may be in one block. */
+export const counter = (pool: Pool) => {
+  let block: Covering | undefined;
+  return async ({ position }: RecordedEvent, hash: Buffer): Promise<number | undefined> => {
+    if (block === undefined || position < block.first || position > block.last)
+      block = await blockAt(pool, position);
+    const index = block?.hashes.indexOf(hash) ?? -1;
+    return block === undefined || index < 0 || index % HASH_BYTES !== 0
+      ? undefined
+      : block.count - block.events + index / HASH_BYTES + 1;
+  };
+};
+
+const blockAt = async (pool: Pool, position: Position): Promise<Covering | undefined> => {
   const { rows } = await pool.query<Covering>(
-    `select count, events, hashes from audit.block where last_position >= $1 and first_position <= $1 order by last_position limit 1`,
+    `select count, events, hashes, first_position as first, last_position as last from audit.block
+     where last_position >= $1 and first_position <= $1 order by last_position limit 1`,
     [position],
   );
-  const [block] = rows;
-  const index = block?.hashes.indexOf(hash) ?? -1;
-  return block === undefined || index < 0 || index % HASH_BYTES !== 0
-    ? undefined
-    : block.count - block.events + index / HASH_BYTES + 1;
+  return rows[0];
 };

@@ -1,6 +1,6 @@
 import type { Pool } from '#shared/database/pool.ts';
 
-type Head = { readonly size: number; readonly note: string };
+export type Head = { readonly size: number; readonly note: string };
 
 export type PublicHeads = {
   /** The newest head, with the cosignatures that it has so far. */

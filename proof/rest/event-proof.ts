@@ -3,7 +3,7 @@ import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { pathEventId } from '#kernel/base/rest/path-id.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
-import { mayAlways } from '#shared/policy.ts';
+import { type Caller, mayAlways } from '#shared/policy.ts';
 import type { EventProof } from '#shared/rest/audit.ts';
 import { findEvent } from '../../query/events/find-event.ts';
 import type { Reads } from '../../query/rest/read-routes.ts';
@@ -18,22 +18,30 @@ import { publishedHeadIn } from '../tree/note-key.ts';
 import { writeProof } from '../tree/proof-file.ts';
 import { proofsOf } from '../tree/proofs.ts';
 import { tileReader } from '../tree/tiles.ts';
+import { EDITED, NOT_YET } from './not-proven.ts';
 
 type Dependencies = Parameters<typeof findEvent>[0] & { readonly masterKey: MasterKey };
 
 /** The proof of one event. It has the whole event as it was recorded, so it is for administrators. */
 export const eventProofReads = (dependencies: Dependencies): Reads<'getEventProof'> => ({
   async getEventProof({ caller, id }) {
-    if (!mayAlways(caller, 'events.export')) throw new Rejection('forbidden');
-    const eventId = pathEventId(id);
-    const event = eventId && (await findEvent(dependencies, eventId));
-    if (event === undefined) throw new Rejection('event_not_found');
-    const item = await proofOf(dependencies, event).catch((cause: unknown) => {
-      throw readFailureOf(cause);
-    });
-    return { kind: 'item', version: undefined, item };
+    return { kind: 'item', version: undefined, item: await proveEvent(dependencies, caller, id) };
   },
 });
+
+export const proveEvent = async (
+  dependencies: Dependencies,
+  caller: Caller,
+  id: string,
+): Promise<EventProof> => {
+  if (!mayAlways(caller, 'events.export')) throw new Rejection('forbidden');
+  const eventId = pathEventId(id);
+  const event = eventId && (await findEvent(dependencies, eventId));
+  if (event === undefined) throw new Rejection('event_not_found');
+  return proofOf(dependencies, event).catch((cause: unknown) => {
+    throw readFailureOf(cause);
+  });
+};
 
 const proofOf = async ({ pool, masterKey }: Dependencies, event: RecordedEvent): Promise<EventProof> => {
   const hash = hashOf(event);
@@ -55,12 +63,4 @@ const proofOf = async ({ pool, masterKey }: Dependencies, event: RecordedEvent):
     ...{ index, hashes, note: chosen?.note ?? '' },
   });
   return { event: event.id, index, size: head.size, vkey: verifierKeyOf(key), isWitnessed, proof };
-};
-
-const NOT_YET = {
-  detail: 'The proof has not reached this event yet.',
-  headers: { 'Retry-After': '1' },
-};
-const EDITED = {
-  detail: 'There is no proof of this event: the chain has another one in its place. Run audit verify.',
 };

@@ -7,6 +7,7 @@ import { test as base } from '../../test/engines/backend.ts';
 import { startTestWitness } from '../../test/engines/test-witness.ts';
 import { witnessedSide } from '../../test/engines/witnessed-log-side.ts';
 import { until } from '../../testing/until.ts';
+import { byPolicy } from '../tree/check-cosignatures.ts';
 import { parseNote, parseVerifierKey } from '../tree/note.ts';
 import { parsePolicy } from '../tree/policy.ts';
 import { checkProof } from '../tree/proof-file.ts';
@@ -53,7 +54,7 @@ test('a proof says whether enough witnesses have cosigned its head, and is there
   const alone = await prove('The third');
   expect(alone).toMatchObject({ isWitnessed: false });
   expect(checkProof(alone?.proof ?? '', keys)).toMatchObject({ isProven: true });
-  expect(checkProof(alone?.proof ?? '', keys, parsePolicy(policy))).toMatchObject({
+  expect(checkProof(alone?.proof ?? '', keys, byPolicy(parsePolicy(policy)))).toMatchObject({
     isProven: false,
     reason: expect.stringContaining('Not enough witnesses'),
   });
@@ -74,7 +75,11 @@ test('a proof says whether enough witnesses have cosigned its head, and is there
   for (const text of [proof, AUDIT_OPERATIONS.getEventProof.answer.schema.parse(later).proof])
     expect(checkProof(text, keys)).toMatchObject({ isProven: true });
   expect(
-    checkProof(AUDIT_OPERATIONS.getEventProof.answer.schema.parse(later).proof, keys, parsePolicy(policy)),
+    checkProof(
+      AUDIT_OPERATIONS.getEventProof.answer.schema.parse(later).proof,
+      keys,
+      byPolicy(parsePolicy(policy)),
+    ),
   ).toMatchObject({ isProven: true, witnessed: { cosigned: [{ name: 'w1' }] } });
 
   const checkpoint = await (await fetch(`${backend.url}/audit/log/checkpoint`)).text();

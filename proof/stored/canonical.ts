@@ -1,6 +1,6 @@
-import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
+import { hashOfCanonical } from './chain.ts';
 
 /**
  * One text for each event, whatever engine stored it: RFC 8785 over the decided content, with personal fields
@@ -73,5 +73,3 @@ export type Canonical = Omit<RecordedEvent, 'position' | 'recordedAt'>;
 
 /** The SHA-256 of the canonical form, which the hash chain consists of. */
 export const hashOf = (event: Canonical): Buffer => hashOfCanonical(canonicalForm(event));
-
-export const hashOfCanonical = (form: string): Buffer => hash('sha256', form, 'buffer');

@@ -5,6 +5,9 @@ export const GENESIS: Buffer = hashOf('sha256', 'annals chain 1', 'buffer');
 
 export const HASH_BYTES = 32;
 
+/** The hash of an event, given its canonical form. */
+export const hashOfCanonical = (form: string): Buffer => hashOf('sha256', form, 'buffer');
+
 /**
  * The head after one more event, whose hash is that of its canonical form. Every event of the log counts, in
  * the order of the log, but no position of an engine: a copy of the log has the same heads.

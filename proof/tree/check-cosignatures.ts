@@ -1,6 +1,7 @@
 import { type CosignatureAlgorithm, cosignatureIn, witnessKeyIdOf } from './cosignature.ts';
 import { keyIdOf, type Note, type NoteKey } from './note.ts';
 import type { Policy, PolicyWitness } from './policy.ts';
+import type { CheckCosignatures } from './signatures.ts';
 
 /** A witness has seen the head, and that it has grown from the one before, at this time. */
 type Cosigned = {
@@ -16,6 +17,12 @@ export type Witnessed = {
   /** When enough of them had seen the head: it existed at the latest then. Null if the policy demands none. */
   readonly by: string | null;
 };
+
+/** For the checks of proofs. */
+export const byPolicy =
+  (policy: Policy): CheckCosignatures =>
+  (note, logKey) =>
+    checkCosignatures(note, logKey, policy);
 
 /** Checks the cosignatures of a note; a sentence if they are not enough. */
 export const checkCosignatures = (note: Note, logKey: NoteKey, policy: Policy): Witnessed | string => {
@@ -46,8 +53,8 @@ const notEnough = (names: readonly string[], foreign: readonly string[]): string
 };
 
 /** The names of keys that have signed too, and are neither those of the log nor of the policy. */
-export const foreignIn = ({ signatures }: Note, logKey: NoteKey, policy?: Policy): readonly string[] => {
-  const known = (policy?.witnesses ?? []).map(({ key }: PolicyWitness) => ({
+const foreignIn = ({ signatures }: Note, logKey: NoteKey, policy: Policy): readonly string[] => {
+  const known = policy.witnesses.map(({ key }: PolicyWitness) => ({
     name: key.name,
     id: witnessKeyIdOf(key),
   }));

@@ -24,6 +24,40 @@ export const rootByInclusion = ({ leaf, index, size, proof }: Included): Buffer 
   return last === 0 ? root : undefined;
 };
 
+export type AllIncluded = {
+  /** In the order of the log. */
+  readonly leaves: readonly { readonly index: number; readonly leaf: Buffer }[];
+  readonly size: number;
+  readonly proof: readonly Buffer[];
+};
+
+/**
+ * The same of several leaves. The proof has the roots of the greatest subtrees without any of them, from left to
+ * right, and nothing else.
+ */
+export const rootByInclusions = ({ leaves, size, proof }: AllIncluded): Buffer | undefined => {
+  const isRising = leaves.every(({ index }, at) => index > (leaves[at - 1]?.index ?? -1));
+  if (!isRising || leaves.length === 0 || (leaves.at(-1)?.index ?? 0) >= size) return undefined;
+  let [passed, taken] = [0, 0];
+  const rootOf = (from: number, to: number): Buffer | undefined => {
+    const next = leaves[passed];
+    if (next === undefined || next.index >= to) {
+      taken += 1;
+      return proof[taken - 1];
+    }
+    if (to - from === 1) {
+      passed += 1;
+      return next.leaf;
+    }
+    const middle = from + splitOf(to - from);
+    const left = rootOf(from, middle);
+    const right = left && rootOf(middle, to);
+    return left && right && nodeHash(left, right);
+  };
+  const root = rootOf(0, size);
+  return taken === proof.length ? root : undefined;
+};
+
 export type Consistent = {
   readonly former: { readonly size: number; readonly root: Buffer };
   readonly size: number;

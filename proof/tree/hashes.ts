@@ -7,6 +7,10 @@ const NODE = Buffer.of(1);
 
 export const leafHash = (entry: Uint8Array): Buffer => hash('sha256', Buffer.concat([LEAF, entry]), 'buffer');
 
+/** The entry of the log for an event: nobody who reads it can guess the event and compare. */
+export const saltedEntry = (salt: Uint8Array, hashOfEvent: Uint8Array): Buffer =>
+  hash('sha256', Buffer.concat([salt, hashOfEvent]), 'buffer');
+
 export const nodeHash = (left: Uint8Array, right: Uint8Array): Buffer =>
   hash('sha256', Buffer.concat([NODE, left, right]), 'buffer');
 

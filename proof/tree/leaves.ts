@@ -1,6 +1,6 @@
-import { createHmac, createSecretKey, hash as hashAtOnce } from 'node:crypto';
+import { createHmac, createSecretKey } from 'node:crypto';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
-import { leafHash } from './hashes.ts';
+import { leafHash, saltedEntry } from './hashes.ts';
 
 /**
  * The leaves of the tree. Everybody may read the tree, so each entry is salted: nobody can guess the content of
@@ -24,6 +24,3 @@ export const leavesOf = (masterKey: MasterKey): Leaves => {
   const entryOf = (index: number, hash: Uint8Array): Buffer => saltedEntry(saltOf(index, hash), hash);
   return { saltOf, entryOf, leafOf: (index, hash) => leafHash(entryOf(index, hash)) };
 };
-
-export const saltedEntry = (salt: Uint8Array, hash: Uint8Array): Buffer =>
-  hashAtOnce('sha256', Buffer.concat([salt, hash]), 'buffer');

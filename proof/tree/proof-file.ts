@@ -1,11 +1,9 @@
-import * as z from 'zod';
-import { hashOfCanonical } from '../stored/canonical.ts';
-import { checkCosignatures, foreignIn, type Witnessed } from './check-cosignatures.ts';
+import { hashOfCanonical } from '../stored/chain.ts';
 import { rootByInclusion } from './check-proofs.ts';
-import { leafHash } from './hashes.ts';
-import { saltedEntry } from './leaves.ts';
-import { isNoteSignedBy, keyIdOf, type Note, type NoteKey, parseNote } from './note.ts';
-import type { Policy } from './policy.ts';
+import { leafHash, saltedEntry } from './hashes.ts';
+import { parseNote } from './note.ts';
+import { parseObject, parseRecorded, type RecordedInProof } from './recorded-in-proof.ts';
+import { type CheckCosignatures, type Signatures, signaturesOn, type TrustedKey } from './signatures.ts';
 import { parseTreeHead, type TreeHead } from './tree-head.ts';
 
 /** A proof that an event is in the log, as one file that needs nothing else (C2SP tlog-proof). */
@@ -31,9 +29,6 @@ export const writeProof = ({ event, salt, index, hashes, note }: EventProof): st
     note,
   ].join('\n');
 
-/** The salt has 32 bytes. */
-const Extra = z.strictObject({ event: z.string(), salt: z.string().regex(/^[A-Za-z0-9+/]{43}=$/) });
-
 const HEAD = /^extra (?<extra>[A-Za-z0-9+/]+=*)\nindex (?<index>0|[1-9]\d{0,15})$/;
 const HASH = /^[A-Za-z0-9+/]{43}=$/;
 /** A tree of more leaves than this is high has more than any log. */
@@ -57,92 +52,61 @@ const parseProof = (text: string): EventProof | undefined => {
   };
 };
 
-const readExtra = (encoded: string): z.infer<typeof Extra> | undefined => {
-  try {
-    return Extra.parse(JSON.parse(Buffer.from(encoded, 'base64').toString()));
-  } catch {
-    return undefined;
-  }
+type Extra = { readonly event: string; readonly salt: string };
+
+/** The salt has 32 bytes, as a hash has. */
+const readExtra = (encoded: string): Extra | undefined => {
+  const { event, salt, ...others } = parseObject(Buffer.from(encoded, 'base64').toString()) ?? {};
+  return typeof event === 'string' &&
+    typeof salt === 'string' &&
+    HASH.test(salt) &&
+    Object.keys(others).length === 0
+    ? { event, salt }
+    : undefined;
 };
 
-/** The parts of every event. */
-const Recorded = z.looseObject({
-  stream: z.string(),
-  version: z.int(),
-  id: z.string(),
-  type: z.string(),
-  metadata: z.looseObject({}),
-  data: z.looseObject({}),
-});
-type RecordedInProof = z.infer<typeof Recorded>;
-
 export type Checked =
-  | {
+  | (Signatures & {
       readonly isProven: true;
       readonly event: RecordedInProof;
       readonly index: number;
       readonly checkpoint: TreeHead;
-      readonly key: NoteKey;
-      /** Of a policy, if one was given. */
-      readonly witnessed?: Witnessed;
-      /** The names of others who have signed the checkpoint. */
-      readonly foreign: readonly string[];
-    }
-  | { readonly isProven: false; readonly reason: string };
+    })
+  | NotProven;
 
-/** Keys without a name are taken for those of the log that the proof names. */
-export type TrustedKey = Pick<NoteKey, 'publicKey'> & Partial<Pick<NoteKey, 'name'>>;
+/** The steps of a check, in order; the first one that fails ends it. */
+export type Step = 'file' | 'key' | 'events' | 'tree';
+
+export type NotProven = { readonly isProven: false; readonly failed: Step; readonly reason: string };
 
 /**
- * Checks a proof with nothing but the keys that one trusts, and a policy about witnesses if one has it: no log, no
- * database, no network.
+ * Checks a proof with nothing but the keys that one trusts, and its witnesses if one has a policy about them: no
+ * log, no database, no network.
  */
-export const checkProof = (text: string, trusted: readonly TrustedKey[], policy?: Policy): Checked => {
+export const checkProof = (
+  text: string,
+  trusted: readonly TrustedKey[],
+  cosignatures?: CheckCosignatures,
+): Checked => {
   const proof = parseProof(text);
   const note = proof && parseNote(proof.note);
   const checkpoint = note && parseTreeHead(note.text);
   if (proof === undefined || note === undefined || checkpoint === undefined)
-    return notProven('The file is no proof of an event, or a part of it is missing.');
-  const key = signedBy(note, checkpoint, trusted);
-  if (typeof key === 'string') return notProven(key);
-  const witnessed = policy && checkCosignatures(note, key, policy);
-  if (typeof witnessed === 'string') return notProven(witnessed);
-  const event = readEvent(proof.event);
-  if (event === undefined) return notProven('The file has no event of Annals.');
+    return notProven('file', 'The file is no proof of an event, or a part of it is missing.');
+  const signatures = signaturesOn(note, checkpoint, trusted, cosignatures);
+  if (typeof signatures === 'string') return notProven('key', signatures);
+  const event = parseRecorded(proof.event);
+  if (event === undefined) return notProven('events', 'The file has no event of Annals.');
   const { index, hashes } = proof;
   const { size, root } = checkpoint;
   const entry = saltedEntry(proof.salt, hashOfCanonical(proof.event));
   const found = rootByInclusion({ leaf: leafHash(entry), index, size, proof: hashes });
   if (found === undefined || !found.equals(root))
     return notProven(
+      'tree',
       `The log does not have this event in place ${index + 1}: the event, or its proof, was changed.`,
     );
-  const foreign = foreignIn(note, key, policy);
-  return { isProven: true, event, index, checkpoint, key, ...(witnessed && { witnessed }), foreign };
+  return { isProven: true, event, index, checkpoint, ...signatures };
 };
 
-const notProven = (reason: string): Checked => ({ isProven: false, reason });
-
-/** The key that has signed the checkpoint, or the reason why none has. */
-const signedBy = (note: Note, { origin }: TreeHead, trusted: readonly TrustedKey[]): NoteKey | string => {
-  const keys = trusted.map(({ name = origin, publicKey }) => ({ name, publicKey }));
-  const key = keys.find((each) => hasLineOf(note, each));
-  if (key === undefined)
-    return keys.some(({ name }) => name === origin)
-      ? `The checkpoint of the proof is signed by none of the given keys.`
-      : `The proof is of the log ${origin}, and the given keys are of ${keys.map(({ name }) => name).join(', ')}.`;
-  return isNoteSignedBy(note, key) && key.name === origin
-    ? key
-    : 'The signature of the checkpoint is wrong: the checkpoint was changed after it was signed.';
-};
-
-const hasLineOf = ({ signatures }: Note, key: NoteKey): boolean =>
-  signatures.some(({ name, id }) => name === key.name && id.equals(keyIdOf(key)));
-
-const readEvent = (text: string): RecordedInProof | undefined => {
-  try {
-    return Recorded.parse(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
-};
+export const notProven = (failed: Step, reason: string): NotProven => ({ isProven: false, failed, reason });

@@ -44,7 +44,26 @@ export const proofsOf = (read: ReadTile, size: number) => {
       : [...(await consistency(former, middle, to)), await root(from, middle)];
   };
 
+  /** The roots of the greatest subtrees without any of the leaves, from left to right. */
+  async function* around(places: Places, from: number, to: number): AsyncGenerator<Buffer> {
+    const next = places.indices[places.passed];
+    if (next === undefined || next >= to) {
+      yield await root(from, to);
+      return;
+    }
+    if (to - from === 1) {
+      places.passed += 1;
+      return;
+    }
+    const middle = from + splitOf(to - from);
+    yield* around(places, from, middle);
+    yield* around(places, middle, to);
+  }
+
   return {
+    /** That several leaves, in rising order, are in the tree. Each hash is sent once, however many need it. */
+    inclusions: (indices: readonly number[]): AsyncGenerator<Buffer> =>
+      around({ indices, passed: 0 }, 0, size),
     /** That the leaf is in the tree: one hash for each height, from the leaf upwards. */
     inclusion: (index: number): Promise<readonly Buffer[]> => {
       if (index < 0 || index >= size) throw new RangeError(`a tree of ${size} leaves has no leaf ${index}`);
@@ -61,6 +80,11 @@ export const proofsOf = (read: ReadTile, size: number) => {
   };
 };
 
+type Places = { readonly indices: readonly number[]; passed: number };
+
+/** A proof of many leaves goes from left to right, and needs few tiles at a time. */
+const TILES_KEPT_MAX = 64;
+
 const TILE_HEIGHT = Math.log2(TILE_WIDTH);
 
 const rememberingTiles = (read: ReadTile, size: number) => {
@@ -71,6 +95,8 @@ const rememberingTiles = (read: ReadTile, size: number) => {
     if (known !== undefined) return known;
     const reading = read(level, index, widthOf(size, level, index));
     tiles.set(key, reading);
+    const [oldest] = tiles.keys();
+    if (tiles.size > TILES_KEPT_MAX && oldest !== undefined) tiles.delete(oldest);
     return reading;
   };
 };

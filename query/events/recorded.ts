@@ -17,6 +17,7 @@ import { type Caller, mayAlways } from '#shared/policy.ts';
 import type { EventTrace, RecordedEvent as Shown } from '#shared/rest/recorded-event.ts';
 import { maySee } from '#shared/visibility/may-see.ts';
 import { visibleOrigin } from '#shared/visibility/visible-origin.ts';
+import { mayProve } from '../kinds/may-prove.ts';
 import type { PlaceInChain, Proof } from '../proof.ts';
 import { type Charge, createMeter } from '../rest/meter.ts';
 import type { Reader, Reads } from '../rest/read-routes.ts';
@@ -156,6 +157,7 @@ const linksOf = (
       item: { href: `/${path}/${itemId}` },
       history: { href: `/${path}/${itemId}/history` },
     }),
+    ...(mayProve(domain, caller) && { proof: { href: `${pathOf(id)}/proof` } }),
     ...(cause != null && { cause: { href: pathOf(cause as EventId) } }),
   };
 };

@@ -20,6 +20,7 @@ import { federationOf } from './federation/entities.ts';
 import { createCommits } from './resolvers/commits.ts';
 import type { Context, PastRow, Resolver } from './resolvers/context.ts';
 import { asksForCursor, readCursor } from './resolvers/cursor.ts';
+import { eventProof } from './resolvers/histories.ts';
 import { itemMutations } from './resolvers/item-mutations.ts';
 import { itemResolversOf } from './resolvers/items.ts';
 import { resolversOf } from './resolvers/kinds.ts';
@@ -50,6 +51,7 @@ const resolversFor = (domain: Domain, webhooks: Resolvers): Resolvers => {
     Mutation: { ...mutationOf(domain), ...itemMutations(domain), ...webhooks.Mutation },
     ...subscriptionOf(domain),
     ...types,
+    HistoryEntry: { proof: eventProof },
     ...Object.fromEntries(
       viewSourcesOf(domain).map((source) => [source.view.type, viewResolversOf(domain, source)]),
     ),
@@ -68,6 +70,7 @@ export type ExecutorOptions = CommandsOptions &
     readonly blobs: Context['blobs'];
     readonly uploadKey: Context['uploadKey'];
     readonly proof: Context['proof'];
+    readonly proofs?: Context['proofs'];
     /** The resolvers of webhooks, if they are served. */
     readonly webhooks?: Resolvers;
   };
@@ -77,7 +80,18 @@ export type ExecutorOptions = CommandsOptions &
  * reference for those it does.
  */
 export const createExecutor = (options: ExecutorOptions): Execute => {
-  const { domain, schema, pool, searches, blobs, uploadKey, proof, eventLog, webhooks = {} } = options;
+  const {
+    domain,
+    schema,
+    pool,
+    searches,
+    blobs,
+    uploadKey,
+    proof,
+    proofs,
+    eventLog,
+    webhooks = {},
+  } = options;
   const folding = { codec: createCodec(options), tables: tablesOf(domain) };
   const resolvers = resolversFor(domain, webhooks);
   const fieldResolver = fieldResolverOf(resolvers);
@@ -105,6 +119,7 @@ export const createExecutor = (options: ExecutorOptions): Execute => {
       blobs,
       uploadKey,
       proof,
+      proofs,
       eventLog,
       cursor,
       notes,

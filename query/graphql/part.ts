@@ -9,6 +9,10 @@ export const part: QueryPart = {
   async open(resources) {
     const { graphql: settings, limits, dataDir } = resources.config;
     const live = await resources.once(openLive);
-    return openGraphql({ ...resources, ...live, settings, dataDir, bodyBytesMax: limits.bodyBytesMax });
+    const proofs = resources.proof?.proofsOf({ ...resources, ...resources.timeTravel });
+    return openGraphql({
+      ...{ ...resources, ...live, proofs, settings, dataDir },
+      bodyBytesMax: limits.bodyBytesMax,
+    });
   },
 };

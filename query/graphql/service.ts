@@ -31,7 +31,7 @@ import { schemaOf } from './schema/schema.ts';
 import { openSubscriptions, type SubscriptionDependencies } from './subscriptions/service.ts';
 
 type GraphqlDependencies = Omit<SubscriptionDependencies, 'execute' | 'planner'> &
-  Pick<ExecutorOptions, 'domain' | 'eventLog' | 'keys' | 'snapshots' | 'uploadKey' | 'proof'> & {
+  Pick<ExecutorOptions, 'domain' | 'eventLog' | 'keys' | 'snapshots' | 'uploadKey' | 'proof' | 'proofs'> & {
     readonly databaseUrl: string;
     readonly domain: Domain;
     readonly searches: Searches;

@@ -25,6 +25,7 @@ import {
 import { isReadAsParent, resourceUnder } from '../rows/rights.ts';
 import type { Member, Source } from '../rows/source.ts';
 import { type Row, sourcesOf } from '../rows/sources.ts';
+import { mayProve } from './may-prove.ts';
 import { type ItemRow, parentIn, resourceIn } from './rows.ts';
 import { joinedAs, roomOf } from './selection.ts';
 import { targetIn, targetSeenBy } from './targets.ts';
@@ -52,11 +53,13 @@ export const linksOf = (domain: Domain, source: Source) => {
   ];
   return (caller: Caller) => {
     const hasHistory = may(caller, 'events.read', NOTHING);
+    const hasProof = mayProve(domain, caller);
     const added = parts.flatMap((part) => part(caller) ?? []);
     return (row: ItemRow, resource: Resource): Links => {
       const self = `/${kind.path}/${row.id}`;
       const links: Record<string, Link> = { self: { href: self } };
       if (hasHistory) links.history = { href: `${self}/history` };
+      if (hasProof) links.proof = { href: `${self}/proof` };
       const linking = { row, resource, links };
       for (const add of added) add(linking);
       return links;

@@ -93,7 +93,7 @@ const asOf = (operation: RestOperation): readonly ProblemCode[] => {
   if (absent.length === 0) return [];
   return [
     'not_there_then',
-    ...(operation.answer.kind === 'item' ? (['version_not_found'] as const) : []),
+    ...(operation.answer.kind !== 'list' ? (['version_not_found'] as const) : []),
     ...absent,
   ];
 };

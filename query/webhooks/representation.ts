@@ -6,6 +6,7 @@ import { HIDDEN_VALUE } from '#shared/commands/webhook.ts';
 import { type Caller, may } from '#shared/policy.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
 import { missedSince } from '../history/missed-since.ts';
+import { mayProve } from '../kinds/may-prove.ts';
 
 export type WebhookRow = {
   readonly id: number;
@@ -53,7 +54,7 @@ export const representWebhook = (row: WebhookRow, { domain, caller, identity }: 
     ...(row.old_secrets_end_at !== null && { secretsEndAt: row.old_secrets_end_at.toISOString() }),
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
-    _links: linksOf(row, caller),
+    _links: linksOf(domain, row, caller),
   };
 };
 
@@ -65,12 +66,17 @@ const filterIn = (domain: Domain, row: Readonly<Record<string, unknown>>): Webho
   );
 
 /** Callers who may see it may do everything that its state allows. */
-const linksOf = ({ id, owner_id, is_enabled }: WebhookRow, caller: Caller): Record<string, Link> => {
+const linksOf = (
+  domain: Domain,
+  { id, owner_id, is_enabled }: WebhookRow,
+  caller: Caller,
+): Record<string, Link> => {
   const self = `/webhooks/${id}`;
   const action = (name: string): Link => ({ href: `${self}/${name}`, method: 'POST' });
   return {
     self: { href: self },
     ...(may(caller, 'events.read', {}) && { history: { href: `${self}/history` } }),
+    ...(mayProve(domain, caller) && { proof: { href: `${self}/proof` } }),
     ...(may(caller, 'user.read', { fields: { id: owner_id } }) && { owner: { href: `/users/${owner_id}` } }),
     deliveries: { href: `${self}/deliveries` },
     replays: { href: `${self}/replays` },

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { oncePer } from '#kernel/base/once-per.ts';
 import { atOfList, ItemAt } from '#kernel/base/rest/at.ts';
 import { HISTORY_OPERATIONS, WEBHOOK_HISTORY_OPERATIONS } from '#kernel/base/rest/history.ts';
+import { USER_PROOF_OPERATIONS, WEBHOOK_PROOF_OPERATIONS } from '#kernel/base/rest/item-proof.ts';
 import { PAGE, searchOfUsers, sortBy } from '#kernel/base/rest/lists.ts';
 import { isOfLog, type RestOperation } from '#kernel/base/rest/operation.ts';
 import { serves } from '#kernel/registry/parts.ts';
@@ -33,7 +34,10 @@ const kernelOperationsOf = (domain: Domain) => {
     ...EVENT_TYPE_OPERATIONS,
     ...HISTORY_OPERATIONS,
     ...(hasWebhooks && WEBHOOK_HISTORY_OPERATIONS),
-    ...(serves(domain, 'proof') && { ...AUDIT_OPERATIONS, ...VERIFICATION_OPERATIONS }),
+    ...(serves(domain, 'proof') && {
+      ...{ ...AUDIT_OPERATIONS, ...VERIFICATION_OPERATIONS, ...USER_PROOF_OPERATIONS },
+      ...(hasWebhooks && WEBHOOK_PROOF_OPERATIONS),
+    }),
     ...(hasWebhooks && { ...webhookOperations(domain), ...DELIVERY_OPERATIONS }),
     ...operatorOperationsOf(domain),
   } as const satisfies Record<string, RestOperation>;

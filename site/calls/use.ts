@@ -16,17 +16,18 @@ export const useOf = (domain: Domain, id: string): Use | undefined => {
   return user === undefined || does === undefined ? undefined : { kind: user, does };
 };
 
-const READS_OF_USERS: Readonly<Record<string, 'list' | 'read' | 'history'>> = {
+const READS_OF_USERS: Readonly<Record<string, 'list' | 'read' | 'history' | 'proof'>> = {
   listUsers: 'list',
   getUser: 'read',
   listUserHistory: 'history',
+  getUserProof: 'proof',
 };
 
 /**
- * True if the last segment of the path names a part of the item before it: its history, a file, or a command.
+ * True if the last segment of the path names a part of the item before it: its history, its proof, a file, or a command.
  */
 export const isOfItem = (use: Use): boolean => {
   if (use.does === 'command') return use.command.verb !== undefined || !LISTED.has(use.command.kind);
-  return ['history', 'putFile', 'removeFile'].includes(use.does);
+  return ['history', 'proof', 'putFile', 'removeFile'].includes(use.does);
 };
 const LISTED: ReadonlySet<string> = new Set(['create', 'addItem']);

@@ -26,6 +26,8 @@ export const documentFor = (call: Call, use: Use | undefined, domain: Domain): s
       return query(
         `${kind.field}(id: "${lastId(call)}") { history(first: 10) { nodes { version type at actor } } }`,
       );
+    case 'proof':
+      return query(`${kind.field}(id: "${lastId(call)}") { proof }`);
     case 'command':
       return call.operation.method === 'put' || use.command.list !== undefined
         ? undefined

@@ -44,7 +44,7 @@ test('a failure names the difference and the remedy', ({ onTestFinished }) => {
   onTestFinished(() => void vi.unstubAllEnvs());
   vi.stubEnv('WRITE_CONTRACT', undefined);
   const expectation = () => expectRecorded('links.json', '{}\n');
-  expect(expectation).toThrow('- article: a draft.anonymous = 404\n');
+  expect(expectation).toThrow('- article: a draft.an administrator.author = "GET /users/{id}"\n');
   expect(expectation).toThrow(
     'list it in CHANGELOG.md with the reason and record the contract: npm run contract:record',
   );

@@ -12,6 +12,8 @@ export type KernelRights = {
   readonly graphql: Readonly<Record<string, Row>>;
   /** It is tried on something absent, so callers with the right learn that. */
   readonly isAbsent?: true;
+  /** Of something absent, instead of those that the other rows try. */
+  readonly ids?: Row;
 };
 
 const reading = { scope: 'read:events', graphql: {} } as const;
@@ -21,6 +23,7 @@ const WHOLE_WEBHOOK = {
   ...{ ...NEW_WEBHOOK, description: null, filter: {}, payload: 'full', ordered: false },
   ...{ limits: { ratePerSecond: 1, concurrency: 1 }, headers: {} },
 };
+const ABSENT_ITEMS = { userId: 999_999_999, webhookId: 999_999_999 };
 const now = (): string => new Date().toISOString();
 
 /**
@@ -87,6 +90,10 @@ export const kernelRights = (another: number): readonly KernelRights[] => [
   {
     ...{ needs: 'administrator', ...reading, isAbsent: true },
     rest: { getOrder: undefined, getErasureOfUser: undefined, getEventProof: undefined },
+  },
+  {
+    ...{ needs: 'administrator', ...reading, isAbsent: true },
+    ...{ rest: { getUserProof: undefined, getWebhookProof: undefined }, ids: ABSENT_ITEMS },
   },
   {
     ...{ needs: 'administrator', scope: 'manage:operations', graphql: {}, rest: { verifyLog: undefined } },

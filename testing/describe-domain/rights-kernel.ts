@@ -77,7 +77,7 @@ type Trying = {
 const checkRow = async (matrix: Matrix, row: KernelRights, trying: Trying): Promise<void> => {
   const { caller, owner, hook, way } = trying;
   const wanted = wantedOf(row, caller, owner);
-  const ids: Row = { ...hook.ids, ...absentIds(), userId: owner.userId };
+  const ids: Row = { ...hook.ids, ...absentIds(), userId: owner.userId, ...row.ids };
   for (const [name, given] of triedIn(row, way)) {
     const { outcome, said } = await TRIED[way](matrix.stage, { name, given, ids, caller, scope: row.scope });
     matrix.checks.equal(outcome, wanted, `${name} by ${caller.key} by ${way}: ${said}`);

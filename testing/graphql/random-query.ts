@@ -63,10 +63,10 @@ export const randomSubscription = (random: Random, schema: GraphQLSchema, known:
 
 /**
  * Leaves out the fields of federation, the cursor of the read model, which its rows do not contain, webhooks
- * with their deliveries, which resolvers always read, and history, which is not in the rows.
+ * with their deliveries, which resolvers always read, and history and proofs, which are not in the rows.
  */
 const isCommon = ({ name }: GraphQLField<unknown, unknown>, type: GraphQLNamedType): boolean =>
-  !/^(_|webhook|eventTypes|auditStatus|deliveriesConnection$|history$|coverAddress$)/.test(name) &&
+  !/^(_|webhook|eventTypes|auditStatus|deliveriesConnection$|history$|proof$|coverAddress$)/.test(name) &&
   !(type.name === 'Query' && name === 'cursor');
 
 class Writer {

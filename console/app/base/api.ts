@@ -26,6 +26,8 @@ type Sent = {
 /** The public interface, called as the signed-in user. Every failure is an `ApiProblem`. */
 export type Api = {
   get<Body>(path: string, signal?: AbortSignal, accept?: string): Promise<Answer<Body>>;
+  /** A file, of the given media type. */
+  file(path: string, accept: string): Promise<Blob>;
   post<Body>(path: string, body?: object, key?: string): Promise<Answer<Body>>;
   remove(path: string): Promise<void>;
   /** Sends a command to the address of a link. */
@@ -98,6 +100,7 @@ export const openApi = (session: Session): Api => {
       if (cursor !== null) written = { cursor, untilMs: Date.now() + READ_WITHIN_MS };
       return answerOf(response);
     },
+    file: async (path, accept) => (await ask(path, { headers: { accept } })).blob(),
     post: async (path, body, key) => answerOf(await ask(path, write('POST', body, key))),
     remove: async (path) => void (await ask(path, write('DELETE'))),
     stream: (path, headers, signal) =>

@@ -13,6 +13,7 @@ import { above, type Item, kindAt, pageOfCommand, possibleOf, titleOf, useDomain
 import { ActorName } from './names.ts';
 import { NotThere } from './not-there.ts';
 import { Children, Items } from './parts-of-item.ts';
+import { ItemProof } from './proof.ts';
 import { Upload } from './upload.ts';
 import { Chip, Value } from './value.ts';
 
@@ -143,6 +144,7 @@ const Body = ({ kind, item, etag, reload, changes }: PartOptions & { readonly ch
         ${typeof item.updatedAt === 'string' && html`<div><dt>Changed</dt><dd><${Time} at=${item.updatedAt} short /></dd></div>`}
       </dl>
       ${item._links.history && html`<${Latest} kind=${kind} item=${item} />`}
+      <${ItemProof} links=${item._links} />
     </aside>
   </div>`;
 };

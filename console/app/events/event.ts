@@ -11,6 +11,7 @@ import type { Route } from '../base/router.ts';
 import { ImportedAt, Time } from '../base/time.ts';
 import { eventText } from '../data/item.ts';
 import { ActorName } from '../data/names.ts';
+import { EventProof } from '../data/proof.ts';
 import { DeliveryState } from '../webhooks/state.ts';
 import { curlOf } from './events.ts';
 import { EVENTS } from './filters.ts';
@@ -52,7 +53,7 @@ const Shown = ({ event }: { readonly event: RecordedEvent }) => {
       ${event.deliveries && html`<${Deliveries} deliveries=${event.deliveries} />`}
       <${Schema} type=${event.type} />
     </div>
-    <aside aria-label="About the event"><${Envelope} event=${event} />${event.chain && html`<${Chain} chain=${event.chain} />`}</aside>
+    <aside aria-label="About the event"><${Envelope} event=${event} />${event.chain && html`<${Chain} chain=${event.chain} />`}<${EventProof} id=${event.id} links=${event._links} /></aside>
   </div>`;
 };
 

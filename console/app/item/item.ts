@@ -12,6 +12,7 @@ import { Changes, shown } from '../data/changes.ts';
 import { type Item, kindAt, pageOfItem, titleOf, useDomain } from '../data/domain.ts';
 import { eventText } from '../data/item.ts';
 import { ActorName } from '../data/names.ts';
+import { ItemProof } from '../data/proof.ts';
 import { Value } from '../data/value.ts';
 import { useChanges } from '../feed/live.ts';
 import { Compared } from './compared.ts';
@@ -105,7 +106,8 @@ const Versions = ({ kind, path, entries, newest, search, now, etag, more, reload
       <section aria-label="History"><h2>History</h2><ol class="history">
         ${entries.map((entry) => html`<${Entry} key=${entry.id} kind=${kind} entry=${entry} isChosen=${entry.version === version} choose=${show} />`)}
       </ol>
-      ${more && html`<p><button type="button" onClick=${more}>Show earlier</button></p>`}</section>
+      ${more && html`<p><button type="button" onClick=${more}>Show earlier</button></p>`}
+      ${now && html`<${ItemProof} links=${now._links} />`}</section>
     </div>`;
 };
 

@@ -34,8 +34,13 @@ export const COSTS = {
   snapshot: 50,
   /** Counting reads every row. */
   totalCount: 25,
+  /** It reads each event, and the tree. The reading of an item is charged as well, as it happens. */
+  proof: 50,
 } as const;
-const COSTS_OF_FIELDS: Readonly<Record<string, number>> = { totalCount: COSTS.totalCount };
+const COSTS_OF_FIELDS: Readonly<Record<string, number>> = {
+  totalCount: COSTS.totalCount,
+  proof: COSTS.proof,
+};
 
 /**
  * The cost of an operation with these variables, which `@skip` and `@include` may depend on too. An object

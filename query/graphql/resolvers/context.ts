@@ -6,7 +6,7 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { SeeingLog } from '#shared/event-log/own-cursor.ts';
 import type { Caller } from '#shared/policy.ts';
 import type { ReadHistory } from '../../history/history.ts';
-import type { Proof } from '../../proof.ts';
+import type { Proof, Proofs } from '../../proof.ts';
 import type { Searches } from '../../rows/searches.ts';
 import type { Past } from '../../time-travel/past.ts';
 import type { RequestFacts } from '../execute.ts';
@@ -44,6 +44,7 @@ export type Context = {
   /** Signs addresses of files. */
   readonly uploadKey: Buffer;
   readonly proof: Pick<Proof, 'readStatus'> | undefined;
+  readonly proofs: Proofs | undefined;
 };
 
 /** A row at a point in time, and the context in which its references are read. */

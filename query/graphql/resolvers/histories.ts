@@ -51,6 +51,24 @@ export const history = async (row: Row, args: Arguments, context: Context) => {
   };
 };
 
+/** The file that proves an item, up to the point in time of its row. */
+export const itemProof = async (row: Row, _args: Arguments, context: Context): Promise<string> => {
+  const { domain, caller, past, facts, isSubscription } = context;
+  const { kind } = listingsOf(domain).of(row.__typename);
+  if (isSubscription) throw refused('Subscriptions have no proofs: use a query.');
+  const reader = { caller, id: String(row.id), charge: facts.charge };
+  return proofsIn(context).ofItem(kind, reader, past?.position);
+};
+
+/** The file that proves an event of a history. */
+export const eventProof = ({ id }: HistoryEntry, _args: Arguments, context: Context): Promise<string> =>
+  proofsIn(context).ofEvent(context.caller, id);
+
+const proofsIn = ({ proofs }: Context): NonNullable<Context['proofs']> => {
+  if (proofs === undefined) throw new Error('The proof is not served, and nevertheless in the schema');
+  return proofs;
+};
+
 const refused = (detail: string): HttpProblem => new HttpProblem('invalid_parameter', { detail });
 
 const nodeOf = ({ changes, erased, unreadable, ...entry }: HistoryEntry) => ({

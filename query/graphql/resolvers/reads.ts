@@ -10,7 +10,7 @@ import { refuseParked } from '../../rows/parked.ts';
 import { sourcesOf } from '../../rows/sources.ts';
 import { listsOf } from '../rules/names.ts';
 import type { Context, Resolver } from './context.ts';
-import { history } from './histories.ts';
+import { history, itemProof } from './histories.ts';
 import { type Listed, readConnection, readPlainList } from './lists.ts';
 import { listingsOf, NO_PARENT, type Row } from './rows.ts';
 
@@ -135,6 +135,7 @@ export const common = {
   version: ({ version }: Row) => version,
   asOf: (_row: Row, _args: Arguments, { past }: Context) => past?.cursor ?? null,
   history,
+  proof: itemProof,
 };
 
 export const dated = {

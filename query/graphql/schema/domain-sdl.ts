@@ -5,6 +5,7 @@ import { isFileField } from '#kernel/decide/accepted-files.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import { textOf } from '#kernel/declare/texts.ts';
 import { filtersOf } from '#kernel/registry/event-references.ts';
+import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { fieldsOfView } from '#kernel/rest/views.ts';
 import type { Child, Filter, Member, Source, Sources } from '../../rows/source.ts';
@@ -61,6 +62,9 @@ export const domainSdl = (domain: Domain): string => {
     anyChangeOf(sources),
     block(undefined, 'extend type Query', [...all.flatMap(queriesOf), ...views.flatMap(viewQueriesOf)]),
     block(undefined, 'extend type Mutation', all.flatMap(mutationsOf)),
+    ...(serves(domain, 'proof') && serves(domain, 'webhooks')
+      ? [block(undefined, 'extend type Webhook', [[PROOF, 'proof: String']])]
+      : []),
     block(undefined, 'extend type Subscription', [
       ...all.flatMap(subscriptionsOf),
       ...views.map(viewSubscriptionOf),
@@ -143,10 +147,23 @@ const objectsOf = (domain: Domain, sources: Sources, source: Source): readonly s
       ...source.items.flatMap(itemLines),
       ['Cursor of the requested point in time; null for current data.', 'asOf: Cursor'],
       ['Its history, as far as you may read it, the latest first.', `history(${PAGE}): HistoryConnection!`],
+      ...(hasProof(domain, source) ? [[PROOF, 'proof: String'] as const] : []),
     ]),
     ...pagesOf(type),
   ];
 };
+
+const PROOF =
+  'The file that proves all of its events, as `GET …/proof`; for administrators. Null with an error if it is too long for GraphQL.';
+
+/** Fields of the domain come first. */
+const hasProof = (domain: Domain, { kind, members, children }: Source): boolean =>
+  serves(domain, 'proof') &&
+  ![
+    ...members.map(({ name }) => name),
+    ...Object.keys(kind.lists),
+    ...children.map((child) => listsOf(child.kind)),
+  ].includes('proof');
 
 /** Children have no filters, because their parent lists all of them. */
 const hasFilter = ({ parent, filters }: Source): boolean => parent === undefined && filters.length > 0;

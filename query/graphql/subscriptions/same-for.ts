@@ -64,6 +64,7 @@ const sameInType = (domain: Domain, sources: Sources, source: Source): Fields =>
     'version',
     'asOf',
     'history',
+    'proof',
     ...members.flatMap(({ name, target }) => (target ? [] : [name])),
   ];
   return {

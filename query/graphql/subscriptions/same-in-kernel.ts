@@ -19,7 +19,7 @@ export const IN_PAYLOAD = {
 export const OF_WEBHOOKS = Object.fromEntries(
   Object.entries({
     Webhook: `id owner url description eventTypes payload ordered ratePerSecond concurrency headerNames scopes
-      enabled disabledReason missedSince secretsEndAt createdAt updatedAt version withheld health delivery deliveriesConnection replay replaysConnection asOf history`,
+      enabled disabledReason missedSince secretsEndAt createdAt updatedAt version withheld health delivery deliveriesConnection replay replaysConnection asOf history proof`,
     WebhookWithheld: 'eventType scope reason',
     WebhookHealth:
       'lastSuccessAt lastFailure failingSince failuresInRow pausedUntil nextAttemptAt attemptsLastDay failuresLastDay successRate backlog',
@@ -51,7 +51,7 @@ const OF_HISTORIES = Object.fromEntries(
     HistoryConnection: 'edges nodes pageInfo',
     HistoryEntryEdge: 'cursor node',
     HistoryEntry:
-      'version id type at importedAt cursor actor client request correlation causation changes erased unreadable',
+      'version id type at importedAt cursor actor client request correlation causation changes erased unreadable proof',
     FieldChange: 'field from to diff truncated',
   }).map(([type, fields]) => [
     type,
