@@ -8,9 +8,12 @@ import { compareSchema } from './compare-schema.ts';
 
 const test = base
   // biome-ignore lint/correctness/noEmptyPattern: vitest requires a destructuring pattern.
-  .extend('pool', async ({}, { onCleanup }) => {
+  .extend('database', async ({}, { onCleanup }) => {
     const database = await createPublishingDatabase();
     onCleanup(() => database[Symbol.asyncDispose]());
+    return database;
+  })
+  .extend('pool', async ({ database }, { onCleanup }) => {
     const pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 2 });
     onCleanup(() => pool[Symbol.asyncDispose]());
     return pool;
