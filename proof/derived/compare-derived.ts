@@ -75,7 +75,7 @@ const readSchemas = async (pool: Pool): Promise<Schemas> => {
     `select to_regclass('event_index.moment') is not null and to_regclass('public.follower_checkpoint') is not null as "isIndexed",
        to_regclass('webhook_ledger.planning') is not null and to_regclass('public.follower_checkpoint') is not null as "isPlanned",
        to_regclass('auth.person') is not null and to_regclass('public.follower_checkpoint') is not null as "hasPersons",
-       to_regclass('process_manager.membership') is not null and to_regclass('public.follower_checkpoint') is not null as "isFollowed"`,
+       to_regclass('process_manager.membership') is not null and to_regclass('event_index.moment') is not null and to_regclass('public.follower_checkpoint') is not null as "isFollowed"`,
   );
   return rows[0] ?? { isIndexed: false, isPlanned: false, hasPersons: false, isFollowed: false };
 };

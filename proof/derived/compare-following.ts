@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Position, StreamName } from '#kernel/base/brands.ts';
-import { followingOf } from '#kernel/decide/reactions.ts';
+import { oncePer } from '#kernel/base/once-per.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { EVENT_INDEX } from '#shared/event-index/event-index.ts';
 import { FIRST, type RecordedEvent } from '#shared/event-log/event-log.ts';
 import { REACTIONS } from '#shared/process-manager/followers.ts';
 import type { DerivedFinding } from '#shared/rest/verification-report.ts';
-import { expectedReferences, type FollowingDependencies, kindOf } from './expected-references.ts';
+import { type FollowingDependencies, foldHistory, followingOf, kindOf } from './expected-references.ts';
 import { compareTimers, type FoundTimers } from './expected-timers.ts';
 
 const REFERENCE = 'process_manager.reference';
@@ -27,17 +28,28 @@ export const compareFollowing = async (
   const begun = events.flatMap(({ stream, version }) =>
     version === FIRST && kinds.has(kindOf(dependencies.domain, stream)?.name ?? '') ? [stream] : [],
   );
+  const byStream = Map.groupBy(events, ({ stream }) => stream);
   const found: DerivedFinding[] = [];
   for (let from = 0; from < begun.length; from += STREAMS_AT_ONCE) {
     const some = begun.slice(from, from + STREAMS_AT_ONCE);
-    found.push(...(await Promise.all(some.map((stream) => compareStream(dependencies, stream)))).flat());
+    const first = await compareStreams(dependencies, some, byStream);
+    const differing = some.filter((_, index) => first[index]?.length !== 0);
+    if (differing.length === 0) continue;
+    // A node of a cluster may lag behind the one from which the process manager has read.
+    const again = await compareStreams(dependencies, differing);
+    found.push(
+      ...differing.flatMap((stream, index) => {
+        const before = first[some.indexOf(stream)] ?? [];
+        return isDeepStrictEqual(before, again[index]) ? before : [];
+      }),
+    );
   }
   const ends = events.filter(({ type }) => following.lastingEnds.has(type));
   return [...found, ...(await compareEnded(dependencies, ends))];
 };
 
 /** The kinds of aggregates with references that lead to reactions, or with timers. */
-const followedKinds = (domain: Domain): ReadonlySet<string> => {
+const followedKinds = oncePer((domain: Domain): ReadonlySet<string> => {
   const following = followingOf(domain);
   return new Set(
     Object.values(domain.kinds).flatMap(({ name, events }) =>
@@ -46,63 +58,69 @@ const followedKinds = (domain: Domain): ReadonlySet<string> => {
         : [],
     ),
   );
-};
+});
 
-const compareStream = async (
+/** The findings of each stream. One that ended within the known events, by the index, need not be read. */
+const compareStreams = async (
   dependencies: FollowingDependencies,
-  stream: StreamName,
-): Promise<readonly DerivedFinding[]> => {
-  const found = await compareOnce(dependencies, stream);
-  // A node of a cluster may lag behind the one from which the process manager has read.
-  return found.length === 0 || isDeepStrictEqual(found, await compareOnce(dependencies, stream)) ? found : [];
-};
-
-const compareOnce = async (
-  dependencies: FollowingDependencies,
-  stream: StreamName,
-): Promise<readonly DerivedFinding[]> => {
-  const seen = await readSeen(dependencies, stream);
-  if (seen === undefined) return [];
-  return [
-    ...(await compareReferences(dependencies, stream, seen)),
-    ...(await compareTimers(dependencies, stream, seen)),
-  ];
+  streams: readonly StreamName[],
+  known: ReadonlyMap<StreamName, readonly RecordedEvent[]> = new Map(),
+): Promise<readonly (readonly DerivedFinding[])[]> => {
+  const seen = await readSeen(dependencies, streams);
+  return Promise.all(
+    streams.map(async (stream, index) => {
+      const row = seen[index];
+      if (row === undefined) return [];
+      const events = known.get(stream);
+      const isKnown = events !== undefined && events.at(-1)?.position === row.lastPosition;
+      const pages = isKnown ? [events] : dependencies.eventLog.read(stream);
+      const history = await foldHistory(dependencies, { stream, pages, upTo: row.reached });
+      return [
+        ...(await compareReferences(dependencies, stream, { ...row, expected: history.references })),
+        ...(await compareTimers(dependencies, stream, { ...row, history })),
+      ];
+    }),
+  );
 };
 
 type Seen = FoundTimers & {
   /** The follower writes references in the transaction of this position. */
   readonly reached: Position;
   readonly references: Readonly<Record<string, StreamName>>;
+  /** Of the stream, by the index; null if that lags behind the follower. */
+  readonly lastPosition: Position | null;
 };
 
-/** Of one moment; undefined if no process follows this log by the present declaration. */
+/** Of one moment; none if no process follows this log by the present declaration. */
 const readSeen = async (
   { pool, eventLog, domain, clock }: FollowingDependencies,
-  stream: StreamName,
-): Promise<Seen | undefined> => {
+  streams: readonly StreamName[],
+): Promise<readonly Seen[]> => {
   const { rows } = await pool.query<Seen>({
     name: 'verify-following',
     text: `select c.position as reached, r.after_position as "actsAfter",
        (extract(epoch from statement_timestamp()) * 1000)::float8 + $4 as "nowMs",
-       coalesce((select json_object_agg(f.name, f.parent) from ${REFERENCE} f where f.child = $1), '{}') as references,
+       case when c.position <=
+           (select i.position from public.follower_checkpoint i where i.follower = '${EVENT_INDEX}' and i.log = c.log)
+         then (select max(e.position) from event_index.event e where e.stream = k.stream) end as "lastPosition",
+       coalesce((select json_object_agg(f.name, f.parent) from ${REFERENCE} f where f.child = k.stream), '{}') as references,
        coalesce((select json_object_agg(t.name, json_build_object('causeId', t.cause_id,
-         'dueMs', (extract(epoch from t.due_at) * 1000)::float8, 'leftMs', t.left_ms)) from process_manager.timer t where t.stream = $1), '{}') as timers,
-       coalesce((select json_object_agg(s.name, s.cause_id) from process_manager.spent_timer s where s.stream = $1), '{}') as spent,
-       exists (select from process_manager.timer_mark m where m.stream = $1)
-         or exists (select from process_manager.task k where k.stream = $1 and k.task = 'run' and k.name like 'timer%') as "isPending"
-     from process_manager.reacting r, public.follower_checkpoint c
-     where c.follower = '${REACTIONS}' and c.log = $2 and r.fingerprint = $3`,
-    values: [stream, eventLog.identity, followingOf(domain)?.fingerprint, clock?.aheadMs() ?? 0],
+         'dueMs', (extract(epoch from t.due_at) * 1000)::float8, 'leftMs', t.left_ms)) from process_manager.timer t where t.stream = k.stream), '{}') as timers,
+       coalesce((select json_object_agg(s.name, s.cause_id) from process_manager.spent_timer s where s.stream = k.stream), '{}') as spent,
+       exists (select from process_manager.timer_mark m where m.stream = k.stream)
+         or exists (select from process_manager.task p where p.stream = k.stream and p.task = 'run' and p.name like 'timer%') as "isPending"
+     from unnest($1::text[]) with ordinality as k (stream, number), process_manager.reacting r, public.follower_checkpoint c
+     where c.follower = '${REACTIONS}' and c.log = $2 and r.fingerprint = $3 order by number`,
+    values: [streams, eventLog.identity, followingOf(domain)?.fingerprint, clock?.aheadMs() ?? 0],
   });
-  return rows[0];
+  return rows;
 };
 
 const compareReferences = async (
   dependencies: FollowingDependencies,
   stream: StreamName,
-  { reached, references }: Seen,
+  { references, expected }: Seen & { readonly expected: ReadonlyMap<string, StreamName> },
 ): Promise<readonly DerivedFinding[]> => {
-  const expected = await expectedReferences(dependencies, stream, reached);
   const names = [...new Set([...Object.keys(references), ...expected.keys()])];
   const differing = names.filter((name) => references[name] !== expected.get(name));
   if (differing.length === 0) return [];

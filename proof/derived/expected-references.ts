@@ -1,11 +1,12 @@
 import type { Position, StreamName } from '#kernel/base/brands.ts';
 import { readMetadata } from '#kernel/base/events/metadata.ts';
 import { streamName } from '#kernel/base/events/streams.ts';
-import { followingOf } from '#kernel/decide/reactions.ts';
+import { oncePer } from '#kernel/base/once-per.ts';
+import { followingOf as compile, type Following } from '#kernel/decide/reactions.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
+import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import { partStored } from '#shared/events/personal.ts';
@@ -20,27 +21,58 @@ export type FollowingDependencies = {
   readonly clock?: Pick<Clock, 'aheadMs'> | undefined;
 };
 
+/** Compiled once: every aggregate asks for it. */
+export const followingOf = (domain: Domain): Following | undefined => compiled(domain).following;
+const compiled = oncePer((domain: Domain) => ({ following: compile(domain) }));
+
 export const kindOf = (domain: Domain, stream: StreamName): Kind | undefined =>
   domain.kinds[stream.slice(0, stream.lastIndexOf('-'))];
 
-/** Where references of an aggregate lead, by their stored names, after its events up to a position. */
-export const expectedReferences = async (
-  dependencies: FollowingDependencies,
-  stream: StreamName,
-  upTo: Position,
-): Promise<ReadonlyMap<string, StreamName>> => {
-  const ends = followingOf(dependencies.domain)?.ends;
-  const led = new Map<string, StreamName>();
-  for await (const page of dependencies.eventLog.read(stream))
-    for (const event of page) {
-      if (event.position > upTo) return led;
-      for (const { name, parent } of leadsOf(dependencies.domain, event))
-        if (parent === null) led.delete(name);
-        else led.set(name, parent);
-      if (ends?.has(event.type)) led.clear();
-    }
-  return led;
+/** What the events of an aggregate say, without opening them. */
+export type StreamHistory = {
+  /** Where its references lead, by their stored names, after its events up to a position. */
+  readonly references: ReadonlyMap<string, StreamName>;
+  readonly isEnded: boolean;
+  readonly lastPosition: Position;
+  /** Only of an aggregate with timers. */
+  readonly events: readonly RecordedEvent[];
 };
+
+type Pages = AsyncIterable<readonly RecordedEvent[]> | Iterable<readonly RecordedEvent[]>;
+
+export const foldHistory = async (
+  { domain }: FollowingDependencies,
+  { stream, pages, upTo }: { readonly stream: StreamName; readonly pages: Pages; readonly upTo: Position },
+): Promise<StreamHistory> => {
+  const kind = kindOf(domain, stream);
+  const endTypes = endTypesOf(domain);
+  const isTimed = Object.keys(kind?.timers ?? {}).length > 0;
+  const references = new Map<string, StreamName>();
+  const events: RecordedEvent[] = [];
+  let isEnded = false;
+  let lastPosition = START;
+  for await (const page of pages)
+    for (const event of page) {
+      if (isTimed) events.push(event);
+      lastPosition = event.position;
+      isEnded ||= endTypes.has(event.type);
+      if (event.position > upTo) continue;
+      for (const { name, parent } of leadsOf(domain, event))
+        if (parent === null) references.delete(name);
+        else references.set(name, parent);
+      if (followingOf(domain)?.ends.has(event.type)) references.clear();
+    }
+  return { references, isEnded, lastPosition, events };
+};
+
+const endTypesOf = oncePer(
+  (domain: Domain): ReadonlySet<string> =>
+    new Set(
+      Object.values(domain.kinds).flatMap(({ events }) =>
+        Object.values(events).flatMap(({ effect, type }) => (effect === 'ends' ? [type] : [])),
+      ),
+    ),
+);
 
 type Lead = { readonly name: string; readonly parent: StreamName | null };
 

@@ -3,9 +3,10 @@ import { deciderOf } from '#kernel/decide/decider.ts';
 import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
 import { type Moment, type TimerState, timerStatesOf } from '#kernel/decide/timers.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
+import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { MalformedEvent } from '#shared/events/errors.ts';
 import type { DerivedFinding } from '#shared/rest/verification-report.ts';
-import { type FollowingDependencies, kindOf } from './expected-references.ts';
+import { type FollowingDependencies, kindOf, type StreamHistory } from './expected-references.ts';
 
 export type FoundTimers = {
   readonly reached: Position;
@@ -39,13 +40,15 @@ const SAME_MS = 1;
 export const compareTimers = async (
   dependencies: FollowingDependencies,
   stream: StreamName,
-  found: FoundTimers,
+  found: FoundTimers & { readonly history: StreamHistory },
 ): Promise<readonly DerivedFinding[]> => {
   const { domain } = dependencies;
   const kind = kindOf(domain, stream);
   if (kind === undefined || found.isPending || Object.keys(kind.timers).length === 0) return [];
-  const history = await historyOf(dependencies, kind, stream);
-  if (history === undefined || (history.at(-1)?.position ?? 0) > found.reached) return [];
+  if (found.history.lastPosition > found.reached) return [];
+  const isOver = found.history.isEnded && Object.keys(found.timers).length === 0;
+  const history = isOver ? [] : await momentsOf(dependencies, kind, found.history.events);
+  if (history === undefined) return [];
   const expected = new Map(timerStatesOf(domain, kind, history).map((each) => [each.name, each]));
   const about = { stream, version: null, position: null };
   const names = new Set([...expected.keys(), ...Object.keys(found.timers)]);
@@ -69,26 +72,23 @@ export const compareTimers = async (
 type Remembered = Moment & { readonly position: Position };
 
 /** Undefined if it cannot be read: then the timers are parked. */
-const historyOf = async (
-  { eventLog, codec, domain }: FollowingDependencies,
+const momentsOf = async (
+  { codec, domain }: FollowingDependencies,
   kind: Kind,
-  stream: StreamName,
+  events: readonly RecordedEvent[],
 ): Promise<readonly Remembered[] | undefined> => {
   const { evolve } = deciderOf(domain, kind);
-  const moments: Remembered[] = [];
   let state: AggregateState = ABSENT;
   try {
-    for await (const page of eventLog.read(stream))
-      for (const event of await codec.decodeAll(page)) {
-        const { type, metadata, position } = event;
-        state = evolve(state, event);
-        moments.push({ id: event.id as EventId, type, atMs: Date.parse(metadata.at), state, position });
-      }
+    return (await codec.decodeAll(events)).map((event) => {
+      const { type, metadata, position } = event;
+      state = evolve(state, event);
+      return { id: event.id as EventId, type, atMs: Date.parse(metadata.at), state, position };
+    });
   } catch (error) {
     if (error instanceof MalformedEvent) return undefined;
     throw error;
   }
-  return moments;
 };
 
 const startedAt = (history: readonly Remembered[], { cause }: TimerState): Position =>

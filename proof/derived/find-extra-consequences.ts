@@ -1,11 +1,10 @@
 import type { EventId, Position, StreamName } from '#kernel/base/brands.ts';
 import { membershipsOf } from '#kernel/decide/memberships.ts';
-import { followingOf } from '#kernel/decide/reactions.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { REACTIONS } from '#shared/process-manager/followers.ts';
 import type { DerivedFinding } from '#shared/rest/verification-report.ts';
-import { type FollowingDependencies, leadsOf } from './expected-references.ts';
+import { type FollowingDependencies, followingOf, leadsOf } from './expected-references.ts';
 
 type Dependencies = FollowingDependencies & {
   readonly eventLog: Pick<EventLog, 'identity' | 'read' | 'head'>;
