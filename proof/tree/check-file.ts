@@ -75,7 +75,7 @@ const ofEvent = (checked: Checked): Verdict => {
     details: [
       `${event.type}, version ${event.version} of ${event.stream}, ${event.id}`,
       `Recorded at ${String(event.metadata.at)} by ${String(event.metadata.actor)}, as the log says.`,
-      JSON.stringify(event.data),
+      JSON.stringify(shown(event.data)),
       ...witnessesOf(checked, 'this event'),
     ],
     remarks: remarksOn(checked),
@@ -110,7 +110,10 @@ const ofItem = (checked: CheckedItem): Verdict => {
     details: [
       ...events.map(lineOf),
       'Last recorded, by name:',
-      ...facts.map(({ name, value, version }) => `${name}: ${JSON.stringify(value)} (version ${version})`),
+      ...facts.map(
+        ({ name, value, version }) =>
+          `${name}: ${JSON.stringify(name === 'personal' ? SEALED : value)} (version ${version})`,
+      ),
       ...witnessesOf(checked, 'these events'),
     ],
     remarks: [`It does not show that version ${count} is the newest.`, ...remarksOn(checked)],
@@ -127,7 +130,12 @@ const ofItem = (checked: CheckedItem): Verdict => {
 };
 
 const lineOf = ({ version, type, id, metadata, data }: RecordedInProof): string =>
-  `${version}. ${type}, ${id}, at ${String(metadata.at)} by ${String(metadata.actor)}: ${JSON.stringify(data)}`;
+  `${version}. ${type}, ${id}, at ${String(metadata.at)} by ${String(metadata.actor)}: ${JSON.stringify(shown(data))}`;
+
+/** Sealed personal fields mean nothing to people. Programs get all that was recorded. */
+const shown = (data: RecordedInProof['data']): RecordedInProof['data'] =>
+  'personal' in data ? { ...data, personal: SEALED } : data;
+const SEALED = '[sealed]';
 
 const ofConsistency = (checked: CheckedConsistency): Verdict => {
   const says: Says = {
