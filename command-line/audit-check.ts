@@ -10,6 +10,7 @@ import type { TrustedKey } from '../proof/tree/signatures.ts';
 import { parseKeys } from '../proof/tree/trusted-keys.ts';
 import type { Command, Given } from './arguments/command.ts';
 import { UsageError } from './arguments/usage-error.ts';
+import { certificatesOf, withStamp } from './check-time.ts';
 import { harmless } from './output/print-event.ts';
 
 export const auditCheck: Command = {
@@ -41,6 +42,11 @@ export const auditCheck: Command = {
       description:
         'Which witnesses must have cosigned the checkpoint (C2SP tlog-policy). Its logs are keys too.',
     },
+    'tsa-cert': {
+      type: 'string',
+      placeholder: '<file>',
+      description: 'The certificate of the authority that has stamped the checkpoint with the time, in PEM.',
+    },
     json: { type: 'boolean', description: 'Prints the event, its place and the checkpoint as JSON.' },
   },
   examples: [
@@ -48,6 +54,7 @@ export const auditCheck: Command = {
     'audit check event.tlog-proof --key annals/6f96…+0a1b2c3d+AR…',
     'audit check event.tlog-proof --keys keys.json --policy witnesses.policy',
     'audit check https://example.com/audit/log --since kept.checkpoint --keys keys.json',
+    'audit check event.tlog-proof --keys keys.json --tsa-cert tsa.pem',
   ],
   async run(given, terminal) {
     const [path = ''] = given.positionals;
@@ -63,11 +70,12 @@ export const auditCheck: Command = {
       );
     const [since] = given.values.get('since') ?? [];
     const kept = since === undefined ? undefined : await readText(since);
+    const [certificatePath] = given.values.get('tsa-cert') ?? [];
+    const certificates = certificatePath && certificatesOf(certificatePath, await readText(certificatePath));
     const text = isAddress(path) ? await askLog(path, kept, keys) : await readText(path);
-    const { isProven, sentence, details, remarks, json } = checkFile(text, keys, {
-      kept,
-      cosignatures: policy && byPolicy(policy),
-    });
+    const checked = checkFile(text, keys, { kept, cosignatures: policy && byPolicy(policy) });
+    const { isProven, sentence, details, remarks, json } =
+      checked.isProven && certificates ? withStamp(checked, certificates) : checked;
     const lines = given.flags.has('json')
       ? [JSON.stringify(json)]
       : isProven

@@ -88,6 +88,8 @@ export type AuditSettings = {
   readonly watchEventsPerSecond: number;
   /** The policy, or the path of its file. */
   readonly witnesses?: string | undefined;
+  /** The authority that stamps heads with the time. */
+  readonly timeStamps?: { readonly url: string | undefined; readonly everyMs: number };
 };
 
 /** The mail server, and the sender of mail. */

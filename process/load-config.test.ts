@@ -167,6 +167,8 @@ const WRONG: Partial<Record<SettingName, string>> = {
   AUDIT_HEAD_EVERY_MS: '10',
   AUDIT_WATCH_EVENTS_PER_SECOND: 'all',
   AUDIT_WITNESSES: 'https://witness.example',
+  AUDIT_TSA_URL: 'ldap://tsa.example',
+  AUDIT_TSA_EVERY_MS: '10',
   DATABASE_URL: 'mysql://root:hunter2@db/annals',
   DATABASE_DIRECT_URL: 'mysql://root:hunter2@db/annals',
   EVENT_LOG_URL: 'redis://:hunter2@db',

@@ -5,6 +5,7 @@ import type { LoadLimits } from '#edge/http/shed-load.ts';
 import type { TlsFiles } from '#edge/http/tls-files.ts';
 import { parseRange } from '#shared/webhooks/guard/address.ts';
 import type {
+  AuditSettings,
   Config,
   GraphqlSettings,
   RateLimitSettings,
@@ -103,19 +104,22 @@ const assemble = (values: Values): Config => ({
     bufferBytesMax: values.STREAM_BUFFER_BYTES_MAX,
   },
   webhooks: webhooksOf(values),
-  audit: {
-    dir: resolve(values.AUDIT_DIR ?? join(values.DATA_DIR, 'audit')),
-    headEveryMs: values.AUDIT_HEAD_EVERY_MS,
-    treeUrl: values.AUDIT_TREE_URL,
-    isTreePrivate: values.AUDIT_TREE === 'private',
-    watchEventsPerSecond: values.AUDIT_WATCH_EVENTS_PER_SECOND,
-    witnesses: values.AUDIT_WITNESSES,
-  },
+  audit: auditOf(values),
   drainMs: values.DRAIN_MS,
   drainNoticeMs: Math.min(
     values.DRAIN_NOTICE_MS ?? (values.NODE_ENV === 'production' ? PRODUCTION_NOTICE_MS : 0),
     values.DRAIN_MS / 2,
   ),
+});
+
+const auditOf = (values: Values): AuditSettings => ({
+  dir: resolve(values.AUDIT_DIR ?? join(values.DATA_DIR, 'audit')),
+  headEveryMs: values.AUDIT_HEAD_EVERY_MS,
+  treeUrl: values.AUDIT_TREE_URL,
+  isTreePrivate: values.AUDIT_TREE === 'private',
+  watchEventsPerSecond: values.AUDIT_WATCH_EVENTS_PER_SECOND,
+  witnesses: values.AUDIT_WITNESSES,
+  timeStamps: { url: values.AUDIT_TSA_URL, everyMs: values.AUDIT_TSA_EVERY_MS },
 });
 
 const httpLimitsOf = (values: Values): HttpLimits => ({

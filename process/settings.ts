@@ -240,6 +240,18 @@ export const SETTINGS = {
     description:
       'Witnesses of the log, and how many of them must cosign its head: a policy (C2SP tlog-policy) with the addresses of the witnesses, or the path of its file. The process that builds the proof sends them new heads.',
   },
+  AUDIT_TSA_URL: {
+    schema: urlOf('http:', 'https:'),
+    expected: 'an http or https URL',
+    fallbackText: 'none',
+    description: 'Authority that stamps heads of the log with the time (RFC 3161).',
+  },
+  AUDIT_TSA_EVERY_MS: {
+    schema: integer(1_000, 604_800_000),
+    expected: 'a whole number from 1000 to 604800000',
+    fallback: '3600000',
+    description: 'Interval between time stamps, if there are new events.',
+  },
   DATABASE_URL: {
     schema: urlOf(...postgres),
     expected: 'a postgres: URL, such as postgres://user:password@host:5432/annals',

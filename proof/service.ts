@@ -1,12 +1,11 @@
 import type { Registry } from 'prom-client';
 import type { AuditSettings } from '#process/config.ts';
-import { openPublishedFiles } from '#process/engines/open-published-files.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { startChain } from './chain/follow-chain.ts';
-import { forgetWitnesses } from './cosign/witness-rows.ts';
 import { headFilesIn } from './heads/head-files.ts';
 import { startHeads } from './heads/service.ts';
+import { sendOutside } from './outside.ts';
 import { readChainEnd } from './stored/blocks.ts';
 import { readPublication } from './stored/publication.ts';
 import { startVerificationCommands } from './verification-commands.ts';
@@ -33,13 +32,7 @@ export const startAudit = async (dependencies: AuditDependencies): Promise<Async
   opening.use(
     await startHeads({ ...dependencies, files: headFilesIn(settings.dir), everyMs: settings.headEveryMs }),
   );
-  const witnesses = await witnessesOf(dependencies);
-  if (witnesses !== undefined) opening.use(witnesses);
-  const published = await publishedOf(dependencies);
-  if (published !== undefined) opening.use(published);
-  const onHead = (note: string) => {
-    for (const place of [witnesses, published]) place?.offer(note);
-  };
+  const onHead = await sendOutside(dependencies, opening);
   opening.use(await startChain({ ...dependencies, auditDir: settings.dir, onHead }));
   const eventsPerSecond = settings.watchEventsPerSecond;
   if (eventsPerSecond > 0)
@@ -47,24 +40,6 @@ export const startAudit = async (dependencies: AuditDependencies): Promise<Async
   opening.use(await startVerificationCommands(dependencies));
   const resources = opening.move();
   return { [Symbol.asyncDispose]: () => resources.disposeAsync() };
-};
-
-/** The code is loaded only if there is a place. */
-const publishedOf = async ({ settings, ...dependencies }: AuditDependencies) => {
-  if (settings.treeUrl === undefined) return undefined;
-  await using opening = new AsyncDisposableStack();
-  const files = opening.use(await openPublishedFiles(settings.treeUrl, 'AUDIT_TREE_URL'));
-  const { startPublishing } = await import('./published/service.ts');
-  const { offer } = opening.use(startPublishing({ ...dependencies, files }));
-  const resources = opening.move();
-  return { offer, [Symbol.asyncDispose]: () => resources.disposeAsync() };
-};
-
-/** Their code is loaded only if there are some. */
-const witnessesOf = async ({ settings, ...dependencies }: AuditDependencies) => {
-  if (settings.witnesses === undefined) return void (await forgetWitnesses(dependencies.pool));
-  const { startWitnesses } = await import('./cosign/service.ts');
-  return startWitnesses({ ...dependencies, setting: settings.witnesses });
 };
 
 /**

@@ -30,6 +30,7 @@ const proven: AuditStatus = {
   verified: { count: 1, cursor: 'a-1', began: well.at, finished: well.at, differences: 0 },
   differences: [],
   witnessed: null,
+  stamped: null,
   witnesses: [],
   problem: null,
   parked: 0,

@@ -17,22 +17,36 @@ export const eventsProof: Command = {
       placeholder: '<file>',
       description: 'The file to write; printed without it.',
     },
+    timestamp: {
+      type: 'boolean',
+      description: 'With a time stamp of an authority, in the file and beside it as <file>.tst.',
+    },
     ...REMOTE_OPTIONS,
   },
-  examples: ['events proof 01985f3e-… --out event.tlog-proof'],
+  examples: [
+    'events proof 01985f3e-… --out event.tlog-proof',
+    'events proof 01985f3e-… --timestamp --out event.tlog-proof',
+  ],
   run: (given, terminal) =>
     withRemote(given, terminal, async (remote) => {
       const id = eventIdOf(given);
-      const proof = await remote.get<EventProof>(`/events/${id}/proof`);
+      const query = given.flags.has('timestamp') ? '?with=timestamp' : '';
+      const proof = await remote.get<EventProof>(`/events/${id}/proof${query}`);
       const [path] = given.values.get('out') ?? [];
-      if (path !== undefined)
-        await writeFile(path, proof.proof).catch((error: unknown) => {
-          throw new UsageError(fileFailure(error) ?? String(error));
-        });
+      if (path !== undefined) await write(path, proof.proof);
+      if (path !== undefined && proof.timestamp !== undefined)
+        await write(`${path}.tst`, Buffer.from(proof.timestamp, 'base64'));
       if (given.flags.has('json')) return terminal.write(JSON.stringify(proof));
       if (path === undefined) return terminal.write(proof.proof.trimEnd());
       await terminal.write(
         `${path} proves event ${proof.index + 1} of ${proof.size}. Its key: ${proof.vkey}`,
       );
+      if (proof.isWitnessed === false)
+        await terminal.write('Not enough witnesses have cosigned it yet: ask again in a moment.');
     }),
 };
+
+const write = (path: string, content: string | Buffer): Promise<void> =>
+  writeFile(path, content).catch((error: unknown) => {
+    throw new UsageError(fileFailure(error) ?? String(error));
+  });

@@ -1,13 +1,6 @@
 import { cosignatureIn } from '../tree/cosignature.ts';
 import { parseNote } from '../tree/note.ts';
-import type { Policy, PolicyWitness } from '../tree/policy.ts';
-
-/** Several keys may be at one address. */
-export const addressesOf = ({
-  witnesses,
-}: Policy): readonly (readonly [string, readonly PolicyWitness[]])[] => [
-  ...Map.groupBy(witnesses, ({ url = '' }) => url),
-];
+import type { Policy } from '../tree/policy.ts';
 
 /** Whether enough witnesses of the policy have cosigned the head. */
 export const isWitnessed = (text: string, { witnesses, isReached }: Policy): boolean => {

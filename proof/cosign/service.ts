@@ -11,7 +11,8 @@ import { leavesOf } from '../tree/leaves.ts';
 import { type Policy, PolicyWrong, parsePolicy } from '../tree/policy.ts';
 import { originOf } from '../tree/tree-head.ts';
 import { gauge } from '../watch/gauge.ts';
-import { addressesOf, isWitnessed } from './enough.ts';
+import { addressesOf } from './endpoints.ts';
+import { isWitnessed } from './enough.ts';
 import { forgetWitnessed, keepWitnesses, readWitnessed, readWitnesses } from './witness-rows.ts';
 import { Witnesses, type WitnessesDependencies } from './witnesses.ts';
 

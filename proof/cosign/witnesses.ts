@@ -3,13 +3,14 @@ import type { Pool } from '#shared/database/pool.ts';
 import type { Log } from '#shared/log.ts';
 import type { Leaves } from '../tree/leaves.ts';
 import { parseNote } from '../tree/note.ts';
-import type { Policy, PolicyWitness } from '../tree/policy.ts';
+import type { Policy } from '../tree/policy.ts';
 import { proofsOf } from '../tree/proofs.ts';
 import { readTreeHead, tileReader } from '../tree/tiles.ts';
 import { parseTreeHead } from '../tree/tree-head.ts';
 import { askWitness, type WitnessAnswer } from './ask-witness.ts';
-import { addressesOf, isWitnessed } from './enough.ts';
-import { readWitnesses, saveCosigned, saveProblem, saveWitnessed, type WitnessRow } from './witness-rows.ts';
+import { type Endpoint, endpointsOf } from './endpoints.ts';
+import { isWitnessed } from './enough.ts';
+import { readWitnessed, readWitnesses, saveCosigned, saveProblem, saveWitnessed } from './witness-rows.ts';
 
 export type WitnessesDependencies = {
   readonly pool: Pool;
@@ -32,17 +33,6 @@ const ASKED_MAX = 16;
 
 type Head = { readonly size: number; readonly note: string };
 
-/** One address, and the witnesses of the policy that are asked there. */
-type Endpoint = {
-  readonly url: string;
-  readonly witnesses: readonly PolicyWitness[];
-  size: number;
-  cosignatures: string;
-  problem: string | null;
-  failures: number;
-  retryAtMs: number;
-};
-
 /**
  * Sends heads of the log to its witnesses, in rounds: each sends the newest head to all that have not cosigned it,
  * so that they cosign the same ones. Between heads nothing runs. Nobody waits for a round.
@@ -56,20 +46,27 @@ export class Witnesses {
   #isRunning = false;
   #running: Promise<void> = Promise.resolve();
 
-  private constructor(given: WitnessesDependencies, endpoints: readonly Endpoint[]) {
+  #witnessed: string | undefined;
+
+  private constructor(given: WitnessesDependencies, endpoints: readonly Endpoint[], witnessed?: string) {
     this.#given = given;
     this.#endpoints = endpoints;
+    this.#witnessed = witnessed;
   }
 
   /** Goes on where the process before has ended. */
   static async open(given: WitnessesDependencies): Promise<Witnesses> {
     const rows = await readWitnesses(given.pool, given.origin);
-    return new Witnesses(given, endpointsOf(given.policy, rows));
+    const witnessed = await readWitnessed(given.pool, given.origin);
+    return new Witnesses(given, endpointsOf(given.policy, rows), witnessed?.note);
   }
 
   offer(note: string): void {
     const head = parseTreeHead(parseNote(note)?.text ?? '');
     if (head === undefined || head.size === 0) return;
+    // Of the process before: only the one that grows the tree goes on with it.
+    if (this.#witnessed !== undefined) this.#given.onWitnessed?.(this.#witnessed);
+    this.#witnessed = undefined;
     this.#newest = { size: head.size, note };
     this.#offered.abort();
     if (!this.#isRunning) this.#running = this.#run();
@@ -189,10 +186,3 @@ export class Witnesses {
 }
 
 const CHANGED = 'It names another size each time: another process sends heads too.';
-
-const endpointsOf = (policy: Policy, rows: readonly WitnessRow[]): readonly Endpoint[] =>
-  addressesOf(policy).map(([url, witnesses]) => {
-    const known = rows.find((row) => row.url === url);
-    const { size = 0, cosignatures, problem = null } = known ?? {};
-    return { url, witnesses, size, cosignatures: cosignatures ?? '', problem, failures: 0, retryAtMs: 0 };
-  });

@@ -11,7 +11,7 @@ const CHARACTERS_MAX = 1_000_000;
 export const proofsOf = (dependencies: Proving): Proofs => {
   const proveItem = createItemProofs(dependencies);
   return {
-    ofEvent: async (caller, id) => (await proveEvent(dependencies, caller, id)).proof,
+    ofEvent: async (caller, id) => (await proveEvent(dependencies, { caller, id })).proof,
     async ofItem(kind, reader, upTo) {
       let text = '';
       for await (const lines of await proveItem(kind, reader, upTo)) {

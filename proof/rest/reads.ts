@@ -17,6 +17,7 @@ import { readPublication } from '../stored/publication.ts';
 import { readHeadsAfter, readStatement, type StoredHead } from '../stored/signed-head.ts';
 import { type AuditKey, endorsementText, readAuditKeys } from '../stored/signing-keys.ts';
 import { listDifferences, readWatched, type Watched } from '../stored/watch.ts';
+import { readNewestStamp } from '../time/time-stamp-rows.ts';
 import { verifierKeyOf } from '../tree/note.ts';
 import { noteKeyOf } from '../tree/note-key.ts';
 import { originOf } from '../tree/tree-head.ts';
@@ -60,13 +61,14 @@ export const readAuditStatus = (dependencies: AuditReadDependencies, caller: Cal
 
 const statusOf = async ({ pool, eventLog }: AuditReadDependencies, caller: Caller): Promise<AuditStatus> => {
   const origin = originOf(eventLog.identity);
-  const [logEnd, chain, publication, checkpoint, watched, witnessed] = await Promise.all([
+  const [logEnd, chain, publication, checkpoint, watched, witnessed, stamped] = await Promise.all([
     eventLog.head(),
     readChainEnd(pool),
     readPublication(pool),
     readCheckpoint(pool, PROJECTOR),
     readWatched(pool),
     readWitnessed(pool, origin),
+    readNewestStamp(pool, origin),
   ]);
   const [signed] = publication.count > 0 ? await readHeadsAfter(pool, publication.count - 1, 1) : [];
   const cursor: CursorOfPosition = (position) => cursorAt(eventLog, position);
@@ -80,7 +82,8 @@ const statusOf = async ({ pool, eventLog }: AuditReadDependencies, caller: Calle
     },
     readModel: { cursor: cursor(checkpoint?.position ?? START) },
     verified: watched ? toldWatched(watched, cursor) : null,
-    witnessed: witnessed ? { count: witnessed.size, at: witnessed.at.toISOString() } : null,
+    witnessed: headOf(witnessed),
+    stamped: headOf(stamped),
     ...(mayAlways(caller, 'events.export') && {
       problem: publication.problem,
       witnesses: (await readWitnesses(pool, origin)).map(toldWitness),
@@ -112,6 +115,9 @@ const toldDifference = (
   cursor: position === null ? null : cursor(position),
   at: foundAt.toISOString(),
 });
+
+const headOf = (head: { readonly size: number; readonly at: Date } | undefined) =>
+  head ? { count: head.size, at: head.at.toISOString() } : null;
 
 const toldWitness = ({ names, url, size, cosignedAt, problem, failingSince, isRefusing }: WitnessRow) => ({
   ...{ names: [...names], url, count: size, at: cosignedAt?.toISOString() ?? null },

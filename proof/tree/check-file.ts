@@ -16,6 +16,8 @@ export type Verdict = {
   /** The facts that it does not show. */
   readonly remarks: readonly string[];
   readonly json: object;
+  /** Of an event: its checkpoint, and the time stamp over that, which is checked apart. */
+  readonly file?: { readonly note: string; readonly timestamp?: Buffer };
 };
 
 type Kept = {
@@ -78,6 +80,7 @@ const ofEvent = (checked: Checked): Verdict => {
       JSON.stringify(shown(event.data)),
       ...witnessesOf(checked, 'this event'),
     ],
+    file: checked.file,
     remarks: remarksOn(checked),
     json: {
       ...{ isProven: true, event, index, checkpoint: { origin, size, root: root.toString('base64') } },

@@ -15,14 +15,16 @@ export type EventProof = {
   readonly hashes: readonly Buffer[];
   /** The signed checkpoint. */
   readonly note: string;
+  /** A time stamp over the checkpoint, with its signatures (RFC 3161). */
+  readonly timestamp?: Buffer;
 };
 
 const FIRST_LINE = 'c2sp.org/tlog-proof@v1';
 
-export const writeProof = ({ event, salt, index, hashes, note }: EventProof): string =>
+export const writeProof = ({ event, salt, index, hashes, note, timestamp }: EventProof): string =>
   [
     FIRST_LINE,
-    `extra ${Buffer.from(JSON.stringify({ event, salt: salt.toString('base64') })).toString('base64')}`,
+    `extra ${Buffer.from(JSON.stringify({ event, salt: salt.toString('base64'), timestamp: timestamp?.toString('base64') })).toString('base64')}`,
     `index ${index}`,
     ...hashes.map((hash) => hash.toString('base64')),
     '',
@@ -49,20 +51,21 @@ const parseProof = (text: string): EventProof | undefined => {
     index: Number(groups?.index),
     hashes: lines.map((line) => Buffer.from(line, 'base64')),
     note: text.slice(end + 2),
+    ...(read.timestamp !== undefined && { timestamp: Buffer.from(read.timestamp, 'base64') }),
   };
 };
 
-type Extra = { readonly event: string; readonly salt: string };
+type Extra = { readonly event: string; readonly salt: string; readonly timestamp?: string };
+
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /** The salt has 32 bytes, as a hash has. */
 const readExtra = (encoded: string): Extra | undefined => {
-  const { event, salt, ...others } = parseObject(Buffer.from(encoded, 'base64').toString()) ?? {};
-  return typeof event === 'string' &&
-    typeof salt === 'string' &&
-    HASH.test(salt) &&
-    Object.keys(others).length === 0
-    ? { event, salt }
-    : undefined;
+  const { event, salt, timestamp, ...others } = parseObject(Buffer.from(encoded, 'base64').toString()) ?? {};
+  if (typeof event !== 'string' || typeof salt !== 'string' || !HASH.test(salt)) return undefined;
+  if (Object.keys(others).length > 0) return undefined;
+  if (timestamp === undefined) return { event, salt };
+  return typeof timestamp === 'string' && BASE64.test(timestamp) ? { event, salt, timestamp } : undefined;
 };
 
 export type Checked =
@@ -71,6 +74,8 @@ export type Checked =
       readonly event: RecordedInProof;
       readonly index: number;
       readonly checkpoint: TreeHead;
+      /** Its note and time stamp, which is checked apart. */
+      readonly file: Pick<EventProof, 'note' | 'timestamp'>;
     })
   | NotProven;
 
@@ -106,7 +111,7 @@ export const checkProof = (
       'tree',
       `The log does not have this event in place ${index + 1}: the event, or its proof, was changed.`,
     );
-  return { isProven: true, event, index, checkpoint, ...signatures };
+  return { isProven: true, event, index, checkpoint, ...signatures, file: proof };
 };
 
 export const notProven = (failed: Step, reason: string): NotProven => ({ isProven: false, failed, reason });

@@ -57,6 +57,7 @@ export const TABLES: Readonly<Record<string, Held>> = {
   'audit.tree_head': nothing('the signed head of the tree'),
   'audit.witness': nothing('which head of the tree each witness has cosigned'),
   'audit.witnessed_head': nothing('the head of the tree that enough witnesses have cosigned'),
+  'audit.time_stamp': nothing('time stamps of heads of the tree'),
   'audit.publication': nothing('which head is outside the database'),
   'audit.watch': nothing('positions of the background verification'),
   'audit.watch_difference': nothing('places of differences, without the values'),

@@ -69,6 +69,10 @@ export const AuditStatus = z
         description:
           'The newest head that enough witnesses have cosigned; null if none is, or if there are no witnesses.',
       }),
+    stamped: z
+      .strictObject({ count, at: timestamp })
+      .nullable()
+      .meta({ description: 'The newest head with a time stamp (RFC 3161); null if there is none.' }),
     witnesses: z
       .array(
         z.strictObject({

@@ -46,6 +46,9 @@ const EventProof = z
       description:
         'Whether enough witnesses have cosigned the checkpoint; null if the log has none. A checkpoint that covers a new event is cosigned within seconds.',
     }),
+    timestamp: z.base64().exactOptional().meta({
+      description: 'The time stamp over the checkpoint (RFC 3161), in Base64; only if it was asked for.',
+    }),
     proof: z.string().meta({
       description:
         'The file (C2SP tlog-proof): the event as it was recorded, its salt, the hashes from its leaf to the root, and the signed checkpoint. `annals audit check` verifies it, and so does every verifier of such logs.',
@@ -122,6 +125,12 @@ export const AUDIT_OPERATIONS = {
     summary: 'A proof that an event is in the log, which a stranger can check',
     right: 'events.export',
     refusals: ['forbidden'],
+    query: z.strictObject({
+      with: z.literal('timestamp', { error: 'Must be timestamp.' }).optional().meta({
+        description:
+          '`timestamp`: the first checkpoint with a time stamp (RFC 3161) that covers the event, and the stamp in the file.',
+      }),
+    }),
     answer: {
       status: 200,
       description:

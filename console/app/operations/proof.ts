@@ -38,7 +38,17 @@ export const Proof = () => {
 };
 
 const State = ({ status }: { readonly status: AuditStatus }) => {
-  const { verified, chain, signed, unproven, differences = [], problem, witnessed, witnesses = [] } = status;
+  const {
+    verified,
+    chain,
+    signed,
+    unproven,
+    differences = [],
+    problem,
+    witnessed,
+    stamped,
+    witnesses = [],
+  } = status;
   const found = verified?.differences ?? 0;
   return html`
     <div role="status">${
@@ -58,6 +68,7 @@ const State = ({ status }: { readonly status: AuditStatus }) => {
       <div><dt>In the chain</dt><dd>${plural(chain.count, 'event')}, up to <code>${chain.cursor}</code></dd></div>
       <div><dt>Newest signed head</dt><dd>${signed === null ? 'none yet' : html`over ${plural(signed.count, 'event')}, <${Time} at=${signed.at} />`}</dd></div>
       ${witnesses.length > 0 && html`<div><dt>Newest witnessed head</dt><dd>${witnessed === null ? 'none yet' : html`over ${plural(witnessed.count, 'event')}, <${Time} at=${witnessed.at} />`}</dd></div>`}
+      ${stamped && html`<div><dt>Newest time stamp</dt><dd>over ${plural(stamped.count, 'event')}, <${Time} at=${stamped.at} /></dd></div>`}
       <div><dt>Not signed yet</dt><dd>${plural(unproven.events, 'event')}${unproven.since && html`, since <${Time} at=${unproven.since} />`}</dd></div>
     </dl>
     ${
