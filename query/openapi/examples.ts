@@ -207,6 +207,7 @@ const KERNEL_EXAMPLES: Examples = {
     index: 1439,
     size: 1440,
     vkey: VKEY,
+    isWitnessed: true,
     proof: 'c2sp.org/tlog-proof@v1\nextra eyJldmVudCI6…\nindex 1439\n…',
   },
   AuditKeys: {
@@ -239,6 +240,8 @@ const KERNEL_EXAMPLES: Examples = {
       finished: null,
       differences: 0,
     },
+    witnessed: { count: 1500, at: '2026-11-21T10:15:01.000Z' },
+    stamped: null,
   },
   EventType: {
     type: 'user.deleted',
