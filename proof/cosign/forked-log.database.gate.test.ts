@@ -34,8 +34,16 @@ test('a log that shows a witness another history is refused: the first of all al
     }),
   ]);
   expect(await running.metrics.metrics()).toMatch(/^annals_audit_witness_refusals 1$/m);
+  // That it cannot be reached any more takes nothing back.
+  await first.stop();
+  await until(
+    async () => side.complaints().length,
+    (count) => count > 1,
+  );
+  expect((await side.rows())[0]).toMatchObject({ isRefusing: true, problem: refusing?.problem });
   // The others are enough.
   await until(side.heads, (heads) => heads.witnessed?.size === 6);
+  await first.restart();
   expect(first.sizeOf(side.origin)).toBe(4);
 });
 

@@ -50,6 +50,7 @@ export const saveCosigned = async (
   );
 };
 
+/** A witness that has refused refuses until it cosigns again: that it is down takes nothing back. */
 export const saveProblem = async (
   pool: Pool,
   { log, url, names }: Witness,
@@ -58,7 +59,8 @@ export const saveProblem = async (
   await pool.query(
     `insert into audit.witness as known (log, url, names, problem, is_refusing, failing_since)
      values ($1, $2, $3, $4, $5, $6)
-     on conflict (log, url) do update set names = $3, problem = $4, is_refusing = $5,
+     on conflict (log, url) do update set names = $3, is_refusing = known.is_refusing or $5,
+       problem = case when known.is_refusing and not $5 then known.problem else $4 end,
        failing_since = coalesce(known.failing_since, $6)`,
     [log, url, names, problem, isRefusing, at],
   );
