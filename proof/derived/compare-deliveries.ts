@@ -36,10 +36,7 @@ export const compareDeliveries = async (
   dependencies: Dependencies,
   events: readonly RecordedEvent[],
 ): Promise<readonly DerivedFinding[]> => {
-  const since = Date.now() - DECIDABLE_MS;
-  const recent = events.filter(
-    ({ recordedAt, metadata }) => recordedAt.getTime() > since && metadata?.importedAt === undefined,
-  );
+  const recent = events.filter(({ metadata }) => metadata?.importedAt === undefined);
   if (recent.length === 0) return [];
   const found = await compareOnce(dependencies, recent);
   return found.length === 0 || isDeepStrictEqual(found, await compareOnce(dependencies, recent)) ? found : [];
@@ -84,8 +81,8 @@ type Endpoint = PlannedEndpoint & { readonly changedAt: Position | null };
 const readPlanned = ({ pool, eventLog, domain }: Dependencies, recent: readonly RecordedEvent[]) =>
   inTransaction(pool, async (connection) => {
     await connection.query('set transaction isolation level repeatable read, read only');
-    const { rows: at } = await connection.query<{ reached: Position; after: Position }>(
-      `select p.position as reached, greatest(g.after_position,
+    const { rows: at } = await connection.query<{ reached: Position; after: Position; nowMs: number }>(
+      `select p.position as reached, (extract(epoch from now()) * 1000)::float8 as "nowMs", greatest(g.after_position,
          (select up_to_position from webhook_ledger.quiet where log = p.log)) as after
        from public.follower_checkpoint p
          join public.follower_checkpoint i on i.follower = $2 and i.log = p.log and i.position >= p.position
@@ -95,8 +92,12 @@ const readPlanned = ({ pool, eventLog, domain }: Dependencies, recent: readonly 
       [PLANNER, EVENT_INDEX, PROJECTOR, eventLog.identity, planningRightsOf(domain)],
     );
     const [planning] = at;
-    const told = recent.filter(({ position }) => position > (planning?.after ?? 0));
-    if (planning === undefined || told.length === 0) return undefined;
+    if (planning === undefined) return undefined;
+    const since = planning.nowMs - DECIDABLE_MS;
+    const told = recent.filter(
+      ({ position, recordedAt }) => position > planning.after && recordedAt.getTime() > since,
+    );
+    if (told.length === 0) return undefined;
     const ids = told.map(({ id }) => id);
     const { rows: messages } = await connection.query<{ id: EventId; change: string }>(
       'select event_id as id, change from webhook_ledger.message where event_id = any($1)',

@@ -64,7 +64,7 @@ const compareOnce = async (
   return columns.length === 0 ? [] : [{ kind: 'derived_different', ...about, columns }];
 };
 
-/** Whoever got the address later has taken it from this person, maybe before the directory read that. */
+/** Another person who got the address later has taken it from this one, maybe before the directory read that. */
 const isAddressOf = async (
   { pool, masterKey, eventLog }: PersonDependencies,
   { email_hash: found, user_id: userId }: Row,

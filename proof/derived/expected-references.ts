@@ -28,7 +28,7 @@ const compiled = oncePer((domain: Domain) => ({ following: compile(domain) }));
 export const kindOf = (domain: Domain, stream: StreamName): Kind | undefined =>
   domain.kinds[stream.slice(0, stream.lastIndexOf('-'))];
 
-/** What the events of an aggregate say, without opening them. */
+/** The content of the events of an aggregate that is in clear. */
 export type StreamHistory = {
   /** Where its references lead, by their stored names, after its events up to a position. */
   readonly references: ReadonlyMap<string, StreamName>;

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one question for each table of the process manager: which rows no event explains.
 import type { EventId, Position, StreamName } from '#kernel/base/brands.ts';
 import { membershipsOf } from '#kernel/decide/memberships.ts';
 import type { Domain } from '#kernel/registry/registry.ts';

@@ -49,7 +49,7 @@ import { callerIn } from './policy.ts';
 
 const log = pino({ level: 'silent' });
 
-/** What a verification of an installation needs, which no process runs. */
+/** The parts of an installation that a verification needs; no process runs. */
 export type StoppedInstallation = Awaited<ReturnType<typeof openStopped>>;
 
 type Edited = { readonly pool: Pool; readonly auditDir: string };

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one fixture: the command side, and the callers and commands of its tests.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { pino } from 'pino';

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one list: the edits of the tables that follow from the log.
 import type { Tampering } from './tampering.ts';
 
 const one = (table: string, order = 'ctid') => `ctid = (select ctid from ${table} order by ${order} limit 1)`;

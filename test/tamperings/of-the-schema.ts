@@ -5,7 +5,7 @@ const noteFunction = (
 ) => `create function ${schema}.forge() returns trigger language plpgsql as $$
   begin new.data := jsonb_set(new.data::jsonb, '{subject}', '"Forged"')::json; return new; end $$`;
 
-/** What decides about all that is stored and read from then on. */
+/** The objects that decide about everything stored and read from then on. */
 export const OF_THE_SCHEMA: readonly Tampering[] = [
   {
     name: 'a trigger rewrites events',
