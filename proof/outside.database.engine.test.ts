@@ -22,7 +22,7 @@ const start = async (audited: AuditedLog, settings: Settings): Promise<AsyncDisp
   await using opening = new AsyncDisposableStack();
   const given = { ...audited, log: pino({ level: 'silent' }), metrics: createMetrics(), settings };
   const onHead = await sendOutside(given, opening);
-  opening.use(await audited.startChain({ onHead }));
+  opening.use(await audited.startChain(onHead));
   const resources = opening.move();
   return { [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };

@@ -25,7 +25,7 @@ export const byPolicy =
     checkCosignatures(note, logKey, policy);
 
 /** Checks the cosignatures of a note; a sentence if they are not enough. */
-export const checkCosignatures = (note: Note, logKey: NoteKey, policy: Policy): Witnessed | string => {
+const checkCosignatures = (note: Note, logKey: NoteKey, policy: Policy): Witnessed | string => {
   const found = policy.witnesses.map((witness) => ({ witness, ...cosignatureIn(note, witness.key) }));
   const wrong = found.find(({ is }) => is === 'wrong');
   if (wrong !== undefined)
