@@ -46,7 +46,11 @@ export const openInstallation = async (
   await using opening = new AsyncDisposableStack();
   const databaseUrl = await reachDatabase(config, opening, mayMake ? { signal } : undefined);
   const { eventLogUrl, eventLogPrefix } = config;
-  const authentic = await openAuthentic({ config, databaseUrl, mayBegin, mayBeginAnew });
+  // A database that takes over the log of a lost one knows nothing of it: its operator trusts the log.
+  const anew = mayBeginAnew || owning.takesOver !== undefined;
+  const authentic = owning.looksOnly
+    ? undefined
+    : await openAuthentic({ config, databaseUrl, mayBegin, mayBeginAnew: anew });
   if (authentic) opening.use(authentic);
   const eventLog = opening.use(
     await openConfiguredEventLog({
