@@ -1,42 +1,13 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { Request, Response } from 'express';
-import { test as base, expect } from 'vitest';
-import { publishing } from '#domain/publishing.ts';
-import { writeConsistency } from '../proof/tree/consistency-file.ts';
+import { expect } from 'vitest';
 import { cosign, type WitnessKey } from '../proof/tree/cosignature.ts';
-import { keyIdOf, verifierKeyOf } from '../proof/tree/note.ts';
+import { keyIdOf } from '../proof/tree/note.ts';
 import { policyLineOf } from '../proof/tree/policy.ts';
 import { originOf } from '../proof/tree/tree-head.ts';
-import { callAt } from '../test/engines/call-line.ts';
-import { aKey, aLog, EVENTS, ITEM, LOG, LOG_OF_ITEM } from '../test/proven-log.ts';
-import { serveRoutes } from '../test/serve.ts';
+import { check, signer, test, vkey } from '../test/engines/check-fixture.ts';
+import { aLog, EVENTS, ITEM, LOG, LOG_OF_ITEM } from '../test/proven-log.ts';
 
-/** Neither a database nor a folder of data is there. */
-const check = (...args: readonly string[]) =>
-  callAt({ domain: publishing, environment: { DATA_DIR: '/nowhere' } }, ['audit', 'check', ...args]);
-
-const signer = aKey();
-const vkey = verifierKeyOf(signer.key);
 const jwk = { kty: 'OKP', crv: 'Ed25519', x: signer.key.publicKey.toString('base64url') };
-
-const test = base
-  // biome-ignore lint/correctness/noEmptyPattern: vitest requires a destructuring pattern.
-  .extend('save', { scope: 'file' }, async ({}, { onCleanup }) => {
-    const folder = await mkdtemp(join(tmpdir(), 'annals-check-'));
-    onCleanup(() => rm(folder, { recursive: true, force: true }));
-    return async (name: string, text: string): Promise<string> => {
-      const path = join(folder, name);
-      await writeFile(path, text);
-      return path;
-    };
-  })
-  .extend('proof', { scope: 'file' }, async ({ save }) => {
-    const text = await aLog().prove(4, signer);
-    return { text, path: await save('event.tlog-proof', text) };
-  });
 
 test('a proof is checked with a key alone', async ({ proof }) => {
   const { exit, lines } = await check(proof.path, '--key', vkey);
@@ -94,27 +65,6 @@ test('the proof of an item says what it shows in one sentence, and what each eve
     'title: "Nº 4" (version 4)',
     'It does not show that version 4 is the newest.',
   ]);
-});
-
-const younger = LOG_OF_ITEM.slice(0, 6);
-const kept = aLog(younger).noteOf(signer);
-const grown = aLog(LOG_OF_ITEM);
-const consistent = async (from = younger.length): Promise<string> =>
-  writeConsistency(from, await grown.consistencyFrom(from), grown.noteOf(signer));
-
-test('a log is shown to have only grown since a kept checkpoint', async ({ save }) => {
-  const since = await save('kept.checkpoint', kept);
-  const { exit, lines } = await check(
-    await save('grown', await consistent()),
-    '--since',
-    since,
-    '--key',
-    vkey,
-  );
-  expect(exit).toBe(0);
-  expect(lines[0]).toContain(`the log ${originOf(LOG)} only grew from entry 6 to entry 15: it still begins`);
-  const { exit: same } = await check(since, '--since', since, '--key', vkey);
-  expect(same).toBe(0);
 });
 
 test('without a key, nothing is proven', async ({ proof }) => {
@@ -202,28 +152,4 @@ test('a policy that is none is refused with its line', async ({ proof, save }) =
   const { exit, complaint } = await check(proof.path, '--policy', policy);
   expect(exit).toBe(64);
   expect(complaint).toContain('Line 2 of the policy names “w2”, which is not defined');
-});
-
-test('the log is asked by its address for the proof since a kept checkpoint', async ({ save }) => {
-  const asked: string[] = [];
-  await using log = await serveRoutes(async ({ url }: Request, response: Response) => {
-    asked.push(url);
-    response.send(url.includes('consistency') ? await consistent() : grown.noteOf(signer));
-  });
-  const { url } = log;
-  const since = await save('kept-for-address', kept);
-  const { exit, lines } = await check(`${url}/audit/log/`, '--since', since, '--key', vkey);
-  expect(exit).toBe(0);
-  expect(lines[0]).toContain('only grew from entry 6 to entry 15');
-  expect(asked).toEqual(['/audit/log/checkpoint', '/audit/log/consistency?from=6']);
-});
-
-test('an address without a kept checkpoint, and one that does not answer, are refused', async ({ save }) => {
-  const alone = await check('http://127.0.0.1:9/audit/log', '--key', vkey);
-  expect([alone.exit, alone.complaint]).toEqual([64, expect.stringContaining('only asked with --since')]);
-  const silent = await check(
-    'http://127.0.0.1:9/audit/log',
-    ...['--since', await save('kept-for-nobody', kept), '--key', vkey],
-  );
-  expect([silent.exit, silent.complaint]).toEqual([64, expect.stringContaining('does not answer')]);
 });

@@ -1,22 +1,7 @@
-import { type CosignatureAlgorithm, cosignatureIn, witnessKeyIdOf } from './cosignature.ts';
+import { cosignatureIn, witnessKeyIdOf } from './cosignature.ts';
 import { keyIdOf, type Note, type NoteKey } from './note.ts';
 import type { Policy, PolicyWitness } from './policy.ts';
-import type { CheckCosignatures } from './signatures.ts';
-
-/** A witness has seen the head, and that it has grown from the one before, at this time. */
-type Cosigned = {
-  /** Its name in the policy, and in its key. */
-  readonly name: string;
-  readonly key: string;
-  readonly algorithm: CosignatureAlgorithm;
-  readonly at: string;
-};
-
-export type Witnessed = {
-  readonly cosigned: readonly Cosigned[];
-  /** When enough of them had seen the head: it existed at the latest then. Null if the policy demands none. */
-  readonly by: string | null;
-};
+import type { CheckCosignatures, Witnessed } from './signatures.ts';
 
 /** For the checks of proofs. */
 export const byPolicy =

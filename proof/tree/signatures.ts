@@ -1,9 +1,24 @@
-import type { Witnessed } from './check-cosignatures.ts';
+import type { CosignatureAlgorithm } from './cosignature.ts';
 import { isNoteSignedBy, keyIdOf, type Note, type NoteKey } from './note.ts';
 import type { TreeHead } from './tree-head.ts';
 
 /** Keys without a name are taken for those of the log that the proof names. */
 export type TrustedKey = Pick<NoteKey, 'publicKey'> & Partial<Pick<NoteKey, 'name'>>;
+
+/** A witness has seen the head, and that it has grown from the one before, at this time. */
+type Cosigned = {
+  /** Its name in the policy, and in its key. */
+  readonly name: string;
+  readonly key: string;
+  readonly algorithm: CosignatureAlgorithm;
+  readonly at: string;
+};
+
+export type Witnessed = {
+  readonly cosigned: readonly Cosigned[];
+  /** When enough of them had seen the head: it existed at the latest then. Null if the policy demands none. */
+  readonly by: string | null;
+};
 
 /** Checks the witnesses that have signed too; a sentence if they are not enough. */
 export type CheckCosignatures = (note: Note, logKey: NoteKey) => Witnessed | string;
