@@ -1,21 +1,27 @@
-import type { Position } from '#kernel/base/brands.ts';
 import type { Membership } from '#kernel/decide/memberships.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { membershipText } from '#shared/process-manager/followers.ts';
+import type { RecordedEvent } from '#shared/event-log/event-log.ts';
+import { membershipText } from '#shared/process-manager/membership-text.ts';
+
+type Declaring = { readonly pool: Pool; readonly memberships: readonly Membership[] };
+
+const declared = new WeakSet<readonly Membership[]>();
 
 /**
  * Records from which event on the children of each membership are noted, so that a verification knows which
  * rows there must be. Those of another declaration are noted no longer.
  */
-export const declareMemberships = async (
-  pool: Pool,
-  memberships: readonly Membership[],
-  afterPosition: Position,
+export const declareOnce = async (
+  { pool, memberships }: Declaring,
+  events: readonly RecordedEvent[],
 ): Promise<void> => {
+  const [first] = events;
+  if (first === undefined || declared.has(memberships)) return;
   await pool.query(
     `with gone as (delete from process_manager.membership where meaning <> all($1))
-     insert into process_manager.membership (meaning, after_position) select meaning, $2 from unnest($1::text[]) as m (meaning)
+     insert into process_manager.membership (meaning, after_position) select meaning, $2::bigint - 1 from unnest($1::text[]) as m (meaning)
      on conflict do nothing`,
-    [memberships.map(membershipText), afterPosition],
+    [memberships.map(membershipText), first.position],
   );
+  declared.add(memberships);
 };

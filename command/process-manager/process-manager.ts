@@ -11,7 +11,6 @@ import { traceOf } from '#shared/tracing/trace-appends.ts';
 import { childrenOf, join, leave, markAsGone, orphansOf } from '../handling/membership.ts';
 import { carryOutOrPark, type TaskDependencies } from './carry-out.ts';
 import { declareReactions } from './declaration.ts';
-import { declareMemberships } from './declare-memberships.ts';
 import { logWaiting } from './fence.ts';
 import type { ReactDependencies } from './react.ts';
 import { startRetrying } from './retry-parked.ts';
@@ -35,7 +34,6 @@ export const startProcessManager = async (
   const stepsOf = stepsBy(dependencies.memberships);
   await migrateProcessManager(pool);
   await using opening = new AsyncDisposableStack();
-  let isDeclared = false;
   const following = await startFollower({
     name: PROCESS_MANAGER,
     restMs: REST_MS,
@@ -45,12 +43,7 @@ export const startProcessManager = async (
     metrics,
     clock,
     async act(events, signal) {
-      // By the leader alone, which notes the children of these events by its declaration.
-      const [first] = events;
-      if (!isDeclared && first !== undefined) {
-        await declareMemberships(pool, dependencies.memberships, (first.position - 1) as Position);
-        isDeclared = true;
-      }
+      await (await import('./declare-memberships.ts')).declareOnce(dependencies, events);
       for (const run of runsOf(events.flatMap((event) => readSteps(stepsOf, event, log)))) {
         if (signal.aborted) return;
         await takeSteps(dependencies, run, signal);

@@ -3,7 +3,8 @@ import type { Position, StreamName } from '#kernel/base/brands.ts';
 import { streamName } from '#kernel/base/events/streams.ts';
 import { type Membership, membershipsOf } from '#kernel/decide/memberships.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
-import { membershipText, PROCESS_MANAGER } from '#shared/process-manager/followers.ts';
+import { PROCESS_MANAGER } from '#shared/process-manager/followers.ts';
+import { membershipText } from '#shared/process-manager/membership-text.ts';
 import type { DerivedFinding } from '#shared/rest/verification-report.ts';
 import type { FollowingDependencies } from './expected-references.ts';
 

@@ -117,7 +117,6 @@ export const unusedSinceOf = (sql: string): string | null =>
 export const isOlder = (version: string, than: string): boolean =>
   version.localeCompare(than, 'en', { numeric: true }) < 0;
 
-/** The table of the migrations that were applied. */
 export const CREATE_MIGRATIONS = `
   create table if not exists public.annals_migration (
     component  text        not null,
