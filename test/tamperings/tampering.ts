@@ -1,9 +1,3 @@
-/**
- * Set once events carry the proof that a command wrote them: then an event that SQL has appended is found before
- * it is chained.
- */
-export const HAVE_EVENTS_PROOFS = false;
-
 /** One edit of an installation that has stopped: of its database by SQL, or of a file in its `AUDIT_DIR`. */
 export type Tampering = {
   readonly name: string;
