@@ -21,6 +21,13 @@ const { operations } = JSON.parse(readPage('domain/contract/operations.json')) a
 /** With each id as `{id}`. */
 const served = new Set(Object.keys(operations).map((each) => each.replaceAll(/\{\w+\}/g, '{id}')));
 
+test('the page about the proof names tests that exist', () => {
+  const [table = ''] = readPage('docs/audit.md').split('## The chain', 1);
+  const named = namedTestsIn(table);
+  expect(named.length).toBeGreaterThan(8);
+  expect(wrongTests(named)).toEqual([]);
+});
+
 test('the page has the rules, with each kind of answer', () => {
   expect(new Set(rows.map(({ answer }) => answer))).toEqual(new Set(['Yes', 'Part', 'No', undefined]));
   expect(rows.length).toBeGreaterThan(40);

@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import type { UserId } from '#kernel/base/brands.ts';
 import { openEventLog } from '#process/engines/open-event-log.ts';
 import { createMetrics } from '#process/observability/metrics.ts';
+import { openAuthenticEvents } from '#shared/authentic-events/authentic-events.ts';
 import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { Command } from '#shared/commands/command.ts';
@@ -98,7 +99,8 @@ type Place = Pick<CommandSide, 'masterKey'> & { readonly url: string; readonly a
 const openStopped = async ({ url, auditDir, masterKey }: Place) => {
   await using opening = new AsyncDisposableStack();
   const pool = opening.use(openPool({ url, applicationName: 'test', connectionsMax: 8 }));
-  const eventLog = opening.use(await openEventLog({ url, clock: REAL_TIME }));
+  const authentic = opening.use(openAuthenticEvents({ pool, masterKey, auditDir, clock: REAL_TIME, log }));
+  const eventLog = opening.use(await openEventLog({ url, clock: REAL_TIME, authentic }));
   const keys = opening.use(await openPostgresKeyStore({ pool, masterKey }));
   const resources = opening.move();
   return {
