@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { LogIdentity } from '#kernel/base/brands.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { AuditSettings } from '#process/config.ts';
 import { openPublishedFiles } from '#process/engines/open-published-files.ts';
 import type { Clock } from '#shared/clock/clock.ts';
@@ -12,7 +13,7 @@ type Dependencies = {
   readonly pool: Pool;
   readonly eventLog: { readonly identity: LogIdentity };
   readonly masterKey: MasterKey;
-  readonly settings: Pick<AuditSettings, 'timeStamps' | 'treeUrl' | 'witnesses'>;
+  readonly settings: Pick<AuditSettings, 'isTreePrivate' | 'timeStamps' | 'treeUrl' | 'witnesses'>;
   readonly log: Log;
   readonly metrics: Registry;
   readonly clock: Clock;
@@ -38,6 +39,10 @@ const openPublishing = async (
   opening: AsyncDisposableStack,
 ): Promise<Offer | undefined> => {
   if (settings.treeUrl === undefined) return undefined;
+  if (settings.isTreePrivate)
+    throw new StartRefused(
+      'AUDIT_TREE is private, and AUDIT_TREE_URL publishes the tree for everybody: set one of them alone.',
+    );
   const files = opening.use(await openPublishedFiles(settings.treeUrl, 'AUDIT_TREE_URL'));
   const { startPublishing } = await import('./published/service.ts');
   return opening.use(startPublishing({ ...dependencies, files })).offer;

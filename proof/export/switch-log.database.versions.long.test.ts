@@ -151,7 +151,10 @@ test('every table with positions of the log is updated', async ({ pool, register
     `select table_schema || '.' || table_name as place from information_schema.columns
      where column_name = 'log' and table_schema !~ '^(pg_|event_log|replay_)'`,
   );
-  expect(naming.rows.map(({ place }) => place).filter((place) => !IDENTITIES.includes(place))).toEqual([]);
+  // By the name under which a log is signed: the copy has another one, and rows of the former stay.
+  const bySignedName = ['audit.witness', 'audit.witnessed_head', 'audit.time_stamp'];
+  const places = naming.rows.map(({ place }) => place);
+  expect(places.filter((place) => ![...IDENTITIES, ...bySignedName].includes(place))).toEqual([]);
 });
 
 test('the database belongs to the copy, and everything continues from there, from a second server, and back again', async ({

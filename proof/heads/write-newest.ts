@@ -9,7 +9,8 @@ type Options<Value> = {
   readonly clock: Clock;
   /** The least time from one to the next. */
   readonly everyMs: number;
-  write(value: Value): Promise<void>;
+  /** The signal says that the process stops. */
+  write(value: Value, signal: AbortSignal): Promise<void>;
   onFailure(error: unknown): void;
 };
 
@@ -22,7 +23,7 @@ export const writeNewest = <Value>({ clock, everyMs, write, onFailure }: Options
     while (offered !== undefined) {
       const { value } = offered;
       offered = undefined;
-      await write(value).catch(onFailure);
+      await write(value, stopping.signal).catch(onFailure);
       await clock.sleep(everyMs, stopping.signal);
     }
     running = undefined;

@@ -35,7 +35,7 @@ const open = (url: string) => openPublishedFiles(url, 'AUDIT_TREE_URL');
 
 const publisherOf = ({ pool, masterKey, eventLog }: AuditedLog, files: PublishedFiles) => {
   const publish = publishTreeTo({ files, pool, masterKey, log: eventLog.identity });
-  return async () => publish((await readTreeHead(pool))?.note as string);
+  return async () => publish([(await readTreeHead(pool))?.note as string]);
 };
 
 const ENTRY_BYTES = 34;
@@ -106,7 +106,7 @@ describe.each(PLACES)('the tree published in %s', (_name, start) => {
     await audited.prove();
     await publisherOf(audited, files)();
     const { pool, masterKey, eventLog } = audited;
-    await publishTreeTo({ files, pool, masterKey, log: eventLog.identity })(former);
+    await publishTreeTo({ files, pool, masterKey, log: eventLog.identity })([former]);
     expect((await readTree(audited, files))?.size).toBe(817);
   });
 
@@ -116,6 +116,14 @@ describe.each(PLACES)('the tree published in %s', (_name, start) => {
     await audited.prove();
     await audited.tamper('update audit.tile set root = sha256(root)');
     await expect(publisherOf(audited, files)()).rejects.toThrow('the tree there has other events');
+    expect(await files.read('checkpoint')).toEqual(before);
+  });
+
+  test('is not replaced by a note that somebody has edited', async () => {
+    const before = await files.read('checkpoint');
+    const { pool, masterKey, eventLog } = audited;
+    const publish = publishTreeTo({ files, pool, masterKey, log: eventLog.identity });
+    await publish([`${before?.toString().replace(/^\d+$/m, '900')}`, 'no note']);
     expect(await files.read('checkpoint')).toEqual(before);
   });
 

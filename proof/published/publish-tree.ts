@@ -4,13 +4,12 @@ import type { Pool } from '#shared/database/pool.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import { TILE_WIDTH } from '../tree/growing-tree.ts';
 import { leavesOf } from '../tree/leaves.ts';
-import { parseNote } from '../tree/note.ts';
 import { ownHeadIn } from '../tree/note-key.ts';
 import { proofsOf, widthOf } from '../tree/proofs.ts';
 import { tileContentOf } from '../tree/tile-content.ts';
 import { type NamedTile, tilePath } from '../tree/tile-paths.ts';
 import { tileReader } from '../tree/tiles.ts';
-import { originOf, parseTreeHead, type TreeHead } from '../tree/tree-head.ts';
+import { originOf, type TreeHead } from '../tree/tree-head.ts';
 
 type Dependencies = {
   readonly files: PublishedFiles;
@@ -21,6 +20,8 @@ type Dependencies = {
 
 /** The name of the head among the files (C2SP tlog-tiles). */
 const CHECKPOINT = 'checkpoint';
+/** A process that stops still publishes a usual head, and leaves a long backlog to the next start. */
+const TILES_AT_STOP_MAX = 50;
 
 /**
  * Publishes the tree as files (C2SP tlog-tiles): first the tiles that a head needs, then the head. It continues
@@ -47,17 +48,36 @@ export const publishTreeTo = ({ files, pool, masterKey, log }: Dependencies) => 
       throw new PublishedElsewhere(`the tree there has other events among the first ${published.size}`);
   };
 
-  return async (note: string): Promise<void> => {
-    const size = parseTreeHead(parseNote(note)?.text ?? '')?.size ?? 0;
+  /** A note in the database may have been edited: only one that we have signed for this log is published. */
+  const sizeIn = async (note: string): Promise<number | undefined> => {
+    const { head } = (await ownHeadIn({ connection: pool, masterKey }, note)) ?? {};
+    return head?.origin === originOf(log) ? head.size : undefined;
+  };
+
+  /** Of a tree that was begun before: a full tile is not sent twice. */
+  const isThere = async (tile: NamedTile, content: Buffer): Promise<boolean> =>
+    tile.width === TILE_WIDTH && (await files.read(pathOf(tile)))?.equals(content) === true;
+
+  /** The first of these heads that is right, and that the files do not have yet. */
+  return async (notes: readonly string[], signal?: AbortSignal): Promise<void> => {
     const published = await publishedHead();
     const from = published?.size ?? 0;
+    const sizes = await Promise.all(notes.map(sizeIn));
+    const newer = sizes.findIndex((size) => size !== undefined && size > from);
+    const at = newer >= 0 ? newer : sizes.findIndex((size) => size === from);
+    const [note, size] = [notes[at], sizes[at]];
     // Another process, which builds the chain since, has published more.
-    if (from > size) return;
+    if (note === undefined || size === undefined) return;
     if (published !== undefined) await demandPrefix(published, size);
+    let sent = 0;
     for (const tile of tilesBetween(from, size)) {
-      await files.write(pathOf(tile), await contentOf(tile));
+      if (signal?.aborted === true && sent > TILES_AT_STOP_MAX) return;
+      const content = await contentOf(tile);
+      if (from > 0 || !(await isThere(tile, content))) await files.write(pathOf(tile), content);
       if (tile.width < TILE_WIDTH) partial.push(tile);
+      sent += 1;
     }
+    if (((await publishedHead())?.size ?? 0) > size) return;
     await files.write(CHECKPOINT, Buffer.from(note));
     const isFilled = ({ level, index }: NamedTile) => widthOf(size, level ?? 0, index) === TILE_WIDTH;
     for (const tile of partial.filter(isFilled)) await files.remove(pathOf(tile));

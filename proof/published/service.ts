@@ -33,8 +33,14 @@ export const startPublishing = ({
   return writeNewest({
     clock,
     everyMs: PUBLISH_EVERY_MS,
-    // With the cosignatures that it has by now.
-    write: async (note) => publish((await readPublicHeads(pool)).newest?.note ?? note),
+    // The newest head that enough witnesses have cosigned, if that is new; else the newest of all.
+    write: async (note, signal) => {
+      const { witnessed, newest } = await readPublicHeads(pool);
+      await publish(
+        [witnessed?.note, newest?.note, note].filter((each) => each !== undefined),
+        signal,
+      );
+    },
     onFailure: (err) => log.error({ err }, 'The tree cannot be published.'),
   });
 };

@@ -17,7 +17,7 @@ import { isAuditor } from '../../query/time-travel/auditor.ts';
 import { createPositionFinder } from '../../query/time-travel/find-position.ts';
 import type { PastOptions } from '../../query/time-travel/options.ts';
 import { counter } from '../chain/place-in-chain.ts';
-import { readPublicHeads } from '../cosign/public-heads.ts';
+import { provingHeadIn, readPublicHeads } from '../cosign/public-heads.ts';
 import { readChainEnd } from '../stored/blocks.ts';
 import { canonicalForm, hashOf } from '../stored/canonical.ts';
 import { HASHES_PER_LINE, itemProofLines } from '../tree/item-file.ts';
@@ -78,9 +78,8 @@ type Wanted = {
 async function* linesOf({ pool, masterKey, eventLog }: Proving, { kind, stream, upTo }: Wanted): Lines {
   // The end first: the chain grows meanwhile.
   const end = await readChainEnd(pool);
-  // With the cosignatures that it has by now.
-  const { newest } = await readPublicHeads(pool);
-  const signed = newest && (await publishedHeadIn(pool, newest.note));
+  const heads = await readPublicHeads(pool);
+  const signed = heads.newest && (await publishedHeadIn(pool, heads.newest.note));
   const isReached = upTo === undefined || upTo <= end.position;
   const leaves = leavesOf(masterKey);
   const countOf = counter(pool);
@@ -107,9 +106,10 @@ async function* linesOf({ pool, masterKey, eventLog }: Proving, { kind, stream, 
     }
     yield lines.join('');
   }
-  if (signed === undefined || indices.length === 0) throw new Rejection(notFound(kind));
-  yield* hashLines(proofsOf(tileReader(pool, leaves), signed.head.size).inclusions(indices));
-  yield itemProofLines.last(newest?.note ?? '');
+  const { head } = provingHeadIn(heads, (indices.at(-1) ?? 0) + 1);
+  if (head === undefined || indices.length === 0) throw new Rejection(notFound(kind));
+  yield* hashLines(proofsOf(tileReader(pool, leaves), head.size).inclusions(indices));
+  yield itemProofLines.last(head.note);
 }
 
 const lineOf = (event: RecordedEvent, place: { readonly index: number; readonly salt: Buffer }): string =>

@@ -8,7 +8,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import { AUDIT_OPERATIONS } from '#shared/rest/audit.ts';
-import { type Head, readPublicHeads } from '../cosign/public-heads.ts';
+import { type Head, provingHeadIn, readPublicHeads } from '../cosign/public-heads.ts';
 import { openSigner, type Signer } from '../stored/signing-keys.ts';
 import { writeConsistency } from '../tree/consistency-file.ts';
 import { EMPTY_ROOT } from '../tree/hashes.ts';
@@ -60,6 +60,11 @@ export const treeRoutes = ({ pool, masterKey, eventLog, isTreePrivate }: Depende
     if ((await readTreeHead(pool)) !== undefined) throw new HttpProblem('not_found');
     return { size: 0, note: emptyHead(await openSigner({ pool, masterKey }), eventLog) };
   };
+  /** If there are witnesses, the newest one that enough have cosigned, if that is new enough. */
+  const headSince = async (from: number): Promise<Head> => {
+    const { head } = provingHeadIn(await readPublicHeads(pool), from);
+    return head ?? headNow();
+  };
   const send = (response: Response, text: string): void => {
     response.set('Cache-Control', 'no-cache').type('text/plain').send(text);
   };
@@ -70,8 +75,10 @@ export const treeRoutes = ({ pool, masterKey, eventLog, isTreePrivate }: Depende
       send(response, (await headNow()).note);
     })
     .get(`${PREFIX}/consistency`, async (request, response) => {
-      const { size, note } = await headNow();
-      const { from, to = size } = spanOf(request, size);
+      const newest = await headNow();
+      const { from, to: asked } = spanOf(request, newest.size);
+      const { size, note } = asked === undefined ? await headSince(from) : newest;
+      const to = asked ?? size;
       const hashes = from === 0 ? [] : await proofsOf(tileReader(pool, leaves), to).consistency(from);
       send(response, writeConsistency(from, hashes, to === size ? note : ''));
     })
