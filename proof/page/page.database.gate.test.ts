@@ -115,6 +115,14 @@ describeInChromium('the page that checks proofs', () => {
     );
   });
 
+  test('a check that fails takes back the verdict of the file before', async ({ open }) => {
+    const { page } = await open();
+    expect(await fill(page, await itemProof())).toContain('Proven: ');
+    await page.evaluate('Uint8Array.prototype.set = () => { throw new Error("no memory"); }');
+    const said = await fill(page, await log.prove(3, signer));
+    expect(said).toMatch(/^Not proven\. The check failed in this browser: [^\n]*\.$/);
+  });
+
   test('files find their field, by a choice and by a drop', async ({ open }) => {
     const { page } = await open();
     const files = [

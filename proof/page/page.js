@@ -58,6 +58,15 @@ const detailsOf = (details) => {
 };
 
 const check = () => {
+  try {
+    checkFields();
+  } catch {
+    // The verdict of a former file must not stay.
+    show(verdict(false, 'The check failed in this browser: annals audit check does the same elsewhere.'));
+  }
+};
+
+const checkFields = () => {
   const text = proof.value;
   if (text.trim() === '')
     return show(made('p', 'Give a proof: choose a file, drop it here, or paste its text.', 'hint'));

@@ -47,6 +47,13 @@ test('a signature is right exactly if it is for Node', () => {
   );
 });
 
+test('the signature of a long text is checked too', () => {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const key = Buffer.from(publicKey.export({ format: 'jwk' }).x ?? '', 'base64url');
+  const text = randomBytes(200_000);
+  expect(isSignedByEd25519(key, text, sign(null, text, privateKey))).toBe(true);
+});
+
 test('bytes are read and written as Node does', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 100 }), (data) => {

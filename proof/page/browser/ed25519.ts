@@ -1,3 +1,4 @@
+import { Buffer } from './buffer.ts';
 import { sha512 } from './sha-2.ts';
 
 /**
@@ -77,6 +78,6 @@ export const isSignedByEd25519 = (
   const [r, s] = [signature.subarray(0, 32), numberIn(signature.subarray(32))];
   const [key, point] = [pointIn(publicKey), pointIn(r)];
   if (key === undefined || point === undefined || s >= ORDER) return false;
-  const hash = numberIn(sha512(Uint8Array.of(...r, ...publicKey, ...text))) % ORDER;
+  const hash = numberIn(sha512(Buffer.concat([r, publicKey, text]))) % ORDER;
   return areEqual(multiply(s, BASE), add(point, multiply(hash, key)));
 };
