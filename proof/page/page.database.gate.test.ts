@@ -144,6 +144,30 @@ describeInChromium('the page that checks proofs', () => {
     await page.locator('.verdict.right').waitFor();
   });
 
+  test('files replace neither a key nor a kept checkpoint, and each file is named', async ({ open }) => {
+    const { page } = await open();
+    const foreign = verifierKeyOf(aKey().key);
+    await fill(page, log.noteOf(signer), vkey, younger.noteOf(signer));
+    const files = [
+      ['keys.txt', `${foreign}\n`],
+      ['head', log.noteOf(signer)],
+      ['item.jsonl', await itemProof()],
+      ['event.tlog-proof', await log.prove(3, signer)],
+    ] as const;
+    await page
+      .getByLabel('Proof file')
+      .setInputFiles(
+        files.map(([name, text]) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(text) })),
+      );
+    await page.getByText('item.jsonl is the proof.').waitFor();
+    expect(await page.locator('#taken').textContent()).toBe(
+      'keys.txt was not taken, because there is a key already. head was not taken, because there is a kept checkpoint already. item.jsonl is the proof. event.tlog-proof was not taken, because there is a proof already.',
+    );
+    expect(await page.getByLabel('Key of the log').inputValue()).toBe(vkey);
+    expect(await page.getByLabel('Kept checkpoint').inputValue()).toBe(younger.noteOf(signer));
+    expect(await page.getByLabel('Text of the proof').inputValue()).toBe(await itemProof());
+  });
+
   test('it offers the keys of the installation, and says what they are worth', async ({ backend, open }) => {
     await backend.ask('/audit/log/checkpoint', {});
     const { page } = await open();

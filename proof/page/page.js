@@ -84,20 +84,42 @@ const checkFields = () => {
   );
 };
 
-/** The text of a file that somebody chooses or drops goes where they could also paste it. */
-const take = async (file) => {
-  const text = await file.text();
-  const isCheckpoint = checkCheckpoint(text, []).failed === 'key';
-  const field = isCheckpoint ? kept : parseKeys(text) === undefined ? proof : keys;
-  field.value = text;
-  if (field === kept) find('older').open = true;
-  find('taken').textContent =
-    `${file.name} is the ${field === proof ? 'proof' : field === kept ? 'kept checkpoint' : 'key'}.`;
+const names = new Map([
+  [proof, 'proof'],
+  [kept, 'kept checkpoint'],
+  [keys, 'key'],
+]);
+
+/**
+ * The texts of files that somebody chooses or drops go where they could also paste them. No file replaces a key or
+ * a checkpoint, which may be from another source than the files.
+ */
+const takeAll = async (files) => {
+  const said = [];
+  const taken = new Set();
+  for (const file of files) {
+    const text = await file.text();
+    const field = fieldOf(text);
+    if (taken.has(field) || (field !== proof && field.value.trim() !== '')) {
+      said.push(`${file.name} was not taken, because there is a ${names.get(field)} already.`);
+      continue;
+    }
+    taken.add(field);
+    field.value = text;
+    if (field === kept) find('older').open = true;
+    said.push(`${file.name} is the ${names.get(field)}.`);
+  }
+  find('taken').textContent = said.join(' ');
   check();
 };
 
+const fieldOf = (text) => {
+  if (checkCheckpoint(text, []).failed === 'key') return kept;
+  return parseKeys(text) === undefined ? proof : keys;
+};
+
 find('file').addEventListener('change', async ({ target }) => {
-  for (const file of target.files) await take(file);
+  await takeAll([...target.files]);
   target.value = '';
 });
 for (const field of [proof, kept, keys]) field.addEventListener('input', check);
@@ -115,7 +137,7 @@ addEventListener('dragleave', ({ relatedTarget }) => {
 addEventListener('drop', async (event) => {
   event.preventDefault();
   document.body.classList.remove('dropping');
-  for (const file of event.dataTransfer.files) await take(file);
+  await takeAll([...event.dataTransfer.files]);
 });
 
 const own = find('own');
