@@ -1,15 +1,19 @@
 import { Kind, type OperationDefinitionNode, parse } from 'graphql';
 import { expect, test } from 'vitest';
+import { assemble } from '#kernel/assembly/assemble.ts';
+import { domain } from '#kernel/declare/domain.ts';
+import { line } from '#kernel/declare/fields.ts';
 import { schema } from '../../../test/engines/schema.ts';
+import { schemaOf } from '../schema/schema.ts';
 import { costOf } from './cost.ts';
 
-const cost = (text: string, variables: Readonly<Record<string, unknown>> = {}): number => {
+const cost = (text: string, variables: Readonly<Record<string, unknown>> = {}, of = schema): number => {
   const document = parse(text);
   const operation = document.definitions.find(
     (node): node is OperationDefinitionNode => node.kind === Kind.OPERATION_DEFINITION,
   );
   if (!operation) throw new Error('no operation');
-  return costOf(schema, document, operation, variables);
+  return costOf(of, document, operation, variables);
 };
 
 test.each<[string, string]>([
@@ -40,6 +44,7 @@ test.each<[string, number]>([
     '{ ... on Query { ...Some } } fragment Some on Query { users(limit: 2) { ...Name } } fragment Name on User { posts(limit: 1) { id } }',
     2 * 2,
   ],
+  ['{ users(limit: 2) { proof history(first: 3) { nodes { proof } } } }', 2 * (1 + 50 + 1 + 3 * (1 + 50))],
   ['{ users(limit: 0) { posts { id } } }', 0],
   ['{ posts(limit: 3, filter: { search: "x" }) { id } }', 200 + 3],
   ['{ posts(limit: 3, filter: { search: null, tag: "x" }) { id } }', 3],
@@ -52,6 +57,21 @@ test.each<[string, number]>([
   ['mutation { ...Two } fragment Two on Mutation { one: deletePost(id: 1) other: deletePost(id: 2) }', 100],
 ])('%s costs %d', (text, expected) => {
   expect(cost(text)).toBe(expected);
+});
+
+test('a field of the domain costs nothing under the names of fields that do', () => {
+  const base = domain({ name: 'claims', roles: ['clerk'] });
+  const claim = base.aggregate('claim', {
+    fields: { proof: line(9), totalCount: line(9) },
+    events: { made: { creates: ['proof', 'totalCount'] } },
+    commands: { make: { emits: 'made' } },
+    rights: { read: { anyone: true }, write: { clerk: true } },
+  });
+  const claims = schemaOf(assemble(base, [claim]));
+  expect(cost('{ claims(limit: 3) { proof totalCount } }', {}, claims)).toBe(3);
+  expect(cost('{ claims(limit: 3) { history(first: 1) { nodes { proof } } } }', {}, claims)).toBe(
+    3 * (1 + 1 + 1 + 50),
+  );
 });
 
 test('variables cost the same as literals', () => {

@@ -19,6 +19,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, refusedSize } from '../rules/list-limits.ts';
+import { PROOF_OF_ITEM } from '../schema/domain-sdl.ts';
 import { fragmentsOf } from './measure.ts';
 
 type Variables = Readonly<Record<string, unknown>>;
@@ -37,9 +38,15 @@ export const COSTS = {
   /** It reads each event, and the tree. The reading of an item is charged as well, as it happens. */
   proof: 50,
 } as const;
-const COSTS_OF_FIELDS: Readonly<Record<string, number>> = {
-  totalCount: COSTS.totalCount,
-  proof: COSTS.proof,
+
+/** Fields of the domain may have these names too. */
+const costOfOurs = (
+  type: GraphQLNamedType,
+  { name, description }: GraphQLField<unknown, unknown>,
+): number => {
+  if (name === 'totalCount' && type.name.endsWith('Connection')) return COSTS.totalCount;
+  const isProof = name === 'proof' && (type.name === 'HistoryEntry' || description === PROOF_OF_ITEM);
+  return isProof ? COSTS.proof : 0;
 };
 
 /**
@@ -97,7 +104,7 @@ const createCost = (schema: GraphQLSchema, document: DocumentNode, variables: Va
     const own =
       type === schema.getMutationType()
         ? COSTS.mutation
-        : (COSTS_OF_FIELDS[field.name] ?? 0) +
+        : costOfOurs(type, field) +
           (isSearch(node, variables) ? COSTS.search : 0) +
           (isAsOf(node, variables) ? COSTS.snapshot : 0);
     if (!isCompositeType(named) || !node.selectionSet) return own;

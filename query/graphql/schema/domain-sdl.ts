@@ -63,7 +63,7 @@ export const domainSdl = (domain: Domain): string => {
     block(undefined, 'extend type Query', [...all.flatMap(queriesOf), ...views.flatMap(viewQueriesOf)]),
     block(undefined, 'extend type Mutation', all.flatMap(mutationsOf)),
     ...(serves(domain, 'proof') && serves(domain, 'webhooks')
-      ? [block(undefined, 'extend type Webhook', [[PROOF, 'proof: String']])]
+      ? [block(undefined, 'extend type Webhook', [[PROOF_OF_ITEM, 'proof: String']])]
       : []),
     block(undefined, 'extend type Subscription', [
       ...all.flatMap(subscriptionsOf),
@@ -147,13 +147,13 @@ const objectsOf = (domain: Domain, sources: Sources, source: Source): readonly s
       ...source.items.flatMap(itemLines),
       ['Cursor of the requested point in time; null for current data.', 'asOf: Cursor'],
       ['Its history, as far as you may read it, the latest first.', `history(${PAGE}): HistoryConnection!`],
-      ...(hasProof(domain, source) ? [[PROOF, 'proof: String'] as const] : []),
+      ...(hasProof(domain, source) ? [[PROOF_OF_ITEM, 'proof: String'] as const] : []),
     ]),
     ...pagesOf(type),
   ];
 };
 
-const PROOF =
+export const PROOF_OF_ITEM =
   'The file that proves all of its events, as `GET …/proof`; for administrators. Null with an error if it is too long for GraphQL.';
 
 /** Fields of the domain come first. */
