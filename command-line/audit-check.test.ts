@@ -64,6 +64,7 @@ test('the proof of an item says what it shows in one sentence, and what each eve
     'tags: ["x"] (version 1)',
     'title: "Nº 4" (version 4)',
     'It does not show that version 4 is the newest.',
+    'It does not show that the log has no second event with the same version.',
   ]);
 });
 

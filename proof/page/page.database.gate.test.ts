@@ -62,6 +62,7 @@ describeInChromium('the page that checks proofs', () => {
     expect(await page.locator('.steps li').allTextContents()).toEqual(steps.map(({ says }) => `✓${says}`));
     expect(await page.locator('.contents li').count()).toBe(7);
     await page.getByText('It does not show that version 4 is the newest.').waitFor();
+    await page.getByText('no second event with the same version.').waitFor();
     await expectFitting(page);
     await picture(page, `check-${size}`);
     await expectAccessible(page);

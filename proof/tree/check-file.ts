@@ -119,7 +119,11 @@ const ofItem = (checked: CheckedItem): Verdict => {
       ),
       ...witnessesOf(checked, 'these events'),
     ],
-    remarks: [`It does not show that version ${count} is the newest.`, ...remarksOn(checked)],
+    remarks: [
+      `It does not show that version ${count} is the newest.`,
+      'It does not show that the log has no second event with the same version.',
+      ...remarksOn(checked),
+    ],
     json: {
       isProven: true,
       stream,

@@ -30,7 +30,7 @@ const readEventProof = async (api: Api, href: string): Promise<Blob> =>
   new Blob([(await api.get<{ readonly proof: string }>(href)).body.proof], { type: 'text/plain' });
 
 export const ItemProof = ({ links }: { readonly links: Linked['_links'] }) =>
-  html`<${Proof} link=${links.proof} name=${nameOf(links.proof?.href ?? '')} read=${readItemProof}>A file that shows, to everybody who has the key of the log, all events of this item, with none left out between them.<//>`;
+  html`<${Proof} link=${links.proof} name=${nameOf(links.proof?.href ?? '')} read=${readItemProof}>A file that shows, to everybody who has the key of the log, all events of this item up to the newest in the file.<//>`;
 
 const readItemProof = (api: Api, href: string): Promise<Blob> => api.file(href, 'application/x-ndjson');
 
