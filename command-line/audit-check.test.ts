@@ -1,4 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 import { expect } from 'vitest';
 import { cosign, type WitnessKey } from '../proof/tree/cosignature.ts';
 import { keyIdOf } from '../proof/tree/note.ts';
@@ -87,6 +91,23 @@ test('a file without keys is refused', async ({ proof, save }) => {
   const { exit, complaint } = await check(proof.path, '--keys', await save('none.json', '{}'));
   expect(exit).toBe(64);
   expect(complaint).toContain('has no keys');
+});
+
+test('an address that answers without an end is refused', async ({ save }) => {
+  const kept = await save('kept.checkpoint', aLog().noteOf(signer));
+  const part = Buffer.alloc(65_536, 'x');
+  await using server = createServer((_request, response) => {
+    const endless = (function* () {
+      while (!response.destroyed) yield part;
+    })();
+    Readable.from(endless).pipe(response);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/audit/log`;
+  const { exit, complaint } = await check(url, '--since', kept, '--key', vkey);
+  server.closeAllConnections();
+  expect(exit).toBe(64);
+  expect(complaint).toContain(`${url}/checkpoint answers with too much: it is no address of a log`);
 });
 
 /** A witness, and the line that a policy has of it. */

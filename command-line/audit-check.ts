@@ -136,6 +136,8 @@ const remarkOn = (keys: readonly TrustedKey[]): readonly string[] =>
 const isAddress = (text: string): boolean => /^https?:\/\//.test(text);
 
 const TIMEOUT_MS = 15_000;
+/** With the cosignatures of hundreds of witnesses. */
+const CHECKPOINT_BYTES_MAX = 1_048_576;
 
 /** The proof that the log has grown from the kept checkpoint, or its newest checkpoint if that is as old. */
 const askLog = async (
@@ -148,17 +150,27 @@ const askLog = async (
   const older = checkCheckpoint(kept, keys);
   const size = older.isProven ? older.checkpoint.size : 0;
   const log = address.replace(/\/+$/, '');
-  const newest = await fetchText(`${log}/checkpoint`);
+  const newest = await fetchText(`${log}/checkpoint`, CHECKPOINT_BYTES_MAX);
   const newer = checkCheckpoint(newest, keys);
   // The check says what is wrong with either of them.
   if (!newer.isProven || size === 0 || newer.checkpoint.size <= size) return newest;
-  return fetchText(`${log}/consistency?from=${size}`);
+  return fetchText(`${log}/consistency?from=${size}`, BYTES_MAX);
 };
 
-const fetchText = async (url: string): Promise<string> => {
-  const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) }).catch((cause: unknown) => {
-    throw new UsageError(`${url} does not answer: ${cause instanceof Error ? cause.message : cause}`);
-  });
-  if (!response.ok) throw new UsageError(`${url} answers ${response.status}: it is no address of a log`);
-  return response.text();
+const fetchText = async (url: string, bytesMax: number): Promise<string> => {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    if (!response.ok) throw new UsageError(`${url} answers ${response.status}: it is no address of a log`);
+    const parts: Uint8Array[] = [];
+    let bytes = 0;
+    for await (const part of response.body ?? []) {
+      bytes += part.length;
+      if (bytes > bytesMax) throw new UsageError(`${url} answers with too much: it is no address of a log`);
+      parts.push(part);
+    }
+    return Buffer.concat(parts).toString();
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`${url} does not answer: ${error instanceof Error ? error.message : error}`);
+  }
 };

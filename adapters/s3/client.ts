@@ -22,7 +22,7 @@ export const clientOf = ({ endpoint, region, credentials }: S3Address): S3Client
     requestHandler: { connectionTimeout: CONNECT_MS, socketTimeout: SILENCE_MAX_MS },
   });
 
-/** Until the response begins; the time of its body is its reader’s affair. */
+/** A command alone is done when the response begins: the time of the body is then its reader’s affair. */
 export const inTime = async <Answer>(
   send: (options: { abortSignal: AbortSignal }) => Promise<Answer>,
 ): Promise<Answer> => {

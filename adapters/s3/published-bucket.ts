@@ -1,5 +1,4 @@
-import type { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
+import { addAbortSignal, type Readable } from 'node:stream';
 import { DeleteObjectCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import type { S3Address } from '#shared/blobs/blob-url.ts';
 import type { PublishedFiles } from '#shared/blobs/published-files.ts';
@@ -12,13 +11,13 @@ export const openPublishedBucket = (address: S3Address): PublishedFiles => {
   const objectOf = (path: string) => ({ Bucket: bucket, Key: `${prefix}${path}` });
   return {
     async read(path) {
-      const object = await inTime((options) =>
-        client.send(new GetObjectCommand(objectOf(path)), options),
-      ).catch((error: unknown) => {
+      return inTime(async (options) => {
+        const object = await client.send(new GetObjectCommand(objectOf(path)), options);
+        return contentOf(addAbortSignal(options.abortSignal, object.Body as Readable), path);
+      }).catch((error: unknown) => {
         if (!isAbsent(error)) throw error;
         return undefined;
       });
-      return object && (await buffer(object.Body as Readable));
     },
     async write(path, content) {
       const command = new PutObjectCommand({ ...objectOf(path), Body: content });
@@ -29,4 +28,18 @@ export const openPublishedBucket = (address: S3Address): PublishedFiles => {
     },
     [Symbol.asyncDispose]: async () => client.destroy(),
   };
+};
+
+/** More than a tile has, or a checkpoint with the cosignatures of hundreds of witnesses. */
+const BYTES_MAX = 1_048_576;
+
+const contentOf = async (body: Readable, path: string): Promise<Buffer> => {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of body as AsyncIterable<Buffer>) {
+    bytes += part.length;
+    if (bytes > BYTES_MAX) throw new Error(`${path} in the bucket is too large for a file of the log`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
 };
