@@ -62,6 +62,12 @@ test('a cosignature of the witness is taken, and lines of others are left out', 
   expect(paths).toEqual(['/a/add-checkpoint']);
 });
 
+test('of repeated lines of a key, the first in time is kept', async ({ ask }) => {
+  const later = signed(NOTE, KEY, NOW_S + 1);
+  const { answer } = await ask({ body: `${later.repeat(98)}${signed(NOTE)}` });
+  expect(answer).toEqual({ is: 'cosigned', cosignatures: signed(NOTE), by: [KEY] });
+});
+
 test.for<readonly [string, Lie, string]>([
   ['signs another head', { body: signed(log.noteAt(9)) }, 'Its signature is not over the head'],
   [

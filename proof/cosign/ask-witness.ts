@@ -72,6 +72,7 @@ const cosignaturesIn = (lines: string, { note, keys, nowMs }: Asked): WitnessAns
   const read = parseNote(`${note}${lines}`);
   if (read === undefined) return failed('Its answer is no list of signatures.');
   const by: WitnessKey[] = [];
+  let cosignatures = '';
   for (const key of keys) {
     const found = cosignatureIn(read, key);
     if (found.is === 'wrong')
@@ -80,13 +81,17 @@ const cosignaturesIn = (lines: string, { note, keys, nowMs }: Asked): WitnessAns
     if (Math.abs(found.atS * 1_000 - nowMs) > SKEW_MAX_MS)
       return failed('Its clock differs from ours by more than ten minutes.');
     by.push(key);
+    cosignatures += lineOf(read, key, found.atS);
   }
   if (by.length === 0) return failed('Its answer has no cosignature by the key in the policy.');
-  return { is: 'cosigned', cosignatures: by.map((key) => linesOf(read, key)).join(''), by };
+  return { is: 'cosigned', cosignatures, by };
 };
 
-const linesOf = ({ signatures }: Note, key: WitnessKey): string =>
-  signatures
-    .filter(({ name, id }) => name === key.name && id.equals(witnessKeyIdOf(key)))
-    .map(({ name, id, bytes }) => writeSignature(name, id, bytes))
-    .join('');
+/** One line of each key: a note has room for a line of each, and none for all that a witness repeats. */
+const lineOf = ({ signatures }: Note, key: WitnessKey, atS: number): string => {
+  const id = witnessKeyIdOf(key);
+  const first = signatures.find(
+    (each) => each.name === key.name && each.id.equals(id) && each.bytes.readBigUInt64BE() === BigInt(atS),
+  );
+  return first === undefined ? '' : writeSignature(first.name, first.id, first.bytes);
+};

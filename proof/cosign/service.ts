@@ -8,6 +8,7 @@ import { fileFailure } from '#shared/folder.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import type { Log } from '#shared/log.ts';
 import { leavesOf } from '../tree/leaves.ts';
+import { SIGNATURES_MAX } from '../tree/note.ts';
 import { type Policy, PolicyWrong, parsePolicy } from '../tree/policy.ts';
 import { originOf } from '../tree/tree-head.ts';
 import { gauge } from '../watch/gauge.ts';
@@ -54,8 +55,15 @@ const readWitnessPolicy = async (setting: string): Promise<Policy> => {
     throw new StartRefused('AUDIT_WITNESSES names no witness: add a line “witness <name> <vkey> <url>”.');
   if (silent !== undefined)
     throw new StartRefused(`AUDIT_WITNESSES has no address of the witness “${silent.name}”.`);
+  if (policy.witnesses.length > KEYS_MAX)
+    throw new StartRefused(
+      `AUDIT_WITNESSES has ${policy.witnesses.length} keys of witnesses: a checkpoint has room for ${KEYS_MAX}.`,
+    );
   return policy;
 };
+
+/** The log signs too. */
+const KEYS_MAX = SIGNATURES_MAX - 1;
 
 const parse = async (setting: string): Promise<Policy> => {
   try {

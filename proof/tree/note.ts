@@ -63,7 +63,7 @@ export const writeSignature = (name: string, id: Buffer, signature: Buffer): str
   `${DASH}${name} ${Buffer.concat([id, signature]).toString('base64')}\n`;
 
 const SIGNATURE = /^— ([^\s+]+) ([A-Za-z0-9+/]+=*)$/;
-const SIGNATURES_MAX = 100;
+export const SIGNATURES_MAX = 100;
 /** Characters that a note cannot have: all control characters of ASCII but the line break. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
 const CONTROL = /[\0-\x09\x0b-\x1f]/;
