@@ -48,9 +48,9 @@ const test = base
       await once(server, 'close');
     });
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/a`;
-    return async (told: Lie, signal = new AbortController().signal) => {
+    return async (told: Lie, signal = new AbortController().signal, old = 0) => {
       lie = told;
-      const asked = { url, keys: [KEY], old: 0, proof: [], note: NOTE, nowMs: NOW_S * 1_000, timeoutMs: 500 };
+      const asked = { url, keys: [KEY], old, proof: [], note: NOTE, nowMs: NOW_S * 1_000, timeoutMs: 500 };
       return { answer: await askWitness({ ...asked, signal }), paths };
     };
   });
@@ -98,6 +98,17 @@ test.for<readonly [string, Lie, string]>([
 test('a witness may have seen another size, or a contradiction', async ({ ask }) => {
   expect((await ask({ status: 409, body: '7\n' })).answer).toEqual({ is: 'elsewhere', size: 7 });
   expect((await ask({ status: 422 })).answer.is).toBe('contradicted');
+});
+
+test('409 to a head of the size that it has cosigned is a contradiction', async ({ ask }) => {
+  const { signal } = new AbortController();
+  for (const body of ['', 'Another root.\n', '10\n'])
+    expect((await ask({ status: 409, body }, signal, 10)).answer.is).toBe('contradicted');
+  expect((await ask({ status: 409, body: '12\n' }, signal, 10)).answer).toEqual({
+    is: 'elsewhere',
+    size: 12,
+  });
+  expect((await ask({ status: 409, body: '7\n' }, signal, 7)).answer).toEqual({ is: 'elsewhere', size: 7 });
 });
 
 test('a witness that does not answer holds neither a stop nor the others for long', async ({ ask }) => {

@@ -1,5 +1,6 @@
 import { cosignatureIn, type WitnessKey, witnessKeyIdOf } from '../tree/cosignature.ts';
 import { type Note, parseNote, writeSignature } from '../tree/note.ts';
+import { parseTreeHead } from '../tree/tree-head.ts';
 import { post, type Reply } from './post.ts';
 
 /** One `POST /add-checkpoint` (C2SP tlog-witness), and all that a witness may say to it. */
@@ -52,7 +53,7 @@ const readReply = ({ status, body }: Reply, asked: Asked): WitnessAnswer => {
     case 404:
       return failed('It does not know this log: give it `vkey` of GET /audit/keys.');
     case 409:
-      return elsewhere(body.toString());
+      return elsewhere(body.toString(), asked);
     case 422:
       return { is: 'contradicted', reason: 'The proof does not lead from the head that it has cosigned.' };
     default:
@@ -60,8 +61,12 @@ const readReply = ({ status, body }: Reply, asked: Asked): WitnessAnswer => {
   }
 };
 
-const elsewhere = (text: string): WitnessAnswer => {
+/** It answers so too if it has cosigned another head of the same size, and need not name the size then. */
+const elsewhere = (text: string, { old, note }: Asked): WitnessAnswer => {
   const [, size] = /^(0|[1-9]\d{0,14})\n?$/.exec(text) ?? [];
+  const isWhole = parseTreeHead(parseNote(note)?.text ?? '')?.size === old;
+  if (isWhole && (size === undefined || Number(size) === old))
+    return { is: 'contradicted', reason: 'It has cosigned another head of the same size.' };
   return size === undefined
     ? failed('It answered 409 without the size that it knows.')
     : { is: 'elsewhere', size: Number(size) };

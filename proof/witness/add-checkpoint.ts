@@ -34,6 +34,8 @@ export const addCheckpoint = ({ store, cosigners, nowMs }: Witness, body: Buffer
     return refused(403, 'No key that this witness knows of the log has signed the checkpoint.');
   if (old > head.size) return refused(400, 'The old size is greater than the size of the checkpoint.');
   if (old !== log.head.size) return conflict(log.head);
+  if (old > 0 && old === head.size && !log.head.root.equals(head.root))
+    return refused(409, 'This witness has cosigned a head of the same size with another root.');
   const wrong = inconsistencyOf(log.head, head, proof);
   if (wrong !== undefined) return refused(422, wrong);
   const lines = cosigners
@@ -118,8 +120,6 @@ const inconsistencyOf = (known: KnownHead, head: TreeHead, proof: readonly Buffe
   if (head.size === 0 && !head.root.equals(EMPTY_ROOT)) return 'An empty tree has another root.';
   if (known.size === 0)
     return proof.length > 0 ? 'The proof is not empty, although the old size is 0.' : undefined;
-  if (known.size === head.size && !known.root.equals(head.root))
-    return 'This witness has cosigned a head of the same size with another root.';
   const root = rootByConsistency({ former: known, size: head.size, proof });
   return root?.equals(head.root) === true
     ? undefined
