@@ -32,6 +32,7 @@ const aWitness = (name: string, atS: number, algorithm: CosignatureAlgorithm = '
 const signer = aKey();
 const vkey = verifierKeyOf(signer.key);
 const [W1, W2, W3] = [aWitness('w1', 1_800_000_060), aWitness('w2', 1_800_000_000), aWitness('w3', 1)];
+const TIMELESS = aWitness('w5', 0);
 const QUANTUM = aWitness('w4', 1_700_000_000, 'ML-DSA-44');
 const WITNESSES = `# Of two organisations.\nlog ${vkey}\n\n${W1.line}\n${W2.line}\n${QUANTUM.line}\n`;
 const TWO = `${WITNESSES}group some 2 w1 w2 w4\nquorum some\n`;
@@ -97,6 +98,7 @@ test.for([
     TWO,
     'Not enough witnesses of the policy have cosigned: w1.',
   ],
+  ['one without a time', (head: string) => TIMELESS.cosigned(head), `${TIMELESS.line}\nquorum w5\n`, 'cosigned: none.'],
   ['none', () => '', TWO, 'Not enough witnesses of the policy have cosigned: none.'],
   [
     'a foreign one',

@@ -105,7 +105,7 @@ def cosigned(keys, text, signed):
             at = int.from_bytes(blob[:8], "big")
             is_right = at < 2**37 and is_signed(key, b"cosignature/v1\ntime %d\n%s" % (at, text), blob[8:])
             demand(is_right, f"The cosignature of the witness {witness} is wrong: it, or the checkpoint, was changed.")
-            times[witness] = min(at, times.get(witness, at))
+            if at: times[witness] = min(at, times.get(witness, at))
     return sorted(times.items(), key=lambda each: each[1])
 
 def check(proof, vkey, policy):

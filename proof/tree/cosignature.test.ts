@@ -4,6 +4,7 @@ import {
   type CosignatureAlgorithm,
   cosign,
   cosignatureIn,
+  isLogSignedBy,
   parseWitnessKey,
   textOfWitnessKey,
   type WitnessKey,
@@ -34,16 +35,20 @@ const noteOf = (text: string): Note => {
 };
 
 test.each([
-  ['Ed25519', LITEWITNESS, COSIGNED, 1_796_039_431],
+  ['Ed25519', LITEWITNESS, COSIGNED, { is: 'right', atS: 1_796_039_431 }],
   // From the tests of torchwood 0.10.0, where a log signs so, without a time.
-  ['ML-DSA-44', ML_DSA.vkey, ML_DSA.note, 0],
-])('a cosignature of others by %s is verified, and none of a changed head', (_, vkey, text, atS) => {
-  const key = keyOf(vkey);
-  expect(cosignatureIn(noteOf(text), key)).toEqual({ is: 'right', atS });
-  const size = /^\d+$/m;
-  expect(cosignatureIn(noteOf(text.replace(size, '2')), key)).toEqual({ is: 'wrong' });
-  expect(textOfWitnessKey(key)).toBe(vkey);
-});
+  ['ML-DSA-44', ML_DSA.vkey, ML_DSA.note, { is: 'absent' }],
+] as const)(
+  'a cosignature of others by %s is verified, and none of a changed head',
+  (_, vkey, text, found) => {
+    const key = keyOf(vkey);
+    expect(cosignatureIn(noteOf(text), key)).toEqual(found);
+    expect(isLogSignedBy(noteOf(text), key)).toBe(true);
+    const size = /^\d+$/m;
+    expect(cosignatureIn(noteOf(text.replace(size, '2')), key)).toEqual({ is: 'wrong' });
+    expect(textOfWitnessKey(key)).toBe(vkey);
+  },
+);
 
 const PAIRS = { Ed25519: 'ed25519', 'ML-DSA-44': 'ml-dsa-44' } as const;
 
@@ -72,6 +77,16 @@ test.each(ALGORITHMS)('a witness cosigns by %s, beside others', (algorithm) => {
   expect(cosignatureIn(noteOf(`${COSIGNED}${line}${earlier}`), witness.key)).toEqual({
     is: 'right',
     atS: 1_700_000_000,
+  });
+});
+
+test.each(ALGORITHMS)('a signature by %s without a time is no cosignature', (algorithm) => {
+  const witness = aWitness(algorithm);
+  const [timeless, line] = [0, 1_800_000_000].map((atS) => cosign(HEAD, { ...witness, atS }));
+  expect(cosignatureIn(noteOf(`${COSIGNED}${timeless}`), witness.key)).toEqual({ is: 'absent' });
+  expect(cosignatureIn(noteOf(`${COSIGNED}${timeless}${line}`), witness.key)).toEqual({
+    is: 'right',
+    atS: 1_800_000_000,
   });
 });
 

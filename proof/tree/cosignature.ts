@@ -116,14 +116,28 @@ export type FoundCosignature =
   | { readonly is: 'wrong' }
   | { readonly is: 'absent' };
 
-/** The cosignature of this key in a note. Of several, the first in time, and all must be right. */
-export const cosignatureIn = ({ text, signatures }: Note, key: WitnessKey): FoundCosignature => {
+/**
+ * The cosignature of this key in a note. Of several, the first in time, and all must be right. The time 0 says that
+ * the signer has no statement about time, and so about no other head either.
+ */
+export const cosignatureIn = (note: Note, key: WitnessKey): FoundCosignature => {
+  const times = timesIn(note, key);
+  if (times.includes(undefined)) return { is: 'wrong' };
+  const stated = times.filter((atS) => atS !== undefined && atS > 0);
+  return stated.length === 0 ? { is: 'absent' } : { is: 'right', atS: Math.min(...stated) };
+};
+
+/** Whether a log that signs as cosigners do has signed the note, with or without a time. */
+export const isLogSignedBy = (note: Note, key: WitnessKey): boolean => {
+  const times = timesIn(note, key);
+  return times.length > 0 && !times.includes(undefined);
+};
+
+/** Of each line of the key; undefined for a wrong one. */
+const timesIn = ({ text, signatures }: Note, key: WitnessKey): readonly (number | undefined)[] => {
   const id = witnessKeyIdOf(key);
   const ours = signatures.filter((each) => each.name === key.name && each.id.equals(id));
-  const times = ours.map(({ bytes }) => timeOf(text, key, bytes));
-  if (times.length === 0) return { is: 'absent' };
-  const right = times.filter((atS) => atS !== undefined);
-  return right.length === times.length ? { is: 'right', atS: Math.min(...right) } : { is: 'wrong' };
+  return ours.map(({ bytes }) => timeOf(text, key, bytes));
 };
 
 const timeOf = (text: string, key: WitnessKey, bytes: Buffer): number | undefined => {

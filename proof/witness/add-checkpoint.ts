@@ -1,5 +1,5 @@
 import { rootByConsistency } from '../tree/check-proofs.ts';
-import { cosignatureIn, parseWitnessKey, witnessKeyIdOf } from '../tree/cosignature.ts';
+import { isLogSignedBy, parseWitnessKey, witnessKeyIdOf } from '../tree/cosignature.ts';
 import { EMPTY_ROOT } from '../tree/hashes.ts';
 import {
   isNoteSignedBy,
@@ -105,8 +105,8 @@ const signatureOf = (note: Note, text: string): string => {
   }
   const key = parseWitnessKey(text);
   if (key === undefined) return 'absent';
-  const { is } = cosignatureIn(note, key);
-  return is === 'right' ? linesOf(note, key.name, witnessKeyIdOf(key)) : is;
+  const lines = linesOf(note, key.name, witnessKeyIdOf(key));
+  return lines === '' ? 'absent' : isLogSignedBy(note, key) ? lines : 'wrong';
 };
 
 const linesOf = ({ signatures }: Note, name: string, id: Buffer): string =>
