@@ -88,6 +88,9 @@ test.skipIf(!hasPython)(
       ['quorum none', 0],
     ] as const)
       expect((await run(cosigned, `${WITNESSES}${rule}\n`)).exit, rule).toBe(exit);
+    const { text } = await run(cosigned, `${WITNESSES}quorum none\n`);
+    expect(text).toContain('Witnessed by w1');
+    expect(text).not.toContain('enough of them');
   },
 );
 

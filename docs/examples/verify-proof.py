@@ -135,7 +135,7 @@ def check(proof, vkey, policy):
     is_right = len(salt) == 32 and root == base64.b64decode(form["root"])
     demand(is_right, f"The log does not have this event in place {index + 1}: the event, or its proof, was changed.")
     enough = (at for count, (_, at) in enumerate(by) if is_enough(names[: count + 1]))
-    return found, f"event {index + 1} of {size} in the log", by, next(enough, None)
+    return found, f"event {index + 1} of {size} in the log", by, None if is_enough([]) else next(enough, None)
 
 if __name__ == "__main__":
     if len(sys.argv) not in (3, 4): sys.exit(__doc__)
