@@ -37,15 +37,18 @@ export const readWitnessed = async (pool: Pool, log: string): Promise<WitnessedH
 
 type Witness = { readonly log: string; readonly url: string; readonly names: readonly string[] };
 
+/** A late answer to a process before does not replace a newer one. */
 export const saveCosigned = async (
   pool: Pool,
   { log, url, names }: Witness,
   { size, cosignatures, at }: { readonly size: number; readonly cosignatures: string; readonly at: Date },
 ): Promise<void> => {
   await pool.query(
-    `insert into audit.witness (log, url, names, size, cosignatures, cosigned_at) values ($1, $2, $3, $4, $5, $6)
+    `insert into audit.witness as known (log, url, names, size, cosignatures, cosigned_at)
+     values ($1, $2, $3, $4, $5, $6)
      on conflict (log, url) do update set names = $3, size = $4, cosignatures = $5, cosigned_at = $6,
-       problem = null, failing_since = null, is_refusing = false`,
+       problem = null, failing_since = null, is_refusing = false
+     where known.size <= excluded.size`,
     [log, url, names, size, cosignatures, at],
   );
 };

@@ -6,7 +6,7 @@ import { parseNote } from '../tree/note.ts';
 import { parsePolicy } from '../tree/policy.ts';
 import { readTreeHead } from '../tree/tiles.ts';
 import { startWitnesses } from './service.ts';
-import { forgetWitnesses } from './witness-rows.ts';
+import { forgetWitnesses, saveCosigned } from './witness-rows.ts';
 
 /** In any order. */
 const linesIn = (head: { readonly note: string } | undefined): ReadonlySet<string> =>
@@ -97,6 +97,14 @@ test('a witness that has seen more than the database remembers is asked again fr
   await using _again = await side.start(policy);
   await until(side.heads, (heads) => heads.witnessed?.size === 9);
   expect(side.complaints()).toEqual([]);
+});
+
+test('a late answer to a process before replaces no newer cosignatures', async ({ audited, side }) => {
+  const witness = { log: side.origin, url: 'https://w1.example', names: ['w1'] };
+  const at = new Date('2026-11-30T10:00:00.000Z');
+  for (const size of [5, 4])
+    await saveCosigned(audited.pool, witness, { size, cosignatures: `of ${size}`, at });
+  expect(await side.rows()).toMatchObject([{ size: 5, cosignatures: 'of 5' }]);
 });
 
 test('under another policy, a head that too few have cosigned is not witnessed', async ({
