@@ -123,7 +123,7 @@ export type FoundCosignature =
 export const cosignatureIn = (note: Note, key: WitnessKey): FoundCosignature => {
   const times = timesIn(note, key);
   if (times.includes(undefined)) return { is: 'wrong' };
-  const stated = times.filter((atS) => atS !== undefined && atS > 0);
+  const stated = times.filter((atS) => atS !== undefined).filter((atS) => atS > 0);
   return stated.length === 0 ? { is: 'absent' } : { is: 'right', atS: Math.min(...stated) };
 };
 
