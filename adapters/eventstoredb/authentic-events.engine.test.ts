@@ -25,6 +25,7 @@ const allOf = async (log: EventLog): Promise<readonly RecordedEvent[]> =>
   (await Array.fromAsync(readBetween(log, { after: START, upTo: await log.head() }))).flat();
 
 const REFUSED = 'event.not_authentic';
+const FOREIGN = 'event.foreign_record';
 
 const rawOf = async (client: EventStoreDBClient, stream: StreamName) => {
   const found = await Array.fromAsync(client.readStream(ours(stream)));
@@ -72,6 +73,22 @@ test('a record that another client has appended is no event of ours', async ({ p
   const [page = []] = await Array.fromAsync(anew.eventLog.read(stream));
   expect(page.map(({ type }) => type)).toEqual(['thing.noted', REFUSED, REFUSED]);
   await expect(anew.authentic.check()).rejects.toThrow('3 events that no command wrote');
+});
+
+test('a record without the metadata of an event does not keep its type', async ({ place, neighbour }) => {
+  await using opened = await place.open();
+  const stream = 'user-7' as StreamName;
+  await opened.eventLog.append(stream, NO_STREAM, [ourEvent()]);
+  const deleted = { type: 'user.deleted', data: {} };
+  await neighbour.appendToStream(ours(stream), jsonEvent(deleted));
+  await neighbour.appendToStream(ours(stream), jsonEvent({ ...deleted, data: [1] as never }));
+  const events = await allOf(opened.eventLog);
+  expect(events.map(({ type }) => type)).toEqual(['thing.noted', FOREIGN, FOREIGN]);
+  expect(events[2]).toMatchObject({
+    metadata: { foreign: { type: 'user.deleted', data: { form: 'a list' } } },
+  });
+  expect((await Array.fromAsync(opened.eventLog.read(stream))).flat()).toEqual(events);
+  await opened.authentic.check();
 });
 
 test('an append that expects any version is stored once, also if it is repeated', async ({ place }) => {

@@ -134,8 +134,8 @@ test('a record that has no form of ours stays a foreign record', async ({ place 
   await fill(opened.eventLog);
   await place.tamper(insert(`'thing-9', 1, gen_random_uuid(), 'order.placed', '[1]', 'null', 5, null`));
   expect((await allOf(opened.eventLog)).at(-1)).toMatchObject({
-    type: 'order.placed',
-    metadata: { foreign: {} },
+    type: 'event.foreign_record',
+    metadata: { foreign: { type: 'order.placed', data: { form: 'a list' }, metadata: { form: 'null' } } },
   });
   await opened.authentic.check();
 });

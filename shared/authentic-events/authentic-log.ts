@@ -2,7 +2,7 @@ import type { LogIdentity, Position } from '#kernel/base/brands.ts';
 import { hasOurFields } from '#kernel/base/events/metadata.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
-import { refusedContent } from '#shared/event-log/foreign-record.ts';
+import { foreignRecord, refusedContent } from '#shared/event-log/foreign-record.ts';
 import type { EventMac, MacInput } from './event-mac.ts';
 import type { Statement } from './statement.ts';
 
@@ -69,8 +69,8 @@ export class KeptLog implements AuthenticLog {
     if (scope === undefined) return event;
     const input = { scope, stream, version, id, type, data, metadata };
     if (mac === this.#options.mac.ofEvent(input)) return event;
-    // Nothing takes a record for an event that lacks what all events have.
-    if (!hasOurFields(event.metadata)) return event;
+    // It has not the form of an event, but some readers go by the type and the stream alone.
+    if (!hasOurFields(event.metadata)) return { ...event, ...foreignRecord(event, { data, metadata }) };
     const decided = this.statement.decided[id];
     const digest = this.#options.mac.digestOf(input);
     const isDecided = decided?.digest === digest;

@@ -18,12 +18,16 @@ export const contentOf = ({ data, metadata }: StoredContent): Content =>
  * Stands for content that is no JSON object: its form, length and hash, which the hash chain then covers. The
  * content itself may be personal data of other people, and stays where it is.
  */
-export const foreignContent = ({ data, metadata }: StoredContent): Content => ({
-  data: {},
-  metadata: { [FOREIGN]: { data: described(data), metadata: described(metadata) } },
-});
+export const foreignContent = ({ data, metadata }: StoredContent): Content => {
+  const found = { [FOREIGN]: { data: described(data), metadata: described(metadata) } };
+  made.add(found);
+  return { data: {}, metadata: found };
+};
 
 const FOREIGN = 'foreign';
+
+/** The metadata that stand for content, which a record cannot claim to have. */
+const made = new WeakSet<JsonObject>();
 
 /** The type of a record with the form of an event that no command wrote: nothing takes it for one by its type. */
 const NOT_AUTHENTIC = 'event.not_authentic';
@@ -37,7 +41,7 @@ export const refusedContent = ({
   readonly type: string;
   readonly data: string;
   readonly metadata: string;
-}): Content & { readonly type: string } => ({
+}): Refused => ({
   type: NOT_AUTHENTIC,
   data: {},
   metadata: {
@@ -48,6 +52,34 @@ export const refusedContent = ({
     },
   },
 });
+
+/** The type of a record that needs a MAC, has none, and has not even the form of an event. */
+const FOREIGN_RECORD = 'event.foreign_record';
+
+type Refused = Content & { readonly type: string };
+
+/** Stands for such a record: some readers go by the type alone, and must not take it for an event. */
+export const foreignRecord = (
+  { type, metadata }: Refused,
+  text: { readonly data: string; readonly metadata: string },
+): Refused => {
+  const content = made.has(metadata)
+    ? (metadata[FOREIGN] as JsonObject)
+    : {
+        data: { form: 'a JSON object', ...measured(Buffer.from(text.data)) },
+        metadata: {
+          form: 'a JSON object without the fields of all events',
+          ...measured(Buffer.from(text.metadata)),
+        },
+      };
+  return { type: FOREIGN_RECORD, data: {}, metadata: { [FOREIGN]: { type, ...content } } };
+};
+
+/** The type that such a record claims; undefined for any other event. */
+export const foreignType = ({ type, metadata }: { readonly type: string; readonly metadata: JsonObject }) => {
+  const found = metadata[FOREIGN];
+  return type === FOREIGN_RECORD && isObject(found) ? String(found.type) : undefined;
+};
 
 /** The type that a record without the right MAC claims; undefined for any other event. */
 export const refusedType = ({ type, metadata }: { readonly type: string; readonly metadata: JsonObject }) => {

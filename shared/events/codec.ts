@@ -13,7 +13,7 @@ import {
 import type { JsonObject } from '#kernel/base/json.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { NewEvent, RecordedEvent } from '#shared/event-log/event-log.ts';
-import { foreignForm, refusedType } from '#shared/event-log/foreign-record.ts';
+import { foreignForm, foreignType, refusedType } from '#shared/event-log/foreign-record.ts';
 import type { KeyStore, PersonKey } from '#shared/keys/key-store.ts';
 import { SealBroken } from '#shared/keys/seal.ts';
 import {
@@ -136,7 +136,7 @@ const foreignIn = ({ type, id, position, metadata }: RecordedEvent): ForeignReco
   const claimed = refusedType({ type, metadata });
   if (claimed !== undefined) return new NotAuthentic({ type: claimed, id, position });
   const reason = foreignForm(metadata) ?? 'its metadata lacks fields that Annals always writes';
-  return new ForeignRecord({ type, id, position, reason });
+  return new ForeignRecord({ type: foreignType({ type, metadata }) ?? type, id, position, reason });
 };
 
 const sealIn = ({ data: { personal } }: RecordedEvent): { readonly seal?: string } =>
