@@ -1,7 +1,7 @@
 import type { LogIdentity, Position } from '#kernel/base/brands.ts';
 import { hasOurFields } from '#kernel/base/events/metadata.ts';
 import type { Clock } from '#shared/clock/clock.ts';
-import type { RecordedEvent } from '#shared/event-log/event-log.ts';
+import { type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { foreignRecord, refusedContent } from '#shared/event-log/foreign-record.ts';
 import type { EventMac, MacInput } from './event-mac.ts';
 import type { Statement } from './statement.ts';
@@ -68,10 +68,11 @@ export class KeptLog implements AuthenticLog {
     const scope = this.#scopeAt(position);
     if (scope === undefined) return event;
     const input = { scope, stream, version, id, type, data, metadata };
-    if (mac === this.#options.mac.ofEvent(input)) return event;
+    const isAfterStart = position > START;
+    if (isAfterStart && mac === this.#options.mac.ofEvent(input)) return event;
     // It has not the form of an event, but some readers go by the type and the stream alone.
     if (!hasOurFields(event.metadata)) return { ...event, ...foreignRecord(event, { data, metadata }) };
-    const decided = this.statement.decided[id];
+    const decided = isAfterStart ? this.statement.decided[id] : undefined;
     const digest = this.#options.mac.digestOf(input);
     const isDecided = decided?.digest === digest;
     if (isDecided && decided.is === 'accepted') return event;
@@ -82,8 +83,12 @@ export class KeptLog implements AuthenticLog {
     return { ...event, ...foreign, notAuthentic: digest };
   }
 
-  /** The identity with which an event at a position needs a MAC; undefined if it needs none. */
+  /**
+   * The identity with which an event at a position needs a MAC; undefined if it needs none. No log appends before its
+   * first position, where no follower and no chain would see it.
+   */
   #scopeAt(position: Position): LogIdentity | undefined {
+    if (position <= START) return this.statement.log;
     return this.statement.epochs.findLast(({ from }) => position > from)?.scope;
   }
 
