@@ -42,6 +42,24 @@ test('what operators add for themselves is no finding', async ({ pool }) => {
   expect(await compareSchema({ pool, tables })).toEqual([]);
 });
 
+test('what their own tables have is no finding, unless it refuses changes of ours', async ({ pool }) => {
+  await pool.query(
+    `create table public.theirs (id bigint generated always as identity primary key, name text not null default 'x' check (name <> ''));
+     create unique index theirs_name on public.theirs (name);
+     create function public.theirs() returns trigger language plpgsql as $$ begin return new; end $$;
+     create trigger theirs before insert on public.theirs for each row execute function public.theirs()`,
+  );
+  expect(await compareSchema({ pool, tables })).toEqual([]);
+  await pool.query(
+    `alter table public.theirs add column head uuid, add constraint theirs_event foreign key (head) references event_log.event (id);
+     create trigger "t on public.theirs" before insert on event_log.event for each row execute function public.theirs()`,
+  );
+  expect((await compareSchema({ pool, tables })).map(({ object }) => object).toSorted()).toEqual([
+    'constraint theirs_event of public.theirs',
+    'trigger t on public.theirs on event_log.event',
+  ]);
+});
+
 test('a migration of a newer release is no finding, but a trigger is that it would not have', async ({
   pool,
 }) => {

@@ -45,10 +45,24 @@ const compareOnce = async ({ pool, tables }: Dependencies): Promise<readonly Sch
   ];
 };
 
-const surplusOf = (found: Catalog, expected: ReadonlySet<string>): readonly SchemaFinding[] =>
-  [...found.values()].flatMap(({ name, acts }) =>
-    acts && !expected.has(name) ? [{ kind: 'schema_extra', object: name }] : [],
+/** The parts of tables that are not ours only count if they refuse changes of ours. */
+const surplusOf = (found: Catalog, expected: ReadonlySet<string>): readonly SchemaFinding[] => {
+  const relations = [...expected].flatMap(relationIn);
+  const others = [...found.keys()].filter((name) => !expected.has(name)).flatMap(relationIn);
+  const isOf = (name: string, names: readonly string[]) => names.some((each) => name.endsWith(` ${each}`));
+  const isOfOthers = ({ name, definition }: { readonly name: string; readonly definition: string }) =>
+    isOf(name, others) &&
+    !isOf(name, relations) &&
+    !relations.some((each) => definition.includes(`REFERENCES ${each}(`));
+  return [...found.values()].flatMap((each) =>
+    each.acts && !expected.has(each.name) && !isOfOthers(each)
+      ? [{ kind: 'schema_extra', object: each.name }]
+      : [],
   );
+};
+
+const relationIn = (name: string): readonly string[] =>
+  name.startsWith('table ') && !name.includes(' that inherits from ') ? [name.slice('table '.length)] : [];
 
 type Expected = {
   readonly name: string;

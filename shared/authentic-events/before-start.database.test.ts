@@ -5,13 +5,14 @@ import { ourEvent, test, thing } from '../../test/engines/authentic-log.ts';
 
 const REFUSED = 'event.not_authentic';
 
-const insertBefore = (position: number, stream: StreamName): string => `insert into event_log.event (position, stream, version, id, type, data, metadata, bytes, mac)
+const insertBefore = (
+  position: number,
+  stream: StreamName,
+): string => `insert into event_log.event (position, stream, version, id, type, data, metadata, bytes, mac)
     select ${position}, stream, version + 1, gen_random_uuid(), type, data, metadata, bytes, null
     from event_log.event where stream = '${stream}' order by version desc limit 1`;
 
-test('an event before the first position never counts, even while an upgrade lasts', async ({
-  place,
-}) => {
+test('an event before the first position never counts, even while an upgrade lasts', async ({ place }) => {
   await using former = await place.openFormer();
   const stream = thing();
   await former.append(stream, NO_STREAM, [ourEvent()]);
