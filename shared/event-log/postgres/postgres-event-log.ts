@@ -61,7 +61,7 @@ export const openPostgresEventLog = async ({
     openPool({ ...within, applicationName: 'annals-log-append', connectionsMax: 1 }),
   );
   const bell = opening.use(new LogBell({ url, directUrl, channel: 'annals_event_log', clock }));
-  const authentic = await events?.ofLog({ identity, ...macsIn(readers) });
+  const authentic = await events?.ofLog({ identity, ...macsIn(readers, clock) });
   const reading: Reading = { pool: readers, authentic };
   const tail = new Tail({
     clock,
