@@ -9,9 +9,12 @@ import { hasMac, type StoredEvent } from './record.ts';
 const RECORDS_MAX = 10_000;
 
 /** Which of the newest events of a log have MACs. */
-export const macsIn = (reader: Reader): Pick<OpenedLog, 'hasMacs' | 'newestBare'> => ({
+export const macsIn = (reader: Reader): Pick<OpenedLog, 'hasMacs' | 'hasBareWithin'> => ({
   hasMacs: async () => (await newest(reader, (record) => hasMac(record.metadata))) !== undefined,
-  newestBare: async () => (await newest(reader, (record) => !hasMac(record.metadata)))?.created,
+  hasBareWithin: async (ms) => {
+    const bare = await newest(reader, (record) => !hasMac(record.metadata));
+    return bare !== undefined && reader.clock.nowMs() <= bare.created.getTime() + ms;
+  },
 });
 
 const newest = (

@@ -19,8 +19,8 @@ export type OpenedLog = {
   head(): Promise<Position>;
   /** Whether any event has a MAC; asked only if nothing says since when. */
   hasMacs(): Promise<boolean>;
-  /** When the newest event without a MAC was stored. */
-  newestBare(): Promise<Date | undefined>;
+  /** Whether an event of ours without a MAC was stored within this time, or that is unknown. */
+  hasBareWithin(ms: number): Promise<boolean>;
 };
 
 /** Opens the MACs of logs, as the events of each need them. */
@@ -106,7 +106,7 @@ class Authenticity {
       await clock.sleep(LOOK_EVERY_MS, signal, { ref: false });
       if (signal.aborted) return;
       // A database that does not answer now does at the next look.
-      await this.#look(log).catch(() => {});
+      await this.#look(log).catch((err: unknown) => this.#dependencies.log.warn({ err }, NOT_LOOKED));
     }
   }
 
@@ -128,8 +128,7 @@ class Authenticity {
   async #isUpgraded({ since }: Statement): Promise<boolean> {
     const nowMs = this.#dependencies.clock.nowMs();
     if (nowMs < Date.parse(since) + UPGRADED_WITHIN_MS) return false;
-    const bare = await this.#opened.newestBare();
-    return bare === undefined || nowMs > bare.getTime() + STILL_MS;
+    return !(await this.#opened.hasBareWithin(STILL_MS));
   }
 
   /** The statement about this log with the highest number, or its first one. */
@@ -186,6 +185,9 @@ class Authenticity {
     );
   }
 }
+
+const NOT_LOOKED =
+  'It cannot be found out since when the events of the log are authentic, and whether the upgrade is over. It is tried again in a minute.';
 
 const UNKNOWN_SINCE =
   'Events of the log have MACs, but neither the database nor AUDIT_DIR says from which event on: somebody has removed that, or this database and AUDIT_DIR are not those of the log. ' +

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Pool } from '#shared/database/pool.ts';
-import { test as base } from '../../../test/engines/authentic-log.ts';
+import { test as base, ourEvent } from '../../../test/engines/authentic-log.ts';
 import { createTestClock } from '../../../test/engines/test-clock.ts';
 import { macsIn } from './macs-in.ts';
 
@@ -52,4 +52,35 @@ test('a MAC is found wherever it is', async ({ log, place }) => {
     expect(await log.macs.hasMacs()).toBe(true);
     await place.tamper('update event_log.event set mac = null where position = $1', [position]);
   }
+});
+
+const HOUR_MS = 3_600_000;
+const OURS = JSON.stringify(ourEvent().metadata);
+
+/** What the newest events without MACs are; all others are authentic, and as old as said. */
+const cases: readonly (readonly [name: string, its: Partial<Look>])[] = [
+  ['an event of ours is late', { is: true }],
+  ['an event of ours is late, before 25,000 with MACs', { bareAt: 25_000, is: true }],
+  ['an event of ours is an hour old', { bareAgo: '61 minutes' }],
+  ['an event of ours has a time of 2099', { bareAgo: '-70 years' }],
+  ['a record of somebody else is late', { metadata: '{"n":1}' }],
+  ['a record of somebody else has a name that is no text', { metadata: '{"\\u0000":null}' }],
+  ['a record of somebody else has metadata that is no object', { metadata: 'null' }],
+];
+type Look = { bareAt: number; bareAgo: string; metadata: string; is: boolean };
+
+test.for(cases)('%s', async ([, its], { log, place }) => {
+  const { bareAt = EVENTS, bareAgo = '59 minutes', metadata = OURS, is = false } = its;
+  await place.tamper(`update event_log.event set mac = '\\x00', recorded_at = now() - interval '30 minutes'`);
+  await place.tamper(
+    'update event_log.event set mac = null, recorded_at = now() - $2::interval, metadata = $3 where position = $1',
+    [bareAt, bareAgo, metadata],
+  );
+  expect(await log.macs.hasBareWithin(HOUR_MS)).toBe(is);
+});
+
+test('what is older than an hour is not read', async ({ log, place }) => {
+  await place.tamper(`update event_log.event set recorded_at = now() - interval '2 hours'`);
+  expect(await log.macs.hasBareWithin(HOUR_MS)).toBe(false);
+  expect(log.counts).toEqual([READ_AT_ONCE_MAX]);
 });
