@@ -2,6 +2,7 @@ import type { Position, StreamName } from '#kernel/base/brands.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import { decide } from '#shared/authentic-events/change-statement.ts';
+import { migrateAuthenticEvents } from '#shared/authentic-events/migrate.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { indexAgain, migrateEventIndex } from '#shared/event-index/event-index.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
@@ -94,6 +95,7 @@ const decideAll = async (given: Given, terminal: Terminal, deciding: Deciding): 
   });
   const masterKey = await demandMasterKey(config, pool);
   await migrateAudit(pool);
+  await migrateAuthenticEvents(pool);
   const found = (await refusedIn(eventLog)).filter(isMeant);
   if (found.length === 0) return terminal.write('No such event lacks the right MAC.');
   for (const event of found)

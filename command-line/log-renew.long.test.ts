@@ -65,6 +65,19 @@ test.each(places)('a log in %s gets a new identity, and the database with it', a
   await writeIn(database);
 });
 
+test('a restored dump of a release without MACs gets a new identity too', async () => {
+  await using database = await createCommandDatabase();
+  await writeIn(database);
+  const before = await identityOf(database);
+  await inDatabase(database.settings.DATABASE_URL ?? '', async (client) => {
+    await client.query('drop table public.authentic_events');
+    await client.query(`delete from public.annals_migration where component like 'authentic-events%'`);
+  });
+  const renewed = await callLine(database.settings, ['log', 'renew']);
+  expect(renewed, renewed.complaint).toMatchObject({ exit: 0 });
+  expect(await identityOf(database)).not.toBe(before);
+});
+
 test(
   'it is refused while a part of Annals runs',
   async () => {

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { isPostgres } from '#process/engines/open-event-log.ts';
 import { renewStatement } from '#shared/authentic-events/change-statement.ts';
+import { migrateAuthenticEvents } from '#shared/authentic-events/migrate.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { renewIdentity } from '#shared/event-log/postgres/renew-identity.ts';
@@ -33,6 +34,8 @@ export const logRenew: Command = {
     await using pool = openPool({ url: databaseUrl, ...CONNECTIONS });
     await untilStopped(pool);
     const masterKey = await demandMasterKey(config, pool);
+    // Inside the transaction, a missing table would abort it.
+    await migrateAuthenticEvents(pool);
     const auditDir = config.audit.dir;
     await using logPool = openPool({ url: logUrl, ...CONNECTIONS });
     const from = eventLog.identity;
