@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import {
   createMcpHandler,
   type McpRequestContext,
@@ -19,6 +20,7 @@ import { mayAsk } from '#edge/rest/admission.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
 import { spaced } from '#kernel/base/names.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import type { OpenApiOptions } from '../query/openapi/document.ts';
@@ -37,13 +39,19 @@ export const serveTools = (options: Options): RequestHandler => {
     const caller = callerOf(request);
     // So that clients learn where to sign in; only users have tools.
     if (caller.kind !== 'user') throw new Rejection('unauthenticated');
+    // No revision that we offer has batches, and one would cost no more than a single call.
+    if (Array.isArray(request.body))
+      throw new HttpProblem('malformed_request', { detail: 'Send one message at a time, not an array.' });
     const authInfo = {
       token: '',
       clientId: caller.client ?? '',
       scopes: [...caller.scopes],
       extra: { request },
     };
-    await send(await handler.fetch(webRequest(request), { authInfo, parsedBody: request.body }), response);
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    const asked = webRequest(request, gone.signal);
+    await send(await handler.fetch(asked, { authInfo, parsedBody: request.body }), response);
   };
   return Router()
     .post('/mcp', ...readJsonBody(options.bodyBytesMax), answer)
@@ -115,21 +123,27 @@ const hintsOf = ({ method, answer }: Tool['operation']) => ({
 
 const textIn = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** The body was read and checked. */
-const webRequest = (request: ExpressRequest): Request =>
-  new Request(new URL(request.originalUrl, 'http://localhost'), {
+/** Without its body, which was read and checked. */
+const webRequest = ({ headers }: ExpressRequest, signal: AbortSignal): Request =>
+  new Request('http://localhost/mcp', {
     method: 'POST',
-    headers: Object.entries(request.headers).flatMap(([name, value]) =>
-      typeof value === 'string' && name !== 'content-length' && name !== 'authorization'
-        ? [[name, value] as [string, string]]
-        : [],
+    signal,
+    headers: Object.entries(headers).flatMap(([name, value]) =>
+      typeof value === 'string' && !KEPT_BACK.has(name) ? [[name, value] as [string, string]] : [],
     ),
-    body: JSON.stringify(request.body),
   });
+
+/** They are about the body or the connection, or a secret. */
+const KEPT_BACK = new Set(['authorization', 'connection', 'content-length', 'transfer-encoding']);
 
 const send = async (answer: Response, response: ExpressResponse): Promise<void> => {
   response.status(answer.status).set('Cache-Control', 'no-store');
-  for (const [name, value] of answer.headers) response.setHeader(name, value);
-  if (answer.body === null) response.end();
-  else Readable.fromWeb(answer.body as never).pipe(response);
+  for (const [name, value] of answer.headers) if (name !== 'connection') response.setHeader(name, value);
+  if (answer.body === null) return void response.end();
+  try {
+    // A client that leaves also cancels the call.
+    await pipeline(Readable.fromWeb(answer.body as never), response);
+  } catch (error) {
+    if (!response.destroyed) throw error;
+  }
 };

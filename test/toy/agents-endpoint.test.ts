@@ -32,6 +32,18 @@ describe('the endpoint', () => {
     expect((await fetch(`${installation.origin}/mcp`, { method })).status).toBe(status);
   });
 
+  test('refuses batches', async ({ installation, eve }) => {
+    const token = { Authorization: `Bearer ${eve.token}` };
+    for (const batch of [[], [discover], [discover, { ...discover, id: 2 }]]) {
+      const answer = await post(`${installation.origin}/mcp`, batch, token);
+      expect(answer.status).toBe(400);
+      expect(await answer.json()).toMatchObject({
+        code: 'malformed_request',
+        detail: 'Send one message at a time, not an array.',
+      });
+    }
+  });
+
   test('refuses bad bodies, and lasts', async ({ installation, eve, agent }) => {
     const url = `${installation.origin}/mcp`;
     const token = { Authorization: `Bearer ${eve.token}` };
