@@ -2,6 +2,7 @@ import type { JsonObject } from '#kernel/base/json.ts';
 import { isAbsence } from '#kernel/base/rejection.ts';
 import type { RestOperation } from '#kernel/base/rest/operation.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import type { AggregateOperation } from '#kernel/rest/operation.ts';
 import { type Operations, operationsOf } from '#shared/rest/operations.ts';
 import { type OpenApiOptions, openApiDocument } from '../query/openapi/document.ts';
 import {
@@ -76,7 +77,11 @@ const ownOperations = (domain: Domain): readonly (readonly [string, RestOperatio
     ([id, operation]) =>
       ('use' in operation || 'reads' in operation || KERNEL.has(id)) &&
       !(operation.method === 'PUT' && patched.has(operation.path)) &&
-      // Models send no files.
+      // Models send no files, and take none away that they could not send back.
+      !('use' in operation && isOfFile(operation as AggregateOperation)) &&
       (operation.body === undefined || JSON_TYPE in operation.body),
   );
 };
+
+const isOfFile = ({ use: { does } }: AggregateOperation): boolean =>
+  does === 'putFile' || does === 'removeFile';
