@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Request } from 'express';
+import { STATUS_CODES } from '#edge/http/node-http.ts';
 import { requestIdOf } from '#edge/http/request-context.ts';
+import { traceparentOf } from '#edge/http/request-span.ts';
 import type { Json, JsonObject } from '#kernel/base/json.ts';
+import { HTTP_PROBLEMS } from '#kernel/base/rest/http-problem.ts';
+import { parseTraceparent } from '#kernel/base/traceparent.ts';
 import { type Answered, ask } from './ask.ts';
 import { BODY, VERSION } from './input-schemas.ts';
 import type { NextSteps } from './next-steps.ts';
@@ -11,11 +15,13 @@ type Call = {
   readonly tool: Tool;
   readonly given: JsonObject;
   /** A key of the client, by which a repeated call runs once. */
-  readonly key: string | undefined;
+  readonly key: Json | undefined;
   /** The trace that the agent is in. */
   readonly traceparent: string | undefined;
   readonly signal: AbortSignal;
 };
+
+export type Means = { readonly nextSteps: NextSteps; readonly headerBytesMax: number };
 
 export type Outcome = { readonly isRefused: boolean; readonly content: JsonObject };
 
@@ -23,29 +29,58 @@ export type Outcome = { readonly isRefused: boolean; readonly content: JsonObjec
 export const call = async (
   outer: Request,
   { tool, given, key, traceparent, signal }: Call,
-  nextSteps: NextSteps,
+  { nextSteps, headerBytesMax }: Means,
 ): Promise<Outcome> => {
+  const faults = [...faultsOf(tool, given), ...faultsOfKey(key)];
+  if (faults.length > 0) return { isRefused: true, content: refusalFor(faults) };
   const { method, answer } = tool.operation;
   const isWrite = method !== 'GET';
-  const answered = await ask(outer, {
-    ...{ method, path: pathOf(tool, given), body: bodyOf(tool, given), signal },
-    headers: {
-      Accept: 'application/json',
-      'X-Request-Id': requestIdOf(outer),
-      ...(traceparent !== undefined && { traceparent }),
-      ...(isWrite && { 'Idempotency-Key': key ?? randomUUID() }),
-      ...(isWrite && answer.kind === 'written' && { Prefer: 'return=representation' }),
-      ...(tool.places.takesVersion && {
-        'If-Match': typeof given[VERSION] === 'string' ? given[VERSION] : '*',
-      }),
-    },
-  });
+  const parent = parseTraceparent(traceparent) === undefined ? traceparentOf(outer) : traceparent;
+  const version = tool.places.takesVersion ? given[VERSION] : undefined;
+  const headers = {
+    Accept: 'application/json',
+    'X-Request-Id': requestIdOf(outer),
+    ...(parent !== undefined && { traceparent: parent }),
+    ...(isWrite && { 'Idempotency-Key': typeof key === 'string' ? key : randomUUID() }),
+    ...(isWrite && answer.kind === 'written' && { Prefer: 'return=representation' }),
+    ...(typeof version === 'string' && { 'If-Match': version }),
+  };
+  const asked = { method, path: pathOf(tool, given), body: bodyOf(tool, given), headers, signal };
+  const answered = await ask(outer, asked, { headerBytesMax });
   return answered.status >= REFUSED_FROM
-    ? { isRefused: true, content: jsonIn(answered) as JsonObject }
+    ? { isRefused: true, content: refusalIn(answered) }
     : { isRefused: false, content: shown(answered, nextSteps) };
 };
 
 const REFUSED_FROM = 400;
+
+type Fault = { readonly pointer: string; readonly detail: string };
+
+/** Those that a request could not carry to the operation, which refuses all others. */
+const faultsOf = ({ places }: Tool, given: JsonObject): readonly Fault[] => [
+  ...[...places.path].flatMap((name) =>
+    isSegment(given[name]) ? [] : [{ pointer: `/${name}`, detail: 'Give a number or a text, as it was read.' }],
+  ),
+  ...(!places.takesVersion || given[VERSION] === undefined || isHeader(given[VERSION])
+    ? []
+    : [{ pointer: `/${VERSION}`, detail: 'Give the text as it was read, or leave it out.' }]),
+];
+
+const faultsOfKey = (key: Json | undefined): readonly Fault[] =>
+  key === undefined || isHeader(key)
+    ? []
+    : [{ pointer: '/_meta/annals~1idempotency-key', detail: 'Give 1 to 255 visible ASCII characters.' }];
+
+const isSegment = (value: Json | undefined): boolean =>
+  typeof value === 'number' || (typeof value === 'string' && value !== '' && value.isWellFormed());
+
+const isHeader = (value: Json | undefined): boolean =>
+  typeof value === 'string' && /^[\x20-\x7e]+$/.test(value);
+
+const refusalFor = (errors: readonly Fault[]): JsonObject => {
+  const [status, title] = HTTP_PROBLEMS.invalid_request;
+  return { title, status, code: 'invalid_request', errors: [...errors] };
+};
 
 const pathOf = (tool: Tool, given: JsonObject): string => {
   const path = tool.operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
@@ -79,6 +114,15 @@ const bodyOf = (tool: Tool, given: JsonObject): JsonObject | undefined => {
 };
 
 const jsonIn = ({ text }: Answered): Json => (text === '' ? null : (JSON.parse(text) as Json));
+
+/** A request that Node itself refuses gets no problem. */
+const refusalIn = (answered: Answered): JsonObject => {
+  const { status } = answered;
+  const isJson = /json/.test(String(answered.headers['content-type'] ?? ''));
+  return isJson && answered.text !== ''
+    ? (jsonIn(answered) as JsonObject)
+    : { status, title: STATUS_CODES[status] ?? 'Refused' };
+};
 
 const shown = (answered: Answered, nextSteps: NextSteps): JsonObject => {
   const body = jsonIn(answered);

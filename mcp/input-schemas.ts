@@ -64,6 +64,7 @@ export const createInputSchemas = (components: Readonly<Record<string, JsonObjec
     const required = [
       ...named.flatMap(({ name, required: isRequired }) => (isRequired ? [name] : [])),
       ...(body !== undefined && isNeeded ? (isFlat ? form.required : [BODY]) : []),
+      ...(takesVersion && needsVersion(parameters) ? [VERSION] : []),
     ];
     return {
       inputSchema: withDefinitions(
@@ -91,6 +92,9 @@ const VERSION_SCHEMA: JsonObject = {
 /** A change of an item that exists. */
 const isChange = ({ method, path, answer }: RestOperation): boolean =>
   method !== 'GET' && path.includes('{') && (answer.status !== 201 || answer.isOfItem === true);
+
+const needsVersion = (parameters: Described['parameters']): boolean =>
+  parameters.some(({ name, required }) => name === 'If-Match' && required === true);
 
 type ObjectSchema = {
   readonly properties: Readonly<Record<string, JsonObject>>;

@@ -32,7 +32,7 @@ export const nextStepsBy = (tools: readonly Tool[]): NextSteps => {
 /** The arguments of a tool in a path; undefined if that is another’s. */
 export const argumentsOf = ({ places }: Tool, path: string): JsonObject | undefined => {
   const found = places.pattern.exec(path);
-  return found === null
+  return found === null || !isDecodable(path)
     ? undefined
     : Object.fromEntries(
         Object.entries(found.groups ?? {}).map(([name, text]) => [
@@ -40,4 +40,12 @@ export const argumentsOf = ({ places }: Tool, path: string): JsonObject | undefi
           /^[1-9]\d{0,15}$/.test(text) ? Number(text) : decodeURIComponent(text),
         ]),
       );
+};
+
+const isDecodable = (path: string): boolean => {
+  try {
+    return decodeURIComponent(path) !== undefined;
+  } catch {
+    return false;
+  }
 };

@@ -11,6 +11,7 @@ export const part: QueryPart = {
         ...config,
         domain,
         bodyBytesMax: config.limits.bodyBytesMax,
+        headerBytesMax: config.limits.headerBytesMax,
       }),
     );
     return { routes: Router({ strict: true }).all('/mcp', served) };

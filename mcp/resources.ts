@@ -1,7 +1,7 @@
 import { ProtocolError, ProtocolErrorCode, type Server } from '@modelcontextprotocol/server';
 import type { Request } from 'express';
-import { call } from './call.ts';
-import { argumentsOf, type NextSteps } from './next-steps.ts';
+import { call, type Means } from './call.ts';
+import { argumentsOf } from './next-steps.ts';
 import type { Tool } from './tools.ts';
 
 type Given = {
@@ -9,13 +9,13 @@ type Given = {
   readonly publicUrl: string;
   /** Those of the caller. */
   readonly tools: readonly Tool[];
-  readonly nextSteps: NextSteps;
+  readonly means: Means;
 };
 
 const TYPE = 'application/json';
 
 /** Items and lists under their addresses, as the tools read them. */
-export const addResources = (server: Server, { request, publicUrl, tools, nextSteps }: Given): void => {
+export const addResources = (server: Server, { request, publicUrl, tools, means }: Given): void => {
   const base = publicUrl.replace(/\/$/, '');
   const reads = tools.filter(({ operation: { method } }) => method === 'GET');
   const isOfItem = ({ operation: { path } }: Tool): boolean => path.includes('{');
@@ -37,7 +37,7 @@ export const addResources = (server: Server, { request, publicUrl, tools, nextSt
       const given = argumentsOf(tool, path);
       if (given === undefined) continue;
       const asked = { tool, given, key: undefined, traceparent: undefined, signal };
-      const { isRefused, content } = await call(request, asked, nextSteps);
+      const { isRefused, content } = await call(request, asked, means);
       if (isRefused) throw new ProtocolError(ProtocolErrorCode.InvalidParams, String(content.title));
       return { contents: [{ uri, mimeType: TYPE, text: JSON.stringify(content) }] };
     }

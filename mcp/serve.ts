@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import {
   createMcpHandler,
   type McpRequestContext,
@@ -17,7 +16,7 @@ import { callerOf } from '#edge/authenticate/authenticate.ts';
 import { refuseOtherMethods } from '#edge/http/answer-errors.ts';
 import { readJsonBody } from '#edge/http/json-body.ts';
 import { mayAsk } from '#edge/rest/admission.ts';
-import type { JsonObject } from '#kernel/base/json.ts';
+import type { Json, JsonObject } from '#kernel/base/json.ts';
 import { spaced } from '#kernel/base/names.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
@@ -29,7 +28,7 @@ import { nextStepsBy } from './next-steps.ts';
 import { addResources } from './resources.ts';
 import { type Tool, toolsOf } from './tools.ts';
 
-type Options = OpenApiOptions & { readonly bodyBytesMax: number };
+type Options = OpenApiOptions & { readonly bodyBytesMax: number; readonly headerBytesMax: number };
 
 /** `POST /mcp`: the tools of the caller, by the Model Context Protocol, without sessions. */
 export const serveTools = (options: Options): RequestHandler => {
@@ -51,7 +50,7 @@ export const serveTools = (options: Options): RequestHandler => {
     const gone = new AbortController();
     response.once('close', () => gone.abort());
     const asked = webRequest(request, gone.signal);
-    await send(await handler.fetch(asked, { authInfo, parsedBody: request.body }), response);
+    send(await handler.fetch(asked, { authInfo, parsedBody: request.body }), response, gone.signal);
   };
   return Router()
     .post('/mcp', ...readJsonBody(options.bodyBytesMax), answer)
@@ -59,14 +58,14 @@ export const serveTools = (options: Options): RequestHandler => {
 };
 
 const serverFor = (
-  { domain, publicUrl }: Options,
+  { domain, publicUrl, headerBytesMax }: Options,
   tools: readonly Tool[],
   { authInfo }: McpRequestContext,
 ): Server => {
   const request = authInfo?.extra?.request as ExpressRequest;
   const caller = callerOf(request);
   const own = tools.filter(({ operation }) => mayAsk(caller, operation));
-  const nextSteps = nextStepsBy(own);
+  const means = { nextSteps: nextStepsBy(own), headerBytesMax };
   const server = new Server(
     { name: 'annals', title: domain.name, version: packageJson.version, websiteUrl: publicUrl },
     { capabilities: { tools: {}, resources: {} }, instructions: instructionsOf(domain) },
@@ -86,15 +85,15 @@ const serverFor = (
       );
     const given = (params.arguments ?? {}) as JsonObject;
     const meta = mcpReq._meta ?? {};
-    const asked = { tool, given, key: textIn(meta[KEY]), traceparent: textIn(meta.traceparent) };
-    const { isRefused, content } = await call(request, { ...asked, signal: mcpReq.signal }, nextSteps);
+    const asked = { tool, given, key: meta[KEY] as Json | undefined, traceparent: textIn(meta.traceparent) };
+    const { isRefused, content } = await call(request, { ...asked, signal: mcpReq.signal }, means);
     return {
       content: [{ type: 'text', text: JSON.stringify(content) }],
       structuredContent: content,
       ...(isRefused && { isError: true }),
     };
   });
-  addResources(server, { request, publicUrl, tools: own, nextSteps });
+  addResources(server, { request, publicUrl, tools: own, means });
   return server;
 };
 
@@ -136,14 +135,12 @@ const webRequest = ({ headers }: ExpressRequest, signal: AbortSignal): Request =
 /** They are about the body or the connection, or a secret. */
 const KEPT_BACK = new Set(['authorization', 'connection', 'content-length', 'transfer-encoding']);
 
-const send = async (answer: Response, response: ExpressResponse): Promise<void> => {
+const send = (answer: Response, response: ExpressResponse, signal: AbortSignal): void => {
   response.status(answer.status).set('Cache-Control', 'no-store');
   for (const [name, value] of answer.headers) if (name !== 'connection') response.setHeader(name, value);
   if (answer.body === null) return void response.end();
-  try {
-    // A client that leaves also cancels the call.
-    await pipeline(Readable.fromWeb(answer.body as never), response);
-  } catch (error) {
-    if (!response.destroyed) throw error;
-  }
+  // A client that leaves also cancels the call. A `pipeline` would add more listeners than Node expects.
+  Readable.fromWeb(answer.body as never, { signal })
+    .on('error', () => response.destroy())
+    .pipe(response);
 };

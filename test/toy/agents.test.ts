@@ -17,7 +17,7 @@ describe('an agent of a user', () => {
     expect(names).toEqual(
       expect.arrayContaining(['createClaim', 'submitClaim', 'listClaims', 'getMe', 'listEvents']),
     );
-    expect(names.filter((name) => /Order|^put|^replace|Client/.test(name))).toEqual([]);
+    expect(names.filter((name) => /Order|^put|^replace|^remove.*(File|Receipt)|Client/.test(name))).toEqual([]);
     expect(tools.find(({ name }) => name === 'createClaim')).toEqual({
       name: 'createClaim',
       title: 'Draft a claim',
@@ -79,6 +79,16 @@ describe('an agent of a user', () => {
       code: 'claim_not_found',
     });
     expect(await agent.call('getClaim', { claimId: '../teams' })).toMatchObject({ isError: true });
+    for (const args of [{}, { claimId: '' }, { claimId: '\ud800' }, { claimId: null }])
+      expect(await agent.call('getClaim', args)).toMatchObject({
+        isError: true,
+        errors: [{ pointer: '/claimId' }],
+      });
+    expect(await agent.call('listClaims', { after: 'x'.repeat(100_000) })).toMatchObject({
+      isError: true,
+      status: 431,
+      title: expect.any(String),
+    });
     expect(await agent.call('listClaims', { nonsense: 1 })).toMatchObject({ isError: true });
     await expect(agent.call('payClaim', { claimId: claim.item.id })).rejects.toThrow('no tool payClaim');
     await expect(agent.call('approveClaim', { claimId: claim.item.id })).rejects.toThrow(
@@ -96,7 +106,19 @@ describe('an agent of a user', () => {
       isError: true,
       code: 'version_mismatch',
     });
-    expect(await agent.call('getClaim', { claimId })).toMatchObject({ item: { purpose: 'Metz' } });
+    for (const etag of [5, null, '', 'a\r\nb', '\u2713'])
+      expect(await agent.call('editClaim', { claimId, purpose: 'Nancy', etag })).toMatchObject({
+        isError: true,
+        errors: [{ pointer: '/etag' }],
+      });
+    const meta = { 'annals/idempotency-key': 'a\nb', traceparent: 'x\ny' };
+    expect(await agent.call('editClaim', { claimId, purpose: 'Nancy' }, meta)).toMatchObject({
+      isError: true,
+      code: 'invalid_request',
+    });
+    expect(await agent.call('getClaim', { claimId }, { traceparent: 'x\ny' })).toMatchObject({
+      item: { purpose: 'Metz' },
+    });
     expect(await agent.call('deleteClaim', { claimId })).toMatchObject({ isError: false });
   });
 
@@ -127,6 +149,7 @@ describe('an agent of a user', () => {
     for (const absent of [
       `${installation.url}/claims/1`,
       `${installation.url}/nothing`,
+      `${installation.url}/claims/%`,
       'https://elsewhere/claims/1',
     ])
       await expect(agent.client.readResource({ uri: absent })).rejects.toThrow();
