@@ -131,7 +131,7 @@ const shown = (answered: Answered, nextSteps: NextSteps): JsonObject => {
     return { items: body.map((item) => nextSteps(item)), ...(more !== undefined && { more }) };
   }
   const { etag } = answered.headers;
-  return body === null ? { done: true } : { item: nextSteps(body), ...(etag !== undefined && { etag }) };
+  return body === null ? { done: true } : { ...nextSteps(body), ...(etag !== undefined && { etag }) };
 };
 
 /** The arguments that ask for the next page, beside the same others. */

@@ -104,7 +104,7 @@ const instructionsOf = (domain: Domain): string =>
   `
 Each tool is an operation that the signed-in user may use, and each change is recorded with the user and this client.
 Read an item before you change it, and send its \`etag\` with the change: if it has changed since, nothing happens.
-\`next\` of an item has the tools that the user may use on it now, with their arguments. \`more\` of a list has the argument for the next page.
+\`next\` beside an item has the tools that the user may use on it now, with their arguments. Each entry of a list is such an item, with its \`next\`. \`more\` of a list has the argument for the next page.
 A refusal says in \`title\` and \`detail\` what is wrong, and in \`errors\` which argument: correct it, or tell the user. Do not look for another way around a right that the user lacks.
 
 ${Object.values(domain.kinds)

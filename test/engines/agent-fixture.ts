@@ -32,8 +32,9 @@ export const test = base
 
 export type Answer = {
   readonly isError: boolean;
-  readonly item: Readonly<Record<string, unknown>> & { readonly id: number; readonly next: object };
-  readonly items: readonly Answer['item'][];
+  readonly item: Readonly<Record<string, unknown>> & { readonly id: number };
+  readonly next: Readonly<Record<string, { readonly tool: string; readonly arguments: object }>>;
+  readonly items: readonly Pick<Answer, 'item' | 'next'>[];
   readonly etag: string;
   readonly code: string;
   readonly detail: string;
