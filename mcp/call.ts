@@ -59,7 +59,9 @@ type Fault = { readonly pointer: string; readonly detail: string };
 /** Those that a request could not carry to the operation, which refuses all others. */
 const faultsOf = ({ places }: Tool, given: JsonObject): readonly Fault[] => [
   ...[...places.path].flatMap((name) =>
-    isSegment(given[name]) ? [] : [{ pointer: `/${name}`, detail: 'Give a number or a text, as it was read.' }],
+    isSegment(given[name])
+      ? []
+      : [{ pointer: `/${name}`, detail: 'Give a number or a text, as it was read.' }],
   ),
   ...(!places.takesVersion || given[VERSION] === undefined || isHeader(given[VERSION])
     ? []
