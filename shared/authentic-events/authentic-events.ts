@@ -1,15 +1,16 @@
 import type { LogIdentity, Position } from '#kernel/base/brands.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Clock } from '#shared/clock/clock.ts';
-import { migrate } from '#shared/database/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import type { Log } from '#shared/log.ts';
 import { NotReady } from '#shared/not-ready.ts';
 import { type AuthenticLog, KeptLog, type RefusedEvent, UPGRADED_WITHIN_MS } from './authentic-log.ts';
+import { combined, isSame } from './combine-statements.ts';
 import { createEventMac } from './event-mac.ts';
-import { hasFile, readFileIn, readRow, type Statement, writeFileIn, writeRow } from './statement.ts';
+import { keepStatement } from './keep-statement.ts';
+import { hasFile, readFileIn, readRow, type Statement } from './statement.ts';
 
 /** A log that is being opened. */
 export type OpenedLog = {
@@ -112,8 +113,9 @@ class Authenticity {
 
   async #look(log: KeptLog): Promise<void> {
     const { pool, isReader = false } = this.#dependencies;
-    const found = await readRow(pool, this.#authenticating);
-    if (found !== undefined && found.n > log.statement.n) log.statement = await this.#keep(found);
+    const row = await readRow(pool, this.#authenticating);
+    if (row !== undefined) log.statement = combined(row, log.statement);
+    if (!isReader && !isSame(row, log.statement)) await this.#writeBack(log);
     if (log.statement.epochs.length > 0 || isReader || !(await this.#isUpgraded(log.statement))) return;
     const { statement } = log;
     const { identity: scope, head } = this.#opened;
@@ -125,18 +127,27 @@ class Authenticity {
     );
   }
 
+  /** Processes combine all that they have read, so a row that says less is none of theirs. */
+  async #writeBack(log: KeptLog): Promise<void> {
+    this.#dependencies.log.error(
+      { log: log.statement.log },
+      'Somebody has removed or changed the row of public.authentic_events, which says since when the events of the log are authentic, or the database was restored to an earlier time. It is written again.',
+    );
+    log.statement = await this.#keep(log.statement);
+  }
+
   async #isUpgraded({ since }: Statement): Promise<boolean> {
     const nowMs = this.#dependencies.clock.nowMs();
     if (nowMs < Date.parse(since) + UPGRADED_WITHIN_MS) return false;
     return !(await this.#opened.hasBareWithin(STILL_MS));
   }
 
-  /** The statement about this log with the highest number, or its first one. */
+  /** All that is said about this log, or its first statement. */
   async #find(): Promise<Statement> {
     const { pool, auditDir } = this.#dependencies;
     const row = await readRow(pool, this.#authenticating);
     const file = auditDir === undefined ? undefined : await readFileIn(auditDir, this.#authenticating);
-    const found = row !== undefined && row.n >= (file?.n ?? 0) ? row : file;
+    const found = row && file ? combined(row, file) : (row ?? file);
     if (found === undefined) return this.#begin();
     const head = await this.#opened.head();
     // A log that was restored to an earlier time: its new events need a MAC too.
@@ -146,36 +157,26 @@ class Authenticity {
   }
 
   async #begin(): Promise<Statement> {
-    const { clock, auditDir, mayBegin = false, mayBeginAnew = false } = this.#dependencies;
+    const { clock, auditDir, isReader, mayBegin = false, mayBeginAnew = false } = this.#dependencies;
     const { identity: log, head, hasMacs } = this.#opened;
     const at = await head();
     const isAnew = at === START || mayBeginAnew;
     if (!isAnew && ((auditDir !== undefined && (await hasFile(auditDir))) || (await hasMacs())))
       throw new StartRefused(UNKNOWN_SINCE);
+    if (!isAnew && !isReader)
+      this.#dependencies.log.warn(
+        { log, after: at },
+        'Neither the database nor AUDIT_DIR says since when the events of the log are authentic, and none has a MAC: an upgrade from an earlier release begins. If there was none, somebody has removed what they said: docs/runbooks.md, “Events that no command wrote”.',
+      );
     const epochs = isAnew ? [{ scope: log, from: at }] : [];
     const since = new Date(clock.nowMs()).toISOString();
     return this.#keep({ v: 1, n: 1, log, since, epochs, decided: {} }, isAnew && (mayBegin || mayBeginAnew));
   }
 
-  /** Writes it wherever it is missing, and returns it. */
   async #keep(found: Statement, isBegun = false): Promise<Statement> {
-    const { pool, auditDir, isReader = false, log } = this.#dependencies;
+    const { isReader = false } = this.#dependencies;
     if (isReader && !isBegun) return found;
-    await migrate(pool, 'authentic-events', new URL('./', import.meta.url));
-    await writeRow(pool, found, this.#authenticating);
-    // Another process may have been faster.
-    const row = (await readRow(pool, this.#authenticating)) ?? found;
-    if (auditDir !== undefined) {
-      const file = await readFileIn(auditDir, this.#authenticating);
-      if ((file?.n ?? 0) < row.n)
-        await writeFileIn(auditDir, row, this.#authenticating).catch((err: unknown) =>
-          log.warn(
-            { err },
-            `It cannot be noted in ${auditDir} since when the events of the log are authentic.`,
-          ),
-        );
-    }
-    return row;
+    return keepStatement(this.#dependencies, found, this.#authenticating);
   }
 
   #report(event: RefusedEvent): void {

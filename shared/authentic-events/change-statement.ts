@@ -1,6 +1,7 @@
 import type { LogIdentity, Position } from '#kernel/base/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
+import { combined } from './combine-statements.ts';
 import { createEventMac } from './event-mac.ts';
 import { type Decision, readFileIn, readRow, type Statement, writeFileIn, writeRow } from './statement.ts';
 
@@ -17,13 +18,12 @@ const find = async (
   const authenticating = { log, mac: createEventMac(masterKey) };
   const row = await readRow(pool as Pool, authenticating);
   const file = await readFileIn(auditDir, authenticating);
-  return row !== undefined && row.n >= (file?.n ?? 0) ? row : file;
+  return row && file ? combined(row, file) : (row ?? file);
 };
 
 const write = async ({ pool, masterKey, auditDir }: Changing, written: Statement): Promise<void> => {
   const authenticating = { log: written.log, mac: createEventMac(masterKey) };
-  await writeRow(pool, written, authenticating);
-  await writeFileIn(auditDir, written, authenticating);
+  await writeFileIn(auditDir, await writeRow(pool, written, authenticating), authenticating);
 };
 
 /** Adds decisions about events, by their ids. Running processes read them within a minute. */

@@ -8,12 +8,13 @@ import { timestamp } from '#kernel/base/values.ts';
 import { isUndefinedTable } from '#shared/database/failures.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { makeFolder } from '#shared/folder.ts';
+import { combined, isSame } from './combine-statements.ts';
 import type { EventMac } from './event-mac.ts';
 
 /** From which event on the events of a log need a MAC. Only a process with the master key can make one that counts. */
 export type Statement = {
   readonly v: 1;
-  /** Of two statements about a log, that with the higher number counts, wherever it is. */
+  /** Grows with each change. */
   readonly n: number;
   readonly log: LogIdentity;
   /** When the first process of a release with MACs started. */
@@ -48,7 +49,7 @@ const statement = z.object({
   ),
 }) as unknown as z.ZodType<Statement>;
 
-type Authenticating = { readonly log: LogIdentity; readonly mac: Pick<EventMac, 'ofStatement'> };
+export type Authenticating = { readonly log: LogIdentity; readonly mac: Pick<EventMac, 'ofStatement'> };
 type Stored = { readonly statement: string; readonly mac: string };
 
 /** Undefined if it is not about this log, or was not written by a process with the master key. */
@@ -79,25 +80,22 @@ export const readRow = async (
   }
 };
 
-/** Keeps a row that another process has written meanwhile, unless its number is lower or it does not count. */
+/** Adds it to what the row says, and returns that. */
 export const writeRow = async (
   pool: Pick<Pool | Connection, 'query'>,
   written: Statement,
   authenticating: Authenticating,
-): Promise<void> => {
-  const { statement: text, mac } = closed(written, authenticating);
-  const { rows } = await pool.query<Stored>(
-    `insert into public.authentic_events (of_log, statement, mac) values ($1, $2, decode($3, 'hex')) on conflict (of_log) do nothing
-     returning statement, encode(mac, 'hex') as mac`,
-    [written.log, text, mac],
-  );
-  if (rows.length > 0) return;
+): Promise<Statement> => {
   const found = await readRow(pool as Pool, authenticating);
-  if (found !== undefined && found.n >= written.n) return;
+  const both = found === undefined ? written : combined(found, written);
+  if (isSame(found, both)) return both;
+  const { statement: text, mac } = closed(both, authenticating);
   await pool.query(
-    `update public.authentic_events set statement = $2, mac = decode($3, 'hex') where of_log = $1`,
+    `insert into public.authentic_events (of_log, statement, mac) values ($1, $2, decode($3, 'hex'))
+     on conflict (of_log) do update set statement = excluded.statement, mac = excluded.mac`,
     [written.log, text, mac],
   );
+  return both;
 };
 
 const PREFIX = 'authentic-events-';
