@@ -101,7 +101,12 @@ test.for([
     TWO,
     'Not enough witnesses of the policy have cosigned: w1.',
   ],
-  ['one without a time', (head: string) => TIMELESS.cosigned(head), `${TIMELESS.line}\nquorum w5\n`, 'cosigned: none.'],
+  [
+    'one without a time',
+    (head: string) => TIMELESS.cosigned(head),
+    `${TIMELESS.line}\nquorum w5\n`,
+    'cosigned: none.',
+  ],
   ['none', () => '', TWO, 'Not enough witnesses of the policy have cosigned: none.'],
   [
     'a foreign one',

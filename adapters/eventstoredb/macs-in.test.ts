@@ -7,7 +7,9 @@ const { metadata: bare } = ourEvent();
 const authentic = { ...bare, mac: '0'.repeat(32) };
 
 /** Whether the upgrade must wait, after a look at three records at most, the newest first, by their ages. */
-const waitsAfter = (...records: readonly (readonly [agoMs: number, metadata: unknown])[]): boolean => {
+const waitsAfter = (
+  ...records: readonly (readonly [agoMs: number, metadata: Record<string, unknown> | undefined])[]
+): boolean => {
   const look = new LookBack({ sinceMs: NOW_MS - 1_000, countMax: 3 });
   for (const [agoMs, metadata] of records)
     if (!look.add({ created: new Date(NOW_MS - agoMs), metadata }, true)) break;
@@ -27,5 +29,5 @@ test('an upgrade does not wait if there are no more records', () => {
 test('an upgrade waits for a late event of ours without a MAC, and for no other record', () => {
   expect(waitsAfter([0, authentic], [1, bare])).toBe(true);
   expect(waitsAfter([0, authentic], [2_000, bare])).toBe(false);
-  expect(waitsAfter([0, { n: 1 }], [1, null])).toBe(false);
+  expect(waitsAfter([0, { n: 1 }], [1, undefined])).toBe(false);
 });

@@ -150,10 +150,11 @@ class Authenticity {
     const found = row && file ? combined(row, file) : (row ?? file);
     if (found === undefined) return this.#begin();
     const head = await this.#opened.head();
-    // A log that was restored to an earlier time: its new events need a MAC too.
     if (!found.epochs.some(({ from }) => from > head)) return this.#keep(found);
+    // A log that was restored to an earlier time: its new events need a MAC too. It is written at the first look, and
+    // not now: a start on an older copy of the log is refused in a moment, and must not change what counts.
     const epochs = found.epochs.map(({ scope, from }) => ({ scope, from: Math.min(from, head) as Position }));
-    return this.#keep({ ...found, n: found.n + 1, epochs });
+    return { ...found, n: found.n + 1, epochs };
   }
 
   async #begin(): Promise<Statement> {

@@ -1,7 +1,7 @@
-import { migrate } from '#shared/database/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Log } from '#shared/log.ts';
 import { combined, isSame } from './combine-statements.ts';
+import { migrateAuthenticEvents } from './migrate.ts';
 import { type Authenticating, readFileIn, type Statement, writeFileIn, writeRow } from './statement.ts';
 
 type Keeping = {
@@ -16,7 +16,7 @@ export const keepStatement = async (
   kept: Statement,
   authenticating: Authenticating,
 ): Promise<Statement> => {
-  await migrate(pool, 'authentic-events', new URL('./', import.meta.url));
+  await migrateAuthenticEvents(pool);
   const row = await writeRow(pool, kept, authenticating);
   if (auditDir === undefined) return row;
   const file = await readFileIn(auditDir, authenticating);
