@@ -32,7 +32,7 @@ export const nextStepsBy = (tools: readonly Tool[]): NextSteps => {
 const queryOf = (tool: Tool, query: URLSearchParams): JsonObject =>
   Object.fromEntries(
     [...query].flatMap(([name, text]) =>
-      tool.places.query.has(name) ? [[name, valueOf(tool, name, text)]] : [],
+      tool.places.query.has(name) ? [[name, argumentIn(tool, name, text)]] : [],
     ),
   );
 
@@ -44,7 +44,7 @@ export const argumentsOf = (tool: Tool, path: string): JsonObject | undefined =>
     : Object.fromEntries(
         Object.entries(found.groups ?? {}).map(([name, text]) => [
           name,
-          valueOf(tool, name, decodeURIComponent(text)),
+          argumentIn(tool, name, decodeURIComponent(text)),
         ]),
       );
 };
@@ -52,7 +52,7 @@ export const argumentsOf = (tool: Tool, path: string): JsonObject | undefined =>
 /** A longer number would not be exact. */
 const NUMBER = /^[1-9]\d{0,14}$/;
 
-const valueOf = ({ inputSchema }: Tool, name: string, text: string): Json =>
+const argumentIn = ({ inputSchema }: Tool, name: string, text: string): Json =>
   NUMBER.test(text) && isNumber(inputSchema, (inputSchema.properties as Schemas)[name]) ? Number(text) : text;
 
 type Schemas = Readonly<Record<string, JsonObject | undefined>>;

@@ -155,11 +155,8 @@ describeInChromium('the page that checks proofs', () => {
       ['item.jsonl', await itemProof()],
       ['event.tlog-proof', await log.prove(3, signer)],
     ] as const;
-    await page
-      .getByLabel('Proof file')
-      .setInputFiles(
-        files.map(([name, text]) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(text) })),
-      );
+    const chosen = files.map(([name, text]) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(text) }));
+    await page.getByLabel('Proof file').setInputFiles(chosen);
     await page.getByText('item.jsonl is the proof.').waitFor();
     expect(await page.locator('#taken').textContent()).toBe(
       'keys.txt was not taken, because there is a key already. head was not taken, because there is a kept checkpoint already. item.jsonl is the proof. event.tlog-proof was not taken, because there is a proof already.',

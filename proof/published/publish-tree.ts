@@ -64,7 +64,7 @@ export const publishTreeTo = ({ files, pool, masterKey, log }: Dependencies) => 
     const from = published?.size ?? 0;
     const sizes = await Promise.all(notes.map(sizeIn));
     const newer = sizes.findIndex((size) => size !== undefined && size > from);
-    const at = newer >= 0 ? newer : sizes.findIndex((size) => size === from);
+    const at = newer >= 0 ? newer : sizes.indexOf(from);
     const [note, size] = [notes[at], sizes[at]];
     // Another process, which builds the chain since, has published more.
     if (note === undefined || size === undefined) return;

@@ -7,10 +7,9 @@ import type { MasterKey } from '#shared/keys/master-key.ts';
 import type { Log } from '#shared/log.ts';
 import { NotReady } from '#shared/not-ready.ts';
 import { type AuthenticLog, KeptLog, type RefusedEvent, UPGRADED_WITHIN_MS } from './authentic-log.ts';
-import { combined, isSame } from './combine-statements.ts';
 import { createEventMac } from './event-mac.ts';
 import { keepStatement } from './keep-statement.ts';
-import { hasFile, readFileIn, readRow, type Statement } from './statement.ts';
+import { combined, hasFile, isSame, readFileIn, readRow, type Statement } from './statement.ts';
 
 /** A log that is being opened. */
 export type OpenedLog = {

@@ -1,9 +1,16 @@
 import type { LogIdentity, Position } from '#kernel/base/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
-import { combined } from './combine-statements.ts';
 import { createEventMac } from './event-mac.ts';
-import { type Decision, readFileIn, readRow, type Statement, writeFileIn, writeRow } from './statement.ts';
+import {
+  combined,
+  type Decision,
+  readFileIn,
+  readRow,
+  type Statement,
+  writeFileIn,
+  writeRow,
+} from './statement.ts';
 
 type Changing = {
   readonly pool: Pick<Pool | Connection, 'query'>;

@@ -1,8 +1,15 @@
 import type { Pool } from '#shared/database/pool.ts';
 import type { Log } from '#shared/log.ts';
-import { combined, isSame } from './combine-statements.ts';
 import { migrateAuthenticEvents } from './migrate.ts';
-import { type Authenticating, readFileIn, type Statement, writeFileIn, writeRow } from './statement.ts';
+import {
+  type Authenticating,
+  combined,
+  isSame,
+  readFileIn,
+  type Statement,
+  writeFileIn,
+  writeRow,
+} from './statement.ts';
 
 type Keeping = {
   readonly pool: Pool;

@@ -1,6 +1,7 @@
 import { open, readdir, readFile, rename } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import type { LogIdentity, Position } from '#kernel/base/brands.ts';
 import { position } from '#kernel/base/events/fields.ts';
@@ -8,7 +9,6 @@ import { timestamp } from '#kernel/base/values.ts';
 import { isUndefinedTable } from '#shared/database/failures.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { makeFolder } from '#shared/folder.ts';
-import { combined, isSame } from './combine-statements.ts';
 import type { EventMac } from './event-mac.ts';
 
 /** From which event on the events of a log need a MAC. Only a process with the master key can make one that counts. */
@@ -149,3 +149,35 @@ export const hasFile = async (auditDir: string): Promise<boolean> => {
   });
   return names.some((name) => name.startsWith(PREFIX) && name.endsWith('.json'));
 };
+
+/**
+ * Combines two statements about a log. Since when events need a MAC is only ever said more strictly, so no statement
+ * of a process that did not know the other one takes that back. Of two decisions about an event, that of the higher
+ * number counts.
+ */
+export const combined = (one: Statement, other: Statement): Statement => {
+  const [lower, higher] = one.n < other.n ? [one, other] : [other, one];
+  return {
+    ...higher,
+    since: one.since < other.since ? one.since : other.since,
+    epochs: strictness(lower) < strictness(higher) ? lower.epochs : higher.epochs,
+    decided: decidedBy(lower, higher),
+  };
+};
+
+export const isSame = (one: Statement | undefined, other: Statement): boolean =>
+  isDeepStrictEqual(one, other);
+
+/** The position after which events need a MAC. */
+const strictness = ({ epochs }: Statement): number => Math.min(...epochs.map(({ from }) => from));
+
+const decidedBy = (lower: Statement, higher: Statement): Statement['decided'] => {
+  const decided = { ...lower.decided, ...higher.decided };
+  if (lower.n < higher.n) return decided;
+  for (const [id, decision] of Object.entries(lower.decided))
+    if (order(decision) > order(decided[id] ?? decision)) decided[id] = decision;
+  return decided;
+};
+
+/** Of two decisions with the same number, every process takes the same one, and a rejection before the others. */
+const order = ({ is, digest }: Decision): string => `${is} ${digest}`;

@@ -57,7 +57,7 @@ test('a MAC is found wherever it is', async ({ log, place }) => {
 const HOUR_MS = 3_600_000;
 const OURS = JSON.stringify(ourEvent().metadata);
 
-/** What the newest events without MACs are; all others are authentic, and as old as said. */
+/** The newest events without MACs; all others are authentic, and as old as said. */
 const cases: readonly (readonly [name: string, its: Partial<Look>])[] = [
   ['an event of ours is late', { is: true }],
   ['an event of ours is late, before 25,000 with MACs', { bareAt: 25_000, is: true }],
