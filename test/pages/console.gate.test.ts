@@ -45,6 +45,16 @@ const test = base
         values ('end', 'comment-4001', gen_random_uuid(), '{}', 'No key.', 3, now(), now()) on conflict do nothing`),
         ),
   )
+  /** Nobody has caused it, so verification would find it. */
+  .extend(
+    'forgetConsequence',
+    { scope: 'file' },
+    ({ installation }) =>
+      () =>
+        inDatabase(installation.settings.DATABASE_URL ?? '', (client) =>
+          client.query(`delete from process_manager.parked where stream = 'comment-4001'`),
+        ),
+  )
   .extend('openOn', { scope: 'file' }, ({ openWindow }) => async (device) => {
     const window = await openWindow(device);
     const { page, complaints } = window;
@@ -162,8 +172,10 @@ describeInChromium('the console in Chromium', () => {
     });
 
     test('everything is verified at the press of a button', async ({
+      forgetConsequence,
       window: { page, heading, go, press, look },
     }) => {
+      await forgetConsequence();
       await go('Proof');
       await page.getByText('Last verified position').waitFor();
       await look('proof');
