@@ -5,7 +5,6 @@ import { computeDigest, readKeptDigest } from '#shared/projection/kept-digest.ts
 import type { ChainReport } from '../../proof/chain/findings.ts';
 import { beginChainCheck } from '../../proof/chain/verify-chain.ts';
 import { readChainEnd } from '../../proof/stored/blocks.ts';
-import { readWatched } from '../../proof/stored/watch.ts';
 import { until } from '../../testing/until.ts';
 import type { CommandDatabase, CommandSide } from './command-side.ts';
 import { tables } from './tables.ts';
@@ -35,6 +34,10 @@ export const expectProven = async ({
   const report = await checking.end({ isWhole: true });
   expect(report.findings).toEqual([]);
   expect((await readKeptDigest(pool))?.digests).toEqual(await computeDigest(pool, tables, 'read_model'));
-  expect(await readWatched(pool)).toMatchObject({ differences: 0 });
+  // The trigger by which a test records the moves of followers is none of ours.
+  const { rows } = await pool.query(
+    `select * from audit.watch_difference where not (kind = 'schema_extra' and fields::text like '%record_move%')`,
+  );
+  expect(rows).toEqual([]);
   return report;
 };

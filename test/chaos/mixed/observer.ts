@@ -14,7 +14,7 @@ import { until } from '../../../testing/until.ts';
 import { readLedger, readProgress } from '../webhook-ledger.ts';
 import type { CheckpointMove, History, LedgerEntry } from './history.ts';
 import type { Site } from './site.ts';
-import { readMoves, recordMoves } from './watch.ts';
+import { readMoves, recordMoves, stopRecording } from './watch.ts';
 
 /** An observer with direct connections to the engines, independent of the roles. */
 type Observer = AsyncDisposable & {
@@ -66,7 +66,10 @@ export const openObserver = async ({ engines, settings }: Site): Promise<Observe
     },
     ledger: (webhookId) => readLedger(pool, webhookId),
     moves: () => readMoves(pool),
-    prove: () => prove(settings),
+    async prove() {
+      await stopRecording(pool);
+      return prove(settings);
+    },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };

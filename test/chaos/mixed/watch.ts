@@ -22,6 +22,10 @@ export const recordMoves = (pool: Pool): Promise<unknown> =>
       end $$;
     create trigger record_move after insert or update of position on public.follower_checkpoint for each row execute function public.record_move()`);
 
+/** Before everything is verified: a trigger on our tables that is none of ours is a finding. */
+export const stopRecording = (pool: Pool): Promise<unknown> =>
+  pool.query('drop function if exists public.record_move() cascade');
+
 export const readMoves = async (pool: Pool): Promise<readonly CheckpointMove[]> => {
   const { rows } = await pool.query<CheckpointMove>(
     `select follower, came_from::float8 as "from", went_to::float8 as "to", projected::float8 as projected from public.checkpoint_move order by n`,
