@@ -1,3 +1,4 @@
+import { writeConsistency } from '../tree/consistency-file.ts';
 import { cosignatureIn, type WitnessKey, witnessKeyIdOf } from '../tree/cosignature.ts';
 import { type Note, parseNote, writeSignature } from '../tree/note.ts';
 import { parseTreeHead } from '../tree/tree-head.ts';
@@ -33,7 +34,7 @@ const SKEW_MAX_MS = 600_000;
 
 export const askWitness = async (asked: Asked): Promise<WitnessAnswer> => {
   const { url, old, proof, note, timeoutMs = TIMEOUT_MS, signal } = asked;
-  const body = [`old ${old}`, ...proof.map((hash) => hash.toString('base64')), '', note].join('\n');
+  const body = writeConsistency(old, proof, note);
   const limits = { timeoutMs, bytesMax: BYTES_MAX, signal };
   try {
     return readReply(await post(`${url}/add-checkpoint`, { type: 'text/plain', body, ...limits }), asked);
