@@ -134,7 +134,8 @@ type OwnNames = { readonly tables: readonly string[]; readonly schemas: readonly
 /** Paths of migrations begin here. */
 export const MIGRATIONS_ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const MIGRATIONS = '*/**/[0-9][0-9][0-9][0-9]-*.sql';
-const LEFT_OUT = /(?:^|\/)(?:node_modules|test|bench)$/;
+/** `dist` has the package, once it was built here, with a copy of each. */
+const LEFT_OUT = /(?:^|\/)(?:node_modules|test|bench|dist)$/;
 
 /** The migrations of all components, or of those below a folder, by their paths from the root. */
 export const listMigrations = async (folder = '.'): Promise<readonly string[]> => {
