@@ -1,12 +1,12 @@
-import { hash as hashOf } from 'node:crypto';
+import { sha256 } from './sha256.ts';
 
 /** The head of a chain of no events. The text is storage: another text is another chain. */
-export const GENESIS: Buffer = hashOf('sha256', 'annals chain 1', 'buffer');
+export const GENESIS: Buffer = sha256('annals chain 1');
 
 export const HASH_BYTES = 32;
 
 /** The hash of an event, given its canonical form. */
-export const hashOfCanonical = (form: string): Buffer => hashOf('sha256', form, 'buffer');
+export const hashOfCanonical = (form: string): Buffer => sha256(form);
 
 /**
  * The head after one more event, whose hash is that of its canonical form. Every event of the log counts, in
@@ -14,11 +14,10 @@ export const hashOfCanonical = (form: string): Buffer => hashOf('sha256', form, 
  */
 export const extend = (head: Uint8Array, hash: Uint8Array): Buffer => {
   // A damaged block may end within a hash.
-  if (head.length + hash.length !== both.length)
-    return hashOf('sha256', Buffer.concat([head, hash]), 'buffer');
+  if (head.length + hash.length !== both.length) return sha256(Buffer.concat([head, hash]));
   both.set(head);
   both.set(hash, head.length);
-  return hashOf('sha256', both, 'buffer');
+  return sha256(both);
 };
 
 /** One buffer for all calls, because none waits in between. */

@@ -1,21 +1,21 @@
-import { hash } from 'node:crypto';
 import { HASH_BYTES } from '../stored/chain.ts';
+import { sha256 } from '../stored/sha256.ts';
 
 /** The hashes of RFC 6962, which RFC 9162 keeps: leaves and nodes are told apart by their first byte. */
 const LEAF = Buffer.of(0);
 const NODE = Buffer.of(1);
 
-export const leafHash = (entry: Uint8Array): Buffer => hash('sha256', Buffer.concat([LEAF, entry]), 'buffer');
+export const leafHash = (entry: Uint8Array): Buffer => sha256(Buffer.concat([LEAF, entry]));
 
 /** The entry of the log for an event: nobody who reads it can guess the event and compare. */
 export const saltedEntry = (salt: Uint8Array, hashOfEvent: Uint8Array): Buffer =>
-  hash('sha256', Buffer.concat([salt, hashOfEvent]), 'buffer');
+  sha256(Buffer.concat([salt, hashOfEvent]));
 
 export const nodeHash = (left: Uint8Array, right: Uint8Array): Buffer =>
-  hash('sha256', Buffer.concat([NODE, left, right]), 'buffer');
+  sha256(Buffer.concat([NODE, left, right]));
 
 /** The root of a tree of no leaves. */
-export const EMPTY_ROOT: Buffer = hash('sha256', '', 'buffer');
+export const EMPTY_ROOT: Buffer = sha256('');
 
 /** The hashes that follow each other without separators. */
 export const split = (hashes: Buffer): readonly Buffer[] =>

@@ -3,7 +3,8 @@
 class Bytes extends Uint8Array {
   override toString(encoding = 'utf8'): string {
     if (encoding === 'hex') return Array.from(this, (byte) => byte.toString(16).padStart(2, '0')).join('');
-    if (encoding === 'base64') return btoa(Array.from(this, (byte) => String.fromCharCode(byte)).join(''));
+    if (encoding === 'binary') return Array.from(this, (byte) => String.fromCharCode(byte)).join('');
+    if (encoding === 'base64') return btoa(this.toString('binary'));
     if (encoding === 'base64url')
       return this.toString('base64').replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
     return new TextDecoder('utf-8', { ignoreBOM: true }).decode(this);
@@ -38,6 +39,7 @@ export const Buffer = {
   of: (...bytes: readonly number[]): Bytes => new Bytes(bytes),
   from: (value: string | Uint8Array, encoding = 'utf8'): Bytes => {
     if (typeof value !== 'string') return new Bytes(value);
+    if (encoding === 'binary') return new Bytes(Array.from(value, (sign) => sign.charCodeAt(0)));
     return encoding === 'utf8' ? new Bytes(new TextEncoder().encode(value)) : fromBase64(value);
   },
   concat(parts: readonly Uint8Array[]): Bytes {

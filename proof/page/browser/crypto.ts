@@ -6,8 +6,8 @@ import { sha256 } from './sha-2.ts';
 
 type Bytes = ReturnType<typeof Buffer.from>;
 
-export const hash = (_algorithm: 'sha256', data: string | Uint8Array, _encoding: 'buffer'): Bytes =>
-  Buffer.from(sha256(Buffer.from(data)));
+export const hash = (_algorithm: 'sha256', data: string | Uint8Array, _encoding: 'binary'): string =>
+  Buffer.from(sha256(Buffer.from(data))).toString('binary');
 
 export const createHash = (_algorithm: 'sha256') => {
   const parts: Uint8Array[] = [];
