@@ -145,7 +145,7 @@ export type EventsOf<F, D> = {
 };
 
 /** The events by which references become null when their targets end. */
-type EndsOfTargets<F> = {
+export type EndsOfTargets<F> = {
   readonly [P in EmptiedPath<F> as NameOfEnd<P>]: P extends `${infer L}.${infer R}`
     ? { readonly updates: L; readonly sets: { readonly [K in R]: null }; readonly gone: true }
     : { readonly sets: { readonly [K in P]: null }; readonly gone: true };
