@@ -9,7 +9,7 @@ import { hashOfCanonical } from './chain.ts';
 export const canonicalForm = (recorded: Canonical): string => {
   const { stream, version, id } = recorded;
   const { type, metadata, data } = recorded.chained ?? recorded;
-  const event = { stream, version, id, type, metadata, data };
+  const event = { data, id, metadata, stream, type, version };
   const plain = plainForm(event, DEPTH_MAX);
   if (plain !== undefined) return plain;
   try {
@@ -43,16 +43,27 @@ const plainForm = (value: unknown, depth: number): string | undefined => {
   }
   if (typeof (value as { readonly toJSON?: unknown }).toJSON === 'function') return undefined;
   let members = '';
-  // By UTF-16 code units, as the RFC demands.
-  for (const name of Object.keys(value).sort()) {
-    const [key, member] = [
-      plainText(name),
-      plainForm((value as Readonly<Record<string, unknown>>)[name], depth - 1),
-    ];
+  for (const name of sort(Object.keys(value))) {
+    const key = plainText(name);
+    const member = plainForm((value as Readonly<Record<string, unknown>>)[name], depth - 1);
     if (key === undefined || member === undefined) return undefined;
     members += `${members === '' ? '' : ','}${key}:${member}`;
   }
   return `{${members}}`;
+};
+
+const FEW = 32;
+
+/** By UTF-16 code units, as the RFC demands. Few names are sorted in place: `sort` would copy them. */
+const sort = (names: string[]): readonly string[] => {
+  if (names.length > FEW) return names.sort();
+  for (let at = 1; at < names.length; at += 1) {
+    const name = names[at] as string;
+    let to = at;
+    for (; to > 0 && (names[to - 1] as string) > name; to -= 1) names[to] = names[to - 1] as string;
+    names[to] = name;
+  }
+  return names;
 };
 
 const plainText = (text: string): string | undefined => {
