@@ -9,7 +9,9 @@ import { NotReady } from '#shared/not-ready.ts';
 import { type AuthenticLog, KeptLog, type RefusedEvent, UPGRADED_WITHIN_MS } from './authentic-log.ts';
 import { createEventMac } from './event-mac.ts';
 import { keepStatement } from './keep-statement.ts';
-import { combined, hasFile, isSame, readFileIn, readRow, type Statement } from './statement.ts';
+import { combined, isSame, type Statement } from './statement.ts';
+import { hasFile, readFileIn } from './statement-file.ts';
+import { readRow } from './statement-row.ts';
 
 /** A log that is being opened. */
 export type OpenedLog = {

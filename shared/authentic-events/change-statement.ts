@@ -2,15 +2,9 @@ import type { LogIdentity, Position } from '#kernel/base/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import { createEventMac } from './event-mac.ts';
-import {
-  combined,
-  type Decision,
-  readFileIn,
-  readRow,
-  type Statement,
-  writeFileIn,
-  writeRow,
-} from './statement.ts';
+import { combined, type Decision, isSame, type Statement } from './statement.ts';
+import { readFileIn, writeFileIn } from './statement-file.ts';
+import { readRow, writeRow } from './statement-row.ts';
 
 type Changing = {
   readonly pool: Pick<Pool | Connection, 'query'>;
@@ -23,14 +17,19 @@ const find = async (
   log: LogIdentity,
 ): Promise<Statement | undefined> => {
   const authenticating = { log, mac: createEventMac(masterKey) };
-  const row = await readRow(pool as Pool, authenticating);
+  const row = await readRow(pool, authenticating);
   const file = await readFileIn(auditDir, authenticating);
   return row && file ? combined(row, file) : (row ?? file);
 };
 
+/** Until the file has what the row says: somebody else may change both at the same moment. */
 const write = async ({ pool, masterKey, auditDir }: Changing, written: Statement): Promise<void> => {
   const authenticating = { log: written.log, mac: createEventMac(masterKey) };
-  await writeFileIn(auditDir, await writeRow(pool, written, authenticating), authenticating);
+  for (let kept: Statement | undefined, next = written; kept === undefined || !isSame(kept, next); ) {
+    kept = await writeRow(pool, next, authenticating);
+    await writeFileIn(auditDir, kept, authenticating);
+    next = (await readRow(pool, authenticating)) ?? kept;
+  }
 };
 
 /** Adds decisions about events, by their ids. Running processes read them within a minute. */

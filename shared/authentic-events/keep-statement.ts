@@ -1,15 +1,9 @@
 import type { Pool } from '#shared/database/pool.ts';
 import type { Log } from '#shared/log.ts';
 import { migrateAuthenticEvents } from './migrate.ts';
-import {
-  type Authenticating,
-  combined,
-  isSame,
-  readFileIn,
-  type Statement,
-  writeFileIn,
-  writeRow,
-} from './statement.ts';
+import { type Authenticating, combined, isSame, type Statement } from './statement.ts';
+import { readFileIn, writeFileIn } from './statement-file.ts';
+import { writeRow } from './statement-row.ts';
 
 type Keeping = {
   readonly pool: Pool;

@@ -1,14 +1,8 @@
-import { open, readdir, readFile, rename } from 'node:fs/promises';
-import { hostname } from 'node:os';
-import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import type { LogIdentity, Position } from '#kernel/base/brands.ts';
 import { position } from '#kernel/base/events/fields.ts';
 import { timestamp } from '#kernel/base/values.ts';
-import { isUndefinedTable } from '#shared/database/failures.ts';
-import type { Connection, Pool } from '#shared/database/pool.ts';
-import { makeFolder } from '#shared/folder.ts';
 import type { EventMac } from './event-mac.ts';
 
 /** From which event on the events of a log need a MAC. Only a process with the master key can make one that counts. */
@@ -50,104 +44,18 @@ const statement = z.object({
 }) as unknown as z.ZodType<Statement>;
 
 export type Authenticating = { readonly log: LogIdentity; readonly mac: Pick<EventMac, 'ofStatement'> };
-type Stored = { readonly statement: string; readonly mac: string };
+export type Stored = { readonly statement: string; readonly mac: string };
 
 /** Undefined if it is not about this log, or was not written by a process with the master key. */
-const opened = (stored: Stored | undefined, { log, mac }: Authenticating): Statement | undefined => {
+export const opened = (stored: Stored | undefined, { log, mac }: Authenticating): Statement | undefined => {
   if (stored === undefined || mac.ofStatement(stored.statement) !== stored.mac) return undefined;
   const found = statement.parse(JSON.parse(stored.statement));
   return found.log === log ? found : undefined;
 };
 
-const closed = (written: Statement, { mac }: Authenticating): Stored => {
+export const closed = (written: Statement, { mac }: Authenticating): Stored => {
   const text = JSON.stringify(written);
   return { statement: text, mac: mac.ofStatement(text) };
-};
-
-export const readRow = async (
-  pool: Pick<Pool, 'query'>,
-  authenticating: Authenticating,
-): Promise<Statement | undefined> => {
-  try {
-    const { rows } = await pool.query<Stored>(
-      `select statement, encode(mac, 'hex') as mac from public.authentic_events where of_log = $1`,
-      [authenticating.log],
-    );
-    return opened(rows[0], authenticating);
-  } catch (error) {
-    if (isUndefinedTable(error)) return undefined;
-    throw error;
-  }
-};
-
-/** Adds it to what the row says, and returns that. */
-export const writeRow = async (
-  pool: Pick<Pool | Connection, 'query'>,
-  written: Statement,
-  authenticating: Authenticating,
-): Promise<Statement> => {
-  const found = await readRow(pool as Pool, authenticating);
-  const both = found === undefined ? written : combined(found, written);
-  if (isSame(found, both)) return both;
-  const { statement: text, mac } = closed(both, authenticating);
-  await pool.query(
-    `insert into public.authentic_events (of_log, statement, mac) values ($1, $2, decode($3, 'hex'))
-     on conflict (of_log) do update set statement = excluded.statement, mac = excluded.mac`,
-    [written.log, text, mac],
-  );
-  return both;
-};
-
-const PREFIX = 'authentic-events-';
-
-/** Each log has a file of its own, as after `log renew`. */
-const pathIn = (auditDir: string, log: LogIdentity): string =>
-  join(auditDir, `${PREFIX}${log.slice(0, 8)}.json`);
-
-/** A damaged file counts as none. */
-export const readFileIn = async (
-  auditDir: string,
-  authenticating: Authenticating,
-): Promise<Statement | undefined> => {
-  const text = await readFile(pathIn(auditDir, authenticating.log), 'utf8').catch(
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return '';
-      throw error;
-    },
-  );
-  try {
-    return opened(stored.parse(JSON.parse(text)), authenticating);
-  } catch {
-    return undefined;
-  }
-};
-
-const stored = z.object({ statement: z.string(), mac: z.string() });
-
-export const writeFileIn = async (
-  auditDir: string,
-  written: Statement,
-  authenticating: Authenticating,
-): Promise<void> => {
-  await makeFolder(auditDir);
-  const path = pathIn(auditDir, written.log);
-  // Processes on other machines may share the folder.
-  const fresh = `${path}.${hostname()}-${process.pid}`;
-  {
-    await using file = await open(fresh, 'w');
-    await file.writeFile(`${JSON.stringify(closed(written, authenticating))}\n`);
-    await file.sync();
-  }
-  await rename(fresh, path);
-};
-
-/** Whether the folder has a statement about any log. */
-export const hasFile = async (auditDir: string): Promise<boolean> => {
-  const names = await readdir(auditDir).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return [];
-    throw error;
-  });
-  return names.some((name) => name.startsWith(PREFIX) && name.endsWith('.json'));
 };
 
 /**
