@@ -4,7 +4,7 @@ import type { JsonObject } from '#kernel/base/json.ts';
 import type { OpenedLog } from '#shared/authentic-events/authentic-events.ts';
 import { isEventOf } from './neighbours.ts';
 import { readOwn } from './own-page.ts';
-import { ask, type Reader } from './read.ts';
+import { ask, type Reader, readStreamPages } from './read.ts';
 import { hasMac, type StoredEvent } from './record.ts';
 
 /** An upgrade that is over is followed by some records with MACs, or is long ago. */
@@ -13,7 +13,7 @@ const WITH_MACS_MAX = 10_000;
 const LATE_MAX = 900_000;
 
 /** Which of the newest events of a log have MACs. */
-export const macsIn = (reader: Reader): Pick<OpenedLog, 'hasMacs' | 'hasBareWithin'> => ({
+export const macsIn = (reader: Reader): Omit<OpenedLog, 'identity' | 'showsMacs' | 'head'> => ({
   hasMacs: () =>
     ask(reader, 'a look at the newest events', async () => {
       let isFound = false;
@@ -35,6 +35,8 @@ export const macsIn = (reader: Reader): Pick<OpenedLog, 'hasMacs' | 'hasBareWith
       });
       return look.mayHaveBare;
     }),
+  readAgain: ({ stream, version }, authentic) =>
+    readStreamPages({ ...reader, authentic }, stream, { from: version, to: version }),
 });
 
 type Looked = Pick<StoredEvent, 'created' | 'metadata'>;

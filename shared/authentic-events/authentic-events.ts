@@ -2,7 +2,8 @@ import type { LogIdentity, Position } from '#kernel/base/brands.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { START } from '#shared/event-log/event-log.ts';
+import { StreamCut } from '#shared/event-log/errors.ts';
+import { type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import type { Log } from '#shared/log.ts';
 import { NotReady } from '#shared/not-ready.ts';
@@ -23,12 +24,14 @@ export type OpenedLog = {
   hasMacs(): Promise<boolean>;
   /** Whether an event of ours without a MAC was stored within this time, or that is unknown. */
   hasBareWithin(ms: number): Promise<boolean>;
+  /** Reads an event again, as it counts now. */
+  readAgain(event: RefusedEvent, authentic: AuthenticLog): AsyncIterable<readonly RecordedEvent[]>;
 };
 
 /** Opens the MACs of logs, as the events of each need them. */
 export type AuthenticEvents = AsyncDisposable & {
   ofLog(opened: OpenedLog): Promise<AuthenticLog>;
-  /** For `/readyz`: resolves if this process has met no event that no command wrote. */
+  /** For `/readyz`: resolves unless this process has met an event that no command wrote, and that still is so. */
   check(): Promise<void>;
 };
 
@@ -48,7 +51,7 @@ type Dependencies = {
   readonly mayBeginAnew?: boolean;
 };
 
-/** How often a process looks whether the upgrade is over, or another process has said so. */
+/** How often a process looks whether the upgrade is over, what others have said, and whether events are right again. */
 const LOOK_EVERY_MS = 60_000;
 /** The upgrade is over once no event without a MAC was stored for this time. */
 const STILL_MS = 3_600_000;
@@ -101,7 +104,6 @@ class Authenticity {
     });
   }
 
-  /** Until the upgrade is over, here or for another process. */
   async lookNowAndThen(log: KeptLog, signal: AbortSignal): Promise<void> {
     const { clock } = this.#dependencies;
     while (!signal.aborted) {
@@ -117,6 +119,7 @@ class Authenticity {
     const row = await readRow(pool, this.#authenticating);
     if (row !== undefined) log.statement = combined(row, log.statement);
     if (!isReader && !isSame(row, log.statement)) await this.#writeBack(log);
+    await this.#lookAgain(log);
     if (log.statement.epochs.length > 0 || isReader || !(await this.#isUpgraded(log.statement))) return;
     const { statement } = log;
     const { identity: scope, head } = this.#opened;
@@ -126,6 +129,17 @@ class Authenticity {
       { after: epochs[0]?.from },
       'From now on, every event of the log needs a MAC.',
     );
+  }
+
+  /** Somebody may have written an event as it was, removed it, or accepted it. */
+  async #lookAgain(log: KeptLog): Promise<void> {
+    for (const event of log.refused) {
+      const found = await Array.fromAsync(this.#opened.readAgain(event, log)).catch(ifCut);
+      const isRefused = found
+        .flat()
+        .some(({ position, notAuthentic }) => position === event.position && notAuthentic !== undefined);
+      if (!isRefused) log.forget(event);
+    }
   }
 
   /** Processes combine all that they have read, so a row that says less is none of theirs. */
@@ -188,6 +202,12 @@ class Authenticity {
     );
   }
 }
+
+/** An operator of EventStoreDB has removed the event. */
+const ifCut = (error: unknown): readonly [] => {
+  if (error instanceof StreamCut) return [];
+  throw error;
+};
 
 const NOT_LOOKED =
   'It cannot be found out since when the events of the log are authentic, and whether the upgrade is over. It is tried again in a minute.';

@@ -21,7 +21,7 @@ export type AuthenticLog = {
    * log decodes its events here.
    */
   admit(event: RecordedEvent, stored: StoredContent): RecordedEvent;
-  /** The events without the right MAC that this process has met, the first ones. */
+  /** The events without the right MAC that this process has met, the first ones that have not been put right. */
   readonly refused: readonly RefusedEvent[];
 };
 
@@ -52,6 +52,11 @@ export class KeptLog implements AuthenticLog {
 
   get refused(): readonly RefusedEvent[] {
     return [...this.#refused.values()];
+  }
+
+  /** The event is right now, or gone. */
+  forget({ position }: RefusedEvent): void {
+    this.#refused.delete(position);
   }
 
   macOf(event: Placed): string | undefined {

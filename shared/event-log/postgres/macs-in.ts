@@ -3,7 +3,7 @@ import { hasOurFields } from '#kernel/base/events/metadata.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
 import type { OpenedLog } from '#shared/authentic-events/authentic-events.ts';
 import type { Clock } from '#shared/clock/clock.ts';
-import { readHead } from './read.ts';
+import { readHead, readStreamPages } from './read.ts';
 import { withRetries } from './retry.ts';
 
 /** Which events of the log have MACs. Earlier releases do not see the column. */
@@ -12,6 +12,8 @@ export const macsIn = (pool: pg.Pool, clock: Clock): Omit<OpenedLog, 'identity'>
   head: () => readHead(pool),
   hasMacs: () => hasMacs(pool, clock),
   hasBareWithin: (ms) => hasBareWithin(pool, ms),
+  readAgain: ({ stream, version }, authentic) =>
+    readStreamPages({ pool, authentic }, stream, { from: version, to: version, clock }),
 });
 
 /** So few that a statement ends in time on any disk. */

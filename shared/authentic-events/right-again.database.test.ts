@@ -1,0 +1,64 @@
+import { expect } from 'vitest';
+import { type EventLog, NO_STREAM, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
+import { type AuthenticPlace, test as base, ourEvent, thing } from '../../test/engines/authentic-log.ts';
+import { createTestClock } from '../../test/engines/test-clock.ts';
+import { until } from '../../testing/until.ts';
+import { decide } from './change-statement.ts';
+
+const LOOK_MS = 60_000;
+
+const allOf = async (log: EventLog): Promise<readonly RecordedEvent[]> =>
+  (await log.page?.(START, 100)) ?? [];
+
+/** Two events without MACs, which a process has met. */
+const test = base.extend('opened', async ({ place }, { onCleanup }) => {
+  const clock = createTestClock();
+  const opened = await place.open({ clock });
+  onCleanup(() => opened[Symbol.asyncDispose]());
+  for (let n = 0; n < 2; n += 1) await opened.eventLog.append(thing(), NO_STREAM, [ourEvent()]);
+  await place.tamper('create table public.kept as select position, mac from event_log.event');
+  await place.tamper('update event_log.event set mac = null');
+  await allOf(opened.eventLog);
+  const check = () => opened.authentic.check().then(() => 'fine', (error: Error) => error.message);
+  expect(await check()).toContain('2 events that no command wrote');
+  return { ...opened, clock, check };
+});
+
+const repair = ({ tamper }: AuthenticPlace, position: number) =>
+  tamper(
+    'update event_log.event e set mac = k.mac from public.kept k where k.position = e.position and e.position = $1',
+    [position],
+  );
+
+test('a process names an event no more within a minute once it is right again', async ({ opened, place }) => {
+  await repair(place, 1);
+  await opened.clock.pass(LOOK_MS);
+  await until(opened.check, (said) => said.includes('at position 2'));
+  await repair(place, 2);
+  await opened.clock.pass(LOOK_MS);
+  await until(opened.check, (said) => said === 'fine');
+  expect(place.lines.warnings).toEqual([]);
+});
+
+test('a process names an event no more within a minute once it is accepted', async ({ opened, place }) => {
+  const [first, second] = await allOf(opened.eventLog);
+  const changing = { pool: place.pool, masterKey: place.masterKey, auditDir: place.auditDir };
+  await decide(
+    changing,
+    opened.eventLog.identity,
+    new Map(
+      [first, second].map((event) => [
+        event?.id ?? '',
+        { digest: event?.notAuthentic ?? '', is: 'accepted' as const },
+      ]),
+    ),
+  );
+  await opened.clock.pass(LOOK_MS);
+  await until(opened.check, (said) => said === 'fine');
+});
+
+test('a process names an event no more within a minute once it is gone', async ({ opened, place }) => {
+  await place.tamper('delete from event_log.event where position = 2');
+  await opened.clock.pass(LOOK_MS);
+  await until(opened.check, (said) => said.includes('at position 1'));
+});
