@@ -28,8 +28,9 @@ export const createAppendAuthentic = (appending: Appending): ((proposed: Propose
   const { authentic } = reader;
   if (authentic === undefined) return (proposed) => appender.append(proposed);
   const last = new Map<StreamName, Promise<unknown>>();
-  return (proposed) => {
+  return async (proposed) => {
     const { stream, expected } = proposed;
+    await authentic.beforeAppend();
     if (expected !== 'any')
       return appender.append({ stream, expected, events: withMacs(authentic, proposed, expected) });
     // One after the other, because each but one of several at once would fail.

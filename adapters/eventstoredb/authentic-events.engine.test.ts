@@ -1,3 +1,4 @@
+// Over 200 lines, because it is all in which the engine differs.
 import { randomUUID } from 'node:crypto';
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { expect } from 'vitest';
@@ -10,6 +11,7 @@ import { test as base, ourEvent, thing } from '../../test/engines/authentic-log.
 import { ours } from '../../test/engines/eventstoredb/ours.ts';
 import { inEventStoreDB } from '../../test/engines/log-engines.ts';
 import { createTestClock } from '../../test/engines/test-clock.ts';
+import { until } from '../../testing/until.ts';
 import { openEventStoreEventLog } from './eventstore-event-log.ts';
 
 /** The same as shared/authentic-events/authentic-events.database.test.ts, as far as EventStoreDB differs. */
@@ -25,6 +27,7 @@ const allOf = async (log: EventLog): Promise<readonly RecordedEvent[]> =>
   (await Array.fromAsync(readBetween(log, { after: START, upTo: await log.head() }))).flat();
 
 const REFUSED = 'event.not_authentic';
+const LOOK_MS = 60_000;
 const FOREIGN = 'event.foreign_record';
 
 const rawOf = async (client: EventStoreDBClient, stream: StreamName) => {
@@ -115,6 +118,38 @@ test('without any record of since when, a log with MACs is not opened', async ({
   await expect(place.open({ auditDir: `${place.auditDir}-other` })).rejects.toThrow(
     'Events of the log have MACs',
   );
+});
+
+test('a log that a command has filled is opened by the first start', async ({ place }) => {
+  {
+    await using command = await place.open({ isReader: true });
+    for (const expected of [NO_STREAM, 'any'] as const)
+      await command.eventLog.append(thing(), expected, [ourEvent()]);
+  }
+  await using opened = await place.open({ auditDir: `${place.auditDir}-other` });
+  expect((await allOf(opened.eventLog)).map(({ type }) => type)).toEqual(['thing.noted', 'thing.noted']);
+});
+
+test('an event that somebody has cut away is named no more', async ({ neighbour, place }) => {
+  const clock = createTestClock();
+  await using opened = await place.open({ clock });
+  const stream = thing();
+  await opened.eventLog.append(stream, NO_STREAM, [ourEvent()]);
+  const [own] = await rawOf(neighbour, stream);
+  const { data, metadata } = own as { readonly data: JsonObject; readonly metadata: JsonObject };
+  await neighbour.appendToStream(ours(stream), jsonEvent({ type: 'thing.noted', data, metadata }));
+  await allOf(opened.eventLog);
+  const check = () =>
+    opened.authentic.check().then(
+      () => 'fine',
+      (error: Error) => error.message,
+    );
+  expect(await check()).toContain('an event that no command wrote');
+  await clock.pass(LOOK_MS);
+  expect(await check()).toContain('an event that no command wrote');
+  await neighbour.deleteStream(ours(stream));
+  await clock.pass(LOOK_MS);
+  await until(check, (said) => said === 'fine');
 });
 
 test('two installations on one server have MACs of their own', async ({ place }) => {

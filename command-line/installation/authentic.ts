@@ -11,7 +11,7 @@ type Opening = {
   readonly config: Config;
   /** Of the installation whose log it is. */
   readonly databaseUrl: string;
-  /** Fills an empty log, and so begins it; otherwise nothing is written. */
+  /** It may run before the first start, and makes the master key then. */
   readonly mayBegin: boolean;
   /** The operator trusts all events that are in the log now, although nothing says since when. */
   readonly mayBeginAnew?: boolean | undefined;
@@ -39,7 +39,7 @@ export const openAuthentic = async ({
   if ((await isKeyOf(pool, masterKey)) === false) return undefined;
   const events = opening.use(
     openAuthenticEvents({
-      ...{ pool, masterKey, clock: REAL_TIME, isReader: true, mayBegin, mayBeginAnew },
+      ...{ pool, masterKey, clock: REAL_TIME, isReader: true, mayBeginAnew },
       auditDir: isOfCopy ? undefined : config.audit.dir,
       // The commands that read the log report these events.
       log: { info() {}, warn() {}, error() {} },

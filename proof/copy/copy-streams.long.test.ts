@@ -186,6 +186,14 @@ test('copies a user with all that is theirs into a log in use, and resumes witho
   expect((await eventsOf(cell.side)).length).toBe(after);
 });
 
+test('a cell that was never started begins with what is copied into it', async ({ copy, here, listed }) => {
+  await untilReacted(here);
+  await using database = await createCommandDatabase({ masterKey: MASTER_KEY });
+  expect(await copy(database, await listed('user-*'))).toMatchObject({ exit: 0 });
+  await using side = await database.open();
+  expect(new Set((await eventsOf(side)).map(({ type }) => type))).toEqual(new Set(['user.registered']));
+});
+
 test('continues with new events until it is ended, also in streams that are new', async ({
   ada,
   bob,

@@ -43,10 +43,8 @@ type Dependencies = {
   readonly auditDir?: string | undefined;
   readonly clock: Clock;
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
-  /** A process that only reads changes neither the database nor the folder. */
+  /** A process that only reads changes neither the database nor the folder before it appends an event after all. */
   readonly isReader?: boolean;
-  /** The same, unless the log has no events: these are its first. */
-  readonly mayBegin?: boolean;
   /** The operator says that what is in the log now is authentic, although nothing says since when. */
   readonly mayBeginAnew?: boolean;
 };
@@ -82,6 +80,8 @@ export const openAuthenticEvents = (dependencies: Dependencies): AuthenticEvents
   };
 };
 
+type Found = { readonly statement: Statement; readonly isStored: boolean };
+
 class Authenticity {
   readonly #dependencies: Dependencies;
   readonly #opened: OpenedLog;
@@ -98,9 +98,11 @@ class Authenticity {
     const { clock } = this.#dependencies;
     const { showsMacs } = this.#opened;
     const { mac } = this.#authenticating;
-    return new KeptLog(await this.#find(), {
+    const { statement, isStored } = await this.#find();
+    return new KeptLog(statement, {
       ...{ mac, clock, showsMacs },
       onRefused: (event) => this.#report(event),
+      store: isStored ? undefined : (unstored) => this.#store(unstored),
     });
   }
 
@@ -124,7 +126,7 @@ class Authenticity {
     const { statement } = log;
     const { identity: scope, head } = this.#opened;
     const epochs = [{ scope, from: await head() }];
-    log.statement = await this.#keep({ ...statement, n: statement.n + 1, epochs });
+    log.statement = await this.#store({ ...statement, n: statement.n + 1, epochs });
     this.#dependencies.log.info(
       { after: epochs[0]?.from },
       'From now on, every event of the log needs a MAC.',
@@ -148,7 +150,7 @@ class Authenticity {
       { log: log.statement.log },
       'Somebody has removed or changed the row of public.authentic_events, which says since when the events of the log are authentic, or the database was restored to an earlier time. It is written again.',
     );
-    log.statement = await this.#keep(log.statement);
+    log.statement = await this.#store(log.statement);
   }
 
   async #isUpgraded({ since }: Statement): Promise<boolean> {
@@ -158,22 +160,23 @@ class Authenticity {
   }
 
   /** All that is said about this log, or its first statement. */
-  async #find(): Promise<Statement> {
-    const { pool, auditDir } = this.#dependencies;
+  async #find(): Promise<Found> {
+    const { pool, auditDir, isReader = false } = this.#dependencies;
     const row = await readRow(pool, this.#authenticating);
     const file = auditDir === undefined ? undefined : await readFileIn(auditDir, this.#authenticating);
     const found = row && file ? combined(row, file) : (row ?? file);
     if (found === undefined) return this.#begin();
     const head = await this.#opened.head();
-    if (!found.epochs.some(({ from }) => from > head)) return this.#keep(found);
+    if (!found.epochs.some(({ from }) => from > head))
+      return { statement: isReader ? found : await this.#store(found), isStored: true };
     // A log that was restored to an earlier time: its new events need a MAC too. It is written at the first look, and
     // not now: a start on an older copy of the log is refused in a moment, and must not change what counts.
     const epochs = found.epochs.map(({ scope, from }) => ({ scope, from: Math.min(from, head) as Position }));
-    return { ...found, n: found.n + 1, epochs };
+    return { statement: { ...found, n: found.n + 1, epochs }, isStored: true };
   }
 
-  async #begin(): Promise<Statement> {
-    const { clock, auditDir, isReader, mayBegin = false, mayBeginAnew = false } = this.#dependencies;
+  async #begin(): Promise<Found> {
+    const { clock, auditDir, isReader = false, mayBeginAnew = false } = this.#dependencies;
     const { identity: log, head, hasMacs } = this.#opened;
     const at = await head();
     const isAnew = at === START || mayBeginAnew;
@@ -186,13 +189,14 @@ class Authenticity {
       );
     const epochs = isAnew ? [{ scope: log, from: at }] : [];
     const since = new Date(clock.nowMs()).toISOString();
-    return this.#keep({ v: 1, n: 1, log, since, epochs, decided: {} }, isAnew && (mayBegin || mayBeginAnew));
+    const statement: Statement = { v: 1, n: 1, log, since, epochs, decided: {} };
+    return isReader && !mayBeginAnew
+      ? { statement, isStored: false }
+      : { statement: await this.#store(statement), isStored: true };
   }
 
-  async #keep(found: Statement, isBegun = false): Promise<Statement> {
-    const { isReader = false } = this.#dependencies;
-    if (isReader && !isBegun) return found;
-    return keepStatement(this.#dependencies, found, this.#authenticating);
+  #store(statement: Statement): Promise<Statement> {
+    return keepStatement(this.#dependencies, statement, this.#authenticating);
   }
 
   #report(event: RefusedEvent): void {

@@ -14,6 +14,11 @@ export type StoredContent = { readonly data: string; readonly metadata: string; 
 
 /** The MACs of one log: each event gets one when it is appended, and must have the right one when it is read. */
 export type AuthenticLog = {
+  /**
+   * Stores since when events need a MAC, if that is not stored yet: called before each append, because a log with
+   * MACs about which nothing is stored is not opened.
+   */
+  beforeAppend(): Promise<void> | undefined;
   /** Undefined while processes of an earlier release, which cannot read an event with a MAC, may run. */
   macOf(event: Placed): string | undefined;
   /**
@@ -38,16 +43,34 @@ type Options = {
   /** Whether earlier releases see the MACs that this engine stores. */
   readonly showsMacs: boolean;
   readonly onRefused: (event: RefusedEvent) => void;
+  /** Undefined if the statement is stored. */
+  readonly store: ((statement: Statement) => Promise<Statement>) | undefined;
 };
 
 export class KeptLog implements AuthenticLog {
   readonly #options: Options;
   readonly #refused = new Map<Position, RefusedEvent>();
+  #storing: Promise<void> | undefined;
+  #isStored: boolean;
   statement: Statement;
 
   constructor(statement: Statement, options: Options) {
     this.statement = statement;
     this.#options = options;
+    this.#isStored = options.store === undefined;
+  }
+
+  beforeAppend(): Promise<void> | undefined {
+    if (this.#isStored) return undefined;
+    this.#storing ??= this.#store().finally(() => {
+      this.#storing = undefined;
+    });
+    return this.#storing;
+  }
+
+  async #store(): Promise<void> {
+    this.statement = (await this.#options.store?.(this.statement)) ?? this.statement;
+    this.#isStored = true;
   }
 
   get refused(): readonly RefusedEvent[] {

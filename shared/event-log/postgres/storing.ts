@@ -34,6 +34,7 @@ export const storing = ({ writing, tail, ring }: Storing): StoreBatch => {
     return outcomes;
   };
   return async (batch) => {
+    await writing.authentic?.beforeAppend();
     const outcomes = [...(await store(batch))];
     for (let attempt = 1; attempt < ANY_ATTEMPTS_MAX; attempt += 1) {
       const left = [...batch.entries()].filter(
