@@ -152,6 +152,24 @@ test('an event that somebody has cut away is named no more', async ({ neighbour,
   await until(check, (said) => said === 'fine');
 });
 
+test('a MAC is found before any number of records without one', async ({ place }) => {
+  {
+    await using opened = await place.open();
+    await opened.eventLog.append(thing(), NO_STREAM, [ourEvent()]);
+  }
+  await using former = await place.openFormer();
+  for (let appended = 0; appended < 11_000; appended += 1_000)
+    await former.append(
+      thing(),
+      NO_STREAM,
+      Array.from({ length: 1_000 }, () => ourEvent()),
+    );
+  await place.pool.query('delete from public.authentic_events');
+  await expect(place.open({ auditDir: `${place.auditDir}-other` })).rejects.toThrow(
+    'Events of the log have MACs',
+  );
+});
+
 test('two installations on one server have MACs of their own', async ({ place }) => {
   await using opened = await place.open();
   const stream = thing();

@@ -88,11 +88,10 @@ export const openEventStoreEventLog = async ({
   await ask(whole, 'a read of $all', () => readLast(whole));
   const { identity, begin } = await keepIdentity({ reader: { ...whole, prefix }, appender, found }, owning);
   const unchecked: Reader = { ...whole, prefix, begin };
+  const uncheckedHead = createHead(unchecked);
   const authentic = await events?.ofLog({
-    identity,
-    showsMacs: true,
-    head: createHead(unchecked),
-    ...macsIn(unchecked),
+    ...{ identity, showsMacs: true, head: uncheckedHead },
+    ...macsIn(unchecked, uncheckedHead),
   });
   const reader: Reader = { ...unchecked, authentic };
   const live = opening.use(new LiveTail(reader, (after, seen) => readAfter(reader, after, seen)));
