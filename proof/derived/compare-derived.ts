@@ -15,7 +15,6 @@ import { comparePlan } from './compare-plan.ts';
 import type { FollowingDependencies } from './expected-references.ts';
 import { findCheckpointsAhead } from './find-checkpoints-ahead.ts';
 import { findExtraConsequences } from './find-extra-consequences.ts';
-import { findUnreadEvents } from './find-unread-events.ts';
 
 type DerivedDependencies = PersonDependencies & FollowingDependencies;
 
@@ -63,7 +62,6 @@ export const findRowsOfNoEvent = async (
   const { isIndexed, isPlanned, isFollowed, hasPersons } = await readSchemas(dependencies.pool);
   if (!isIndexed) return [];
   return [
-    ...(await findUnreadEvents(dependencies.pool)),
     ...(await findCheckpointsAhead(dependencies)),
     ...(await findUnlogged(dependencies, { isPlanned })),
     ...(hasPersons ? await findExtraPersons(dependencies) : []),

@@ -17,6 +17,7 @@ import { checkFiles } from './check-files.ts';
 import { checkSnapshots } from './check-snapshots.ts';
 import { readingAroundCuts, reportCutStreams } from './cut-streams.ts';
 import { readSkipped } from './exceptions.ts';
+import { findUnreadEvents } from './find-unread-events.ts';
 import { createFindings, type Findings } from './findings.ts';
 import { createFold } from './fold.ts';
 import { createFoldTables } from './fold-tables.ts';
@@ -98,6 +99,7 @@ const checkAll = async (given: Verification, since: Date): Promise<Checked> => {
   const readModel = await checkReadModel(proving, plan);
   // The projector may lag: the rest of the log is checked too.
   await takeUpTo(proving, plan.end, false);
+  for (const finding of await findUnreadEvents(eventLog)) findings.add(finding);
   if (plan.isLive) await reportStall(verification, findings);
   if (verification.isOfReadModel && plan.isWhole) {
     verification.onProgress({ step: 'check', what: 'rows about events that are not in the log' });

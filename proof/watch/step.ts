@@ -20,6 +20,7 @@ import { headAt, readBlocks, readChainEnd } from '../stored/blocks.ts';
 import { readHeadsAfter } from '../stored/signed-head.ts';
 import { readAuditKeys } from '../stored/signing-keys.ts';
 import { beginRound, type Difference, endRound, moveOn, readWatched, type Watched } from '../stored/watch.ts';
+import { findUnreadEvents } from '../verify/find-unread-events.ts';
 import { type Page, readLog } from '../verify/read-log.ts';
 import { checkRowUnlessLeaving } from './check-rows.ts';
 import { checkStretch } from './check-stretch.ts';
@@ -195,6 +196,10 @@ const finish = async (dependencies: WatchDependencies, watched: Watched): Promis
     ...(fields.length === 0
       ? []
       : [{ kind: 'digest_different', stream: null, version: null, position: null, fields }]),
+    ...(await findUnreadEvents(dependencies.eventLog)).map(({ type: _, ...unread }) => ({
+      ...unread,
+      fields: [],
+    })),
     ...(await findRowsOfNoEvent(dependencies)).map(differenceOf),
     ...(await compareSchema(dependencies)).map(differenceOfSchema),
     ...(await checkTree(dependencies)),

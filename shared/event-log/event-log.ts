@@ -95,6 +95,12 @@ export type EventLog = AsyncDisposable & {
   page?(after: Position, max: number): Promise<readonly RecordedEvent[]>;
 
   /**
+   * The first hundred events at positions below 1, where none belongs: no follower sees them, and a read of their
+   * stream does. An engine without it cannot have any.
+   */
+  beforeStart?(): Promise<readonly RecordedEvent[]>;
+
+  /**
    * Streams that an operator may have cut or deleted after a position, in an engine that lets them. Reads the
    * log from there.
    */

@@ -165,8 +165,8 @@ export const OF_THE_LOG: readonly Tampering[] = [
   {
     name: 'an event is inserted where no follower reads it',
     sql: `${insertAt('0', claimMade, `999, gen_random_uuid()`)}`,
-    verify: ['derived_extra'],
-    watch: ['derived_extra'],
+    verify: ['event_not_authentic'],
+    watch: ['event_not_authentic'],
   },
   {
     name: 'an event is appended, and not chained yet',

@@ -27,6 +27,7 @@ import {
   readSome,
   readStreamPages,
 } from './read.ts';
+import { readBeforeStart } from './read-before-start.ts';
 import { RETRY_BUDGET_MS, withRetries } from './retry.ts';
 import { createReadStanding } from './standing.ts';
 import { type Ring, ringing, storing } from './storing.ts';
@@ -106,6 +107,7 @@ export const openPostgresEventLog = async ({
     follow: (after, signal, id) => follow({ tail, wait: waiting(bell), demandSeen }, after, signal, id),
     page: async (after, max) =>
       wholeStart(after, await withRetries(() => readSome(reading, after, max), clock)),
+    beforeStart: () => withRetries(() => readBeforeStart(reading), clock),
     eventAt: (position) => withRetries(() => readEventAt(readers, position), clock),
     head: () => withRetries(() => readHead(readers), clock),
     check: () =>

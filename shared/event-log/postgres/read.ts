@@ -17,7 +17,7 @@ const PAGE_EVENTS_MAX = 1_000;
  */
 const PAGE_BYTES_MAX = 16 * 1_048_576;
 
-type Row = [
+export type Row = [
   position: number,
   stream: string,
   version: number,
@@ -36,7 +36,7 @@ export type Reading = {
   readonly authentic?: AuthenticLog | undefined;
 };
 
-const toEvent = (row: Row, authentic: AuthenticLog | undefined): RecordedEvent => {
+export const toEvent = (row: Row, authentic: AuthenticLog | undefined): RecordedEvent => {
   const [position, stream, version, id, type, data, metadata, recordedAt, , mac] = row;
   if (data === null) throw new TypeError(`the event at position ${position} was read without its data`);
   const event: RecordedEvent = {
