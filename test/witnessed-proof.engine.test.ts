@@ -70,6 +70,7 @@ test.skipIf(!hasPython)(
     const { exit, text } = await run(proof.text + cosigned, TWO);
     expect(exit, text).toBe(0);
     expect(text).toContain(`Proven: event 5 of ${EVENTS.length} in the log.`);
+    expect(text).toContain('\nML-DSA-44 is not checked here, and so not the cosignature of w4.\n');
     expect(text).toMatch(
       /\nWitnessed by w2 at 2027-01-15T08:00:00Z\.\nWitnessed by w1 at 2027-01-15T08:01:00Z\.\nWitnessed by enough of them at 2027-01-15T08:01:00Z\.\n$/,
     );
@@ -120,6 +121,48 @@ test.for([
     TWO,
     'The cosignature of the witness w2 is wrong',
   ],
+  [
+    'one that it does not check',
+    (head: string) => W1.cosigned(head) + QUANTUM.cosigned(head),
+    TWO,
+    'have cosigned: w1; ML-DSA-44 is not checked here, and so not the cosignature of w4.',
+  ],
+  ['a threshold of none', () => '', `${WITNESSES}group some 0 w1 w2\nquorum some\n`, 'the policy is none'],
+  ['more than all', () => '', `${WITNESSES}group some 3 w1 w2\nquorum some\n`, 'the policy is none'],
+  ['a group of nobody', () => '', `${WITNESSES}group some all\nquorum some\n`, 'the policy is none'],
+  ['any of nobody', () => '', `${WITNESSES}group some any\nquorum some\n`, 'the policy is none'],
+  ['a member twice', () => '', `${WITNESSES}group some 2 w1 w1\nquorum some\n`, 'the policy is none'],
+  [
+    'a member of two groups',
+    () => '',
+    `${WITNESSES}group one any w1 w2\ngroup both 2 one w1\nquorum both\n`,
+    'the policy is none',
+  ],
+  ['nobody as a member', () => '', `${WITNESSES}group some any none w1\nquorum some\n`, 'the policy is none'],
+  [
+    'a key twice',
+    () => '',
+    `${WITNESSES}${W1.line.replace('w1 ', 'w9 ')}\nquorum w9\n`,
+    'the policy is none',
+  ],
+  [
+    'a name twice',
+    () => '',
+    `${WITNESSES}${W3.line.replace('w3 ', 'w1 ')}\nquorum w1\n`,
+    'the policy is none',
+  ],
+  [
+    'a witness named none',
+    () => '',
+    `${W1.line.replace('w1 ', 'none ')}\nquorum none\n`,
+    'the policy is none',
+  ],
+  ['two quorums', () => '', `${WITNESSES}quorum w1\nquorum w1\n`, 'the policy is none'],
+  ['a quorum of two', () => '', `${WITNESSES}quorum w1 w2\n`, 'the policy is none'],
+  ['another address', () => '', `${W1.line} ftp://w1.example\nquorum w1\n`, 'the policy is none'],
+  ['two addresses', () => '', `${W1.line} https://a https://b\nquorum w1\n`, 'the policy is none'],
+  ['control characters', () => '', `${WITNESSES}quorum w1\r\n`, 'the policy is none'],
+  ['a broken key of a log', () => '', `log ${W1.line.split(' ')[2]}\nquorum none\n`, 'the policy is none'],
   ['a policy without a quorum', () => '', WITNESSES, 'the policy is none'],
   ['a policy with another word', () => '', 'witnes a\nquorum none\n', 'the policy is none'],
   ['a policy with a broken key', () => '', TWO.replace('+B', '+C'), 'the policy is none'],
