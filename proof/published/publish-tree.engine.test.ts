@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one suite, for a folder and for a bucket.
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -100,6 +101,21 @@ describe.each(PLACES)('the tree published in %s', (_name, start) => {
     expect(await files.read('tile/1/000.p/1')).toBeDefined();
   });
 
+  test('keeps no tile that a process before has left', async () => {
+    for (const count of [3, 5]) {
+      await audited.append(count);
+      await audited.prove();
+      await publisherOf(audited, files)();
+    }
+    const left = ['002.p/48', '002.p/53'].flatMap((name) => [`tile/0/${name}`, `tile/entries/${name}`]);
+    for (const path of left) expect(await files.read(path)).toBeDefined();
+    await audited.append(250);
+    await audited.prove();
+    await publisherOf(audited, files)();
+    for (const path of left) expect(await files.read(path)).toBeUndefined();
+    expect((await readTree(audited, files))?.size).toBe(815);
+  });
+
   test('is continued by another process, and not replaced by one that is behind', async () => {
     const former = (await readTreeHead(audited.pool))?.note as string;
     await audited.append(260);
@@ -107,7 +123,7 @@ describe.each(PLACES)('the tree published in %s', (_name, start) => {
     await publisherOf(audited, files)();
     const { pool, masterKey, eventLog } = audited;
     await publishTreeTo({ files, pool, masterKey, log: eventLog.identity })([former]);
-    expect((await readTree(audited, files))?.size).toBe(817);
+    expect((await readTree(audited, files))?.size).toBe(1_075);
   });
 
   test('is not replaced by one with other events', async () => {
@@ -133,6 +149,39 @@ describe.each(PLACES)('the tree published in %s', (_name, start) => {
     await other.prove();
     await expect(publisherOf(other, files)()).rejects.toThrow('the head there is not of this log');
   });
+});
+
+test('a long backlog that was interrupted continues with the first tile that is missing', async () => {
+  await using audited = await createAuditedLog();
+  await using place = await inAFolder();
+  await using files = await open(place.url);
+  await audited.append(8 * 256 + 5);
+  await audited.prove();
+  const written: string[] = [];
+  let [read, writesMax] = [0, 13];
+  const counted: PublishedFiles = {
+    ...files,
+    read: (path) => {
+      read += path === 'checkpoint' ? 0 : 1;
+      return files.read(path);
+    },
+    async write(path, content) {
+      if (written.length === writesMax) throw new Error('the place is full');
+      await files.write(path, content);
+      written.push(path);
+    },
+  };
+  await expect(publisherOf(audited, counted)()).rejects.toThrow('the place is full');
+  [read, writesMax] = [0, Number.POSITIVE_INFINITY];
+  const before = written.length;
+  await publisherOf(audited, counted)();
+  // Six of eight full tiles were complete, and the seventh had no entries yet.
+  expect(written.slice(before)).toEqual([
+    ...['006', '007', '008.p/5'].flatMap((name) => [`tile/0/${name}`, `tile/entries/${name}`]),
+    ...['tile/1/000.p/8', 'checkpoint'],
+  ]);
+  expect(read).toBeLessThanOrEqual(4);
+  expect((await readTree(audited, files))?.size).toBe(2_053);
 });
 
 test('a place that does not work holds up nothing, and gets the tree once it works', async () => {

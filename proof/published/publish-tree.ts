@@ -3,7 +3,7 @@ import type { PublishedFiles } from '#shared/blobs/published-files.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import { TILE_WIDTH } from '../tree/growing-tree.ts';
-import { leavesOf } from '../tree/leaves.ts';
+import { type Leaves, leavesOf } from '../tree/leaves.ts';
 import { ownHeadIn } from '../tree/note-key.ts';
 import { proofsOf, widthOf } from '../tree/proofs.ts';
 import { tileContentOf } from '../tree/tile-content.ts';
@@ -22,81 +22,151 @@ type Dependencies = {
 const CHECKPOINT = 'checkpoint';
 /** A process that stops still publishes a usual head, and leaves a long backlog to the next start. */
 const TILES_AT_STOP_MAX = 50;
+const REMOVED_AT_ONCE = 50;
+
+/** Where the tree is published, and what it is read from. */
+type Place = Dependencies & {
+  readonly leaves: Leaves;
+  readonly contentOf: ReturnType<typeof tileContentOf>;
+};
 
 /**
  * Publishes the tree as files (C2SP tlog-tiles): first the tiles that a head needs, then the head. It continues
  * where the published head ends, and publishes nothing that contradicts that.
  */
-export const publishTreeTo = ({ files, pool, masterKey, log }: Dependencies) => {
+export const publishTreeTo = (dependencies: Dependencies) => {
+  const { files, pool, masterKey } = dependencies;
   const leaves = leavesOf(masterKey);
-  const contentOf = tileContentOf(pool, leaves);
-  /** Those that are published, and not full. */
-  let partial: NamedTile[] = [];
+  const place: Place = { ...dependencies, leaves, contentOf: tileContentOf(pool, leaves) };
+  /** Those that are or may be published, and not full, by their paths. */
+  const partial = new Map<string, NamedTile>();
+  /** The size of the head that the last call published; undefined before, and after one that failed. */
+  let last: number | undefined;
 
-  const publishedHead = async (): Promise<TreeHead | undefined> => {
-    const text = (await files.read(CHECKPOINT))?.toString();
-    if (text === undefined) return undefined;
-    const { head } = (await ownHeadIn({ connection: pool, masterKey }, text)) ?? {};
-    if (head?.origin !== originOf(log)) throw new PublishedElsewhere('the head there is not of this log');
-    return head;
+  /** Writes the tiles in which a tree differs from a former one; returns false if that takes too long for a stop. */
+  const writeTiles = async (
+    { from, size, isContinued }: { from: number; size: number; isContinued: boolean },
+    signal?: AbortSignal,
+  ): Promise<boolean> => {
+    let sent = 0;
+    for (const span of spansBetween(from, size)) {
+      const { level, first, end } = span;
+      for (let index = isContinued ? first : await firstMissing(place, span); index < end; index += 1)
+        for (const kind of kindsOf(level)) {
+          if (signal?.aborted === true && sent > TILES_AT_STOP_MAX) return false;
+          const tile = { level: kind, index, width: widthOf(size, level, index) };
+          await files.write(pathOf(tile), await place.contentOf(tile));
+          if (tile.width < TILE_WIDTH) partial.set(pathOf(tile), tile);
+          sent += 1;
+        }
+    }
+    return true;
   };
-
-  const demandPrefix = async (published: TreeHead, size: number): Promise<void> => {
-    if (published.size === 0) return;
-    const root = await proofsOf(tileReader(pool, leaves), size).rootAt(published.size);
-    if (!root.equals(published.root))
-      throw new PublishedElsewhere(`the tree there has other events among the first ${published.size}`);
-  };
-
-  /** A note in the database may have been edited: only one that we have signed for this log is published. */
-  const sizeIn = async (note: string): Promise<number | undefined> => {
-    const { head } = (await ownHeadIn({ connection: pool, masterKey }, note)) ?? {};
-    return head?.origin === originOf(log) ? head.size : undefined;
-  };
-
-  /** Of a tree that was begun before: a full tile is not sent twice. */
-  const isThere = async (tile: NamedTile, content: Buffer): Promise<boolean> =>
-    tile.width === TILE_WIDTH && (await files.read(pathOf(tile)))?.equals(content) === true;
 
   /** The first of these heads that is right, and that the files do not have yet. */
   return async (notes: readonly string[], signal?: AbortSignal): Promise<void> => {
-    const published = await publishedHead();
+    const published = await publishedHead(place);
     const from = published?.size ?? 0;
-    const sizes = await Promise.all(notes.map(sizeIn));
+    const sizes = await Promise.all(notes.map((note) => sizeIn(place, note)));
     const newer = sizes.findIndex((size) => size !== undefined && size > from);
     const at = newer >= 0 ? newer : sizes.indexOf(from);
     const [note, size] = [notes[at], sizes[at]];
     // Another process, which builds the chain since, has published more.
     if (note === undefined || size === undefined) return;
-    if (published !== undefined) await demandPrefix(published, size);
-    let sent = 0;
-    for (const tile of tilesBetween(from, size)) {
-      if (signal?.aborted === true && sent > TILES_AT_STOP_MAX) return;
-      const content = await contentOf(tile);
-      if (from > 0 || !(await isThere(tile, content))) await files.write(pathOf(tile), content);
-      if (tile.width < TILE_WIDTH) partial.push(tile);
-      sent += 1;
-    }
-    if (((await publishedHead())?.size ?? 0) > size) return;
+    if (published !== undefined) await demandPrefix(place, published, size);
+    // Another process, or this one before it failed, may have published more than the head says.
+    const isContinued = last === from;
+    last = undefined;
+    if (!isContinued) for (const tile of partialTilesAt(from)) partial.set(pathOf(tile), tile);
+    if (!(await writeTiles({ from, size, isContinued }, signal))) return;
+    if (((await publishedHead(place))?.size ?? 0) > size) return;
     await files.write(CHECKPOINT, Buffer.from(note));
-    const isFilled = ({ level, index }: NamedTile) => widthOf(size, level ?? 0, index) === TILE_WIDTH;
-    for (const tile of partial.filter(isFilled)) await files.remove(pathOf(tile));
-    partial = partial.filter((tile) => !isFilled(tile));
+    if (signal?.aborted !== true) await removeFilled(files, partial, size);
+    last = size;
   };
+};
+
+const publishedHead = async ({ files, pool, masterKey, log }: Place): Promise<TreeHead | undefined> => {
+  const text = (await files.read(CHECKPOINT))?.toString();
+  if (text === undefined) return undefined;
+  const { head } = (await ownHeadIn({ connection: pool, masterKey }, text)) ?? {};
+  if (head?.origin !== originOf(log)) throw new PublishedElsewhere('the head there is not of this log');
+  return head;
+};
+
+const demandPrefix = async ({ pool, leaves }: Place, published: TreeHead, size: number): Promise<void> => {
+  if (published.size === 0) return;
+  const root = await proofsOf(tileReader(pool, leaves), size).rootAt(published.size);
+  if (!root.equals(published.root))
+    throw new PublishedElsewhere(`the tree there has other events among the first ${published.size}`);
+};
+
+/** A note in the database may have been edited: only one that we have signed for this log is published. */
+const sizeIn = async ({ pool, masterKey, log }: Place, note: string): Promise<number | undefined> => {
+  const { head } = (await ownHeadIn({ connection: pool, masterKey }, note)) ?? {};
+  return head?.origin === originOf(log) ? head.size : undefined;
+};
+
+/** The first full tile of a level that is not there, of those that were written in order. */
+const firstMissing = async ({ files, contentOf }: Place, { level, first, full }: Span): Promise<number> => {
+  let [begin, end] = [first, full];
+  while (begin < end) {
+    const index = Math.floor((begin + end) / 2);
+    const tile = { level: kindsOf(level).at(-1), index, width: TILE_WIDTH };
+    if ((await files.read(pathOf(tile)))?.equals(await contentOf(tile))) begin = index + 1;
+    else end = index;
+  }
+  return begin;
+};
+
+const removeFilled = async (
+  files: PublishedFiles,
+  partial: Map<string, NamedTile>,
+  size: number,
+): Promise<void> => {
+  const filled = [...partial].filter(
+    ([_, { level, index }]) => widthOf(size, level ?? 0, index) === TILE_WIDTH,
+  );
+  for (let at = 0; at < filled.length; at += REMOVED_AT_ONCE) {
+    const removed = filled.slice(at, at + REMOVED_AT_ONCE);
+    await Promise.all(removed.map(([path]) => files.remove(path)));
+    for (const [path] of removed) partial.delete(path);
+  }
 };
 
 const pathOf = (tile: NamedTile): string => `tile/${tilePath(tile)}`;
 
+/** The tiles of a level from the first one that differs: of these, the full ones, and all. */
+type Span = {
+  readonly level: number;
+  readonly first: number;
+  readonly full: number;
+  readonly end: number;
+};
+
 /** The tiles in which a tree of `size` leaves differs from one of `from`. */
-function* tilesBetween(from: number, size: number): Generator<NamedTile> {
+function* spansBetween(from: number, size: number): Generator<Span> {
   for (let level = 0, before = from, count = size; count > before; level += 1) {
-    for (let index = Math.floor(before / TILE_WIDTH); index * TILE_WIDTH < count; index += 1) {
-      const width = widthOf(size, level, index);
-      yield { level, index, width };
-      if (level === 0) yield { level: undefined, index, width };
-    }
+    const full = Math.floor(count / TILE_WIDTH);
     before = Math.floor(before / TILE_WIDTH);
-    count = Math.floor(count / TILE_WIDTH);
+    yield { level, first: before, full, end: Math.ceil(count / TILE_WIDTH) };
+    count = full;
+  }
+}
+
+/** In the order in which they are written: without a level, the entries. */
+const kindsOf = (level: number): readonly NamedTile['level'][] => (level === 0 ? [level, undefined] : [level]);
+
+/**
+ * The partial tiles that a process before may have left in a tree of this size: those of the tiles that are partial, and
+ * of the ones before them, if it ended right after it had filled them.
+ */
+function* partialTilesAt(size: number): Generator<NamedTile> {
+  for (let level = 0, count = size; count > 0; level += 1, count = Math.floor(count / TILE_WIDTH)) {
+    const newest = Math.floor(count / TILE_WIDTH);
+    for (const index of newest === 0 ? [newest] : [newest - 1, newest])
+      for (let width = 1; width < TILE_WIDTH; width += 1)
+        for (const kind of kindsOf(level)) yield { level: kind, index, width };
   }
 }
 
