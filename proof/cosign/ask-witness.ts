@@ -1,7 +1,8 @@
 import { writeConsistency } from '../tree/consistency-file.ts';
-import { cosignatureIn, type WitnessKey, witnessKeyIdOf } from '../tree/cosignature.ts';
-import { type Note, parseNote, writeSignature } from '../tree/note.ts';
+import { cosignatureIn, type WitnessKey } from '../tree/cosignature.ts';
+import { parseNote } from '../tree/note.ts';
 import { parseTreeHead } from '../tree/tree-head.ts';
+import { oneLineOfEach } from './one-line-of-each.ts';
 import { post, type Reply } from './post.ts';
 
 /** One `POST /add-checkpoint` (C2SP tlog-witness), and all that a witness may say to it. */
@@ -78,7 +79,6 @@ const cosignaturesIn = (lines: string, { note, keys, nowMs }: Asked): WitnessAns
   const read = parseNote(`${note}${lines}`);
   if (read === undefined) return failed('Its answer is no list of signatures.');
   const by: WitnessKey[] = [];
-  let cosignatures = '';
   for (const key of keys) {
     const found = cosignatureIn(read, key);
     if (found.is === 'wrong')
@@ -87,17 +87,7 @@ const cosignaturesIn = (lines: string, { note, keys, nowMs }: Asked): WitnessAns
     if (Math.abs(found.atS * 1_000 - nowMs) > SKEW_MAX_MS)
       return failed('Its clock differs from ours by more than ten minutes.');
     by.push(key);
-    cosignatures += lineOf(read, key, found.atS);
   }
   if (by.length === 0) return failed('Its answer has no cosignature by the key in the policy.');
-  return { is: 'cosigned', cosignatures, by };
-};
-
-/** One line of each key: a note has room for a line of each, and none for all that a witness repeats. */
-const lineOf = ({ signatures }: Note, key: WitnessKey, atS: number): string => {
-  const id = witnessKeyIdOf(key);
-  const first = signatures.find(
-    (each) => each.name === key.name && each.id.equals(id) && each.bytes.readBigUInt64BE() === BigInt(atS),
-  );
-  return first === undefined ? '' : writeSignature(first.name, first.id, first.bytes);
+  return { is: 'cosigned', cosignatures: oneLineOfEach(read.signatures, by), by };
 };

@@ -53,6 +53,23 @@ export const saveCosigned = async (
   );
 };
 
+type Lines = {
+  readonly rows: readonly Pick<WitnessRow, 'url' | 'cosignatures'>[];
+  readonly endpoints: readonly { readonly url: string; readonly cosignatures: string }[];
+};
+
+/** Replaces the cosignatures of rows by those of the endpoints, unless others have come meanwhile. */
+export const replaceLines = async (pool: Pool, log: string, { rows, endpoints }: Lines): Promise<void> => {
+  for (const { url, cosignatures: read } of rows) {
+    const kept = endpoints.find((each) => each.url === url)?.cosignatures;
+    if (read === null || kept === undefined || kept === read) continue;
+    await pool.query(
+      'update audit.witness set cosignatures = $4 where log = $1 and url = $2 and cosignatures = $3',
+      [log, url, read, kept],
+    );
+  }
+};
+
 /** A witness that has refused refuses until it cosigns again: that it is down takes nothing back. */
 export const saveProblem = async (
   pool: Pool,

@@ -82,6 +82,24 @@ test('a restarted process goes on, and asks nothing while nothing is new', async
   await until(side.heads, (heads) => heads.witnessed?.size === 6);
 });
 
+test('a start keeps one line of each key of what a process before has stored', async ({
+  audited,
+  policy,
+  side,
+}) => {
+  await audited.append(5);
+  {
+    await using _running = await side.start(policy);
+    await until(side.rows, (rows) => rows.every(({ size }) => size === 5));
+  }
+  const before = await side.rows();
+  await audited.pool.query('update audit.witness set cosignatures = repeat(cosignatures, 3)');
+  expect(parseNote((await side.heads()).newest?.note ?? '')?.signatures).toHaveLength(10);
+  await using _again = await side.start(policy);
+  expect(await side.rows()).toEqual(before);
+  expect(parseNote((await side.heads()).newest?.note ?? '')?.signatures).toHaveLength(4);
+});
+
 test('a witness that has seen more than the database remembers is asked again from there', async ({
   audited,
   policy,

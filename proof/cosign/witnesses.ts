@@ -10,7 +10,14 @@ import { parseTreeHead } from '../tree/tree-head.ts';
 import { askWitness, type WitnessAnswer } from './ask-witness.ts';
 import { type Endpoint, endpointsOf } from './endpoints.ts';
 import { isWitnessed } from './enough.ts';
-import { readWitnessed, readWitnesses, saveCosigned, saveProblem, saveWitnessed } from './witness-rows.ts';
+import {
+  readWitnessed,
+  readWitnesses,
+  replaceLines,
+  saveCosigned,
+  saveProblem,
+  saveWitnessed,
+} from './witness-rows.ts';
 
 export type WitnessesDependencies = {
   readonly pool: Pool;
@@ -58,7 +65,9 @@ export class Witnesses {
   static async open(given: WitnessesDependencies): Promise<Witnesses> {
     const rows = await readWitnesses(given.pool, given.origin);
     const witnessed = await readWitnessed(given.pool, given.origin);
-    return new Witnesses(given, endpointsOf(given.policy, rows), witnessed?.note);
+    const endpoints = endpointsOf(given.policy, rows);
+    await replaceLines(given.pool, given.origin, { rows, endpoints });
+    return new Witnesses(given, endpoints, witnessed?.note);
   }
 
   offer(note: string): void {
