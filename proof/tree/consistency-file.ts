@@ -1,4 +1,5 @@
 import { rootByConsistency } from './check-proofs.ts';
+import { hashesIn } from './hashes.ts';
 import { parseNote } from './note.ts';
 import { type NotProven, notProven } from './proof-file.ts';
 import { type CheckCosignatures, type Signatures, signaturesOn, type TrustedKey } from './signatures.ts';
@@ -18,20 +19,20 @@ type ConsistencyProof = {
 };
 
 const OLD = /^old (0|[1-9]\d{0,15})$/;
-const HASH = /^[A-Za-z0-9+/]{43}=$/;
+const HASHES_MAX = 63;
 
-/** Undefined if the text has not this form, or ends too early. */
-const parseConsistency = (text: string): ConsistencyProof | undefined => {
+/** A sentence if the text has not this form, or ends too early. */
+export const parseConsistency = (text: string): ConsistencyProof | string => {
   const end = text.indexOf('\n\n');
-  const [old = '', ...lines] = text.slice(0, Math.max(end, 0)).split('\n');
-  const [, former] = OLD.exec(old) ?? [];
-  return former === undefined || !lines.every((line) => HASH.test(line))
-    ? undefined
-    : {
-        former: Number(former),
-        hashes: lines.map((line) => Buffer.from(line, 'base64')),
-        note: text.slice(end + 2),
-      };
+  if (end < 0) return 'The request has no empty line before its checkpoint.';
+  const [first = '', ...lines] = text.slice(0, end).split('\n');
+  const [, old] = OLD.exec(first) ?? [];
+  const former = Number(old);
+  if (!Number.isSafeInteger(former)) return 'The first line of the request is not “old”, a space and a size.';
+  const hashes = hashesIn(lines);
+  return hashes === undefined || hashes.length > HASHES_MAX
+    ? 'The proof of the request is no list of at most 63 hashes in Base64.'
+    : { former, hashes, note: text.slice(end + 2) };
 };
 
 const isConsistencyProof = (text: string): boolean => text.startsWith('old ');
@@ -73,7 +74,7 @@ export const checkConsistency = (
   const proof = isConsistencyProof(text)
     ? parseConsistency(text)
     : { former: undefined, hashes: [], note: text };
-  if (proof === undefined)
+  if (typeof proof === 'string')
     return notProven('file', 'The file is no proof of consistency, or a part of it is missing.');
   const older = checkCheckpoint(kept, trusted);
   if (!older.isProven) return notProven(older.failed, `The kept checkpoint: ${older.reason}`);

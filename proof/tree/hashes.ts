@@ -17,6 +17,18 @@ export const nodeHash = (left: Uint8Array, right: Uint8Array): Buffer =>
 /** The root of a tree of no leaves. */
 export const EMPTY_ROOT: Buffer = sha256('');
 
+const IN_BASE64 = /^[A-Za-z0-9+/]{43}=$/;
+
+/** A hash, or a salt, which is as long, in base64; undefined if it is none. */
+export const hashIn = (text: unknown): Buffer | undefined =>
+  typeof text === 'string' && IN_BASE64.test(text) ? Buffer.from(text, 'base64') : undefined;
+
+/** Undefined if one of them is none. */
+export const hashesIn = (texts: readonly unknown[]): readonly Buffer[] | undefined => {
+  const hashes = texts.map(hashIn);
+  return hashes.every((each) => each !== undefined) ? hashes : undefined;
+};
+
 /** The hashes that follow each other without separators. */
 export const split = (hashes: Buffer): readonly Buffer[] =>
   Array.from({ length: hashes.length / HASH_BYTES }, (_, at) =>

@@ -1,6 +1,6 @@
 import { hashOfCanonical } from '../stored/chain.ts';
 import { rootByInclusions } from './check-proofs.ts';
-import { leafHash, saltedEntry } from './hashes.ts';
+import { hashesIn, hashIn, leafHash, saltedEntry } from './hashes.ts';
 import { parseNote } from './note.ts';
 import { type NotProven, notProven } from './proof-file.ts';
 import { parseObject, parseRecorded, type RecordedInProof } from './recorded-in-proof.ts';
@@ -37,8 +37,6 @@ type ItemProof = {
   readonly note: string;
 };
 
-const HASH = /^[A-Za-z0-9+/]{43}=$/;
-
 export const isItemProof = (text: string): boolean => text.startsWith(`{"format":"${FORMAT}"`);
 
 /** Undefined if the text has not this form, or ends too early. */
@@ -51,7 +49,9 @@ const parseItemProof = (text: string): ItemProof | undefined => {
   const end = others.findIndex((each) => each?.event === undefined);
   const split = end < 0 ? others.length : end;
   const events = others.slice(0, split).map(eventIn);
-  const hashes = others.slice(split).map(hashesIn);
+  const hashes = others
+    .slice(split)
+    .map((each) => (Array.isArray(each?.hashes) ? hashesIn(each.hashes) : undefined));
   return events.every((each) => each !== undefined) && hashes.every((each) => each !== undefined)
     ? { stream: first.stream, events, hashes: hashes.flat(), note }
     : undefined;
@@ -60,21 +60,14 @@ const parseItemProof = (text: string): ItemProof | undefined => {
 type Line = Readonly<Record<string, unknown>> | undefined;
 
 const eventIn = (read: Line): EventLine | undefined => {
-  const { index, salt, event } = read ?? {};
+  const { index, event } = read ?? {};
+  const salt = hashIn(read?.salt);
   return typeof index === 'number' &&
     Number.isSafeInteger(index) &&
-    typeof salt === 'string' &&
-    HASH.test(salt) &&
+    salt !== undefined &&
     typeof event === 'string'
-    ? { index, salt: Buffer.from(salt, 'base64'), event }
+    ? { index, salt, event }
     : undefined;
-};
-
-const hashesIn = (read: Line): readonly Buffer[] | undefined => {
-  const { hashes } = read ?? {};
-  if (!Array.isArray(hashes) || !hashes.every((each) => typeof each === 'string' && HASH.test(each)))
-    return undefined;
-  return hashes.map((each: string) => Buffer.from(each, 'base64'));
 };
 
 /** The value that was last recorded under a name, and the version that recorded it. */

@@ -1,6 +1,6 @@
 import { hashOfCanonical } from '../stored/chain.ts';
 import { rootByInclusion } from './check-proofs.ts';
-import { leafHash, saltedEntry } from './hashes.ts';
+import { hashesIn, hashIn, leafHash, saltedEntry } from './hashes.ts';
 import { parseNote } from './note.ts';
 import { parseObject, parseRecorded, type RecordedInProof } from './recorded-in-proof.ts';
 import { type CheckCosignatures, type Signatures, signaturesOn, type TrustedKey } from './signatures.ts';
@@ -32,7 +32,6 @@ export const writeProof = ({ event, salt, index, hashes, note, timestamp }: Even
   ].join('\n');
 
 const HEAD = /^extra (?<extra>[A-Za-z0-9+/]+=*)\nindex (?<index>0|[1-9]\d{0,15})$/;
-const HASH = /^[A-Za-z0-9+/]{43}=$/;
 /** A tree of more leaves than this is high has more than any log. */
 const HASHES_MAX = 64;
 
@@ -43,26 +42,29 @@ const parseProof = (text: string): EventProof | undefined => {
   const [extra = '', index = '', ...lines] = text.slice(FIRST_LINE.length + 1, end).split('\n');
   const { groups } = HEAD.exec(`${extra}\n${index}`) ?? {};
   const read = readExtra(groups?.extra ?? '');
-  if (read === undefined || lines.length > HASHES_MAX || !lines.every((line) => HASH.test(line)))
-    return undefined;
+  const hashes = hashesIn(lines);
+  if (read === undefined || hashes === undefined || hashes.length > HASHES_MAX) return undefined;
   return {
-    event: read.event,
-    salt: Buffer.from(read.salt, 'base64'),
+    ...{ event: read.event, salt: read.salt, hashes },
     index: Number(groups?.index),
-    hashes: lines.map((line) => Buffer.from(line, 'base64')),
     note: text.slice(end + 2),
     ...(read.timestamp !== undefined && { timestamp: Buffer.from(read.timestamp, 'base64') }),
   };
 };
 
-type Extra = { readonly event: string; readonly salt: string; readonly timestamp?: string };
+type Extra = { readonly event: string; readonly salt: Buffer; readonly timestamp?: string };
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** The salt has 32 bytes, as a hash has. */
 const readExtra = (encoded: string): Extra | undefined => {
-  const { event, salt, timestamp, ...others } = parseObject(Buffer.from(encoded, 'base64').toString()) ?? {};
-  if (typeof event !== 'string' || typeof salt !== 'string' || !HASH.test(salt)) return undefined;
+  const {
+    event,
+    salt: sealed,
+    timestamp,
+    ...others
+  } = parseObject(Buffer.from(encoded, 'base64').toString()) ?? {};
+  const salt = hashIn(sealed);
+  if (typeof event !== 'string' || salt === undefined) return undefined;
   if (Object.keys(others).length > 0) return undefined;
   if (timestamp === undefined) return { event, salt };
   return typeof timestamp === 'string' && BASE64.test(timestamp) ? { event, salt, timestamp } : undefined;

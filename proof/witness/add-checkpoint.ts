@@ -1,4 +1,5 @@
 import { rootByConsistency } from '../tree/check-proofs.ts';
+import { parseConsistency } from '../tree/consistency-file.ts';
 import { isLogSignedBy, parseWitnessKey, witnessKeyIdOf } from '../tree/cosignature.ts';
 import { EMPTY_ROOT } from '../tree/hashes.ts';
 import {
@@ -61,25 +62,14 @@ type Request = {
   readonly head: TreeHead;
 };
 
-const OLD = /^old (0|[1-9]\d{0,15})$/;
-const HASH = /^[A-Za-z0-9+/]{43}=$/;
-const PROOF_LINES_MAX = 63;
-
 /** A sentence if it is no request. */
 const parseRequest = (body: Buffer): Request | string => {
-  const text = textOf(body);
-  const end = text?.indexOf('\n\n') ?? -1;
-  if (text === undefined || end < 0) return 'The request has no empty line before its checkpoint.';
-  const [first = '', ...lines] = text.slice(0, end).split('\n');
-  const [, old] = OLD.exec(first) ?? [];
-  if (old === undefined || !Number.isSafeInteger(Number(old)))
-    return 'The first line of the request is not “old”, a space and a size.';
-  if (lines.length > PROOF_LINES_MAX || !lines.every((line) => HASH.test(line)))
-    return 'The proof of the request is no list of at most 63 hashes in Base64.';
-  const note = parseNote(text.slice(end + 2));
+  const asked = parseConsistency(textOf(body) ?? '');
+  if (typeof asked === 'string') return asked;
+  const note = parseNote(asked.note);
   const head = note && parseTreeHead(note.text);
   if (note === undefined || head === undefined) return 'The request has no signed checkpoint.';
-  return { old: Number(old), proof: lines.map((line) => Buffer.from(line, 'base64')), note, head };
+  return { old: asked.former, proof: asked.hashes, note, head };
 };
 
 const textOf = (body: Buffer): string | undefined => {
