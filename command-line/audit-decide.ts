@@ -2,18 +2,21 @@ import type { Position, StreamName } from '#kernel/base/brands.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import { decide } from '#shared/authentic-events/change-statement.ts';
+import type { Decision } from '#shared/authentic-events/decided.ts';
 import { migrateAuthenticEvents } from '#shared/authentic-events/migrate.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { indexAgain, migrateEventIndex } from '#shared/event-index/event-index.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { refusedType } from '#shared/event-log/foreign-record.ts';
 import { readBetween } from '#shared/event-log/read-between.ts';
-import { countOf } from '../proof/chain/place-in-chain.ts';
+import { counter } from '../proof/chain/place-in-chain.ts';
+import { readChainEnd } from '../proof/stored/blocks.ts';
 import { hashOf } from '../proof/stored/canonical.ts';
 import { type Command, type Given, numberOf } from './arguments/command.ts';
 import { UsageError } from './arguments/usage-error.ts';
 import { demandMasterKey } from './installation/authentic.ts';
 import { openInstallation } from './installation/installation.ts';
+import { number } from './output/progress.ts';
 import type { Terminal } from './terminal.ts';
 
 const OPTIONS = {
@@ -36,9 +39,13 @@ export const auditAccept: Command = {
   run: (given, terminal) =>
     decideAll(given, terminal, {
       asks: 'Do these events count from now on, as if commands had written them?',
-      async is(pool, event) {
-        const isChained = (await countOf(pool, event, hashOf(event))) !== undefined;
-        return isChained ? 'accepted, chained as foreign' : 'accepted';
+      async decisionOn(pool) {
+        const { position: end } = await readChainEnd(pool);
+        const find = counter(pool);
+        return async (event) =>
+          event.position > end || (await find(event, hashOf(event))) === undefined
+            ? 'accepted'
+            : 'accepted, chained as foreign';
       },
       decided: countAgain,
       follows: 'They count within a minute. Then apply them: npm run annals -- projection retry --all.',
@@ -54,7 +61,7 @@ export const auditReject: Command = {
   run: (given, terminal) =>
     decideAll(given, terminal, {
       asks: 'Are these events known to be no events of yours?',
-      is: async () => 'rejected',
+      decisionOn: async () => async () => 'rejected',
       follows:
         'They stay in the log, and are reported no more. projection release skips those that park their stream.',
     }),
@@ -76,13 +83,26 @@ export const auditTrustLog: Command = {
   },
 };
 
+/** An event without the right MAC, and what is decided about it. */
+type Refused = Pick<RecordedEvent, 'stream' | 'version' | 'position'> & {
+  /** The position of the event before it in the log. */
+  readonly after: Position;
+  readonly type: string;
+  readonly digest: string;
+  readonly decision: Decision;
+};
+
 type Deciding = {
   readonly asks: string;
-  is(pool: Pool, event: RecordedEvent): Promise<'accepted' | 'accepted, chained as foreign' | 'rejected'>;
-  decided?(terminal: Terminal, pool: Pool, events: readonly RecordedEvent[]): Promise<void>;
+  /** Events come in the order of the log. */
+  decisionOn(pool: Pool): Promise<(event: RecordedEvent) => Promise<Decision>>;
+  decided?(terminal: Terminal, pool: Pool, events: readonly Refused[]): Promise<void>;
   /** The next step of the operator. */
   readonly follows: string;
 };
+
+/** More would tell nobody more; `audit verify` finds them all. */
+const LISTED_MAX = 100;
 
 const decideAll = async (given: Given, terminal: Terminal, deciding: Deciding): Promise<void> => {
   const isMeant = readRequest(given);
@@ -96,32 +116,36 @@ const decideAll = async (given: Given, terminal: Terminal, deciding: Deciding): 
   const masterKey = await demandMasterKey(config, pool);
   await migrateAudit(pool);
   await migrateAuthenticEvents(pool);
-  const found = (await refusedIn(eventLog)).filter(isMeant);
+  const found = await refusedIn(eventLog, isMeant, await deciding.decisionOn(pool));
   if (found.length === 0) return terminal.write('No such event lacks the right MAC.');
-  for (const event of found)
+  for (const { stream, version, type, position } of found.slice(0, LISTED_MAX))
+    await terminal.write(`${stream}@${version}  ${type}  at position ${position}`);
+  if (found.length > LISTED_MAX)
     await terminal.write(
-      `${event.stream}@${event.version}  ${refusedType(event) ?? event.type}  at position ${event.position}`,
+      `… and ${number(found.length - LISTED_MAX)} more, ${number(found.length)} events in all.`,
     );
   await confirm(given, terminal, deciding.asks);
-  const decisions = new Map<string, { digest: string; is: Awaited<ReturnType<Deciding['is']>> }>();
-  for (const event of found)
-    decisions.set(event.id, { digest: event.notAuthentic ?? '', is: await deciding.is(pool, event) });
+  const decisions = new Map(
+    [...Map.groupBy(found, ({ decision }) => decision)].map(([is, events]) => [
+      is,
+      events.map(({ digest }) => digest),
+    ]),
+  );
   await decide({ pool, masterKey, auditDir: config.audit.dir }, eventLog.identity, decisions);
   await deciding.decided?.(terminal, pool, found);
   await terminal.write(deciding.follows);
 };
 
 /** Reads the events again, now that they count, and corrects their entries in the index. */
-const countAgain = async (
-  terminal: Terminal,
-  pool: Pool,
-  events: readonly RecordedEvent[],
-): Promise<void> => {
+const countAgain = async (terminal: Terminal, pool: Pool, events: readonly Refused[]): Promise<void> => {
   await using installation = await openInstallation(terminal);
   await migrateEventIndex(pool);
-  for (const { stream, version } of events)
-    for await (const page of installation.eventLog.read(stream, version, version))
-      await indexAgain(pool, page);
+  const positions = new Set(events.map(({ position }) => position));
+  const [after, upTo] = [events[0]?.after ?? START, events.at(-1)?.position ?? START];
+  for await (const page of readBetween(installation.eventLog, { after, upTo })) {
+    const counting = page.filter(({ position }) => positions.has(position));
+    if (counting.length > 0) await indexAgain(pool, counting);
+  }
 };
 
 const readRequest = (given: Given): ((event: RecordedEvent) => boolean) => {
@@ -132,11 +156,23 @@ const readRequest = (given: Given): ((event: RecordedEvent) => boolean) => {
   return (event) => stream === undefined || (event.stream === stream && event.version === version);
 };
 
-const refusedIn = async (eventLog: EventLog): Promise<readonly RecordedEvent[]> => {
-  const found: RecordedEvent[] = [];
-  const upTo: Position = await eventLog.head();
+const refusedIn = async (
+  eventLog: EventLog,
+  isMeant: (event: RecordedEvent) => boolean,
+  decisionOn: Awaited<ReturnType<Deciding['decisionOn']>>,
+): Promise<readonly Refused[]> => {
+  const found: Refused[] = [];
+  let after: Position = START;
+  const upTo = await eventLog.head();
   for await (const page of readBetween(eventLog, { after: START, upTo }))
-    for (const event of page) if (event.notAuthentic !== undefined) found.push(event);
+    for (const event of page) {
+      const { stream, version, position, notAuthentic: digest } = event;
+      if (digest !== undefined && isMeant(event)) {
+        const [type, decision] = [refusedType(event) ?? event.type, await decisionOn(event)];
+        found.push({ stream, version, position, after, type, digest, decision });
+      }
+      after = position;
+    }
   return found;
 };
 

@@ -2,7 +2,7 @@ import { END } from '@eventstore/db-client';
 import type { Position } from '#kernel/base/brands.ts';
 import { hasOurFields } from '#kernel/base/events/metadata.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
-import type { OpenedLog } from '#shared/authentic-events/authentic-events.ts';
+import type { OpenedLog } from '#shared/authentic-events/opened-log.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { isEventOf } from './neighbours.ts';
 import { readOwn } from './own-page.ts';
@@ -79,10 +79,7 @@ const findMac = async (reader: Reader, upTo: Position): Promise<boolean> => {
 
 type Looked = Pick<StoredEvent, 'id' | 'created' | 'metadata' | 'position'>;
 /** Passes records from the newest to older ones, until the function returns false. */
-type ReadBack = (
-  countMax: number,
-  onRecord: (record: Looked, isEvent: boolean) => boolean,
-) => Promise<void>;
+type ReadBack = (countMax: number, onRecord: (record: Looked, isEvent: boolean) => boolean) => Promise<void>;
 
 /**
  * Since when each event of ours has a MAC. A look ends where the one before began, so that it ends in any log, and

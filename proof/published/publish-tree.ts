@@ -155,7 +155,8 @@ function* spansBetween(from: number, size: number): Generator<Span> {
 }
 
 /** In the order in which they are written: without a level, the entries. */
-const kindsOf = (level: number): readonly NamedTile['level'][] => (level === 0 ? [level, undefined] : [level]);
+const kindsOf = (level: number): readonly NamedTile['level'][] =>
+  level === 0 ? [level, undefined] : [level];
 
 /**
  * The partial tiles that a process before may have left in a tree of this size: those of the tiles that are partial, and

@@ -3,6 +3,7 @@ import { hasOurFields } from '#kernel/base/events/metadata.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { foreignRecord, refusedContent } from '#shared/event-log/foreign-record.ts';
+import type { Decided } from './decided.ts';
 import type { EventMac, MacInput } from './event-mac.ts';
 import type { Statement } from './statement.ts';
 
@@ -53,9 +54,11 @@ export class KeptLog implements AuthenticLog {
   #storing: Promise<void> | undefined;
   #isStored: boolean;
   statement: Statement;
+  decided: Decided;
 
-  constructor(statement: Statement, options: Options) {
+  constructor(statement: Statement, decided: Decided, options: Options) {
     this.statement = statement;
+    this.decided = decided;
     this.#options = options;
     this.#isStored = options.store === undefined;
   }
@@ -100,13 +103,12 @@ export class KeptLog implements AuthenticLog {
     if (isAfterStart && mac === this.#options.mac.ofEvent(input)) return event;
     // It has not the form of an event, but some readers go by the type and the stream alone.
     if (!hasOurFields(event.metadata)) return { ...event, ...foreignRecord(event, { data, metadata }) };
-    const decided = isAfterStart ? this.statement.decided[id] : undefined;
     const digest = this.#options.mac.digestOf(input);
-    const isDecided = decided?.digest === digest;
-    if (isDecided && decided.is === 'accepted') return event;
+    const decision = isAfterStart ? this.decided.about(digest) : undefined;
+    if (decision === 'accepted') return event;
     const foreign = refusedContent({ type, data, metadata });
-    if (isDecided && decided.is === 'accepted, chained as foreign') return { ...event, chained: foreign };
-    if (isDecided) return { ...event, ...foreign };
+    if (decision === 'accepted, chained as foreign') return { ...event, chained: foreign };
+    if (decision === 'rejected') return { ...event, ...foreign };
     this.#note({ stream, version, position });
     return { ...event, ...foreign, notAuthentic: digest };
   }

@@ -22,8 +22,8 @@ test('what several operators decide at the same moment all holds, in the databas
   for (let n = 0; n < EVENTS; n += 1) await former.append(thing(), NO_STREAM, [ourEvent()]);
   const changing = { pool: place.pool, masterKey: place.masterKey, auditDir: place.auditDir };
   await Promise.all(
-    (await allOf(opened.eventLog)).map(({ id, notAuthentic = '' }) =>
-      decide(changing, opened.eventLog.identity, new Map([[id, { digest: notAuthentic, is: 'accepted' }]])),
+    (await allOf(opened.eventLog)).map(({ notAuthentic = '' }) =>
+      decide(changing, opened.eventLog.identity, new Map([['accepted', [notAuthentic]]])),
     ),
   );
   expect(await typesAnew(place, `${place.auditDir}-other`)).toEqual(new Set(['thing.noted']));

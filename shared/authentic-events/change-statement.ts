@@ -1,8 +1,10 @@
 import type { LogIdentity, Position } from '#kernel/base/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
+import { type Batch, batchOf, type Decision, sortedDigests, unitedBatches } from './decided.ts';
+import { writeDigests } from './decided-rows.ts';
 import { createEventMac } from './event-mac.ts';
-import { combined, type Decision, isSame, type Statement } from './statement.ts';
+import { combined, isSame, type Statement } from './statement.ts';
 import { readFileIn, writeFileIn } from './statement-file.ts';
 import { readRow, writeRow } from './statement-row.ts';
 
@@ -32,17 +34,24 @@ const write = async ({ pool, masterKey, auditDir }: Changing, written: Statement
   }
 };
 
-/** Adds decisions about events, by their ids. Running processes read them within a minute. */
-export const decide = async (
-  changing: Changing,
-  log: LogIdentity,
-  decisions: ReadonlyMap<string, Decision>,
-): Promise<void> => {
+/** The digests of the events about which an operator has decided so. */
+export type Decisions = ReadonlyMap<Decision, readonly string[]>;
+
+/** Adds decisions about events. Running processes read them within a minute. */
+export const decide = async (changing: Changing, log: LogIdentity, decisions: Decisions): Promise<void> => {
   const found = await find(changing, log);
   if (found === undefined)
     throw new Error(`nothing says since when the events of the log ${log} are authentic`);
-  const decided = { ...found.decided, ...Object.fromEntries(decisions) };
-  await write(changing, { ...found, n: found.n + 1, decided });
+  const n = found.n + 1;
+  const batches: Batch[] = [];
+  for (const [is, named] of decisions) {
+    if (named.length === 0) continue;
+    const digests = sortedDigests(named);
+    const batch = batchOf(digests, { n, is });
+    await writeDigests(changing.pool, batch, digests);
+    batches.push(batch);
+  }
+  await write(changing, { ...found, n, decided: unitedBatches(found.decided, batches) });
 };
 
 type Renewal = { readonly from: LogIdentity; readonly to: LogIdentity; readonly head: Position };

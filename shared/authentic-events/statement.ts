@@ -3,6 +3,7 @@ import * as z from 'zod';
 import type { LogIdentity, Position } from '#kernel/base/brands.ts';
 import { position } from '#kernel/base/events/fields.ts';
 import { timestamp } from '#kernel/base/values.ts';
+import { type Batch, DECISIONS, unitedBatches } from './decided.ts';
 import type { EventMac } from './event-mac.ts';
 
 /** From which event on the events of a log need a MAC. Only a process with the master key can make one that counts. */
@@ -15,18 +16,11 @@ export type Statement = {
   readonly since: string;
   /** Events after `from` need a MAC with this identity of the log; none while an upgrade is under way. */
   readonly epochs: readonly Epoch[];
-  /** The decisions of operators about events without the right MAC, by their ids. */
-  readonly decided: Readonly<Record<string, Decision>>;
+  /** The decisions of operators about events without the right MAC. */
+  readonly decided: readonly Batch[];
 };
 
 type Epoch = { readonly scope: LogIdentity; readonly from: Position };
-
-/** `digest` names the event, so that the decision is about this content at this place alone. */
-export type Decision = {
-  readonly digest: string;
-  /** An accepted event counts like any other; the chain may already cover it as a record of somebody else. */
-  readonly is: 'accepted' | 'accepted, chained as foreign' | 'rejected';
-};
 
 const statement = z.object({
   v: z.literal(1),
@@ -34,11 +28,12 @@ const statement = z.object({
   log: z.guid(),
   since: timestamp,
   epochs: z.array(z.object({ scope: z.guid(), from: position })),
-  decided: z.record(
-    z.string(),
+  decided: z.array(
     z.object({
-      digest: z.string(),
-      is: z.enum(['accepted', 'accepted, chained as foreign', 'rejected']),
+      n: z.int().positive(),
+      is: z.enum(DECISIONS),
+      count: z.int().positive(),
+      sha256: z.string(),
     }),
   ),
 }) as unknown as z.ZodType<Statement>;
@@ -60,8 +55,7 @@ export const closed = (written: Statement, { mac }: Authenticating): Stored => {
 
 /**
  * Combines two statements about a log. Since when events need a MAC is only ever said more strictly, so no statement
- * of a process that did not know the other one takes that back. Of two decisions about an event, that of the higher
- * number counts.
+ * of a process that did not know the other one takes that back.
  */
 export const combined = (one: Statement, other: Statement): Statement => {
   const [lower, higher] = one.n < other.n ? [one, other] : [other, one];
@@ -69,7 +63,7 @@ export const combined = (one: Statement, other: Statement): Statement => {
     ...higher,
     since: one.since < other.since ? one.since : other.since,
     epochs: strictness(lower) < strictness(higher) ? lower.epochs : higher.epochs,
-    decided: decidedBy(lower, higher),
+    decided: unitedBatches(lower.decided, higher.decided),
   };
 };
 
@@ -78,14 +72,3 @@ export const isSame = (one: Statement | undefined, other: Statement): boolean =>
 
 /** The position after which events need a MAC. */
 const strictness = ({ epochs }: Statement): number => Math.min(...epochs.map(({ from }) => from));
-
-const decidedBy = (lower: Statement, higher: Statement): Statement['decided'] => {
-  const decided = { ...lower.decided, ...higher.decided };
-  if (lower.n < higher.n) return decided;
-  for (const [id, decision] of Object.entries(lower.decided))
-    if (order(decision) > order(decided[id] ?? decision)) decided[id] = decision;
-  return decided;
-};
-
-/** Of two decisions with the same number, every process takes the same one, and a rejection before the others. */
-const order = ({ is, digest }: Decision): string => `${is} ${digest}`;

@@ -34,7 +34,8 @@ export const TABLES: Readonly<Record<string, Held>> = {
   'event_log.identity': nothing('the number of the log'),
   'event_log.lost_history': nothing('the numbers of logs'),
   'public.cursor_form': nothing('a time'),
-  'public.authentic_events': nothing('from which event on the log needs MACs, and ids of events'),
+  'public.authentic_events': nothing('from which event on the log needs MACs'),
+  'public.decided_events': nothing('hashes of events'),
   'event_index.event': nothing(
     'the position of each event, by type, item, actor, client and correlation: numbers, like its metadata in the log',
   ),

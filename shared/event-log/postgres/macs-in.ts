@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { hasOurFields } from '#kernel/base/events/metadata.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
-import type { OpenedLog } from '#shared/authentic-events/authentic-events.ts';
+import type { OpenedLog } from '#shared/authentic-events/opened-log.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { readHead, readStreamPages } from './read.ts';
 import { withRetries } from './retry.ts';

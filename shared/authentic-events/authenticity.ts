@@ -1,0 +1,174 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Position } from '#kernel/base/brands.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
+import type { Clock } from '#shared/clock/clock.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { START } from '#shared/event-log/event-log.ts';
+import type { MasterKey } from '#shared/keys/master-key.ts';
+import type { Log } from '#shared/log.ts';
+import { KeptLog, type RefusedEvent, UPGRADED_WITHIN_MS } from './authentic-log.ts';
+import { type Decided, NOTHING_DECIDED } from './decided.ts';
+import { readDecided } from './decided-rows.ts';
+import { createEventMac } from './event-mac.ts';
+import { keepStatement } from './keep-statement.ts';
+import { lookAgain } from './look-again.ts';
+import type { OpenedLog } from './opened-log.ts';
+import { combined, isSame, type Statement } from './statement.ts';
+import { hasFile, readFileIn } from './statement-file.ts';
+import { readRow } from './statement-row.ts';
+
+export type Dependencies = {
+  /** Of the database of the installation, wherever its log is. */
+  readonly pool: Pool;
+  readonly masterKey: MasterKey;
+  /** The folder of the audit; without one, only the database is asked. */
+  readonly auditDir?: string | undefined;
+  readonly clock: Clock;
+  readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
+  /** A process that only reads changes neither the database nor the folder before it appends an event after all. */
+  readonly isReader?: boolean;
+  /** The operator says that what is in the log now is authentic, although nothing says since when. */
+  readonly mayBeginAnew?: boolean;
+};
+
+/** How often a process looks whether the upgrade is over, what others have said, and whether events are right again. */
+const LOOK_EVERY_MS = 60_000;
+/** The upgrade is over once no event without a MAC was stored for this time. */
+const STILL_MS = 3_600_000;
+
+type Found = { readonly statement: Statement; readonly isStored: boolean };
+
+/** Finds and keeps what says since when the events of one log are authentic. */
+export class Authenticity {
+  readonly #dependencies: Dependencies;
+  readonly #opened: OpenedLog;
+  readonly #authenticating;
+
+  constructor(dependencies: Dependencies, opened: OpenedLog) {
+    this.#dependencies = dependencies;
+    this.#opened = opened;
+    const mac = createEventMac(dependencies.masterKey);
+    this.#authenticating = { mac, log: opened.identity };
+  }
+
+  async open(): Promise<KeptLog> {
+    const { clock } = this.#dependencies;
+    const { showsMacs } = this.#opened;
+    const { mac } = this.#authenticating;
+    const { statement, isStored } = await this.#find();
+    return new KeptLog(statement, await this.#readDecided(statement), {
+      ...{ mac, clock, showsMacs },
+      onRefused: (event) => this.#report(event),
+      store: isStored ? undefined : (unstored) => this.#store(unstored),
+    });
+  }
+
+  async lookNowAndThen(log: KeptLog, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#dependencies;
+    while (!signal.aborted) {
+      await clock.sleep(LOOK_EVERY_MS, signal, { ref: false });
+      if (signal.aborted) return;
+      // A database that does not answer now does at the next look.
+      await this.#look(log).catch((err: unknown) => this.#dependencies.log.warn({ err }, NOT_LOOKED));
+    }
+  }
+
+  async #look(log: KeptLog): Promise<void> {
+    const { pool, isReader = false } = this.#dependencies;
+    const row = await readRow(pool, this.#authenticating);
+    if (row !== undefined) log.statement = combined(row, log.statement);
+    if (!isReader && !isSame(row, log.statement)) await this.#writeBack(log);
+    if (!isDeepStrictEqual(log.statement.decided, log.decided.batches))
+      log.decided = await this.#readDecided(log.statement, log.decided);
+    await lookAgain(log, this.#opened);
+    if (log.statement.epochs.length > 0 || isReader || !(await this.#isUpgraded(log.statement))) return;
+    const { statement } = log;
+    const { identity: scope, head } = this.#opened;
+    const epochs = [{ scope, from: await head() }];
+    log.statement = await this.#store({ ...statement, n: statement.n + 1, epochs });
+    this.#dependencies.log.info(
+      { after: epochs[0]?.from },
+      'From now on, every event of the log needs a MAC.',
+    );
+  }
+
+  async #readDecided({ log, decided }: Statement, known = NOTHING_DECIDED): Promise<Decided> {
+    const read = await readDecided(this.#dependencies.pool, decided, known);
+    for (const batch of decided)
+      if (read.contentOf(batch) === undefined)
+        this.#dependencies.log.error(
+          { log, ...batch },
+          'Somebody has removed or changed a row of public.decided_events, or the database was restored to an earlier time: what an operator has decided about these events no longer counts.',
+        );
+    return read;
+  }
+
+  /** Processes combine all that they have read, so a row that says less is none of theirs. */
+  async #writeBack(log: KeptLog): Promise<void> {
+    this.#dependencies.log.error(
+      { log: log.statement.log },
+      'Somebody has removed or changed the row of public.authentic_events, which says since when the events of the log are authentic, or the database was restored to an earlier time. It is written again.',
+    );
+    log.statement = await this.#store(log.statement);
+  }
+
+  async #isUpgraded({ since }: Statement): Promise<boolean> {
+    const nowMs = this.#dependencies.clock.nowMs();
+    if (nowMs < Date.parse(since) + UPGRADED_WITHIN_MS) return false;
+    return !(await this.#opened.hasBareWithin(STILL_MS));
+  }
+
+  /** All that is said about this log, or its first statement. */
+  async #find(): Promise<Found> {
+    const { pool, auditDir, isReader = false } = this.#dependencies;
+    const row = await readRow(pool, this.#authenticating);
+    const file = auditDir === undefined ? undefined : await readFileIn(auditDir, this.#authenticating);
+    const found = row && file ? combined(row, file) : (row ?? file);
+    if (found === undefined) return this.#begin();
+    const head = await this.#opened.head();
+    if (!found.epochs.some(({ from }) => from > head))
+      return { statement: isReader ? found : await this.#store(found), isStored: true };
+    // A log that was restored to an earlier time: its new events need a MAC too. It is written at the first look, and
+    // not now: a start on an older copy of the log is refused in a moment, and must not change what counts.
+    const epochs = found.epochs.map(({ scope, from }) => ({ scope, from: Math.min(from, head) as Position }));
+    return { statement: { ...found, n: found.n + 1, epochs }, isStored: true };
+  }
+
+  async #begin(): Promise<Found> {
+    const { clock, auditDir, isReader = false, mayBeginAnew = false } = this.#dependencies;
+    const { identity: log, head, hasMacs } = this.#opened;
+    const at = await head();
+    const isAnew = at === START || mayBeginAnew;
+    if (!isAnew && ((auditDir !== undefined && (await hasFile(auditDir))) || (await hasMacs())))
+      throw new StartRefused(UNKNOWN_SINCE);
+    if (!isAnew && !isReader)
+      this.#dependencies.log.warn(
+        { log, after: at },
+        'Neither the database nor AUDIT_DIR says since when the events of the log are authentic, and none has a MAC: an upgrade from an earlier release begins. If there was none, somebody has removed what they said: docs/runbooks.md, “Events that no command wrote”.',
+      );
+    const epochs = isAnew ? [{ scope: log, from: at }] : [];
+    const since = new Date(clock.nowMs()).toISOString();
+    const statement: Statement = { v: 1, n: 1, log, since, epochs, decided: [] };
+    return isReader && !mayBeginAnew
+      ? { statement, isStored: false }
+      : { statement: await this.#store(statement), isStored: true };
+  }
+
+  #store(statement: Statement): Promise<Statement> {
+    return keepStatement(this.#dependencies, statement, this.#authenticating);
+  }
+
+  #report(event: RefusedEvent): void {
+    this.#dependencies.log.error(
+      event,
+      'The event log has an event that no command wrote: its MAC is missing or wrong. It does not count, and its stream is parked: docs/runbooks.md, “Events that no command wrote”.',
+    );
+  }
+}
+
+const NOT_LOOKED =
+  'It cannot be found out since when the events of the log are authentic, and whether the upgrade is over. It is tried again in a minute.';
+
+const UNKNOWN_SINCE =
+  'Events of the log have MACs, but neither the database nor AUDIT_DIR says from which event on: somebody has removed that, or this database and AUDIT_DIR are not those of the log. ' +
+  'Follow “Events that no command wrote” in docs/runbooks.md.';
