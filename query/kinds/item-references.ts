@@ -1,13 +1,12 @@
-import { snake, sqlName } from '#kernel/base/names.ts';
-import { askedItemsSql } from '#kernel/conditions/lists.ts';
+import { snake } from '#kernel/base/names.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
-import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
 import type { Joins } from '../lists/item-rows.ts';
 import { type Needs, needsToRead } from '../rows/needs.ts';
 import type { ItemSource } from '../rows/source.ts';
 import type { Row } from '../rows/sources.ts';
-import { ENDED_COLUMN, hidesEnded, joinedAs } from './selection.ts';
+import { type FindRow, joinTargets } from './rows.ts';
+import { behind, ENDED_COLUMN, hidesEnded, type Joined, joinedAs, joinsTo } from './selection.ts';
 import { type JoinedTarget, withheldColumn } from './targets.ts';
 
 type Reference = JoinedTarget & {
@@ -38,46 +37,27 @@ export const joinedReferences = (
     ];
   });
 
-type Joining = { readonly kind: Kind; readonly needs: Needs; readonly alias: string; readonly on: string };
-
-/** The columns of a target, and of the targets behind it on which the right depends. */
-const joinsOf = ({ kind, needs, alias, on }: Joining): Joins => {
-  const own = [
-    ...needs.fields.map(({ column, joined }) => `, ${alias}.${column} as "${sqlName(joined)}"`),
-    ...needs.lists.map(
-      ({ joined, asked }) =>
-        `, ${askedItemsSql(asked, kind, { row: alias, schema: LIVE_SCHEMA })} as "${sqlName(joined)}"`,
-    ),
-  ];
-  const further = needs.behind.map((each, index) =>
-    joinsOf({ ...each, alias: `${alias}_${index}`, on: `${alias}.${each.column}` }),
-  );
-  return {
-    columns: [...own, ...further.map(({ columns }) => columns)].join(''),
-    joins: [
-      ` left join ${LIVE_SCHEMA}.${kind.table} ${alias} on ${alias}.id = ${on}`,
-      ...further.map(({ joins }) => joins),
-    ].join(''),
-  };
-};
-
-export const referencesOf = (domain: Domain, source: Pick<ItemSource, 'members'>): Joins => {
-  const all = joinedReferences(domain, source).map(({ name, kind, needs, column, label, ...more }, index) => {
-    const alias = `r${index}`;
-    const { columns, joins } = joinsOf({ kind, needs, alias, on: `i.${column}` });
-    const ended = more.hidesEnded ? `, ${alias}.${ENDED_COLUMN} as "${joinedAs([name], ENDED_COLUMN)}"` : '';
-    const shown = `${label === undefined ? '' : `, ${alias}.${label.column} as "${label.joined}"`}${ended}`;
-    return { columns: `${columns}${shown}`, joins };
+/** The columns of the targets, and of those behind them on which the right depends. */
+const joinedOf = (domain: Domain, source: Pick<ItemSource, 'members'>): readonly Joined[] =>
+  joinedReferences(domain, source).flatMap(({ name, column, kind, needs, label, hidesEnded: hides }) => {
+    const columns = [
+      ...needs.fields.map((field) => field.column),
+      ...(label === undefined ? [] : [label.column]),
+      ...(hides ? [ENDED_COLUMN] : []),
+    ];
+    const lists = needs.lists.map(({ asked }) => asked);
+    return [{ path: [name], column, kind, columns: [...new Set(columns)], lists }, ...behind(needs, [name])];
   });
-  return {
-    columns: all.map(({ columns }) => columns).join(''),
-    joins: all.map(({ joins }) => joins).join(''),
-  };
+
+/** The targets of references, joined to the row i. */
+export const referencesOf = (domain: Domain, source: Pick<ItemSource, 'members'>): Joins => {
+  const { columns, joins } = joinsTo('i', joinedOf(domain, source));
+  return { columns: columns.map((each) => `, ${each}`).join(''), joins };
 };
 
 type Found = {
   readonly row: Row;
-  readonly find: (kind: Kind, id: number) => Promise<Row | undefined>;
+  readonly find: FindRow;
   /** Former targets are shown only to callers who may read them now too. */
   readonly isSeenNow: (kind: Kind, id: number) => Promise<boolean>;
 };
@@ -88,20 +68,10 @@ export const withReferences = async (
   items: ItemSource,
   { row, find, isSeenNow }: Found,
 ): Promise<Row> => {
-  const whole: Record<string, unknown> = { ...row };
-  const join = async (kind: Kind, needs: Needs, id: unknown): Promise<Row | undefined> => {
-    const other = typeof id === 'number' ? await find(kind, id) : undefined;
-    for (const { column, joined } of [...needs.fields, ...needs.lists])
-      whole[sqlName(joined)] = other?.[column] ?? null;
-    for (const each of needs.behind) await join(each.kind, each.needs, other?.[each.column]);
-    return other;
-  };
+  const whole: Record<string, unknown> = { ...(await joinTargets(joinedOf(domain, items), { row, find })) };
   for (const reference of joinedReferences(domain, items)) {
-    const { kind, needs, column, label } = reference;
-    const other = await join(kind, needs, row[column]);
-    if (label !== undefined) whole[label.joined] = other?.[label.column] ?? null;
-    if (reference.hidesEnded) whole[joinedAs([reference.name], ENDED_COLUMN)] = other?.[ENDED_COLUMN] ?? null;
-    whole[withheldColumn(reference)] = other !== undefined && !(await isSeenNow(kind, row[column] as number));
+    const id = whole[joinedAs([reference.name], 'id')];
+    whole[withheldColumn(reference)] = typeof id === 'number' && !(await isSeenNow(reference.kind, id));
   }
   return whole;
 };

@@ -72,30 +72,31 @@ const joinedIn = ({ fields, lists, behind: references }: Needs): readonly string
   ...references.flatMap(({ needs }) => joinedIn(needs)),
 ];
 
-type FindRow = (kind: Kind, id: number) => Promise<Row | undefined>;
+export type FindRow = (kind: Kind, id: number) => Promise<Row | undefined>;
 
 /** A row with its references, each found by itself; undefined if the parent is missing. */
 export const withReferences = async (source: Source, row: Row, find: FindRow): Promise<ItemRow | undefined> =>
-  (await join(source, joinedOf(source), { row, find })) as ItemRow | undefined;
+  (await joinTargets(joinedOf(source), { row, find, parent: source.parent?.name })) as ItemRow | undefined;
 
 /** The facts that rights to a row depend on, each found by itself; undefined if the parent is missing. */
 export const resourceOf = async (source: Source, row: Row, find: FindRow): Promise<Resource | undefined> => {
-  const whole = await join(source, behind(source.needs, []), { row, find });
+  const joined = behind(source.needs, []);
+  const whole = await joinTargets(joined, { row, find, parent: source.parent?.name });
   return whole && resourceIn(source, whole);
 };
 
-type Joining = { readonly row: Row; readonly find: FindRow };
+type Joining = { readonly row: Row; readonly find: FindRow; readonly parent?: string | undefined };
 
-const join = async (
-  source: Source,
+/** A row with its targets, each found by itself; undefined if the parent is missing. */
+export const joinTargets = async (
   joined: readonly Joined[],
-  { row, find }: Joining,
+  { row, find, parent }: Joining,
 ): Promise<Row | undefined> => {
   const whole: Record<string, unknown> = { ...row };
   for (const { path, column, kind, columns, lists } of joined) {
     const id = whole[joinedAs(path.slice(0, -1), column)];
     const other = typeof id === 'number' ? await find(kind, id) : undefined;
-    if (!other && path.length === 1 && path[0] === source.parent?.name) return undefined;
+    if (!other && path.length === 1 && path[0] === parent) return undefined;
     for (const each of [...columns, ...lists.map(askedColumn)])
       whole[joinedAs(path, each)] = other?.[each] ?? null;
   }

@@ -1,4 +1,5 @@
 import { snake, sqlName } from '#kernel/base/names.ts';
+import { oncePer } from '#kernel/base/once-per.ts';
 import { type AskedList, askedColumn, askedItemsSql } from '#kernel/conditions/lists.ts';
 import type { Kind, ListInfo } from '#kernel/registry/registry.ts';
 import { staysWhenEnded } from '#kernel/registry/stays-when-ended.ts';
@@ -21,19 +22,6 @@ export type Joined = {
 /** The SQL of a row with its references, compiled once. */
 type Selection = { readonly columns: string; readonly joins: string };
 
-/** The first letter of the joined table, as `u` for users; with a number if it is taken. */
-const aliasesOf = (joined: readonly Joined[]): ReadonlyMap<string, string> => {
-  const aliases = new Map<string, string>();
-  const taken = new Set(['t']);
-  for (const [index, { path, kind }] of joined.entries()) {
-    const letter = kind.name.charAt(0);
-    const alias = taken.has(letter) ? `${letter}${index}` : letter;
-    taken.add(alias);
-    aliases.set(path.join('.'), alias);
-  }
-  return aliases;
-};
-
 /** The name of a target’s column in a row. */
 export const joinedAs = (path: readonly string[], column: string): string =>
   sqlName([...path, column].join('.'));
@@ -54,46 +42,74 @@ const roomsIn = (kind: Kind): readonly string[] =>
 const askedOf = (list: AskedList, kind: Kind, row: string): string =>
   askedItemsSql(list, kind, { row, schema: LIVE_SCHEMA });
 
-const selectionOf = (
-  { kind, members, staysWhenEnded, needs }: Source,
-  joined: readonly Joined[],
-  isInner: (each: Joined) => boolean,
-): Selection => {
-  const own = [
-    'id',
-    'version',
-    'created_at',
-    'updated_at',
+const ownColumns = (
+  { kind, staysWhenEnded }: Source,
+  members: readonly Member[],
+  lists: readonly AskedList[],
+): readonly string[] => [
+  ...[
+    ...['id', 'version', 'created_at', 'updated_at'],
     ...members.map(({ column }) => column),
-    ...(staysWhenEnded ? ['deleted_at'] : []),
-  ];
-  const aliases = aliasesOf(joined);
-  const aliasOf = (path: readonly string[]): string => aliases.get(path.join('.')) ?? 't';
-  const others = joined.flatMap(({ path, kind: of, columns, lists }) => [
-    ...columns.map((column) => `${aliasOf(path)}.${column} as "${joinedAs(path, column)}"`),
-    ...lists.map((list) => `${askedOf(list, of, aliasOf(path))} as "${joinedAs(path, askedColumn(list))}"`),
-  ]);
-  const asked = needs.lists.map((list) => `${askedOf(list.asked, kind, 't')} as "${list.column}"`);
+    ...(staysWhenEnded ? [ENDED_COLUMN] : []),
+  ].map((column) => `t.${column}`),
+  ...lists.map((list) => `${askedOf(list, kind, 't')} as "${askedColumn(list)}"`),
+];
+
+const wholeColumns = (source: Source): readonly string[] => [
+  ...ownColumns(
+    source,
+    source.members,
+    source.needs.lists.map(({ asked }) => asked),
+  ),
+  ...roomsIn(source.kind),
+];
+
+/** The columns of targets that are joined to a row, and the joins. */
+export const joinsTo = (
+  row: string,
+  joined: readonly Joined[],
+  isInner: (each: Joined) => boolean = () => false,
+): { readonly columns: readonly string[]; readonly joins: string } => {
+  const aliases = new Map(joined.map(({ path }, index) => [path.join('.'), `r${index}`]));
+  const aliasOf = (path: readonly string[]): string => aliases.get(path.join('.')) ?? row;
   const joins = joined.map((each) => {
     const alias = aliasOf(each.path);
     const on = `${alias}.id = ${aliasOf(each.path.slice(0, -1))}.${each.column}`;
-    return ` ${isInner(each) ? 'join' : 'left join'} read_model.${each.kind.table} ${alias} on ${on}`;
+    return ` ${isInner(each) ? 'join' : 'left join'} ${LIVE_SCHEMA}.${each.kind.table} ${alias} on ${on}`;
   });
   return {
-    columns: [...own.map((column) => `t.${column}`), ...asked, ...roomsIn(kind), ...others].join(', '),
+    columns: joined.flatMap(({ path, kind, columns, lists }) => [
+      ...columns.map((column) => `${aliasOf(path)}.${column} as "${joinedAs(path, column)}"`),
+      ...lists.map(
+        (list) => `${askedOf(list, kind, aliasOf(path))} as "${joinedAs(path, askedColumn(list))}"`,
+      ),
+    ]),
     joins: joins.join(''),
   };
 };
 
+const selectionOf = (
+  own: readonly string[],
+  joined: readonly Joined[],
+  isInner?: (each: Joined) => boolean,
+): Selection => {
+  const { columns, joins } = joinsTo('t', joined, isInner);
+  return { columns: [...own, ...columns].join(', '), joins };
+};
+
 /** For one row by id, by outer joins: the row is found even if a target is missing. */
 export const selectionOfItem = (source: Source): Selection =>
-  selectionOf(source, joinedOf(source), () => false);
+  selectionOf(wholeColumns(source), joinedOf(source));
 
 /** For a list: rows of a parked owner are omitted, and the parent is known already. */
-export const selectionOfList = (source: Source): Selection => {
+export const selectionOfList = oncePer((source: Source): Selection => {
   const joined = joinedOf(source).filter(({ path }) => path[0] !== source.parent?.name);
-  return selectionOf(source, joined, ({ path }) => path.length === 1 && path[0] === source.owner?.name);
-};
+  return selectionOf(
+    wholeColumns(source),
+    joined,
+    ({ path }) => path.length === 1 && path[0] === source.owner?.name,
+  );
+});
 
 /** Has a value in the row of a deleted user, which stays. */
 export const ENDED_COLUMN = 'deleted_at';
