@@ -4,8 +4,11 @@ import type { Pool } from '#shared/database/pool.ts';
 import type { Caller } from '#shared/policy.ts';
 import { callerIn, POLICY } from '../../test/engines/policy.ts';
 import { test as base } from '../../test/engines/read-model-fixture.ts';
+import { stretchOfPage } from '../lists/walk.ts';
 import { demandSource, sourcesOf } from '../rows/sources.ts';
-import { type Asked, listRows, readKindList } from './list.ts';
+import { type Asked, readKindList, sortOf } from './list.ts';
+import { listRows } from './list-rows.ts';
+import { selectionOfList } from './selection.ts';
 
 /** The number of rows; a higher one shows that the reads stay the same. */
 const ARTICLES = Number(process.env.PLAN_ARTICLES ?? 20_000);
@@ -150,10 +153,15 @@ test.for([true, false])(
       const walk = { order: { column: 'created_at', descending }, limit: LIMIT, from } as const;
       const [users, comments] = [counting('users'), counting('comments')];
       const anonymous: Caller = { kind: 'anonymous', policy: POLICY };
-      const asked = { asked: {}, under: undefined, state: undefined, walk };
-      await listRows({ pool: users.pool, source: sourceOf('user') }, anonymous, asked);
-      const under = { column: 'article_id', id: 3 };
-      await listRows({ pool: comments.pool, source: sourceOf('comment') }, anonymous, { ...asked, under });
+      const list = (kind: string, pool: Pool, under?: { readonly column: string; readonly id: number }) => {
+        const source = sourceOf(kind);
+        return listRows(
+          { pool, source, selection: selectionOfList(source), caller: anonymous },
+          { filter: {}, under, sort: sortOf(source, undefined).sort, ...stretchOfPage(walk) },
+        );
+      };
+      await list('user', users.pool);
+      await list('comment', comments.pool, { column: 'article_id', id: 3 });
       expect(users.counted.rows, users.counted.plan).toBeLessThanOrEqual(LIMIT + 1);
       expect(comments.counted.rows, comments.counted.plan).toBeLessThanOrEqual(LIMIT + 1);
     }

@@ -4,7 +4,9 @@ import { callerIn } from '../../test/engines/policy.ts';
 import { test as base } from '../../test/engines/read-model-fixture.ts';
 import { teams } from '../../test/toy/teams.ts';
 import { demandSource, sourcesOf } from '../rows/sources.ts';
-import { listRows } from './list.ts';
+import { sortOf } from './list.ts';
+import { listRows } from './list-rows.ts';
+import { selectionOfList } from './selection.ts';
 
 const TEAMS = 500;
 const CLAIMS = 20_000;
@@ -62,13 +64,15 @@ const test = base
           return answer;
         };
         const source = demandSource(sourcesOf(teams), 'claim');
-        const order = { column: 'created_at', descending: true };
-        await listRows({ pool: { query } as never, source }, caller, {
-          asked: {},
-          under: undefined,
-          state: undefined,
-          walk: { order, limit: LIMIT },
-        });
+        await listRows(
+          { pool: { query } as never, source, selection: selectionOfList(source), caller },
+          {
+            filter: {},
+            sort: sortOf(source, undefined).sort,
+            stretch: { isDownward: true, beyond: undefined },
+            rowsMax: LIMIT + 1,
+          },
+        );
         return told;
       },
   );

@@ -19,7 +19,7 @@ type List<Column extends string, Row> = {
   readonly asked: Asked;
   /** The order asked for, or the default. */
   readonly order: Order<Column>;
-  /** Must read the rows that `clausesOf` selects. */
+  /** Must read the rows of this walk, nearest first, and one more that shows whether others follow. */
   read(walk: Walk<Column>): Promise<readonly Row[]>;
   represent(row: Row): object;
   readonly create?: Link | undefined;

@@ -23,8 +23,18 @@ export type Page<Row> = {
   readonly previous: Gap | undefined;
 };
 
-/** The direction of a walk, and the position beyond which its rows are. */
-export const beginningOf = ({ order: { descending }, from }: Walk) => {
+/** A position in an order, as statements compare it. */
+export type RowPosition = { readonly at: string; readonly id: number };
+
+/** The direction in which rows are read, and the exclusive bounds. */
+export type Stretch = {
+  readonly isDownward: boolean;
+  /** Where the reading begins. */
+  readonly beyond: RowPosition | undefined;
+  readonly before?: RowPosition | undefined;
+};
+
+const stretchOf = ({ order: { descending }, from }: Walk): Stretch => {
   const isDownward = descending !== (from?.direction === 'before');
   const beyond = from && {
     at: new Date(from.gap.atMs).toISOString(),
@@ -33,21 +43,28 @@ export const beginningOf = ({ order: { descending }, from }: Walk) => {
   return { isDownward, beyond };
 };
 
-/**
- * The clauses of a statement that reads the rows of a walk, nearest first, and one more that shows whether
- * others follow.
- */
-export const clausesOf = (walk: Walk, parameters: Parameters) => {
-  const { column } = walk.order;
-  const { isDownward, beyond } = beginningOf(walk);
+/** The stretch of a page: its rows, nearest first, and one more that shows whether others follow. */
+export const stretchOfPage = (walk: Walk) => ({ stretch: stretchOf(walk), rowsMax: walk.limit + 1 });
+
+/** The conditions on the row t that it is within a stretch. */
+export const withinSql = (
+  column: string,
+  { isDownward, beyond, before }: Stretch,
+  parameters: Parameters,
+): readonly string[] => {
+  const compared = (position: RowPosition | undefined, comparison: '<' | '>'): readonly string[] =>
+    position === undefined
+      ? []
+      : [
+          `(t.${column}, t.id) ${comparison} (${parameters.add(position.at)}::timestamptz, ${parameters.add(position.id)}::bigint)`,
+        ];
+  return [...compared(beyond, isDownward ? '<' : '>'), ...compared(before, isDownward ? '>' : '<')];
+};
+
+/** The order of a stretch; `row` may be a prefix that names the row. */
+export const orderSql = (column: string, { isDownward }: Pick<Stretch, 'isDownward'>, row = ''): string => {
   const direction = isDownward ? 'desc' : 'asc';
-  const where = beyond
-    ? `(t.${column}, t.id) ${isDownward ? '<' : '>'} (${parameters.add(beyond.at)}::timestamptz, ${parameters.add(beyond.id)}::bigint)`
-    : undefined;
-  return {
-    where,
-    order: `order by ${column} ${direction}, id ${direction} limit ${limitOf(walk, parameters)}`,
-  };
+  return `order by ${row}${column} ${direction}, ${row}id ${direction}`;
 };
 
 /**
@@ -55,8 +72,13 @@ export const clausesOf = (walk: Walk, parameters: Parameters) => {
  * once. After a cursor, a generic plan is better without a known limit, because the number of rows there is a
  * guess.
  */
-const limitOf = ({ limit, from }: Walk, parameters: Parameters): string =>
-  limit === LIMIT_DEFAULT && from === undefined ? String(limit + 1) : `${parameters.add(limit + 1)}::bigint`;
+export const limitSql = (
+  { stretch, rowsMax }: { readonly stretch: Stretch; readonly rowsMax: number },
+  parameters: Parameters,
+): string =>
+  rowsMax === LIMIT_DEFAULT + 1 && stretch.beyond === undefined
+    ? String(rowsMax)
+    : `${parameters.add(rowsMax)}::bigint`;
 
 /**
  * Ids are integers, so that “from this row on” is “beyond the adjacent id”. One statement serves both sides

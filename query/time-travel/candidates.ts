@@ -1,5 +1,6 @@
 import type { Position } from '#kernel/base/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { orderSql, type Stretch, withinSql } from '../lists/walk.ts';
 import { Parameters, runPrepared } from '../rows/statement.ts';
 import type { Past } from './past.ts';
 
@@ -8,15 +9,6 @@ import type { Past } from './past.ts';
  * asked for.
  */
 export type Candidate = { readonly id: number; readonly created_at: Date; readonly is_removed: boolean };
-
-type RowPosition = { readonly at: string; readonly id: number };
-
-/** The direction of the search, and its exclusive bounds. */
-export type Stretch = {
-  readonly isDownward: boolean;
-  readonly beyond: RowPosition | undefined;
-  readonly before?: RowPosition | undefined;
-};
 
 /** A subset of the candidates that one index holds: a table and the conditions on its rows, aliased t. */
 export type Part = (parameters: Parameters) => {
@@ -35,14 +27,14 @@ type Search<Found> = {
   readonly past: Past;
   readonly parts: readonly Part[];
   readonly stretch: Stretch;
-  readonly wanted: number;
+  readonly rowsMax: number;
   /** The state of a candidate at that time; undefined if it was not in the list. */
   look(candidate: Candidate): Promise<Found | undefined>;
 };
 
 /** Finds the first matches, and returns the last candidate examined if there may be more. */
 export const findPast = async <Found>(search: Search<Found>) => {
-  const { pool, past, wanted, look } = search;
+  const { pool, past, rowsMax, look } = search;
   const latest = await latestAt(pool, past.position);
   const found: Found[] = [];
   let lookedAt = 0;
@@ -52,8 +44,8 @@ export const findPast = async <Found>(search: Search<Found>) => {
     for (let from = 0; from < candidates.length; from += FOLDED_AT_ONCE) {
       const some = candidates.slice(from, from + FOLDED_AT_ONCE);
       for (const one of await Promise.all(some.map(look)))
-        if (one !== undefined && found.length < wanted) found.push(one);
-      if (found.length === wanted) return { found, stoppedAt: undefined };
+        if (one !== undefined && found.length < rowsMax) found.push(one);
+      if (found.length === rowsMax) return { found, stoppedAt: undefined };
       lookedAt += some.length;
       if (lookedAt >= LOOKED_AT_MAX || past.isExhausted()) return { found, stoppedAt: some.at(-1) };
     }
@@ -75,20 +67,11 @@ const readCandidates = async (
 ): Promise<readonly Candidate[]> => {
   if (parts.length === 0) return [];
   const parameters = new Parameters();
-  const { isDownward, beyond, before } = stretch;
-  const direction = isDownward ? 'desc' : 'asc';
-  const compare = (position: RowPosition | undefined, comparison: '<' | '>'): readonly string[] =>
-    position
-      ? [
-          `(t.created_at, t.id) ${comparison} (${parameters.add(position.at)}::timestamptz, ${parameters.add(position.id)}::bigint)`,
-        ]
-      : [];
   const common = [
-    ...compare(beyond, isDownward ? '<' : '>'),
-    ...compare(before, isDownward ? '>' : '<'),
+    ...withinSql('created_at', stretch, parameters),
     ...(latest ? [`t.created_at <= ${parameters.add(latest)}::timestamptz`] : []),
   ];
-  const order = `order by created_at ${direction}, id ${direction} limit ${READ_AT_ONCE}`;
+  const order = `${orderSql('created_at', stretch)} limit ${READ_AT_ONCE}`;
   const selects = parts.map((part) => {
     const { table, isRemoved = false, conditions } = part(parameters);
     const where = [...conditions, ...common, 'true'].join(' and ');

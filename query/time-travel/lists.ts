@@ -7,7 +7,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { withReferences } from '../kinds/rows.ts';
 import { type Picked, readListUpTo } from '../lists/list.ts';
-import { beginningOf, type Order, type Walk } from '../lists/walk.ts';
+import { type Order, stretchOfPage, type Walk } from '../lists/walk.ts';
 import { mayListUnder } from '../reads/reads.ts';
 import type { Reader } from '../rest/read-routes.ts';
 import type { Source } from '../rows/source.ts';
@@ -64,14 +64,7 @@ export const readPastList = async <Row extends { readonly id: number; readonly c
     };
   };
   const read = async (walk: Walk<'created_at'>): Promise<Picked<Found>> => {
-    const { found, stoppedAt } = await findPast({
-      pool,
-      past,
-      parts,
-      stretch: beginningOf(walk),
-      wanted: walk.limit + 1,
-      look: show,
-    });
+    const { found, stoppedAt } = await findPast({ pool, past, parts, ...stretchOfPage(walk), look: show });
     return { rows: found, stoppedAt: stoppedAt && { ...stoppedAt, item: {} } };
   };
   const isNewestFirst =

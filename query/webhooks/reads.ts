@@ -10,10 +10,12 @@ import { attributesSql, type RoleAndAttributes } from '#shared/role-and-attribut
 import { readHealthOfMany } from '#shared/webhooks/health.ts';
 import { withheldOf } from '#shared/webhooks/withheld.ts';
 import { createItemFinder } from '../kinds/find.ts';
-import { listRows } from '../kinds/list.ts';
+import { askedFilter, sortOf } from '../kinds/list.ts';
+import { listRows } from '../kinds/list-rows.ts';
 import { resourceIn } from '../kinds/rows.ts';
+import { selectionOfList } from '../kinds/selection.ts';
 import { readList } from '../lists/list.ts';
-import type { Order } from '../lists/walk.ts';
+import { stretchOfPage } from '../lists/walk.ts';
 import type { Reader, Reads } from '../rest/read-routes.ts';
 import { demandSource, sourcesOf } from '../rows/sources.ts';
 import { createFinder } from '../rows/statement.ts';
@@ -32,20 +34,20 @@ type WebhookReads = {
 
 export const webhookReads = ({ domain, pool, identity }: WebhookDependencies): WebhookReads => {
   const webhooks = demandSource(sourcesOf(domain), 'webhook');
+  const listing = { pool, source: webhooks, selection: selectionOfList(webhooks) };
   const findItem = createItemFinder(pool, webhooks);
   const readHealth = coalesce<WebhookId, WebhookHealth>((ids) => readHealthOfMany(pool, ids));
   const findOwners = ownerFinder(domain);
   const findOwner = coalesce<number, Owner>((ids) => findOwners(pool, ids));
   return {
     async listWebhooks({ caller }, asked) {
+      const filter = askedFilter(webhooks, asked);
+      const { sort, descending } = sortOf(webhooks, asked.sort);
       const list = await readList<'created_at', WebhookRow>({
         path: '/webhooks',
         asked,
-        order: ORDERS[asked.sort ?? '-createdAt'],
-        read: (walk) =>
-          listRows({ pool, source: webhooks }, caller, { asked, state: undefined, walk }) as Promise<
-            readonly never[]
-          >,
+        order: { column: 'created_at', descending },
+        read: (walk) => listRows({ ...listing, caller }, { filter, sort, ...stretchOfPage(walk) }),
         represent: (row) => representWebhook(row, { domain, caller, identity }),
         create: { href: '/webhooks', method: 'POST' },
       });
@@ -94,8 +96,3 @@ const ownerFinder = (domain: Domain) =>
     (condition) =>
       `select t.id, t.role, ${attributesSql(domain, 't')} as attributes from read_model.users t where ${condition} and t.deleted_at is null`,
   );
-
-const ORDERS = {
-  '-createdAt': { column: 'created_at', descending: true },
-  createdAt: { column: 'created_at', descending: false },
-} as const satisfies Record<string, Order>;

@@ -3,9 +3,9 @@ import { notFound, Rejection } from '#kernel/base/rejection.ts';
 import type { FieldChange, HistoryEntry } from '#kernel/base/rest/history.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { isAuditor } from '../../time-travel/auditor.ts';
+import { pageSize } from './connections.ts';
 import type { Context, Resolver } from './context.ts';
-import { pageSize } from './lists.ts';
-import { listingsOf, type Row } from './rows.ts';
+import { type Row, sourceOfType } from './rows.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -16,10 +16,11 @@ type Arguments = Readonly<Record<string, unknown>>;
 export const history = async (row: Row, args: Arguments, context: Context) => {
   const { domain, caller, loaders, past, readHistory, facts, isSubscription } = context;
   const { id } = row;
-  const { kind, right } = listingsOf(domain).of(row.__typename);
+  const source = sourceOfType(domain, row.__typename);
+  const kind = source.kind.name;
   if (isSubscription) throw refused('Subscriptions have no histories: use a query.');
   // Deleted users stay as authors, but nobody may read anything else of them.
-  if (!isAuditor(caller, right) && !(await loaders.isReadable(row))) throw new Rejection(notFound(kind));
+  if (!isAuditor(caller, source.right) && !(await loaders.isReadable(row))) throw new Rejection(notFound(kind));
   const has = (name: string): boolean => (args[name] ?? null) !== null;
   if (has('first') && has('last')) throw refused('A connection takes first or last, not both.');
   const list = `history of ${row.__typename} ${id}`;
@@ -54,10 +55,10 @@ export const history = async (row: Row, args: Arguments, context: Context) => {
 /** The file that proves an item, up to the point in time of its row. */
 export const itemProof = async (row: Row, _args: Arguments, context: Context): Promise<string> => {
   const { domain, caller, past, facts, isSubscription } = context;
-  const { kind } = listingsOf(domain).of(row.__typename);
+  const { kind } = sourceOfType(domain, row.__typename);
   if (isSubscription) throw refused('Subscriptions have no proofs: use a query.');
   const reader = { caller, id: String(row.id), charge: facts.charge };
-  return proofsIn(context).ofItem(kind, reader, past?.position);
+  return proofsIn(context).ofItem(kind.name, reader, past?.position);
 };
 
 /** The file that proves an event of a history. */

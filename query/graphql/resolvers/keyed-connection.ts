@@ -2,7 +2,7 @@ import { formatKey, parseKey } from '#edge/rest/pages.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import type { Stretch } from '#shared/webhooks/deliveries.ts';
 import { readFailureOf } from '../../rows/statement.ts';
-import { pageSize } from './lists.ts';
+import { pageSize } from './connections.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
 

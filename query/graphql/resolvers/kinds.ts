@@ -1,6 +1,7 @@
 import { isAlwaysShown, isReadableWith } from '#kernel/conditions/references.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import { may } from '#shared/policy.ts';
+import { isLong } from '../../kinds/selection.ts';
 import { isReadAsParent, resourceUnder } from '../../rows/rights.ts';
 import type { Child, Member, Source } from '../../rows/source.ts';
 import { demandSource, rightsToField, sourcesOf } from '../../rows/sources.ts';
@@ -10,7 +11,7 @@ import type { Context, Resolver } from './context.ts';
 import { listsIn } from './items.ts';
 import { type Listed, readConnection, readPlainList } from './lists.ts';
 import { common, dated, demandRow, fieldValue, findTarget, idIn, listed } from './reads.ts';
-import { isLong, type Row } from './rows.ts';
+import type { Row } from './rows.ts';
 import { uploadFieldsIn } from './uploads.ts';
 
 type Resolvers = Readonly<Record<string, Resolver>>;

@@ -1,18 +1,17 @@
-import { GraphQLError } from 'graphql';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { pathId } from '#kernel/base/rest/path-id.ts';
+import type { RowFilter } from '../../kinds/list-rows.ts';
 import type { AskedItems } from '../../lists/item-rows.ts';
+import type { RowPosition, Stretch } from '../../lists/walk.ts';
 import { demandSearchable } from '../../rows/rights.ts';
 import { UNANSWERABLE } from '../../rows/searches.ts';
-import type { Filter, ItemSource } from '../../rows/source.ts';
+import type { Filter, ItemSource, Sort, Source } from '../../rows/source.ts';
 import { cursorOf, rowPositionOf } from '../planner/cursors.ts';
-import { OutOfPlan } from '../planner/out-of-plan.ts';
 import { searchText, storableText, storableValue } from '../planner/values.ts';
-import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, refusedSize } from '../rules/list-limits.ts';
 import { orderName } from '../rules/names.ts';
+import { type Bounds, boundsIn, connectionOf, isGiven, orRefuse, pageSize } from './connections.ts';
 import type { Context } from './context.ts';
-import type { Path } from './notes.ts';
-import { type Asked, type Listing, listingsOf, type Row, type RowFilter, type RowPosition } from './rows.ts';
+import { type Row, sourceOfType } from './rows.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -30,21 +29,11 @@ export const readPlainList = async (
 ): Promise<readonly Row[]> => {
   const { type, parent, parentId } = listed;
   const rowsMax = pageSize(args.limit);
-  const listing = listingsOf(context.domain).of(type);
-  const filter = await filterOf(context, listing, args.filter);
-  return context.loaders.list(
-    { type, parent, asked: { ...orderOf(context, listing, args.sort), filter, ...NO_PLACES, rowsMax } },
-    parentId,
-  );
-};
-
-/** The cost calculation has refused bad sizes already; this is for executions without one. */
-export const pageSize = (value: unknown): number => {
-  const size = typeof value === 'number' ? value : LIST_LIMIT_DEFAULT;
-  if (size >= 0 && size <= LIST_LIMIT_MAX) return size;
-  throw new GraphQLError(refusedSize(size), {
-    extensions: { code: 'limit_out_of_range', max: LIST_LIMIT_MAX },
-  });
+  const source = sourceOfType(context.domain, type);
+  const filter = await filterOf(context, source, args.filter);
+  const order = orderOf(context, source, args.sort);
+  const asked = { filter, sort: order.sort, stretch: stretchOf(order, NO_PLACES), rowsMax };
+  return context.loaders.list({ type, parent, asked }, parentId);
 };
 
 const NO_PLACES = { after: undefined, before: undefined, isBackward: false } as const;
@@ -58,15 +47,19 @@ const UNCOUNTED = {
 export const readConnection = async (context: Context, listed: Listed, args: Arguments) => {
   const { loaders, notes } = context;
   const { type, parent, parentId } = listed;
-  const listing = listingsOf(context.domain).of(type);
-  const order = orderOf(context, listing, args.sort);
-  const bounds = boundsIn(args, (cursor): RowPosition => rowPositionOf(type, orderFor(order), cursor));
-  const filter = await filterOf(context, listing, args.filter);
+  const source = sourceOfType(context.domain, type);
+  const order = orderOf(context, source, args.sort);
+  const { sort } = order;
+  const bounds = boundsIn(args, (cursor): RowPosition => rowPositionOf(type, sort, cursor));
+  const filter = await filterOf(context, source, args.filter);
   return connectionOf<Row>(bounds, {
-    read: (asked) => loaders.list({ type, parent, asked: { ...order, filter, ...asked } }, parentId),
-    cursorAt: (row) => cursorOf(type, orderFor(order), { atMs: timeOf(row, order), id: row.id }),
+    read: ({ rowsMax, ...places }) => {
+      const asked = { filter, sort, stretch: stretchOf(order, places), rowsMax };
+      return loaders.list({ type, parent, asked }, parentId);
+    },
+    cursorAt: (row) => cursorOf(type, sort, { atMs: timeOf(row, sort), id: row.id }),
     async count(path) {
-      const asked = { ...order, filter, ...NO_PLACES, rowsMax: 0 };
+      const asked = { filter, sort, stretch: stretchOf(order, NO_PLACES), rowsMax: 0 };
       const count = await loaders.count({ type, parent, asked }, parentId);
       if (count === null) notes.add(path, UNCOUNTED);
       return count;
@@ -74,84 +67,39 @@ export const readConnection = async (context: Context, listed: Listed, args: Arg
   });
 };
 
-/** The exclusive bounds of a connection, and the maximal number of rows. */
-type Bounds<At> = {
-  readonly after: At | undefined;
-  readonly before: At | undefined;
-  /** True reads from the end. */
-  readonly isBackward: boolean;
-  readonly size: number;
-};
-
-export const boundsIn = <At>(args: Arguments, read: (cursor: unknown) => At): Bounds<At> => {
-  if (isGiven(args.first) && isGiven(args.last))
-    throw new HttpProblem('invalid_parameter', { detail: 'A connection takes first or last, not both.' });
-  const size = pageSize(args.first ?? args.last);
-  const cursor = (side: 'after' | 'before') =>
-    isGiven(args[side]) ? orRefuse(() => read(args[side]), 'unknown_cursor') : undefined;
-  return { after: cursor('after'), before: cursor('before'), isBackward: isGiven(args.last), size };
-};
-
-type Paged<Item, At> = {
-  /** Nearest first, with one more than the page has if others follow. */
-  read(asked: Omit<Bounds<At>, 'size'> & { readonly rowsMax: number }): Promise<readonly Item[]>;
-  cursorAt(item: Item): string;
-  count(path: Path): Promise<number | null>;
-};
-
-/** A connection (GraphQL Cursor Connections Specification); each member is read only if it is asked for. */
-export const connectionOf = <Item, At = RowPosition>(
-  { size, ...places }: Bounds<At>,
-  { read, cursorAt, count }: Paged<Item, At>,
-) => {
-  const { after, before, isBackward } = places;
-  const page = async () => {
-    const found = await read({ ...places, rowsMax: size + 1 });
-    const nearest = found.slice(0, size);
-    return { rows: isBackward ? nearest.toReversed() : nearest, hasMore: found.length > size };
-  };
-  const cursorOrNull = (row: Item | undefined): string | null => (row === undefined ? null : cursorAt(row));
-  return {
-    nodes: async () => (await page()).rows,
-    edges: async () => (await page()).rows.map((node) => ({ cursor: cursorAt(node), node })),
-    pageInfo: async () => {
-      const { rows, hasMore } = await page();
-      return {
-        // On the side that the client came from, there was a row when the cursor was made.
-        hasNextPage: before !== undefined || (!isBackward && hasMore),
-        hasPreviousPage: after !== undefined || (isBackward && hasMore),
-        startCursor: cursorOrNull(rows[0]),
-        endCursor: cursorOrNull(rows.at(-1)),
-      };
-    },
-    totalCount: count,
-  };
-};
-
-const timeOf = (row: Row, { column }: Order): number => {
+const timeOf = (row: Row, { column }: Sort): number => {
   const at = row[column];
   return at instanceof Date ? at.getTime() : 0;
 };
 
-type Order = Pick<Asked, 'column' | 'descending'>;
+type Order = { readonly sort: Sort; readonly descending: boolean };
 
-const orderFor = ({ column, descending }: Order): Order => ({ column, descending });
-
-const orderOf = ({ caller }: Context, { sorts, isNewestFirst }: Listing, given: unknown): Order => {
+const orderOf = ({ caller }: Context, { sorts, isNewestFirst }: Source, given: unknown): Order => {
   const orders = sorts.flatMap((sort) =>
-    [isNewestFirst, !isNewestFirst].map((descending) => ({ ...sort, descending })),
+    [isNewestFirst, !isNewestFirst].map((descending) => ({ sort, descending })),
   );
   const order =
-    typeof given === 'string' ? orders.find((each) => orderName(each, each.descending) === given) : orders[0];
+    typeof given === 'string'
+      ? orders.find(({ sort, descending }) => orderName(sort, descending) === given)
+      : orders[0];
   if (!order) throw new RangeError(`There is no order ${String(given)}`);
-  demandSearchable(caller, order.guard, 'sort');
-  return orderFor(order);
+  demandSearchable(caller, order.sort.guard, 'sort');
+  return order;
 };
+
+const stretchOf = (
+  { descending }: Order,
+  { after, before, isBackward }: Omit<Bounds<RowPosition>, 'size'>,
+): Stretch => ({
+  isDownward: descending !== isBackward,
+  beyond: isBackward ? before : after,
+  before: isBackward ? after : before,
+});
 
 /** An invalid id matches no row. */
 const filterOf = async (
   { searches, caller }: Context,
-  { filters }: Listing,
+  { filters }: Source,
   given: unknown,
 ): Promise<RowFilter> => {
   const values = (given ?? {}) as Readonly<Record<string, unknown>>;
@@ -181,16 +129,4 @@ export const valuesIn = ({ filters }: Pick<ItemSource, 'filters'>, given: unknow
     () => asked.map(({ name, column, by }) => ({ column, by, value: READ[by](values[name]) })),
     'invalid_parameter',
   );
-};
-
-const isGiven = (value: unknown): boolean => (value ?? null) !== null;
-
-/** The planner leaves refusals to the resolvers. */
-const orRefuse = <Value>(read: () => Value, code: 'unknown_cursor' | 'invalid_parameter'): Value => {
-  try {
-    return read();
-  } catch (cause) {
-    if (!(cause instanceof OutOfPlan)) throw cause;
-    throw new HttpProblem(code, { detail: `Refused: ${cause.message}.`, cause });
-  }
 };

@@ -3,24 +3,15 @@ import { notFound, Rejection } from '#kernel/base/rejection.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import { type Caller, may, type Resource } from '#shared/policy.ts';
-import { resourceOf } from '../../kinds/rows.ts';
+import { findTexts, rowsAlone, TOO_LONG } from '../../kinds/find.ts';
+import { countRowsOfEach, filtersIn, listRowsOfEach } from '../../kinds/list-rows.ts';
+import { type ItemRow as FoundRow, resourceOf } from '../../kinds/rows.ts';
 import { type AskedItems, countItems, listItems } from '../../lists/item-rows.ts';
 import type { ReadConnections } from '../../rows/searches.ts';
 import type { ItemSource } from '../../rows/source.ts';
 import { isPresent } from '../../rows/sources.ts';
 import { ANSWER_BYTES_MAX, beyondLimit } from '../documents/limits.ts';
-import {
-  countRows,
-  findRows,
-  findTexts,
-  type ItemRow,
-  type Listing,
-  type ListOf,
-  listingsOf,
-  listRows,
-  type Row,
-  TOO_LONG,
-} from './rows.ts';
+import { type ItemRow, type ListOf, type Row, sourceOfType } from './rows.ts';
 
 /** Reads for one request: equal fields that load at the same time share one statement. */
 export type Loaders = {
@@ -56,28 +47,29 @@ export const createLoaders = (
   { domain, pool, searches }: ReadConnections & { readonly domain: Domain },
   caller: Caller,
 ): Loaders => {
-  const listings = listingsOf(domain);
   const together = createTogether();
-  const reading = ({ type, asked }: ListOf) => {
-    const listing = listings.of(type);
-    const isSearch = listing.filters.some(
-      ({ name, by }) => by === 'words' && asked.filter[name] !== undefined,
-    );
-    return { pool: isSearch ? searches.pool : pool, listing, caller };
+  const readingOf = ({ type, asked }: ListOf) => {
+    const source = sourceOfType(domain, type);
+    const isSearch = filtersIn(source, asked.filter).some(({ by }) => by === 'words');
+    const { selection } = rowsAlone(domain)(source);
+    return { pool: isSearch ? searches.pool : pool, source, selection, caller };
   };
-  const find: Loaders['find'] = (type, id) =>
-    together(`find ${type}`, id, (ids) => findRows(pool, listings.of(type), ids));
-  const readResource: Loaders['resourceOf'] = (row) => resourceOfRow(listings.of(row.__typename), row, find);
+  const find: Loaders['find'] = async (type, id) => {
+    const { find: findRows } = rowsAlone(domain)(sourceOfType(domain, type));
+    const row = await together(`find ${type}`, id, (ids: readonly number[]) => findRows(pool, ids));
+    return row && typed(type, row);
+  };
+  const readResource: Loaders['resourceOf'] = (row) => resourceOfRow(domain, row, find);
   let bytesLeft = ANSWER_BYTES_MAX;
   return {
     find,
     async text({ __typename, id }, column) {
-      const listing = listings.of(__typename);
+      const source = sourceOfType(domain, __typename);
       const text = await together(`${__typename} ${column}`, id, (ids: readonly number[]) =>
-        findTexts(pool, listing, column, ids),
+        findTexts(pool, source, { column, ids, bytesMax: ANSWER_BYTES_MAX }),
       );
       // It was deleted after the item itself was read.
-      if (text === undefined) throw new Rejection(notFound(listing.kind));
+      if (text === undefined) throw new Rejection(notFound(source.kind.name));
       // The answer contains it as often as it is requested.
       bytesLeft -= text === TOO_LONG ? Infinity : (text?.length ?? 0);
       if (text === TOO_LONG || bytesLeft < 0)
@@ -85,18 +77,18 @@ export const createLoaders = (
       return text;
     },
     async list(of, parent) {
-      return (
-        (await together(`list ${JSON.stringify(of)}`, parent, (parents) =>
-          listRows(reading(of), of, parents),
-        )) ?? []
+      const { type, parent: column, asked } = of;
+      const rows = await together(`list ${JSON.stringify(of)}`, parent, (ids: readonly number[]) =>
+        listRowsOfEach<FoundRow>(readingOf(of), asked, { column, ids }),
       );
+      return (rows ?? []).map((row) => typed(type, row));
     },
     async count(of, parent) {
-      return (
-        (await together(`count ${JSON.stringify(of)}`, parent, (parents) =>
-          countRows(reading(of), of, parents),
-        )) ?? 0
+      const { parent: column, asked } = of;
+      const count = await together(`count ${JSON.stringify(of)}`, parent, (ids: readonly number[]) =>
+        countRowsOfEach(readingOf(of), asked, { column, ids }),
       );
+      return count ?? 0;
     },
     async items(source, of, asked) {
       const found = together(`items ${askedOf(source, asked)}`, of, (all: readonly number[]) =>
@@ -116,10 +108,12 @@ export const createLoaders = (
     },
     async isReadable(row) {
       const resource = await readResource(row);
-      return resource !== undefined && may(caller, listings.of(row.__typename).right, resource);
+      return resource !== undefined && may(caller, sourceOfType(domain, row.__typename).right, resource);
     },
   };
 };
+
+const typed = (type: string, row: FoundRow): Row => ({ ...row, __typename: type });
 
 const createTogether = (): Loaders['together'] => {
   const loads = new Map<string, (parent: never) => Promise<unknown>>();
@@ -139,10 +133,11 @@ const createTogether = (): Loaders['together'] => {
 
 /** The facts that rights to a row depend on; undefined if the row is only a name for others. */
 export const resourceOfRow = async (
-  { source }: Listing,
+  domain: Domain,
   row: Row,
   find: Loaders['find'],
 ): Promise<Resource | undefined> => {
+  const source = sourceOfType(domain, row.__typename);
   if (!isPresent(source, row)) return undefined;
   return resourceOf(source, row, ({ type }, id) => find(type, id));
 };

@@ -17,7 +17,7 @@ import { idArgument, memberName } from '../rules/names.ts';
 import type { Upload } from '../uploads/upload.ts';
 import type { Context, Resolver } from './context.ts';
 import { readById } from './reads.ts';
-import { listingsOf, type Row } from './rows.ts';
+import { type Row, sourceOfType } from './rows.ts';
 import { sendFile, uploadCommand } from './uploads.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
@@ -34,7 +34,7 @@ export const changing =
 export const readChanged = async (context: Context, type: string, id: number): Promise<Row> => {
   const row = await readById(context, type, id);
   if (row) return row;
-  throw new Rejection(notFound(listingsOf(context.domain).of(type).kind));
+  throw new Rejection(notFound(sourceOfType(context.domain, type).kind.name));
 };
 
 export const deleting =

@@ -12,7 +12,7 @@ import { listsOf } from '../rules/names.ts';
 import type { Context, Resolver } from './context.ts';
 import { history, itemProof } from './histories.ts';
 import { type Listed, readConnection, readPlainList } from './lists.ts';
-import { listingsOf, NO_PARENT, type Row } from './rows.ts';
+import { NO_PARENT, type Row, sourceOfType, sourcesByType } from './rows.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
 type Resolvers = Readonly<Record<string, Resolver>>;
@@ -22,15 +22,14 @@ export const readById = async (context: Context, type: string, given: unknown): 
   const { domain, pool, loaders, past } = context;
   const id = pathId(String(given));
   if (id === undefined) return null;
-  const { kind, source } = listingsOf(domain).of(type);
+  const { kind, parent } = sourceOfType(domain, type);
   const row = await loaders.find(type, id);
   // `find` has refused aggregates that were parked at that time.
   if (row === undefined) {
-    if (!past) await refuseParked(pool, streamName(kind, id));
+    if (!past) await refuseParked(pool, streamName(kind.name, id));
     return null;
   }
   if (await loaders.isReadable(row)) return row;
-  const { parent } = source;
   if (!past && parent?.target)
     await refuseParked(pool, streamName(parent.target.name, row[parent.column] as number));
   return null;
@@ -44,9 +43,9 @@ export const demandRow = async (
 ): Promise<Row> => {
   const row = await loaders.find(type, id);
   if (row !== undefined) return row;
-  const { kind } = listingsOf(domain).of(type);
-  await refuseParked(pool, streamName(kind, id));
-  throw new Rejection(notFound(kind));
+  const { kind } = sourceOfType(domain, type);
+  await refuseParked(pool, streamName(kind.name, id));
+  throw new Rejection(notFound(kind.name));
 };
 
 type Target = {
@@ -104,7 +103,7 @@ export const listed =
 /** The fields of the root. */
 export const queryOf = (domain: Context['domain']): Resolvers => {
   const { all } = sourcesOf(domain);
-  const types = listingsOf(domain).all.map(({ type }) => type);
+  const types = [...sourcesByType(domain).keys()];
   return {
     ...Object.fromEntries(all.map(({ kind }) => [kind.field, byId(kind.type)])),
     ...Object.fromEntries(

@@ -5,8 +5,9 @@ import { pathId } from '#kernel/base/rest/path-id.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type Caller, may, mayAlways } from '#shared/policy.ts';
+import { filtersIn } from '../../kinds/list-rows.ts';
 import { isAuditor } from '../../time-travel/auditor.ts';
-import { findPast, type Stretch } from '../../time-travel/candidates.ts';
+import { findPast } from '../../time-travel/candidates.ts';
 import { createPositionFinder } from '../../time-travel/find-position.ts';
 import { pastListing } from '../../time-travel/listed.ts';
 import { allPastItems, pastItems } from '../../time-travel/lists-of-items.ts';
@@ -15,7 +16,7 @@ import { createPastOpener, type Past } from '../../time-travel/past.ts';
 import { ANSWER_BYTES_MAX, beyondLimit } from '../documents/limits.ts';
 import type { Context, PastRow } from './context.ts';
 import { type Loaders, resourceOfRow } from './loaders.ts';
-import { type Asked, type ListOf, listingsOf, type Row } from './rows.ts';
+import { type ListOf, type Row, sourceOfType } from './rows.ts';
 
 type TimeTravel = (context: Omit<Context, 'at' | 'past'>) => Context['at'];
 
@@ -35,7 +36,7 @@ export const createTimeTravel = (options: PastOptions): TimeTravel => {
       const position = await findPosition(
         moment,
         charge,
-        item && streamName(listingsOf(context.domain).of(item.type).kind, id ?? 0),
+        item && streamName(sourceOfType(context.domain, item.type).kind.name, id ?? 0),
       );
       const past = await openPast(position, charge);
       const loaders = createPastLoaders({
@@ -75,23 +76,22 @@ type Options = {
 
 /** Reads former states for one request: each item from its own stream. */
 const createPastLoaders = ({ domain, pool, past, openCounted, caller, now, asOf }: Options): Loaders => {
-  const listings = listingsOf(domain);
   let bytesLeft = ANSWER_BYTES_MAX;
   const rowOf = (type: string, row: object): PastRow =>
     ({ ...row, __typename: type, asOf: asOf() }) as unknown as PastRow;
   const find: Loaders['find'] = async (type, id) => {
-    const row = await past.row<object>(listings.of(type).kind, id);
+    const row = await past.row<object>(sourceOfType(domain, type).kind.name, id);
     return row && rowOf(type, row);
   };
-  const readResource: Loaders['resourceOf'] = (row) => resourceOfRow(listings.of(row.__typename), row, find);
+  const readResource: Loaders['resourceOf'] = (row) => resourceOfRow(domain, row, find);
   const isReadableNow = async ({ __typename, id }: Row): Promise<boolean> => {
     const row = await now.find(__typename, id);
     return row !== undefined && now.isReadable(row);
   };
   const listed = async (then: Past, { type, parent, asked }: ListOf, parentId: number) => {
-    const { filters, sorts, source } = listings.of(type);
-    if (sorts[0]?.column !== asked.column) throw refused('With `at`, a list is ordered by creation.');
-    if (filters.some(({ name, by }) => by === 'words' && asked.filter[name] !== undefined))
+    const source = sourceOfType(domain, type);
+    if (source.sorts[0]?.name !== asked.sort.name) throw refused('With `at`, a list is ordered by creation.');
+    if (filtersIn(source, asked.filter).some(({ by }) => by === 'words'))
       throw refused('With `at`, a list cannot be searched.');
     const under = parent === undefined ? undefined : { column: parent, id: parentId };
     return pastListing(then, caller, { source, under, filter: asked.filter });
@@ -110,8 +110,8 @@ const createPastLoaders = ({ domain, pool, past, openCounted, caller, now, asOf 
         pool,
         past,
         ...(await listed(past, of, parentId)),
-        stretch: stretchOf(asked),
-        wanted: asked.rowsMax,
+        stretch: asked.stretch,
+        rowsMax: asked.rowsMax,
       });
       if (stoppedAt) throw tooMany();
       return found.map((row) => rowOf(type, row));
@@ -123,7 +123,7 @@ const createPastLoaders = ({ domain, pool, past, openCounted, caller, now, asOf 
         past: counted,
         ...(await listed(counted, of, parentId)),
         stretch: { isDownward: true, beyond: undefined },
-        wanted: Infinity,
+        rowsMax: Infinity,
       });
       return stoppedAt ? null : found.length;
     },
@@ -140,19 +140,13 @@ const createPastLoaders = ({ domain, pool, past, openCounted, caller, now, asOf 
       return present !== undefined && now.mayRead(present, rights);
     },
     async isReadable(row) {
-      const { right } = listings.of(row.__typename);
+      const { right } = sourceOfType(domain, row.__typename);
       const resource = await readResource(row);
       if (resource === undefined) return false;
       return isAuditor(caller, right) || (may(caller, right, resource) && (await isReadableNow(row)));
     },
   };
 };
-
-const stretchOf = ({ descending, isBackward, after, before }: Asked): Stretch => ({
-  isDownward: descending !== isBackward,
-  beyond: isBackward ? before : after,
-  before: isBackward ? after : before,
-});
 
 const refused = (detail: string): HttpProblem => new HttpProblem('invalid_parameter', { detail });
 

@@ -5,9 +5,9 @@ import { type AskedRows, countViewRows, listViewRows, NO_JOINS, rowPositionOf } 
 import { keyValue, orderOfView, type ViewSource, viewSourcesOf } from '../../views/source.ts';
 import { OutOfPlan } from '../planner/out-of-plan.ts';
 import { memberName, orderName } from '../rules/names.ts';
+import { boundsIn, connectionOf } from './connections.ts';
 import type { Resolver } from './context.ts';
 import { idsIn, memberOf } from './items.ts';
-import { boundsIn, connectionOf } from './lists.ts';
 import { fieldValue } from './reads.ts';
 import type { ItemRow } from './rows.ts';
 

@@ -1,0 +1,170 @@
+import type { Pool } from '#shared/database/pool.ts';
+import { type Caller, mayAlways } from '#shared/policy.ts';
+import { limitSql, orderSql, type Stretch, withinSql } from '../lists/walk.ts';
+import { readableParts, rowsWith, stateMemberOf } from '../rows/rights.ts';
+import type { Filter, Sort, Source } from '../rows/source.ts';
+import { Parameters, runShared, runWithCustomPlan } from '../rows/statement.ts';
+import type { Selection } from './selection.ts';
+
+/** The values asked for, by the names of filters. */
+export type RowFilter = Readonly<Record<string, string | number | boolean>>;
+
+/** The rows of a list that are asked for. */
+export type AskedRows = {
+  readonly filter: RowFilter;
+  /** Only users with this text in their names. */
+  readonly named?: string | undefined;
+  readonly sort: Sort;
+  readonly stretch: Stretch;
+  readonly rowsMax: number;
+};
+
+type Listing = {
+  readonly pool: Pool;
+  readonly source: Source;
+  readonly selection: Selection;
+  readonly caller: Caller;
+};
+type Under = { readonly column: string; readonly id: number };
+
+/** The rows of a list, nearest first. */
+export const listRows = async <Row extends object>(
+  { pool, source, selection, caller }: Listing,
+  { under, ...asked }: AskedRows & { readonly under?: Under | undefined },
+): Promise<readonly Row[]> => {
+  const parameters = new Parameters();
+  const parts = partsOf({ source, selection, caller, parameters }, asked, { under });
+  if (parts.length === 0) return [];
+  // For a search or an element filter, the best plan depends on frequency: rare values are looked up, frequent
+  // ones met while scanning the order.
+  const isDecisive =
+    asked.named !== undefined ||
+    filtersIn(source, asked.filter).some(({ by }) => by === 'element' || by === 'words');
+  const run = isDecisive ? runWithCustomPlan : runShared;
+  return run<Row>(pool, pageSql(parts, { selection, parameters }, asked), parameters.values);
+};
+
+/** The lists of many parents: the column that refers to them, and their ids. Without a column, the rows of all. */
+type OfEach = { readonly column: string | undefined; readonly ids: readonly number[] };
+
+/** The lists of many parents in one statement, each nearest first. */
+export const listRowsOfEach = async <Row extends object>(
+  { pool, source, selection, caller }: Listing,
+  asked: AskedRows,
+  { column, ids }: OfEach,
+): Promise<ReadonlyMap<number, readonly Row[]>> => {
+  const parameters = new Parameters();
+  const parents = parameters.add(ids);
+  const parts = partsOf({ source, selection, caller, parameters }, asked, { belongs: column });
+  if (parts.length === 0) return new Map();
+  const page = pageSql(parts, { selection, parameters }, asked);
+  const text = `select p.id as parent, x.* from unnest(${parents}::bigint[]) as p (id)
+    cross join lateral (${page}) x ${orderSql(asked.sort.column, asked.stretch, 'x.')}`;
+  const rows = await runWithCustomPlan<Row & { readonly parent: number }>(pool, text, parameters.values);
+  return Map.groupBy(rows, ({ parent }) => parent);
+};
+
+/** The number of rows in the lists of many parents. */
+export const countRowsOfEach = async (
+  { pool, source, selection, caller }: Listing,
+  asked: Pick<AskedRows, 'filter' | 'sort'>,
+  { column, ids }: OfEach,
+): Promise<ReadonlyMap<number, number>> => {
+  const parameters = new Parameters();
+  const parents = parameters.add(ids);
+  const parts = partsOf({ source, selection, caller, parameters }, asked, { belongs: column });
+  if (parts.length === 0) return new Map();
+  const sum = parts.map((part) => `(select count(*) ${part})`).join(' + ');
+  const text = `select p.id, (${sum})::integer as count from unnest(${parents}::bigint[]) as p (id)`;
+  const rows = await runWithCustomPlan<{ id: number; count: number }>(pool, text, parameters.values);
+  return new Map(rows.map(({ id, count }) => [id, count]));
+};
+
+type Reading = Omit<Listing, 'pool'> & { readonly parameters: Parameters };
+type Narrowed = { readonly under?: Under | undefined; readonly belongs?: string | undefined };
+
+/**
+ * The text after `select …` of each readable part of a list. Only the owner is joined by an inner join, so that
+ * aggregates of a parked owner are omitted.
+ */
+const partsOf = (
+  { source, selection, caller, parameters }: Reading,
+  { filter, named, sort, stretch }: Pick<AskedRows, 'filter' | 'named' | 'sort'> & Partial<AskedRows>,
+  { under, belongs }: Narrowed,
+): readonly string[] => {
+  const filters = filtersIn(source, filter);
+  const state = stateMemberOf(source);
+  const isOfState = ({ column }: Filter): boolean => column === state?.column;
+  const wanted = [
+    ...filters.filter(isOfState).map(({ value }) => value),
+    ...(sort.state === undefined ? [] : [sort.state]),
+  ];
+  const states =
+    wanted.length === 0
+      ? undefined
+      : state?.def.values?.filter((each) => wanted.every((one) => one === each));
+  const ids = filters.flatMap(({ by, column, value }) =>
+    by === 'id' ? [[column, Number(value)] as const] : [],
+  );
+  if (under && ids.some(([column, id]) => column === under.column && id !== under.id)) return [];
+  const equal = { ...Object.fromEntries(ids), ...(under && { [under.column]: under.id }) };
+  const parts = readableParts(caller, source, { states, equal });
+  if (parts.length === 0) return [];
+  const conditions = [
+    ...(belongs === undefined ? [] : [`t.${belongs} = p.id`]),
+    ...(stretch === undefined ? [] : withinSql(sort.column, stretch, parameters)),
+    ...(sort.isPartial ? [`t.${sort.column} is not null`] : []),
+    // A value that the caller may not read counts as absent.
+    ...[...new Set([sort.guard, ...filters.map(({ guard }) => guard)])].flatMap((guard) =>
+      guard === undefined ? [] : rowsWith(caller, source, guard, parameters),
+    ),
+    ...(named === undefined ? [] : [namedLike(source, caller, named, parameters)]),
+    ...filters.flatMap((each) =>
+      each.by === 'id' || isOfState(each)
+        ? []
+        : [CONDITIONS[each.by](`t.${each.column}`, parameters.add(each.value))],
+    ),
+  ];
+  return parts.map((part) => {
+    const all = [...part(parameters), ...conditions];
+    return `from ${source.table} t${selection.joins}${all.length === 0 ? '' : ` where ${all.join(' and ')}`}`;
+  });
+};
+
+/** The filters asked for, with their values. */
+export const filtersIn = (
+  { filters }: Source,
+  asked: Readonly<Record<string, unknown>>,
+): readonly (Filter & { readonly value: string | number | boolean })[] =>
+  filters.flatMap((filter) => {
+    const value = (asked[filter.name] ?? undefined) as string | number | boolean | undefined;
+    return value === undefined ? [] : [{ ...filter, value }];
+  });
+
+const CONDITIONS: Readonly<Record<Exclude<Filter['by'], 'id'>, (column: string, given: string) => string>> = {
+  value: (column, given) => `${column} = ${given}`,
+  element: (column, given) => `${column} @> array[${given}]`,
+  words: (column, given) => `${column} @@ websearch_to_tsquery('simple', ${given})`,
+};
+
+/** E-mail addresses are searched only for callers who may read all of them. */
+const namedLike = ({ guards }: Source, caller: Caller, text: string, parameters: Parameters): string => {
+  const pattern = parameters.add(`%${text.replaceAll(/[\\%_]/g, '\\$&')}%`);
+  const guard = guards.get('email');
+  const columns = guard === undefined || mayAlways(caller, guard) ? ['name', 'email'] : ['name'];
+  return `(${columns.map((column) => `t.${column} ilike ${pattern}`).join(' or ')})`;
+};
+
+type Written = Pick<Reading, 'selection' | 'parameters'>;
+
+/** Merges one page of each readable part. */
+const pageSql = (
+  parts: readonly string[],
+  { selection, parameters }: Written,
+  { sort, stretch, rowsMax }: Pick<AskedRows, 'sort' | 'stretch' | 'rowsMax'>,
+): string => {
+  const order = `${orderSql(sort.column, stretch)} limit ${limitSql({ stretch, rowsMax }, parameters)}`;
+  const selects = parts.map((part) => `select ${selection.columns} ${part} ${order}`);
+  if (selects.length === 1) return selects.join('');
+  return `select * from (${selects.map((select) => `(${select})`).join(' union all ')}) as page ${order}`;
+};
