@@ -29,24 +29,31 @@ type Paged<Item, At> = {
   /** Nearest first, with one more than the page has if others follow. */
   read(asked: Omit<Bounds<At>, 'size'> & { readonly rowsMax: number }): Promise<readonly Item[]>;
   cursorAt(item: Item): string;
-  count(path: Path): Promise<number | null>;
+  /** The node of an item, if that is not the item itself. */
+  nodeOf?(item: Item): unknown;
+  count?(path: Path): Promise<number | null>;
 };
 
 /** A connection (GraphQL Cursor Connections Specification); each member is read only if it is asked for. */
 export const connectionOf = <Item, At = RowPosition>(
   { size, ...places }: Bounds<At>,
-  { read, cursorAt, count }: Paged<Item, At>,
+  { read, cursorAt, nodeOf = (item) => item, count }: Paged<Item, At>,
 ) => {
   const { after, before, isBackward } = places;
-  const page = async () => {
+  const readPage = async () => {
     const found = await read({ ...places, rowsMax: size + 1 });
     const nearest = found.slice(0, size);
     return { rows: isBackward ? nearest.toReversed() : nearest, hasMore: found.length > size };
   };
+  let reading: ReturnType<typeof readPage> | undefined;
+  const page = () => {
+    reading ??= readPage();
+    return reading;
+  };
   const cursorOrNull = (row: Item | undefined): string | null => (row === undefined ? null : cursorAt(row));
   return {
-    nodes: async () => (await page()).rows,
-    edges: async () => (await page()).rows.map((node) => ({ cursor: cursorAt(node), node })),
+    nodes: async () => (await page()).rows.map(nodeOf),
+    edges: async () => (await page()).rows.map((item) => ({ cursor: cursorAt(item), node: nodeOf(item) })),
     pageInfo: async () => {
       const { rows, hasMore } = await page();
       return {

@@ -3,7 +3,7 @@ import { notFound, Rejection } from '#kernel/base/rejection.ts';
 import type { FieldChange, HistoryEntry } from '#kernel/base/rest/history.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { isAuditor } from '../../time-travel/auditor.ts';
-import { pageSize } from './connections.ts';
+import { boundsIn } from './connections.ts';
 import type { Context, Resolver } from './context.ts';
 import { type Row, sourceOfType } from './rows.ts';
 
@@ -20,19 +20,12 @@ export const history = async (row: Row, args: Arguments, context: Context) => {
   const kind = source.kind.name;
   if (isSubscription) throw refused('Subscriptions have no histories: use a query.');
   // Deleted users stay as authors, but nobody may read anything else of them.
-  if (!isAuditor(caller, source.right) && !(await loaders.isReadable(row))) throw new Rejection(notFound(kind));
-  const has = (name: string): boolean => (args[name] ?? null) !== null;
-  if (has('first') && has('last')) throw refused('A connection takes first or last, not both.');
+  if (!isAuditor(caller, source.right) && !(await loaders.isReadable(row)))
+    throw new Rejection(notFound(kind));
   const list = `history of ${row.__typename} ${id}`;
-  const keyAt = (name: string) =>
-    has(name) ? parseKey<number>(list, 'number', String(args[name])) : undefined;
-  const isUpward = has('last');
-  const places = {
-    below: keyAt('after'),
-    above: keyAt('before'),
-    isUpward,
-    limit: pageSize(args.first ?? args.last),
-  };
+  const bounds = boundsIn(args, (cursor) => parseKey<number>(list, 'number', String(cursor)));
+  const { after: below, before: above, isBackward: isUpward, size: limit } = bounds;
+  const places = { below, above, isUpward, limit };
   const page = await readHistory({ kind, id, caller, charge: facts.charge, upTo: past?.position }, places);
   const edges = page.entries.map((entry) => ({
     cursor: formatKey(list, entry.version),
@@ -44,8 +37,8 @@ export const history = async (row: Row, args: Arguments, context: Context) => {
     edges,
     nodes: edges.map(({ node }) => node),
     pageInfo: {
-      hasNextPage: isUpward ? has('before') : page.hasMore,
-      hasPreviousPage: isUpward ? page.hasMore : has('after'),
+      hasNextPage: isUpward ? above !== undefined : page.hasMore,
+      hasPreviousPage: isUpward ? page.hasMore : below !== undefined,
       startCursor: (isUpward && edge) || (edges[0]?.cursor ?? null),
       endCursor: (!isUpward && edge) || (edges.at(-1)?.cursor ?? null),
     },
