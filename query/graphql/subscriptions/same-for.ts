@@ -2,22 +2,21 @@ import { itemType } from '#kernel/base/names.ts';
 import { oncePer } from '#kernel/base/once-per.ts';
 import { isUser } from '#kernel/base/users.ts';
 import { isFileField } from '#kernel/decide/accepted-files.ts';
-import { filtersOf } from '#kernel/registry/event-references.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { ItemSource, Member, Source, Sources } from '../../rows/source.ts';
 import { demandSource, rightsToField, sourcesOf } from '../../rows/sources.ts';
 import { mayBeAbsent } from '../rules/absence.ts';
 import { changedName, changeType, eventName, idArgument, listsOf, memberName } from '../rules/names.ts';
+import { schemaOf } from '../schema/schema.ts';
 import { askersOf, sameBehind, sameUnder } from './same-behind.ts';
 import {
   type Fields,
   IN_CONNECTION,
   IN_EDGE,
   IN_PAYLOAD,
-  OF_KERNEL,
-  OF_WEBHOOKS,
   type SameFor,
   type SameInTypes,
+  sameInKernel,
 } from './same-in-kernel.ts';
 
 export const sameFor = (domain: Domain, type: string, field: string): SameFor | undefined =>
@@ -44,11 +43,7 @@ const makeTypes = (domain: Domain): SameInTypes => {
     ];
   });
   return {
-    ...OF_KERNEL,
-    Webhook: {
-      ...OF_WEBHOOKS.Webhook,
-      ...Object.fromEntries([...filtersOf(domain).keys()].map((name) => [name, 'all'])),
-    },
+    ...sameInKernel(schemaOf(domain), new Set(kinds.map(({ type }) => type))),
     ...Object.fromEntries(types),
     Subscription: { ...Object.fromEntries(roots.map((root) => [root, 'all'])), changes: 'all' },
     Change: { ...IN_PAYLOAD, ...Object.fromEntries(kinds.map(({ name }) => [name, 'all'])), webhook: 'all' },
