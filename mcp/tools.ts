@@ -3,7 +3,7 @@ import { isAbsence } from '#kernel/base/rejection.ts';
 import type { RestOperation } from '#kernel/base/rest/operation.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { AggregateOperation } from '#kernel/rest/operation.ts';
-import { type Operations, operationsOf } from '#shared/rest/operations.ts';
+import { type AnyOperation, operationsOf } from '#shared/rest/operations.ts';
 import { type OpenApiOptions, openApiDocument } from '../query/openapi/document.ts';
 import {
   createInputSchemas,
@@ -71,14 +71,14 @@ const KERNEL: ReadonlySet<string> = new Set(['getMe', 'listUsers', 'getUser', 'l
 
 /** One for each command: an edit is a patch, not the replacement that `PUT` would send. */
 const ownOperations = (domain: Domain): readonly (readonly [string, RestOperation])[] => {
-  const all = Object.entries<Operations[string]>(operationsOf(domain));
+  const all = Object.entries<AnyOperation>(operationsOf(domain));
   const patched = new Set(all.flatMap(([, { method, path }]) => (method === 'PATCH' ? [path] : [])));
   return all.filter(
     ([id, operation]) =>
-      ('use' in operation || 'reads' in operation || KERNEL.has(id)) &&
+      (operation.of !== 'kernel' || KERNEL.has(id)) &&
       !(operation.method === 'PUT' && patched.has(operation.path)) &&
       // Models send no files, and take none away that they could not send back.
-      !('use' in operation && isOfFile(operation as AggregateOperation)) &&
+      !(operation.of === 'aggregate' && isOfFile(operation)) &&
       (operation.body === undefined || JSON_TYPE in operation.body),
   );
 };

@@ -39,7 +39,7 @@ const refused = (...kinds: readonly ReturnType<typeof kindOf>[]) => {
 
 test('an aggregate cannot use a path of the kernel', () => {
   const served = [
-    ...Object.values(operationsOf(publishing)).flatMap((each) => ('use' in each ? [] : each.path)),
+    ...Object.values(operationsOf(publishing)).flatMap(({ of, path }) => (of === 'aggregate' ? [] : path)),
     ...[...PAGE_PATHS, ...Object.values(ROUTES)],
   ];
   const firsts = new Set(

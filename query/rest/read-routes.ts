@@ -7,10 +7,11 @@ import { parametersOf } from '#edge/http/parameters.ts';
 import { createRouteTable } from '#edge/http/route-table.ts';
 import { demandAdmission } from '#edge/rest/admission.ts';
 import { answerRead, type ReadAnswer } from '#edge/rest/reads/answer.ts';
-import { type RestOperation, routeOf } from '#kernel/base/rest/operation.ts';
+import { routeOf } from '#kernel/base/rest/operation.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Caller } from '#shared/policy.ts';
 import {
+  type AnyOperation,
   type CoreOperationId,
   type KernelOperationId,
   type KernelOperations,
@@ -74,7 +75,7 @@ export const readRoutes = (
   const table = createRouteTable();
   const operations = operationsOf(domain);
   for (const [id, read] of Object.entries(reads)) {
-    const operation: RestOperation | undefined = operations[id];
+    const operation: AnyOperation | undefined = operations[id];
     if (operation === undefined) throw new Error(`There is no operation ${id}`);
     // `query` of the operation has parsed these parameters. The compiler cannot see in a loop that they
     // belong to this read.
@@ -89,7 +90,7 @@ export const readRoutes = (
     };
     const handlers = [demandAdmission(operation), ...before, answer];
     table.routerOf(route).get(route, ...handlers);
-    fastRoutes?.add({ method: 'GET', route, handlers, isSlow: !('use' in operation) });
+    fastRoutes?.add({ method: 'GET', route, handlers, isSlow: operation.of !== 'aggregate' });
   }
   return table.handler;
 };

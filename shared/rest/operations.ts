@@ -58,10 +58,16 @@ export type CoreOperationId = {
   [Id in KernelOperationId]: undefined extends KernelOperationsNow[Id] ? never : Id;
 }[KernelOperationId];
 
+type KernelOperation = RestOperation & { readonly of: 'kernel' };
+
+/** An operation, and what it is an operation of. */
+export type AnyOperation =
+  | KernelOperation
+  | (AggregateOperation & { readonly of: 'aggregate' })
+  | (ViewOperation & { readonly of: 'view' });
+
 /** The REST interface, by operation id: the content of `/openapi.json`. */
-export type Operations = Readonly<
-  Record<CoreOperationId, RestOperation> & Record<string, RestOperation | AggregateOperation | ViewOperation>
->;
+export type Operations = Readonly<Record<CoreOperationId, KernelOperation> & Record<string, AnyOperation>>;
 
 export const operationsOf = oncePer((domain: Domain): Operations => makeOperations(domain));
 
@@ -74,9 +80,14 @@ const makeOperations = (domain: Domain): Operations => {
     ...eventOperations(catalogueOf(domain), serves(domain, 'streams')),
   };
   // The declaration refuses aggregates and views with the id of another operation.
-  const ofViews = viewOperations(domain);
-  return { ...ofKinds, ...Object.fromEntries(ofViews), ...own };
+  const views = Object.fromEntries(viewOperations(domain));
+  return { ...allOf('aggregate', ofKinds), ...allOf('view', views), ...allOf('kernel', own) };
 };
+
+const allOf = <Of extends string, All extends Readonly<Record<string, RestOperation>>>(of: Of, all: All) =>
+  Object.fromEntries(Object.entries(all).map(([id, operation]) => [id, { ...operation, of }])) as {
+    readonly [Id in keyof All]: All[Id] & { readonly of: Of };
+  };
 
 /** The operations on resources of the log; the authorization server serves its own. */
 export const resourcesOf = (domain: Domain): readonly RestOperation[] =>
@@ -87,13 +98,13 @@ export const ofAggregates = (
   domain: Domain,
 ): readonly (readonly [id: string, operation: AggregateOperation])[] =>
   Object.entries(operationsOf(domain)).flatMap(([id, operation]) =>
-    'use' in operation ? [[id, operation] as const] : [],
+    operation.of === 'aggregate' ? [[id, operation] as const] : [],
   );
 
 /** The operations on its views. */
 export const ofViews = (domain: Domain): readonly (readonly [id: string, operation: ViewOperation])[] =>
   Object.entries(operationsOf(domain)).flatMap(([id, operation]) =>
-    'reads' in operation ? [[id, operation] as const] : [],
+    operation.of === 'view' ? [[id, operation] as const] : [],
   );
 
 const Users = z.strictObject({

@@ -10,7 +10,7 @@ export type Use = AggregateOperation['use'];
  */
 export const useOf = (domain: Domain, id: string): Use | undefined => {
   const operation = operationsOf(domain)[id];
-  if (operation !== undefined && 'use' in operation) return operation.use;
+  if (operation?.of === 'aggregate') return operation.use;
   const { user } = domain.kinds;
   const does = READS_OF_USERS[id];
   return user === undefined || does === undefined ? undefined : { kind: user, does };
