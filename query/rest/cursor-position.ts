@@ -1,9 +1,24 @@
+import type { Request } from 'express';
 import type { Position } from '#kernel/base/brands.ts';
 import { type CursorPoint, parseOwnPoint, UnknownCursor } from '#kernel/base/cursor.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { headReaching } from '#shared/event-log/ask-again.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { demandEventOf, type OwnLog } from '#shared/event-log/own-cursor.ts';
+
+/**
+ * The cursor after which a stream begins, and its parameter. A client that reconnects repeats its first request, and
+ * sends its last position in the header `Last-Event-ID`.
+ */
+export const firstCursorOf = (
+  request: Pick<Request, 'get'>,
+  after: string | undefined,
+): { readonly text: string | undefined; readonly parameter: string } => {
+  const last = request.get('Last-Event-ID') || undefined;
+  return last === undefined
+    ? { text: after, parameter: 'after' }
+    : { text: last, parameter: 'Last-Event-ID' };
+};
 
 /**
  * The position of a client’s cursor. It refuses a cursor of another log, of an event that the log does not

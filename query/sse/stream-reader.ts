@@ -45,3 +45,13 @@ export class StreamReader implements Reader {
     this.#stream.fail(error);
   }
 }
+
+/** The same for a reader of its own kind of cursors. */
+export const outletTo = (
+  stream: EventStream,
+  cursorAt: (position: Position) => string,
+): Pick<Reader, 'moveOn' | 'fail'> & { send(message: Buffer): Promise<void> | undefined } => ({
+  send: (message) => stream.send(message),
+  moveOn: (position) => void stream.send(idMessage(cursorAt(position))),
+  fail: (error) => stream.fail(error),
+});

@@ -20,7 +20,9 @@ import {
 import { viewSourcesOf } from './source.ts';
 
 /** A message of a view: start over, a row as it is now, or a removed row. */
-type ViewMessage = { readonly type: 'reset' } | { readonly type: 'changed' | 'removed'; readonly row: Row };
+type ViewMessage =
+  | { readonly type: 'reset'; readonly row?: undefined }
+  | { readonly type: 'changed' | 'removed'; readonly row: Row };
 
 export type ViewReader = WhoseRows & {
   /** The last position that the reader has; undefined sends all rows. */

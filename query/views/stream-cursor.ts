@@ -6,7 +6,7 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import { cursorAt } from '#shared/event-log/own-cursor.ts';
 import { type Caller, reachOf, userIdOf } from '#shared/policy.ts';
 import type { Feed } from '../changes/feed.ts';
-import { positionOfCursor } from '../rest/cursor-position.ts';
+import { firstCursorOf, positionOfCursor } from '../rest/cursor-position.ts';
 import type { ViewSource } from './source.ts';
 
 /**
@@ -58,14 +58,9 @@ export const streamPositionOf = async (
   given: string | undefined,
   { eventLog, feed, stamp }: Placing,
 ): Promise<Position | undefined> => {
-  const lastEventId = request.get('Last-Event-ID') || undefined;
-  const text = lastEventId ?? given;
+  const { text, parameter } = firstCursorOf(request, given);
   if (text === undefined) return undefined;
   const { cursor, isSame } = readStreamCursor(text, stamp);
-  const position = await positionOfCursor(cursor, {
-    eventLog,
-    known: feed.upTo,
-    parameter: lastEventId === undefined ? 'after' : 'Last-Event-ID',
-  });
+  const position = await positionOfCursor(cursor, { eventLog, known: feed.upTo, parameter });
   return isSame ? position : undefined;
 };

@@ -7,7 +7,7 @@ import type { Caller } from '#shared/policy.ts';
 import type { Feed } from '../../changes/feed.ts';
 import type { Reader } from '../../changes/lane.ts';
 import type { Cohort } from '../../changes/renderings.ts';
-import { positionOfCursor } from '../../rest/cursor-position.ts';
+import { firstCursorOf, positionOfCursor } from '../../rest/cursor-position.ts';
 import { Refused, type Runnable } from '../documents/run.ts';
 import { askedChangesOf, askedRootOf } from './asked-changes.ts';
 import type { CohortOf } from './cohort.ts';
@@ -44,10 +44,7 @@ export const createSubscribe =
       if (followed !== undefined) return followed;
     }
     const asked = askedChangesOf(domain, runnable);
-    // A client that reconnects repeats its first request, and sends its last position in the header.
-    const lastEventId = request.get('Last-Event-ID') || undefined;
-    const text = lastEventId ?? asked.after;
-    const parameter = lastEventId === undefined ? 'after' : 'Last-Event-ID';
+    const { text, parameter } = firstCursorOf(request, asked.after);
     const after =
       text === undefined
         ? 'now'

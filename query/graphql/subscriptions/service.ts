@@ -9,8 +9,7 @@ import type { Feed } from '../../changes/feed.ts';
 import type { RoleWatch } from '../../changes/role-watch.ts';
 import { EVENT_STREAM_TYPE, type EventStream } from '../../sse/event-stream.ts';
 import { type EventStreams, ownerOf } from '../../sse/event-streams.ts';
-import { idMessage } from '../../sse/messages.ts';
-import { StreamReader } from '../../sse/stream-reader.ts';
+import { outletTo, StreamReader } from '../../sse/stream-reader.ts';
 import type { ViewFeed } from '../../views/feed.ts';
 import type { Runnable } from '../documents/run.ts';
 import type { Execute } from '../execute.ts';
@@ -62,11 +61,7 @@ export const openSubscriptions = (dependencies: SubscriptionDependencies): Subsc
       : feed.join({ ...subscription, ...outlet });
   const joinAlone = (subscription: Subscription, stream: EventStream): Disposable =>
     'readerTo' in subscription
-      ? join(subscription, {
-          send: (message) => stream.send(message),
-          moveOn: (position) => void stream.send(idMessage(subscription.cursorAt(position))),
-          fail: (error) => stream.fail(error),
-        })
+      ? join(subscription, outletTo(stream, subscription.cursorAt))
       : feed.join(new StreamReader(stream, { ...subscription, eventLog }));
   const connections = openConnections({ ...dependencies, join });
   const memoryBudget = createMemoryBudget();

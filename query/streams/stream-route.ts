@@ -1,0 +1,41 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { demandPreferredType } from '#edge/http/media-type.ts';
+import type { Live } from '../live/live.ts';
+import { EVENT_STREAM_TYPE, type EventStream } from '../sse/event-stream.ts';
+
+export type StreamDependencies = Pick<Live, 'streams' | 'demandPresentRole'> & {
+  readonly before: readonly RequestHandler[];
+};
+
+type Streamed = {
+  /** Throws if the caller may not follow it at all. */
+  admit(request: Request): void;
+  /** Refuses bad parameters; the result begins to send. */
+  prepare(request: Request, response: Response): Promise<(stream: EventStream) => Disposable>;
+};
+
+const TYPES = ['application/json', 'application/hal+json', EVENT_STREAM_TYPE] as const;
+
+/** A list as server-sent events for clients that prefer them; other requests fall through to its pages. */
+export const streamHandlers = (
+  { streams, demandPresentRole, before }: StreamDependencies,
+  { admit, prepare }: Streamed,
+): readonly RequestHandler[] => [
+  (request, _response, next) =>
+    next(demandPreferredType(request, TYPES) === EVENT_STREAM_TYPE ? undefined : 'route'),
+  (request, _response, next) => {
+    admit(request);
+    next();
+  },
+  ...before,
+  async (request, response) => {
+    const join = await prepare(request, response);
+    response.vary('Accept, Authorization');
+    if (request.method === 'HEAD')
+      return void response.type(EVENT_STREAM_TYPE).set('Cache-Control', 'no-cache').end();
+    await demandPresentRole(request);
+    const stream = streams.open(request, response);
+    const membership = join(stream);
+    stream.onClose(() => membership[Symbol.dispose]());
+  },
+];
