@@ -10,6 +10,7 @@ import { type Caller, may, type Resource } from '#shared/policy.ts';
 import { listIdentity } from '../lists/cursor.ts';
 import { formatItemCursor, type ItemGap, parseItemCursor } from '../lists/item-cursor.ts';
 import { type AskedItems, findItem, gapOf, listItems } from '../lists/item-rows.ts';
+import { linksOfPage, readPage } from '../lists/page.ts';
 import type { Reader } from '../rest/read-routes.ts';
 import { sortedItems } from '../rows/sorted-items.ts';
 import type { ItemSource, Source } from '../rows/source.ts';
@@ -104,7 +105,6 @@ type Paged = {
   read(asked: Stretch): Promise<readonly Row[]>;
 };
 
-/** Keyset pages: a cursor keeps its position, whatever is added, moved and removed elsewhere. */
 export const pageOf = async (
   { items, path, read }: Paged,
   { limit = LIMIT_DEFAULT, after, before, at, ...asked }: Asked,
@@ -115,33 +115,15 @@ export const pageOf = async (
     ),
   );
   const identity = listIdentity({ path, ...filters });
-  const [text, isBackward] = [after ?? before, after === undefined && before !== undefined];
-  const gap = text === undefined ? undefined : parseItemCursor(identity, text, items);
-  const places = isBackward ? { after: undefined, before: gap } : { after: gap, before: undefined };
-  const found = await read({ ...places, isBackward, rowsMax: limit + 1 });
-  const nearest = found.slice(0, limit);
-  const rows = isBackward ? nearest.toReversed() : nearest;
-  const hasMore = found.length > limit;
-  const gapAt = (row: Row | undefined): ItemGap | undefined => (row === undefined ? gap : gapOf(items, row));
-  const href = (place: object): string => {
-    const given = {
-      ...(limit !== LIMIT_DEFAULT && { limit: String(limit) }),
-      ...filters,
-      ...(at !== undefined && { at }),
-      ...place,
-    } as Record<string, string>;
-    return Object.keys(given).length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
-  };
-  const [first, last] = [gapAt(rows[0]), gapAt(rows.at(-1))];
-  const isNext = isBackward ? gap !== undefined : hasMore;
-  const isPrevious = isBackward ? hasMore : gap !== undefined;
-  return {
-    rows,
-    links: {
-      self: href({ ...(after !== undefined && { after }), ...(before !== undefined && { before }) }),
-      ...(gap !== undefined && { first: href({}) }),
-      ...(isPrevious && first && { prev: href({ before: formatItemCursor(identity, first) }) }),
-      ...(isNext && last && { next: href({ after: formatItemCursor(identity, last) }) }),
+  const page = await readPage<Row, ItemGap>(
+    { limit, after, before },
+    {
+      parse: (cursor) => parseItemCursor(identity, cursor, items),
+      format: (gap) => formatItemCursor(identity, gap),
+      placeOf: (row) => gapOf(items, row),
+      read,
     },
-  };
+  );
+  const shown = { ...(limit !== LIMIT_DEFAULT && { limit }), ...filters, at, after, before };
+  return { rows: page.rows, links: linksOfPage(path, shown, page) };
 };

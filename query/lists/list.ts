@@ -2,6 +2,7 @@ import type { ListAnswer } from '#edge/rest/reads/answer.ts';
 import type { Link } from '#kernel/base/rest/fields.ts';
 import { LIMIT_DEFAULT } from '#kernel/base/rest/lists.ts';
 import { formatListCursor, listIdentity, parseListCursor } from './cursor.ts';
+import { linksOfPage } from './page.ts';
 import { type Gap, type Order, type Page, pageOf, type Walk } from './walk.ts';
 
 /** The parameters of a list, as parsed by `PAGE` and its own schema. */
@@ -58,6 +59,7 @@ export const readListUpTo = async <Column extends string, Row extends Listable<C
     from: startOf({ after, before }, identity),
   };
   const { rows, stoppedAt } = await read(walk);
+  const cursorOf = (gap: Gap | undefined) => gap && formatListCursor(identity, gap);
   const keyOf = (row: Row): Date => demandKey(row[order.column]);
   const page: Page<Row> = {
     ...pageOf(walk, rows, keyOf),
@@ -66,7 +68,7 @@ export const readListUpTo = async <Column extends string, Row extends Listable<C
   return {
     kind: 'list',
     items: page.rows.map(represent),
-    links: linksOf({ path, asked, identity }, page),
+    links: linksOfPage(path, asked, { previous: cursorOf(page.previous), next: cursorOf(page.next) }),
     create,
   };
 };
@@ -86,28 +88,4 @@ const startOf = ({ after, before }: Pick<Asked, 'after' | 'before'>, identity: s
 const demandKey = (key: Date | null): Date => {
   if (key === null) throw new Error('a row has no value in the column that its list is ordered by');
   return key;
-};
-
-const linksOf = (
-  { path, asked, identity }: { path: string; asked: Asked; identity: string },
-  { next, previous }: Page<unknown>,
-): ListAnswer['links'] => {
-  const { after, before, ...rest } = asked;
-  const href = (place: {
-    readonly after?: string | undefined;
-    readonly before?: string | undefined;
-  }): string => {
-    const given = Object.entries({ ...rest, ...place }).filter(([, value]) => value !== undefined);
-    const query = new URLSearchParams(
-      given.map(([name, value]) => [name, String(value)] as [string, string]),
-    ).toString();
-    return query === '' ? path : `${path}?${query}`;
-  };
-  const cursor = (gap: Gap) => formatListCursor(identity, gap);
-  return {
-    self: href({ after, before }),
-    ...((after ?? before) !== undefined && { first: href({}) }),
-    ...(previous && { prev: href({ before: cursor(previous) }) }),
-    ...(next && { next: href({ after: cursor(next) }) }),
-  };
 };

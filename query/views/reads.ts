@@ -2,7 +2,6 @@ import type { ItemAnswer, ListAnswer } from '#edge/rest/reads/answer.ts';
 import { notFound, Rejection } from '#kernel/base/rejection.ts';
 import type { Link } from '#kernel/base/rest/fields.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
-import { LIMIT_DEFAULT } from '#kernel/base/rest/lists.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { isOfOneShare } from '#kernel/registry/view-of.ts';
 import { partIn, rowPath } from '#kernel/rest/views.ts';
@@ -12,6 +11,7 @@ import { referencesOf } from '../kinds/item-references.ts';
 import type { Asked } from '../kinds/list.ts';
 import { readerOf } from '../kinds/present-items.ts';
 import { listIdentity } from '../lists/cursor.ts';
+import { linksOfPage, readPage } from '../lists/page.ts';
 import type { Reader } from '../rest/read-routes.ts';
 import type { Row } from '../rows/sources.ts';
 import { formatCursor, positionInCursor } from './cursor.ts';
@@ -33,44 +33,33 @@ export const viewReadsOf = ({ domain, pool, source }: Reading): ViewReads => {
   const parts = Object.entries(view.key);
   return {
     async list({ caller }, asked) {
-      const {
-        limit = LIMIT_DEFAULT,
-        after,
-        before,
-        sort = [...source.sorts.keys()][0] ?? '',
-        ...filters
-      } = asked;
+      const { limit, after, before, sort = [...source.sorts.keys()][0] ?? '', ...filters } = asked;
       const by = source.sorts.get(sort.replace('-', ''));
       if (by === undefined) throw new RangeError(`There is no order ${sort}`);
       const order = orderOfView(source, sort.replace('-', ''));
       const path = `/${view.path}`;
       const identity = listIdentity({ path, sort, ...filters });
-      const [text, isBackward] = [after ?? before, after === undefined && before !== undefined];
-      const gap = text === undefined ? undefined : positionInCursor(identity, text, order);
-      if (text !== undefined && gap === undefined) throw new HttpProblem('unknown_cursor');
-      const found = await listViewRows(pool, source, caller, {
-        asked: {
-          equal: equalIn(source, filters),
-          order,
-          isDescending: sort.startsWith('-'),
-          isBackward,
-          present: by.isOptional ? by.name : undefined,
-          ...(isBackward ? { after: undefined, before: gap } : { after: gap, before: undefined }),
-          rowsMax: limit + 1,
-        },
-        joined,
-      });
-      const nearest = found.slice(0, limit);
-      const rows = isBackward ? nearest.toReversed() : nearest;
-      const cursorAt = (row: Row | undefined): string | undefined => {
-        const place = row === undefined ? gap : rowPositionOf(row, order);
-        return place && formatCursor(identity, place);
+      const which = {
+        equal: equalIn(source, filters),
+        order,
+        isDescending: sort.startsWith('-'),
+        present: by.isOptional ? by.name : undefined,
       };
-      const links = linksOf(
-        { path, asked },
-        { isBackward, hasMore: found.length > limit, first: cursorAt(rows[0]), last: cursorAt(rows.at(-1)) },
+      const page = await readPage<Row, readonly string[]>(
+        { limit, after, before },
+        {
+          parse(cursor) {
+            const position = positionInCursor(identity, cursor, order);
+            if (position === undefined) throw new HttpProblem('unknown_cursor');
+            return position;
+          },
+          format: (position) => formatCursor(identity, position),
+          placeOf: (row) => rowPositionOf(row, order),
+          read: (stretch) => listViewRows(pool, source, caller, { asked: { ...which, ...stretch }, joined }),
+        },
       );
-      return { kind: 'list', items: rows.map((row) => represent(row, caller)), links };
+      const items = page.rows.map((row) => represent(row, caller));
+      return { kind: 'list', items, links: linksOfPage(path, asked, page) };
     },
     async item({ caller, path = [] }) {
       const values = parts.map(([, def], index) => partIn(def, path[index] ?? ''));
@@ -131,34 +120,5 @@ export const representing = (
     };
     for (const readFor of shown) readFor(caller)(exact, item, links);
     return Object.assign(item, { _links: links });
-  };
-};
-
-type Paged = {
-  readonly isBackward: boolean;
-  readonly hasMore: boolean;
-  readonly first: string | undefined;
-  readonly last: string | undefined;
-};
-
-/** On the side that the client came from, there was a page when it came. */
-const linksOf = (
-  { path, asked }: { readonly path: string; readonly asked: Asked },
-  { isBackward, hasMore, first, last }: Paged,
-): ListAnswer['links'] => {
-  const { after, before, ...rest } = asked;
-  const href = (place: Readonly<Record<string, string | undefined>>): string => {
-    const given = Object.entries({ ...rest, ...place }).filter(([, value]) => value !== undefined);
-    const query = new URLSearchParams(
-      given.map(([name, value]) => [name, String(value)] as [string, string]),
-    ).toString();
-    return query === '' ? path : `${path}?${query}`;
-  };
-  const isFirst = after === undefined && before === undefined;
-  return {
-    self: href({ after, before }),
-    ...(!isFirst && { first: href({}) }),
-    ...((isBackward ? hasMore : !isFirst) && first !== undefined && { prev: href({ before: first }) }),
-    ...((isBackward || hasMore) && last !== undefined && { next: href({ after: last }) }),
   };
 };
