@@ -5,8 +5,6 @@ export const JSON_TYPE = 'application/json';
 
 export type Places = {
   readonly path: ReadonlySet<string>;
-  /** Finds the arguments in a path. */
-  readonly pattern: RegExp;
   readonly query: ReadonlySet<string>;
   /** Whether the fields of the body are arguments themselves, or one argument `body` has them. */
   readonly body: 'none' | 'fields' | 'whole';
@@ -72,7 +70,6 @@ export const createInputSchemas = (components: Readonly<Record<string, JsonObjec
         components,
       ),
       places: {
-        pattern: new RegExp(`^(?:/api)?${operation.path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
         path: new Set(named.flatMap(({ name, place }) => (place === 'path' ? [name] : []))),
         query: new Set(named.flatMap(({ name, place }) => (place === 'query' ? [name] : []))),
         body: body === undefined ? 'none' : isFlat ? 'fields' : 'whole',

@@ -1,7 +1,7 @@
 import { ProtocolError, ProtocolErrorCode, type Server } from '@modelcontextprotocol/server';
 import type { Request } from 'express';
 import { call, type Means } from './call.ts';
-import { argumentsOf } from './next-steps.ts';
+import type { ToolMap } from './tool-map.ts';
 import type { Tool } from './tools.ts';
 
 type Given = {
@@ -9,13 +9,14 @@ type Given = {
   readonly publicUrl: string;
   /** Those of the caller. */
   readonly tools: readonly Tool[];
+  readonly find: ToolMap;
   readonly means: Means;
 };
 
 const TYPE = 'application/json';
 
 /** Items and lists under their addresses, as the tools read them. */
-export const addResources = (server: Server, { request, publicUrl, tools, means }: Given): void => {
+export const addResources = (server: Server, { request, publicUrl, tools, find, means }: Given): void => {
   const base = publicUrl.replace(/\/$/, '');
   const reads = tools.filter(({ operation: { method } }) => method === 'GET');
   const isOfItem = ({ operation: { path } }: Tool): boolean => path.includes('{');
@@ -33,14 +34,15 @@ export const addResources = (server: Server, { request, publicUrl, tools, means 
   }));
   server.setRequestHandler('resources/read', async ({ params: { uri } }, { mcpReq: { signal } }) => {
     const path = uri.startsWith(`${base}/`) ? uri.slice(base.length) : '';
-    for (const tool of reads) {
-      const given = argumentsOf(tool, path);
-      if (given === undefined) continue;
-      const asked = { tool, given, key: undefined, traceparent: undefined, signal };
-      const { isRefused, content } = await call(request, asked, means);
-      if (isRefused) throw new ProtocolError(ProtocolErrorCode.InvalidParams, String(content.title));
-      return { contents: [{ uri, mimeType: TYPE, text: JSON.stringify(content) }] };
-    }
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no such resource that you may read.');
+    const found = find('GET', path);
+    if (found === undefined || !tools.includes(found.tool))
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        'There is no such resource that you may read.',
+      );
+    const asked = { ...found, key: undefined, traceparent: undefined, signal };
+    const { isRefused, content } = await call(request, asked, means);
+    if (isRefused) throw new ProtocolError(ProtocolErrorCode.InvalidParams, String(content.title));
+    return { contents: [{ uri, mimeType: TYPE, text: JSON.stringify(content) }] };
   });
 };

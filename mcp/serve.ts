@@ -26,6 +26,7 @@ import type { OpenApiOptions } from '../query/openapi/document.ts';
 import { call } from './call.ts';
 import { nextStepsBy } from './next-steps.ts';
 import { addResources } from './resources.ts';
+import { type ToolMap, toolMapOf } from './tool-map.ts';
 import { type Tool, toolsOf } from './tools.ts';
 
 type Options = OpenApiOptions & { readonly bodyBytesMax: number; readonly headerBytesMax: number };
@@ -33,7 +34,10 @@ type Options = OpenApiOptions & { readonly bodyBytesMax: number; readonly header
 /** `POST /mcp`: the tools of the caller, by the Model Context Protocol, without sessions. */
 export const serveTools = (options: Options): RequestHandler => {
   const tools = toolsOf(options);
-  const handler = createMcpHandler((context) => serverFor(options, tools, context), { maxSubscriptions: 0 });
+  const find = toolMapOf(tools);
+  const handler = createMcpHandler((context) => serverFor(options, { tools, find }, context), {
+    maxSubscriptions: 0,
+  });
   const answer: RequestHandler = async (request, response) => {
     const caller = callerOf(request);
     // So that clients learn where to sign in; only users have tools.
@@ -59,13 +63,13 @@ export const serveTools = (options: Options): RequestHandler => {
 
 const serverFor = (
   { domain, publicUrl, headerBytesMax }: Options,
-  tools: readonly Tool[],
+  { tools, find }: { readonly tools: readonly Tool[]; readonly find: ToolMap },
   { authInfo }: McpRequestContext,
 ): Server => {
   const request = authInfo?.extra?.request as ExpressRequest;
   const caller = callerOf(request);
   const own = tools.filter(({ operation }) => mayAsk(caller, operation));
-  const means = { nextSteps: nextStepsBy(own), headerBytesMax };
+  const means = { nextSteps: nextStepsBy(find, new Set(own)), headerBytesMax };
   const server = new Server(
     { name: 'annals', title: domain.name, version: packageJson.version, websiteUrl: publicUrl },
     { capabilities: { tools: {}, resources: {} }, instructions: instructionsOf(domain) },
@@ -93,7 +97,7 @@ const serverFor = (
       ...(isRefused && { isError: true }),
     };
   });
-  addResources(server, { request, publicUrl, tools: own, means });
+  addResources(server, { request, publicUrl, tools: own, find, means });
   return server;
 };
 
