@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { describe, expect } from 'vitest';
 import { test } from '../engines/agent-fixture.ts';
 
@@ -60,4 +62,22 @@ describe('the endpoint', () => {
     expect((await post(url, odd, token)).status).toBeLessThan(500);
     expect((await agent.call('getMe')).item).toMatchObject({ name: 'Eve' });
   });
+});
+
+test('the lines of the README connect an agent', async ({ installation, eve }) => {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+  const [, text = ''] = /^```json\n(\{ "mcpServers": [^`]*)^```$/m.exec(readme) ?? [];
+  expect(text.trimEnd().split('\n')).toHaveLength(5);
+  const { url, headers, type } = JSON.parse(text).mcpServers.annals;
+  expect(type).toBe('http');
+  const { pathname } = new URL(url);
+  const authorization = headers.Authorization.replace(/\$\{ANNALS_TOKEN\}/, eve.token);
+  const client = new Client({ name: 'an-agent', version: '1' });
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(pathname, installation.origin), {
+      requestInit: { headers: { ...headers, Authorization: authorization } },
+    }),
+  );
+  expect((await client.listTools()).tools.map(({ name }) => name)).toContain('createClaim');
+  await client.close();
 });
