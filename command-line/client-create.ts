@@ -1,6 +1,12 @@
 import { ZodError } from 'zod';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { AUTH_METHODS, type ClientSettings, clientId, clientSettingsOf } from '#shared/clients/settings.ts';
+import {
+  AUTH_METHODS,
+  type ClientSettings,
+  clientId,
+  clientSettingsOf,
+  TOKEN_EXCHANGE,
+} from '#shared/clients/settings.ts';
 import { representationOf } from '../auth/clients/representation.ts';
 import type { Command, Given } from './arguments/command.ts';
 import { UsageError } from './arguments/usage-error.ts';
@@ -20,6 +26,7 @@ export const clientCreate: Command = {
     },
     device: { type: 'boolean', description: 'Lets users sign in on another device, with a code.' },
     service: { type: 'boolean', description: 'Lets the client act for itself, as a service account.' },
+    agent: { type: 'boolean', description: 'Lets the client act for users whose tokens it has.' },
     role: {
       type: 'string',
       placeholder: '<role>',
@@ -68,9 +75,10 @@ const readRequest = (
   const words = (option: string): string[] | undefined => one(option)?.split(' ').filter(Boolean);
   const redirectUris = given.values.get('redirect-uri') ?? [];
   const isService = given.flags.has('service');
+  const isAgent = given.flags.has('agent');
   const isForPersons = redirectUris.length > 0 || given.flags.has('device');
-  if (!isService && !isForPersons)
-    throw new UsageError('give at least one of --redirect-uri, --device and --service');
+  if (!isService && !isAgent && !isForPersons)
+    throw new UsageError('give at least one of --redirect-uri, --device, --service and --agent');
   try {
     const settings = clientSettingsOf(domain).ClientSettings.parse({
       name: given.positionals[0],
@@ -79,11 +87,12 @@ const readRequest = (
         ...(given.flags.has('device') ? ['urn:ietf:params:oauth:grant-type:device_code'] : []),
         ...(isForPersons ? ['refresh_token'] : []),
         ...(isService ? ['client_credentials'] : []),
+        ...(isAgent ? [TOKEN_EXCHANGE] : []),
       ],
       redirectUris,
       scopes: words('scope'),
       defaultScopes: words('default-scope'),
-      tokenEndpointAuthMethod: one('auth') ?? (isService ? 'client_secret_basic' : 'none'),
+      tokenEndpointAuthMethod: one('auth') ?? (isService || isAgent ? 'client_secret_basic' : 'none'),
       firstParty: given.flags.has('first-party'),
       requireDpop: given.flags.has('require-dpop'),
       serviceAccountRole: one('role'),

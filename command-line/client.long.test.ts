@@ -144,7 +144,7 @@ test.each<[string, readonly string[], number, string]>([
     'a client for nothing',
     ['create', 'Web'],
     64,
-    'give at least one of --redirect-uri, --device and --service',
+    'give at least one of --redirect-uri, --device, --service and --agent',
   ],
   [
     'an unsafe redirect',

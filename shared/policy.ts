@@ -65,6 +65,18 @@ export const ACCOUNT_CLIENT_ID = 'annals-account';
  */
 export const personalTokenClient = (tokenId: string): string => `annals-token:${tokenId}`;
 
+/**
+ * The name of an agent in events, in place of a client: the application that the user has signed in to, and the
+ * agent that has its rights from there. Nobody can register it: the ids of clients have no such sign.
+ */
+export const agentClient = ({
+  sub: agent,
+  act: { sub: application },
+}: {
+  readonly sub: string;
+  readonly act: { readonly sub: string };
+}): string => `${application}>${agent}`;
+
 /** The same caller as if without a token. */
 export const withoutToken = (caller: Caller): Caller =>
   caller.kind === 'user' ? { kind: 'anonymous', policy: caller.policy } : caller;

@@ -26,6 +26,8 @@ export type ProviderSettings = {
   readonly resource: string;
   /** The scopes of the API. */
   readonly apiScopes: readonly string[];
+  /** Those of them that an agent may have from a user. */
+  readonly agentScopes: readonly string[];
   readonly masterKey: MasterKey;
   readonly ingressSecret: string | undefined;
   readonly dpopNonce: 'offered' | 'required';

@@ -17,6 +17,7 @@ import { findTokensOfOurs } from './find-tokens.ts';
 import { fillInDefaults } from './request-defaults.ts';
 import { shapeAnswers } from './shape-answers.ts';
 import type { StructuredTokens } from './structured-tokens.ts';
+import { exchangeTokens } from './token-exchange.ts';
 
 export type ProviderDependencies = {
   readonly settings: ProviderSettings;
@@ -44,6 +45,7 @@ export const createProvider = (dependencies: ProviderDependencies, keys: Signing
   fillInDefaults(provider);
   rememberClients(provider, adapter('Client'));
   findTokensOfOurs(provider, { ...dependencies, resource: settings.resource });
+  exchangeTokens(provider, { ...settings, tokens });
   nameAccessToken(provider);
   guardBoundCodes(provider);
   compareSecretsByDigest(provider, dependencies);

@@ -14,7 +14,7 @@ import type { Codec } from '#shared/events/codec.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import type { Log } from '#shared/log.ts';
 import type { CheckPerson } from '#shared/persons/check-person.ts';
-import { policyOf } from '#shared/policy.ts';
+import { type Policy, policyOf, scopeOf } from '#shared/policy.ts';
 import { createReadAttributes } from '#shared/read-attributes.ts';
 import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { equipProvider } from '../accounts/equip-provider.ts';
@@ -138,6 +138,7 @@ const settingsOf = ({
   issuer: config.issuerUrl,
   resource: config.publicUrl,
   apiScopes: policyOf(domain).scopes,
+  agentScopes: agentScopesOf(policyOf(domain)),
   masterKey,
   ingressSecret: config.ingressSecret,
   dpopNonce: config.dpopNonce,
@@ -150,6 +151,13 @@ const settingsOf = ({
   readSubject: createReadSubject(pool, checkPerson),
   pages: providerPages,
 });
+
+/** All but those that lead to other access, which would last longer than that of the user’s token. */
+const agentScopesOf = (policy: Policy): readonly string[] => {
+  const leading = new Set(LEADING_ON.map((operation) => scopeOf(policy, operation)));
+  return policy.scopes.filter((scope) => !leading.has(scope));
+};
+const LEADING_ON = ['token.manage', 'client.manage', 'account.manage'] as const;
 
 const MS_PER_SECOND = 1_000;
 

@@ -4,6 +4,7 @@ import { LIFETIMES_S } from '../security/lifetimes.ts';
 import { ALGORITHM } from '../signing-keys/signing-keys.ts';
 import { allowedScopesOf, serviceAccountOf } from './client-metadata.ts';
 import type { ReadSubject } from './read-subject.ts';
+import { actOf } from './token-exchange.ts';
 
 type ResourceIndicators = NonNullable<NonNullable<Configuration['features']>['resourceIndicators']>;
 
@@ -63,7 +64,8 @@ type Customize = NonNullable<NonNullable<NonNullable<Configuration['formats']>['
  * are the user's values that rights compare; `grant_id` is the grant that the token ends with;
  * `revocations_seen` lists the earlier revocations; `user_version` is the version of the user's stream at
  * which the role was read; `auth_time` and `amr` are the time and the methods of the sign-in (RFC 9068,
- * section 2.2.1). A client that acts for itself is the user of its service account.
+ * section 2.2.1). A client that acts for itself is the user of its service account; one that acts for a user is
+ * the `act` of their token (RFC 8693, section 4.1).
  */
 export const createTokenClaims =
   ({ readAttributes, readSubject }: Dependencies): Customize =>
@@ -82,6 +84,7 @@ export const createTokenClaims =
       const signIn = signInOf(ctx);
       payload.auth_time = signIn?.authTime;
       payload.amr = signIn?.amr;
+      payload.act = actOf(ctx);
       payload.role = person.role;
       payload.user_version = person.version;
       payload.grant_id = token.grantId;

@@ -8,7 +8,7 @@ import { token } from '#kernel/base/values.ts';
 import { attributesOf } from '#kernel/conditions/attributes.ts';
 import type { Attributes } from '#kernel/conditions/holds.ts';
 import { rolesOf } from '#kernel/registry/roles.ts';
-import type { Caller, Policy } from '#shared/policy.ts';
+import { agentClient, type Caller, type Policy } from '#shared/policy.ts';
 import type { VerificationKeys } from './keys.ts';
 import type { Revocable } from './revocations.ts';
 
@@ -59,6 +59,7 @@ const Claims = z.object({
   role: roleName,
   attributes: attributes.optional(),
   grant_id: token.optional(),
+  act: z.strictObject({ sub: token, act: z.strictObject({ sub: token }) }).optional(),
   revocations_seen: z.object({ user: z.number(), client: z.number() }).optional(),
   user_version: version.optional(),
   cnf: z.strictObject({ jkt: thumbprint.optional(), 'x5t#S256': thumbprint.optional() }).default({}),
@@ -140,7 +141,7 @@ const accessTokenOf = (claims: z.infer<typeof Claims>, kid: string, policy: Poli
     userId: claims.sub satisfies UserId,
     role: claims.role,
     scopes: scopesOf(claims.scope),
-    client: claims.client_id,
+    client: claims.act === undefined ? claims.client_id : agentClient(claims.act),
     ...attributesIn(claims, policy),
   },
   userId: claims.sub,

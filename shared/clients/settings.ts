@@ -9,11 +9,15 @@ import { policyOf } from '#shared/policy.ts';
 import { publicJwks } from './public-jwks.ts';
 import { areNative, redirectUri } from './redirect-uri.ts';
 
+/** With it, an agent acts for a user whose token it has (RFC 8693). */
+export const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
+
 const GRANT_TYPES = [
   'authorization_code',
   'refresh_token',
   'client_credentials',
   'urn:ietf:params:oauth:grant-type:device_code',
+  TOKEN_EXCHANGE,
 ] as const;
 
 export const AUTH_METHODS = [
@@ -136,6 +140,7 @@ const has = (grant: ClientSettings['grantTypes'][number]) => (client: ClientSett
 const code = has('authorization_code');
 const device = has('urn:ietf:params:oauth:grant-type:device_code');
 const service = has('client_credentials');
+const agent = has(TOKEN_EXCHANGE);
 const uses =
   (...methods: readonly AuthMethod[]) =>
   ({ tokenEndpointAuthMethod }: ClientSettings) =>
@@ -172,6 +177,11 @@ const RULES: readonly Rule[] = [
     'tokenEndpointAuthMethod',
     (client) => service(client) && uses('none')(client),
     'A client with client_credentials must authenticate.',
+  ],
+  [
+    'tokenEndpointAuthMethod',
+    (client) => agent(client) && uses('none')(client),
+    'A client with token-exchange must authenticate.',
   ],
   [
     'scopes',

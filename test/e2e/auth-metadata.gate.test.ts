@@ -39,6 +39,7 @@ test.for(['openid-configuration', 'oauth-authorization-server'])(
         'refresh_token',
         'client_credentials',
         'urn:ietf:params:oauth:grant-type:device_code',
+        'urn:ietf:params:oauth:grant-type:token-exchange',
       ],
       authorization_response_iss_parameter_supported: true,
       tls_client_certificate_bound_access_tokens: true,

@@ -27,3 +27,15 @@ export const Actor = ({
     ? html`<span>${actor.replace(/^system:/, '')}</span>`
     : html`<a href=${path}>${actor}</a>`;
 };
+
+const TOKEN = 'annals-token:';
+const AGENT = '>';
+
+/** Through what an actor did something: an application, a personal access token, or an agent of the actor. */
+export const Through = ({ client }: { readonly client: string }) => {
+  if (client.startsWith(TOKEN)) return html`the access token <code>${client.slice(TOKEN.length)}</code>`;
+  const [application, agent] = client.split(AGENT);
+  return agent === undefined
+    ? html`<code>${client}</code>`
+    : html`the agent <code>${agent}</code> on their behalf, from <code>${application}</code>`;
+};

@@ -7,6 +7,7 @@ import { Badge, Heading, Listing, Whole } from '../base/parts.ts';
 import { go, type Route } from '../base/router.ts';
 import { BriefTime, Time } from '../base/time.ts';
 import { Secret } from './secret.ts';
+import { TOKEN_EXCHANGE } from './settings.ts';
 
 /** A client as `GET /clients` returns it. */
 export type Client = {
@@ -29,6 +30,11 @@ export type Client = {
 };
 
 const CONSOLE = 'console';
+
+const doing = (grantTypes: readonly string[]): string => {
+  if (grantTypes.includes('client_credentials')) return 'for itself';
+  return grantTypes.includes(TOKEN_EXCHANGE) ? 'for users of others' : 'for its users';
+};
 
 const ClientState = ({ client: { clientId, disabled, selfRegistered } }: { readonly client: Client }) => {
   if (clientId === CONSOLE) return html`<${Badge} tone="plain">built in<//>`;
@@ -58,8 +64,7 @@ export const Clients = () => {
         { label: 'State', cell: (client: Client) => html`<${ClientState} client=${client} />` },
         {
           label: 'Acts',
-          cell: ({ grantTypes }: Client) =>
-            grantTypes.includes('client_credentials') ? 'for itself' : 'for its users',
+          cell: ({ grantTypes }: Client) => doing(grantTypes),
         },
         { label: 'Last used', cell: ({ lastUsedAt }: Client) => html`<${LastUse} at=${lastUsedAt} />` },
         {

@@ -15,6 +15,7 @@ const SCOPES = (document.body.dataset.scope ?? '').split(' ').filter((scope) => 
 const KINDS = [
   ['service', 'A service', 'acts for itself, with a secret'],
   ['web', 'A web application', 'its server acts for its users, with a secret'],
+  ['agent', 'An agent', 'acts for users of other applications, with a secret'],
   ['public', 'An application without a secret', 'in a browser, or on the devices of its users'],
 ] as const;
 const LIST = '/console/clients';
@@ -28,7 +29,7 @@ const initialFor = (roles: readonly string[]): ClientForm => ({
   scopes: SCOPES.filter((scope) => scope.startsWith('read:')),
 });
 
-/** Creates a client of the three usual kinds; everything else is for `POST /clients`. */
+/** Creates a client of the usual kinds; everything else is for `POST /clients`. */
 export const NewClient = () => {
   const [made, setMade] = useState<Client>();
   return html`
@@ -91,9 +92,11 @@ const Fields = ({ draft: { content, set }, roles }: FieldsOptions) => {
     )}
   </fieldset>
   ${
-    kind === 'service'
-      ? html`<p><label for="client-role">Role of its account</label><select id="client-role" name="role" onChange=${text('role')}>${roles.map((each) => html`<option value=${each} selected=${role === each}>${each}</option>`)}</select></p>`
-      : html`<p><label for="client-redirects">Redirect URIs, one per line</label><textarea id="client-redirects" name="redirects" rows="3" value=${redirects} onInput=${text('redirects')} required spellcheck="false"></textarea></p>`
+    kind === 'agent'
+      ? null
+      : kind === 'service'
+        ? html`<p><label for="client-role">Role of its account</label><select id="client-role" name="role" onChange=${text('role')}>${roles.map((each) => html`<option value=${each} selected=${role === each}>${each}</option>`)}</select></p>`
+        : html`<p><label for="client-redirects">Redirect URIs, one per line</label><textarea id="client-redirects" name="redirects" rows="3" value=${redirects} onInput=${text('redirects')} required spellcheck="false"></textarea></p>`
   }
   <fieldset><legend>Scopes</legend><div class="choices">
     ${SCOPES.map((scope) => html`<label class="choice"><input type="checkbox" name="scope" value=${scope} checked=${scopes.includes(scope)} onChange=${choose(scope)} /><code>${scope}</code></label>`)}

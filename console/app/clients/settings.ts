@@ -9,6 +9,9 @@ export type ClientForm = {
   readonly scopes: readonly string[];
 };
 
+/** With it, an agent acts for a user whose token it has. */
+export const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
+
 /** The body of `POST /clients`. */
 export const settingsOf = ({ kind, name, clientId, role, redirects, scopes }: ClientForm): object => {
   const common = {
@@ -24,6 +27,8 @@ export const settingsOf = ({ kind, name, clientId, role, redirects, scopes }: Cl
       serviceAccountRole: role,
     };
   }
+  if (kind === 'agent')
+    return { ...common, grantTypes: [TOKEN_EXCHANGE], tokenEndpointAuthMethod: 'client_secret_basic' };
   const redirectUris = redirects.split(/\s+/).filter(Boolean);
   const tokenEndpointAuthMethod = kind === 'web' ? 'client_secret_basic' : 'none';
   return {

@@ -5,7 +5,7 @@ import type { RecordedEvent } from '#shared/rest/recorded-event.ts';
 import { useAsked } from '../base/asking.ts';
 import { Copy } from '../base/copy.ts';
 import { html } from '../base/html.ts';
-import { Subject } from '../base/names.ts';
+import { Subject, Through } from '../base/names.ts';
 import { Badge, Heading, Table, Whole } from '../base/parts.ts';
 import type { Route } from '../base/router.ts';
 import { ImportedAt, Time } from '../base/time.ts';
@@ -78,7 +78,7 @@ const Envelope = ({ event }: { readonly event: RecordedEvent }) => {
     <div><dt>Item</dt><dd><${Subject} subject=${subject} /> <span class="soft">version ${streamVersion}</span>${parked && html` <${Badge} tone="bad">parked<//>`}</dd></div>
     <div><dt>When</dt><dd><${Time} at=${at} /><${ImportedAt} at=${importedAt} /></dd></div>
     <div><dt>By</dt><dd><${ActorName} actor=${actor} />${actor && html` <a href=${`${EVENTS}?by=${encodeURIComponent(actor)}`}>all their events</a>`}</dd></div>
-    ${client && html`<div><dt>Through</dt><dd><a href=${`${EVENTS}?client=${encodeURIComponent(client)}`}><code>${client}</code></a></dd></div>`}
+    ${client && html`<div><dt>Through</dt><dd><a href=${`${EVENTS}?client=${encodeURIComponent(client)}`}><${Through} client=${client} /></a></dd></div>`}
     ${correlation && html`<div><dt>Request</dt><dd><a href=${`${EVENTS}?correlation=${encodeURIComponent(correlation)}`}><code class="long">${correlation}</code></a></dd></div>`}
     ${causation && html`<div><dt>Cause</dt><dd><a href=${`${EVENTS}/${causation}`}><code class="long">${causation}</code></a></dd></div>`}
     <div><dt>Cursor</dt><dd><code>${cursor}</code></dd></div>

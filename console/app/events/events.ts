@@ -3,7 +3,7 @@ import { plural, shortText } from '#shared/format.ts';
 import type { Event } from '#shared/rest/events.ts';
 import { Copy } from '../base/copy.ts';
 import { html } from '../base/html.ts';
-import { Subject } from '../base/names.ts';
+import { Subject, Through } from '../base/names.ts';
 import { Badge, Heading, Problem } from '../base/parts.ts';
 import type { Route } from '../base/router.ts';
 import { Time } from '../base/time.ts';
@@ -142,7 +142,7 @@ const Entry = ({
     <dl class="facts">
       <div><dt>Item</dt><dd><${Subject} subject=${subject} /></dd></div>
       ${importedAt && html`<div><dt>Imported</dt><dd><${Time} at=${importedAt} />, with its time and author</dd></div>`}
-      <div><dt>By</dt><dd><${ActorName} actor=${actor} />${client && html` through <code>${client}</code>`}</dd></div>
+      <div><dt>By</dt><dd><${ActorName} actor=${actor} />${client && html` through <${Through} client=${client} />`}</dd></div>
       ${correlation && html`<div><dt>Request</dt><dd><a href=${`${EVENTS}?correlation=${encodeURIComponent(correlation)}`}><code>${shortText(correlation)}</code></a></dd></div>`}
     </dl>
     <${Json} value=${data} />

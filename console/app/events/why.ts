@@ -3,7 +3,7 @@ import type { Delivery } from '#shared/rest/deliveries.ts';
 import type { EventTrace } from '#shared/rest/recorded-event.ts';
 import { useAsked } from '../base/asking.ts';
 import { html } from '../base/html.ts';
-import { Subject } from '../base/names.ts';
+import { Subject, Through } from '../base/names.ts';
 import { Whole } from '../base/parts.ts';
 import { ImportedAt, Time } from '../base/time.ts';
 import { eventText } from '../data/item.ts';
@@ -51,7 +51,7 @@ const Tree = ({ trace, id }: { readonly trace: EventTrace; readonly id: string }
     <ul class="tree">
       <li>
         <div class="node request">
-          <strong>Request</strong> by <${ActorName} actor=${first?.actor ?? null} />${first?.client && html` through <code>${first.client}</code>`}
+          <strong>Request</strong> by <${ActorName} actor=${first?.actor ?? null} />${first?.client && html` through <${Through} client=${first.client} />`}
           ${correlation === undefined ? html`<span class="soft"> Only the sender and administrators see which request it was.</span>` : html` <a href=${`${EVENTS}?correlation=${encodeURIComponent(correlation)}`}><code>${shortText(correlation)}</code></a>`}
         </div>
         <${Branches} causes=${causes} id=${id} />

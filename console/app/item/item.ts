@@ -5,6 +5,7 @@ import { useActions } from '../base/actions.ts';
 import { useAsked, usePages } from '../base/asking.ts';
 import { html } from '../base/html.ts';
 import { kinds, spoken } from '../base/kinds.ts';
+import { Through } from '../base/names.ts';
 import { Heading, Problem, Whole } from '../base/parts.ts';
 import { put, type Route } from '../base/router.ts';
 import { ImportedAt, Time } from '../base/time.ts';
@@ -170,7 +171,7 @@ const Entry = ({ kind, entry, isChosen, choose }: EntryOptions) => {
       <button type="button" class="quiet" onClick=${() => choose(version)} aria-label=${`v${version}: show it`}>v${version}</button>${' '}
       <strong title=${type}>${eventText(type)}</strong> <${Time} at=${at} /><${ImportedAt} at=${importedAt} />
     </p>
-    <p class="soft">by <${ActorName} actor=${actor} withFace />${client && html` through <code>${client}</code>`} · <a href=${`/console/events/${id}#why`} aria-label=${`Why? v${version}`}>Why?</a></p>
+    <p class="soft">by <${ActorName} actor=${actor} withFace />${client && html` through <${Through} client=${client} />`} · <a href=${`/console/events/${id}#why`} aria-label=${`Why? v${version}`}>Why?</a></p>
     ${erased && html`<p class="soft">The person was erased: their data is no longer shown.</p>`}
     ${unreadable && html`<p class="wrong">This event cannot be read, so its changes are unknown.</p>`}
     <${Changes} changes=${changes} kind=${kind} />

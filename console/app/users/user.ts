@@ -3,7 +3,7 @@ import type { ErasureReport } from '#shared/rest/erasure.ts';
 import { useApi, useAsked, usePages } from '../base/asking.ts';
 import { Confirm } from '../base/confirm.ts';
 import { html } from '../base/html.ts';
-import { Subject } from '../base/names.ts';
+import { Subject, Through } from '../base/names.ts';
 import { Badge, Heading, Table, Whole } from '../base/parts.ts';
 import type { Route } from '../base/router.ts';
 import { Time } from '../base/time.ts';
@@ -128,15 +128,8 @@ const LatestActions = ({ id }: { readonly id: string }) => {
           subject,
           client,
         }) => html`<li key=${cursor}><strong>${eventText(type)}</strong> <${Subject} subject=${subject} />
-          <br /><span class="soft"><${Time} at=${at} short />${client && html`, through ${clientText(client)}`}</span></li>`,
+          <br /><span class="soft"><${Time} at=${at} short />${client && html`, through <${Through} client=${client} />`}</span></li>`,
       )}</ol>
       ${pages.more && html`<p><button type="button" onClick=${pages.more}>Show more</button></p>`}`} />
   </section>`;
 };
-
-const TOKEN = 'annals-token:';
-
-const clientText = (client: string) =>
-  client.startsWith(TOKEN)
-    ? html`the access token <code>${client.slice(TOKEN.length)}</code>`
-    : html`<code>${client}</code>`;

@@ -1,0 +1,144 @@
+import { describe, expect } from 'vitest';
+import { TOKEN_EXCHANGE } from '#shared/clients/settings.ts';
+import { JOURNAL } from '../../testing/http/people.ts';
+import { until } from '../../testing/until.ts';
+import { test as base } from '../engines/agent-fixture.ts';
+
+const BOT = 'claims-bot';
+/** As the history names it. */
+const THROUGH = `${JOURNAL.clientId}>${BOT}`;
+
+const test = base
+  .extend('bot', { scope: 'file' }, async ({ ask, people }) => {
+    const { status, body } = await ask('POST', '/clients', {
+      token: people.administrator.token,
+      body: {
+        clientId: BOT,
+        name: 'Claims bot',
+        grantTypes: [TOKEN_EXCHANGE],
+        tokenEndpointAuthMethod: 'client_secret_basic',
+        scopes: ['read:claims', 'write:claims', 'read:events'],
+      },
+    });
+    expect(status).toBe(201);
+    return body as { readonly clientId: string; readonly secret: string };
+  })
+  .extend('onBehalfOf', { scope: 'file' }, ({ ask, bot }) => async (token: string, scope?: string) => {
+    const { status, body } = await ask('POST', '/token', {
+      type: 'application/x-www-form-urlencoded',
+      headers: {
+        authorization: `Basic ${Buffer.from(`${bot.clientId}:${encodeURIComponent(bot.secret)}`).toString('base64')}`,
+      },
+      body: new URLSearchParams({
+        grant_type: TOKEN_EXCHANGE,
+        subject_token: token,
+        subject_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+        ...(scope !== undefined && { scope }),
+      }).toString(),
+    });
+    expect(status, JSON.stringify(body)).toBe(200);
+    return (body as { access_token: string }).access_token;
+  })
+  .extend('team', { scope: 'file' }, async ({ administrator }) => {
+    const { id: approverId } = await administrator.me();
+    return (await administrator.teams.create({ name: 'Field work', approverId, budget: 500_000 })).id;
+  })
+  .extend('filed', { scope: 'file' }, async ({ agentOf, eve, onBehalfOf, team }) => {
+    const agent = await agentOf(await onBehalfOf(eve.token));
+    const { item } = await agent.call('createClaim', { teamId: team, purpose: 'Strasbourg' });
+    return { agent, id: item.id };
+  });
+
+describe('an agent on behalf of a user', () => {
+  test('has the tools of its scopes alone', async ({ agentOf, eve, onBehalfOf, filed }) => {
+    const all = (await filed.agent.tools()).map(({ name }) => name);
+    expect(all).toEqual(expect.arrayContaining(['createClaim', 'listClaims']));
+    const reader = await agentOf(await onBehalfOf(eve.token, 'read:claims'));
+    const names = (await reader.tools()).map(({ name }) => name);
+    expect(names).toContain('listClaims');
+    expect(names).not.toContain('createClaim');
+    await expect(reader.call('createClaim', {})).rejects.toThrow('no tool createClaim');
+  });
+
+  test('is in the history beside the user, on every surface', async ({
+    ask,
+    eve,
+    filed,
+    graphql,
+    people,
+  }) => {
+    const both = { actor: `user:${eve.userId}`, client: THROUGH };
+    const { body: history } = await ask('GET', `/claims/${filed.id}/history`, { token: eve.token });
+    expect(history).toMatchObject([{ type: 'claim.drafted', ...both }]);
+    const { data, errors } = await graphql<{ claim: { history: { nodes: object[] } } }>(
+      `{ claim(id: "${filed.id}") { history { nodes { actor client } } } }`,
+      { token: eve.token },
+    );
+    expect(errors).toBeUndefined();
+    expect(data.claim.history.nodes).toEqual([both]);
+    const { token } = people.administrator;
+    const { body: found } = await ask('GET', `/events?client=${encodeURIComponent(THROUGH)}`, { token });
+    expect(found).toMatchObject([{ subject: `claim-${filed.id}`, ...both }]);
+    const [{ id }] = found as readonly [{ readonly id: string }];
+    const proof = await until(
+      () => ask('GET', `/events/${id}/proof`, { token }),
+      ({ status }) => status === 200,
+    );
+    const { proof: text } = proof.body as { readonly proof: string };
+    const [, extra = ''] = /^extra (.*)$/m.exec(text) ?? [];
+    expect(Buffer.from(extra, 'base64').toString()).toContain(THROUGH);
+    const { body: exported } = await ask('GET', '/audit/export', { token });
+    expect(String(exported)).toContain(THROUGH);
+  });
+
+  test('has keys of its own, and no other way in', async ({ agentOf, ask, eve, onBehalfOf, team }) => {
+    const meta = { 'annals/idempotency-key': 'one-key' };
+    const args = { teamId: team, purpose: 'Once' };
+    const own = await (await agentOf(eve.token)).call('createClaim', args, meta);
+    const token = await onBehalfOf(eve.token);
+    const ofAgent = await (await agentOf(token)).call('createClaim', args, meta);
+    expect(ofAgent.item.id).not.toBe(own.item.id);
+    const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
+    const made = await ask('POST', '/account/tokens', {
+      token,
+      body: { name: 'More', scopes: ['read:claims'], expiresAt },
+    });
+    expect(made.status).toBe(403);
+  });
+
+  test('ends with the access of the application, and with the account', async ({
+    ask,
+    onBehalfOf,
+    people,
+  }) => {
+    const { token: by } = people.administrator;
+    for (const [name, method, path] of [
+      ['Ada', 'DELETE', `/applications/${JOURNAL.clientId}`],
+      ['Bea', 'POST', '/deactivate'],
+    ] as const) {
+      const person = await people.signUp(name);
+      const token = await onBehalfOf(person.token);
+      expect((await ask('GET', '/claims', { token })).status).toBe(200);
+      const ended = await ask(method, `/account/people/${person.userId}${path}`, { token: by });
+      expect(ended.status, JSON.stringify(ended.body)).toBeLessThan(300);
+      await until(
+        () => ask('GET', '/claims', { token }),
+        ({ status }) => status === 401,
+      );
+    }
+  });
+
+  test('ends with its own registration', async ({ ask, bot, onBehalfOf, people }) => {
+    const person = await people.signUp('Cyd');
+    const token = await onBehalfOf(person.token);
+    await ask('DELETE', `/clients/${bot.clientId}`, {
+      token: people.administrator.token,
+      headers: { 'if-match': '*' },
+    });
+    await until(
+      () => ask('GET', '/claims', { token }),
+      ({ status }) => status === 401,
+    );
+    expect((await ask('GET', '/claims', { token: person.token })).status).toBe(200);
+  });
+});
