@@ -14,6 +14,7 @@ import {
 } from 'express';
 import { callerOf } from '#edge/authenticate/authenticate.ts';
 import { refuseOtherMethods } from '#edge/http/answer-errors.ts';
+import { type CorsOrigins, isAllowedOrigin } from '#edge/http/cors.ts';
 import { readJsonBody } from '#edge/http/json-body.ts';
 import { mayAsk } from '#edge/rest/admission.ts';
 import type { Json, JsonObject } from '#kernel/base/json.ts';
@@ -29,7 +30,11 @@ import { addResources } from './resources.ts';
 import { type ToolMap, toolMapOf } from './tool-map.ts';
 import { type Tool, toolsOf } from './tools.ts';
 
-type Options = OpenApiOptions & { readonly bodyBytesMax: number; readonly headerBytesMax: number };
+type Options = OpenApiOptions & {
+  readonly bodyBytesMax: number;
+  readonly headerBytesMax: number;
+  readonly corsOrigins?: CorsOrigins | undefined;
+};
 
 /** `POST /mcp`: the tools of the caller, by the Model Context Protocol, without sessions. */
 export const serveTools = (options: Options): RequestHandler => {
@@ -39,6 +44,7 @@ export const serveTools = (options: Options): RequestHandler => {
     maxSubscriptions: 0,
   });
   const answer: RequestHandler = async (request, response) => {
+    demandOrigin(request, options);
     const caller = callerOf(request);
     // So that clients learn where to sign in; only users have tools.
     if (caller.kind !== 'user') throw new Rejection('unauthenticated');
@@ -59,6 +65,12 @@ export const serveTools = (options: Options): RequestHandler => {
   return Router()
     .post('/mcp', ...readJsonBody(options.bodyBytesMax), answer)
     .all('/mcp', refuseOtherMethods('POST'));
+};
+
+/** The protocol demands it of every server, whatever a page could do without a token. */
+const demandOrigin = ({ headers: { origin } }: ExpressRequest, { publicUrl, corsOrigins }: Options): void => {
+  if (origin === undefined || origin === new URL(publicUrl).origin) return;
+  if (corsOrigins === undefined || !isAllowedOrigin(corsOrigins, origin)) throw new Rejection('forbidden');
 };
 
 const serverFor = (

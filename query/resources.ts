@@ -40,7 +40,7 @@ export type QueryDependencies = {
   /** The settings of GraphQL, and those that the OpenAPI document states of this installation. */
   readonly config: Omit<OpenApiOptions, 'domain'> &
     Pick<Config, 'graphql' | 'limits' | 'dataDir' | 'streams'> &
-    Partial<Pick<Config, 'readDatabaseUrls' | 'audit'>>;
+    Partial<Pick<Config, 'readDatabaseUrls' | 'audit' | 'corsOrigins'>>;
 } & ProofDependencies &
   Pick<EventDependencies, 'keys'> & {
     /** Signals that the process begins to stop. */

@@ -6,7 +6,11 @@ import { test as base } from './installation-fixture.ts';
 
 /** Agents of users, by the client of the official SDK. */
 export const test = base
-  .extend('installationOptions', { scope: 'file' }, { of: { domain: expenses } })
+  .extend(
+    'installationOptions',
+    { scope: 'file' },
+    { of: { domain: expenses }, settings: { CORS_ORIGINS: 'none' } },
+  )
   .extend('administrator', { scope: 'file' }, ({ installation, people }) =>
     createClient<typeof expenses>({ url: installation.origin, token: people.administrator.token }),
   )

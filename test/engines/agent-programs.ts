@@ -47,17 +47,22 @@ export const runProgram = async (command: string, args: readonly string[], folde
   }
 };
 
-/** Adds a token to each request, for a program that cannot send one. */
+/** Adds a token to each request, for a program that cannot send one, and makes its own origin that of the server. */
 export const startTokenProxy = async ({
-  origin,
+  origin: at,
+  publicUrl,
   token,
 }: {
   readonly origin: string;
+  /** By which the server knows itself. */
+  readonly publicUrl: string;
   readonly token: string;
 }) => {
-  const { hostname, port, host } = new URL(origin);
+  const { hostname, port, host } = new URL(at);
   const server = createServer((asked, answer) => {
-    const headers = { ...asked.headers, host, authorization: `Bearer ${token}` };
+    const isOwn = asked.headers.origin === `http://127.0.0.1:${asked.socket.localPort}`;
+    const origin = isOwn ? { origin: new URL(publicUrl).origin } : {};
+    const headers = { ...asked.headers, ...origin, host, authorization: `Bearer ${token}` };
     const sent = request({ hostname, port, method: asked.method, path: asked.url, headers }, (got) => {
       answer.writeHead(got.statusCode ?? 0, got.headers);
       got.pipe(answer);
