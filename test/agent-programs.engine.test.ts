@@ -8,7 +8,7 @@ import { temporaryDataDir } from './engines/data-dir.ts';
 
 // The conformance suite and the inspector of the Model Context Protocol’s authors.
 
-/** What a server must have beside the protocol to run a scenario: fixed tools, prompts and resources of its own. */
+/** A scenario that calls fixed tools, prompts and resources is about a server that has them. */
 const FIXED = 'it calls a tool that only a server for tests has';
 const NO_PROMPTS = 'there are no prompts: the tools say what they do';
 const NOT_HERE: Readonly<Record<string, string>> = {

@@ -10,6 +10,7 @@ import {
 import type { PersonalTokenNow } from '#edge/authenticate/personal-tokens.ts';
 import { problemOf } from '#edge/http/problem.ts';
 import { namesOf } from '#edge/http/request-span.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { Log } from '#shared/log.ts';
 import type { SigningKeys } from '../signing-keys/signing-keys.ts';
 import { configurationOf, type ProviderSettings } from './configuration.ts';
@@ -26,6 +27,7 @@ export type ProviderDependencies = {
   /** Undefined for one that is not valid, and for any other token. */
   readonly findPersonalToken: (token: string) => Promise<PersonalTokenNow | undefined>;
   readonly log: Log;
+  readonly clock: Pick<Clock, 'nowMs'>;
   /** Adds the middleware of other modules. */
   equip(provider: Provider): void;
   endGrant(grantId: string): Promise<void>;
@@ -45,7 +47,7 @@ export const createProvider = (dependencies: ProviderDependencies, keys: Signing
   fillInDefaults(provider);
   rememberClients(provider, adapter('Client'));
   findTokensOfOurs(provider, { ...dependencies, resource: settings.resource });
-  exchangeTokens(provider, { ...settings, tokens });
+  exchangeTokens(provider, { ...settings, ...dependencies });
   nameAccessToken(provider);
   guardBoundCodes(provider);
   compareSecretsByDigest(provider, dependencies);

@@ -96,6 +96,7 @@ export const openProvider = async (dependencies: Dependencies): Promise<OpenProv
     },
     endGrant,
     log,
+    clock,
   });
   const following = await followSigningKeys({
     pool,

@@ -8,6 +8,7 @@ import {
   resolveRequestedResources,
   validateDpop,
 } from 'oidc-provider/lib/helpers/grants.js';
+import type { Clock } from '#shared/clock/clock.ts';
 import { TOKEN_EXCHANGE } from '#shared/clients/settings.ts';
 import { LIFETIMES_S } from '../security/lifetimes.ts';
 import { allowedScopesOf, defaultScopesOf } from './client-metadata.ts';
@@ -15,6 +16,7 @@ import type { StructuredTokens } from './structured-tokens.ts';
 
 type Dependencies = {
   readonly tokens: Pick<StructuredTokens, 'find'>;
+  readonly clock: Pick<Clock, 'nowMs'>;
   readonly resource: string;
   /** Those by which nobody gets further access: an agent must not outlive the token of its user. */
   readonly agentScopes: readonly string[];
@@ -74,7 +76,7 @@ export const exchangeTokens = (provider: Provider, dependencies: Dependencies): 
       demandHolder(subject, { thumbprint: proof?.thumbprint, certificate });
       const scopes = scopesFor(ctx, subject, dependencies.agentScopes);
       await checkDpopReplay(provider, ctx, proof, client.clientId);
-      const nowS = Math.floor(Date.now() / 1_000);
+      const nowS = Math.floor(dependencies.clock.nowMs() / 1_000);
       const exp = Math.min(subject.exp, nowS + LIFETIMES_S.AccessToken);
       if (exp <= nowS) throw refusal('it has expired');
       const token = new provider.AccessToken({
@@ -153,7 +155,7 @@ const demandHolder = (
     throw refusal('it is bound to a certificate that the client does not have');
 };
 
-/** What the user’s token, the registration of the agent, and agents at all may have. */
+/** Within the user’s token, the registration of the agent, and what agents may have at all. */
 const scopesFor = (
   { oidc }: KoaContextWithOIDC,
   subject: Subject,
