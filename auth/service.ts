@@ -20,9 +20,8 @@ import { startGivingProofs } from '#shared/row-proofs/give-proofs.ts';
 import { accountRoutes } from './account-routes.ts';
 import { createAttempts } from './accounts/attempts.ts';
 import { type Credentials, createCredentials } from './accounts/credentials.ts';
-import { withConsole } from './clients/built-in.ts';
 import { migrateClients } from './clients/client-table.ts';
-import { type Clients, createClients } from './clients/clients.ts';
+import type { Clients } from './clients/clients.ts';
 import { logNewScopes } from './clients/new-scopes.ts';
 import { registrationRoutes } from './clients/registration.ts';
 import { clientRoutes } from './clients/routes.ts';
@@ -31,7 +30,7 @@ import { GRANTING_TABLES } from './granting-tables.ts';
 import { startAddressNotices } from './mail/address-notices.ts';
 import type { Mail } from './mail/mail.ts';
 import { createPost } from './mail/post.ts';
-import { withAccountClient } from './own-account/account-client.ts';
+import { openClients } from './open-clients.ts';
 import { migratePasswordResets } from './password-reset/reset-table.ts';
 import { recordEndedGrant } from './provider/ended-grants.ts';
 import { openProvider } from './provider/open-provider.ts';
@@ -70,9 +69,10 @@ type AuthConfig = Pick<
   | 'dpopNonce'
   | 'corsOrigins'
   | 'registration'
+  | 'clientDocuments'
   | 'signUp'
   | 'limits'
->;
+> & { readonly webhooks: Pick<Config['webhooks'], 'guard'> };
 
 export type AuthService = AsyncDisposable & {
   /** Mounted last, at the root. */
@@ -108,11 +108,7 @@ export const startAuthService = async (dependencies: AuthDependencies): Promise<
     await openDirectory({ ...dependencies, checkPerson, revokeUser: ender.endGrantsOfUser }),
   );
 
-  const registered = createClients({ ...dependencies, persons, record, onEnded });
-  const clients = withAccountClient(
-    withConsole(registered, dependencies.domain, config.publicUrl),
-    config.issuerUrl,
-  );
+  const { clients } = opening.use(openClients({ ...dependencies, persons, record, onEnded }));
   const provider = opening.use(
     await openProvider({
       ...dependencies,

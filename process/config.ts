@@ -38,6 +38,8 @@ export type Config = {
   readonly corsOrigins: CorsOrigins;
   /** Whether applications may register themselves. */
   readonly registration: 'off' | 'on';
+  /** Where documents are that describe clients. */
+  readonly clientDocuments: CorsOrigins;
   readonly dpopNonce: 'offered' | 'required';
   /** Whether a change must state the version it changes. */
   readonly requireIfMatch: boolean;

@@ -157,6 +157,7 @@ const WRONG: Partial<Record<SettingName, string>> = {
   TLS_CLIENT_CA: '-----BEGIN CERTIFICATE-----',
   DPOP_NONCE: 'always',
   CORS_ORIGINS: 'everywhere',
+  CLIENT_DOCUMENTS: 'everywhere',
   SIGNUP: 'admin',
   REGISTRATION: 'yes',
   DOMAIN_FILE: 'domain',

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one record: every setting in the form that the roles take.
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { HttpLimits } from '#edge/http/server.ts';
@@ -78,6 +79,7 @@ const assemble = (values: Values): Config => ({
   tls: tlsOf(values),
   corsOrigins: values.CORS_ORIGINS ?? (values.NODE_ENV === 'production' ? new Set() : 'any'),
   registration: values.REGISTRATION,
+  clientDocuments: values.CLIENT_DOCUMENTS,
   dpopNonce: values.DPOP_NONCE,
   requireIfMatch: values.REQUIRE_IF_MATCH === 'on',
   dataDir: resolve(values.DATA_DIR),

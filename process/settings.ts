@@ -184,6 +184,13 @@ export const SETTINGS = {
     fallback: 'off',
     description: 'Whether clients may register themselves (RFC 7591), as public clients with limited scopes.',
   },
+  CLIENT_DOCUMENTS: {
+    schema: origins,
+    expected: 'any, none, or origins such as https://app.example, separated by commas',
+    fallback: 'none',
+    description:
+      'Origins whose documents are clients under their address (Client ID Metadata Document), with the rights of those that register themselves.',
+  },
   METRICS_PORT: { ...port, fallback: '9464', description: 'Port for Prometheus (`/metrics`).' },
   METRICS_HOST: {
     ...address,

@@ -9,7 +9,7 @@ import { plainIssue } from '#kernel/base/plain-issues.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import { visibleText } from '#kernel/base/values.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { clientSettingsOf, OIDC_SCOPES } from '#shared/clients/settings.ts';
+import { type ClientSettings, clientSettingsOf, OIDC_SCOPES } from '#shared/clients/settings.ts';
 import { policyOf } from '#shared/policy.ts';
 import type { Allowance, Attempts } from '../accounts/attempts.ts';
 import { waitSeconds, waitText } from '../accounts/sign-in-limits.ts';
@@ -68,10 +68,7 @@ const register =
   ({ domain, clients, attempts }: Dependencies): RequestHandler =>
   async (request, response) => {
     const metadata = Metadata.parse(request.body, PLAINLY);
-    const settings = clientSettingsOf(domain).ClientSettings.parse(
-      settingsOf(openScopes(domain), metadata),
-      PLAINLY,
-    );
+    const settings = openSettingsOf(domain, metadata);
     const taken = await attempts.take(PER_ADDRESS, clientAddress(request));
     if (!taken.granted) return refuseHaste(response, taken.waitMs);
     const { client } = await clients.register(
@@ -104,6 +101,13 @@ const refuseHaste = (response: Response, waitMs: number): void => {
       error_description: `Too many clients were registered. Try again in ${waitText(waitMs)}.`,
     });
 };
+
+/** The settings of a client for which nobody vouches. */
+export const openSettingsOf = (domain: Domain, metadata: unknown): ClientSettings =>
+  clientSettingsOf(domain).ClientSettings.parse(
+    settingsOf(openScopes(domain), Metadata.parse(metadata, PLAINLY)),
+    PLAINLY,
+  );
 
 /** The server may grant less than was asked for (section 3.2.1); its answer says what. */
 const settingsOf = (open: readonly string[], metadata: z.infer<typeof Metadata>) => {

@@ -33,6 +33,8 @@ export type ProviderSettings = {
   readonly dpopNonce: 'offered' | 'required';
   readonly corsOrigins: CorsOrigins;
   readonly registrationUrl: string | undefined;
+  /** Whether clients may be described by documents. */
+  readonly hasClientDocuments: boolean;
   /** Undefined if the installation has no documentation. */
   readonly docsUrl: string | undefined;
   readonly findPerson: FindPerson;
@@ -172,8 +174,9 @@ const cookiesOf = ({ issuer, masterKey }: ProviderSettings): NonNullable<Configu
   };
 };
 
-const discoveryOf = ({ registrationUrl, docsUrl, resource }: ProviderSettings) => ({
+const discoveryOf = ({ registrationUrl, hasClientDocuments, docsUrl, resource }: ProviderSettings) => ({
   registration_endpoint: registrationUrl,
+  client_id_metadata_document_supported: hasClientDocuments ? true : undefined,
   service_documentation: docsUrl,
   protected_resources: [resource],
 });

@@ -40,7 +40,13 @@ type Dependencies = {
   readonly domain: Domain;
   readonly config: Pick<
     Config,
-    'issuerUrl' | 'publicUrl' | 'ingressSecret' | 'dpopNonce' | 'corsOrigins' | 'registration'
+    | 'issuerUrl'
+    | 'publicUrl'
+    | 'ingressSecret'
+    | 'dpopNonce'
+    | 'corsOrigins'
+    | 'registration'
+    | 'clientDocuments'
   >;
   readonly pool: Pool;
   readonly eventLog: EventLog;
@@ -145,6 +151,7 @@ const settingsOf = ({
   dpopNonce: config.dpopNonce,
   corsOrigins: config.corsOrigins,
   registrationUrl: config.registration === 'on' ? `${config.issuerUrl}/register` : undefined,
+  hasClientDocuments: config.clientDocuments === 'any' || config.clientDocuments.size > 0,
   docsUrl: serves(domain, 'docs') ? `${config.publicUrl}/docs` : undefined,
   findPerson: persons.byId,
   readProfile: createReadProfile({ eventLog, codec }),

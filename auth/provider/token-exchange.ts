@@ -8,8 +8,8 @@ import {
   resolveRequestedResources,
   validateDpop,
 } from 'oidc-provider/lib/helpers/grants.js';
-import type { Clock } from '#shared/clock/clock.ts';
 import { TOKEN_EXCHANGE } from '#shared/clients/settings.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import { LIFETIMES_S } from '../security/lifetimes.ts';
 import { allowedScopesOf, defaultScopesOf } from './client-metadata.ts';
 import type { StructuredTokens } from './structured-tokens.ts';

@@ -136,6 +136,8 @@ const CONFIG = {
   dpopNonce: 'offered',
   corsOrigins: new Set<string>(),
   registration: 'off',
+  clientDocuments: new Set<string>(),
+  webhooks: { guard: { allowed: [], ports: 'any' } },
   limits: {
     bodyBytesMax: 1_048_576,
     headerBytesMax: 8_192,

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { parseRange } from '#shared/webhooks/guard/address.ts';
+import type { ResolveName } from '#shared/webhooks/guard/resolve-name.ts';
 import { openRawServer } from '../../test/engines/raw-server.ts';
 import { openPoster } from './post.ts';
-import type { ResolveName } from './resolve-name.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nOK';
 const forever = new AbortController().signal;

@@ -1,9 +1,9 @@
 import { Agent } from 'undici';
 import { oncePer } from '#kernel/base/once-per.ts';
 import { checkUrl, type GuardRules } from '#shared/webhooks/guard/check-url.ts';
+import { createGuardedConnector } from '#shared/webhooks/guard/guarded-connector.ts';
+import { createNameResolver, type ResolveName } from '#shared/webhooks/guard/resolve-name.ts';
 import { Exchange, failureInWords, isOurs } from './exchange.ts';
-import { createGuardedConnector } from './guarded-connector.ts';
-import { createNameResolver, type ResolveName } from './resolve-name.ts';
 
 /** Posts to addresses that users choose, and copes with any behaviour. */
 export type Poster = AsyncDisposable & {

@@ -1,7 +1,7 @@
 import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
-import type { AddressRange } from '#shared/webhooks/guard/address.ts';
-import { isAddressAllowed } from '#shared/webhooks/guard/inside-addresses.ts';
+import type { AddressRange } from './address.ts';
+import { isAddressAllowed } from './inside-addresses.ts';
 import type { ResolveName } from './resolve-name.ts';
 
 /** The host has a private address, to which no request may go. */
