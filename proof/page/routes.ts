@@ -45,12 +45,14 @@ type Parts = { readonly script: string; readonly style: string };
 
 const EXTENSION = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
 
+const STYLES = ['../../console/app/style/colours.css', './page.css'] as const;
+
 const readParts = (): Parts => ({
   script: bundle(new URL('./page.js', import.meta.url), {
     'node:crypto': new URL(`./browser/crypto${EXTENSION}`, import.meta.url),
     'node:buffer': new URL(`./browser/buffer${EXTENSION}`, import.meta.url),
   }),
-  style: readFileSync(new URL('./page.css', import.meta.url), 'utf8'),
+  style: STYLES.map((file) => readFileSync(new URL(file, import.meta.url), 'utf8')).join(''),
 });
 
 /** Nothing loads and nothing is sent: only this script and this style run. */
