@@ -19,7 +19,7 @@ export type AskedRows = {
   readonly rowsMax: number;
 };
 
-type Listing = {
+export type Listing = {
   readonly pool: Pool;
   readonly source: Source;
   readonly selection: Selection;
@@ -44,42 +44,6 @@ export const listRows = async <Row extends object>(
   return run<Row>(pool, pageSql(parts, { selection, parameters }, asked), parameters.values);
 };
 
-/** The lists of many parents: the column that refers to them, and their ids. Without a column, the rows of all. */
-type OfEach = { readonly column: string | undefined; readonly ids: readonly number[] };
-
-/** The lists of many parents in one statement, each nearest first. */
-export const listRowsOfEach = async <Row extends object>(
-  { pool, source, selection, caller }: Listing,
-  asked: AskedRows,
-  { column, ids }: OfEach,
-): Promise<ReadonlyMap<number, readonly Row[]>> => {
-  const parameters = new Parameters();
-  const parents = parameters.add(ids);
-  const parts = partsOf({ source, selection, caller, parameters }, asked, { belongs: column });
-  if (parts.length === 0) return new Map();
-  const page = pageSql(parts, { selection, parameters }, asked);
-  const text = `select p.id as parent, x.* from unnest(${parents}::bigint[]) as p (id)
-    cross join lateral (${page}) x ${orderSql(asked.sort.column, asked.stretch, 'x.')}`;
-  const rows = await runWithCustomPlan<Row & { readonly parent: number }>(pool, text, parameters.values);
-  return Map.groupBy(rows, ({ parent }) => parent);
-};
-
-/** The number of rows in the lists of many parents. */
-export const countRowsOfEach = async (
-  { pool, source, selection, caller }: Listing,
-  asked: Pick<AskedRows, 'filter' | 'sort'>,
-  { column, ids }: OfEach,
-): Promise<ReadonlyMap<number, number>> => {
-  const parameters = new Parameters();
-  const parents = parameters.add(ids);
-  const parts = partsOf({ source, selection, caller, parameters }, asked, { belongs: column });
-  if (parts.length === 0) return new Map();
-  const sum = parts.map((part) => `(select count(*) ${part})`).join(' + ');
-  const text = `select p.id, (${sum})::integer as count from unnest(${parents}::bigint[]) as p (id)`;
-  const rows = await runWithCustomPlan<{ id: number; count: number }>(pool, text, parameters.values);
-  return new Map(rows.map(({ id, count }) => [id, count]));
-};
-
 type Reading = Omit<Listing, 'pool'> & { readonly parameters: Parameters };
 type Narrowed = { readonly under?: Under | undefined; readonly belongs?: string | undefined };
 
@@ -87,7 +51,7 @@ type Narrowed = { readonly under?: Under | undefined; readonly belongs?: string 
  * The text after `select …` of each readable part of a list. Only the owner is joined by an inner join, so that
  * aggregates of a parked owner are omitted.
  */
-const partsOf = (
+export const partsOf = (
   { source, selection, caller, parameters }: Reading,
   { filter, named, sort, stretch }: Pick<AskedRows, 'filter' | 'named' | 'sort'> & Partial<AskedRows>,
   { under, belongs }: Narrowed,
@@ -158,7 +122,7 @@ const namedLike = ({ guards }: Source, caller: Caller, text: string, parameters:
 type Written = Pick<Reading, 'selection' | 'parameters'>;
 
 /** Merges one page of each readable part. */
-const pageSql = (
+export const pageSql = (
   parts: readonly string[],
   { selection, parameters }: Written,
   { sort, stretch, rowsMax }: Pick<AskedRows, 'sort' | 'stretch' | 'rowsMax'>,

@@ -1,7 +1,7 @@
 import { snake, sqlName } from '#kernel/base/names.ts';
 import { oncePer } from '#kernel/base/once-per.ts';
-import { type AskedList, askedColumn, askedItemsSql, askedListsOf } from '#kernel/conditions/lists.ts';
-import type { Domain, Kind, ListInfo } from '#kernel/registry/registry.ts';
+import { type AskedList, askedColumn, askedItemsSql } from '#kernel/conditions/lists.ts';
+import type { Kind, ListInfo } from '#kernel/registry/registry.ts';
 import { staysWhenEnded } from '#kernel/registry/stays-when-ended.ts';
 import { itemTableOf } from '#kernel/rows/items.ts';
 import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
@@ -42,7 +42,7 @@ const roomsIn = (kind: Kind): readonly string[] =>
 const askedOf = (list: AskedList, kind: Kind, row: string): string =>
   askedItemsSql(list, kind, { row, schema: LIVE_SCHEMA });
 
-const ownColumns = (
+export const ownColumns = (
   { kind, staysWhenEnded }: Source,
   members: readonly Member[],
   lists: readonly AskedList[],
@@ -88,7 +88,7 @@ export const joinsTo = (
   };
 };
 
-const selectionOf = (
+export const selectionOf = (
   own: readonly string[],
   joined: readonly Joined[],
   isInner?: (each: Joined) => boolean,
@@ -110,24 +110,6 @@ export const selectionOfList = oncePer((source: Source): Selection => {
     ({ path }) => path.length === 1 && path[0] === source.owner?.name,
   );
 });
-
-const LONG_CHARACTERS = 10_000;
-
-export const isLong = ({ def }: Pick<Member, 'def'>): boolean =>
-  def.kind === 'text' && ((def.recorded.meta()?.maxLength as number | undefined) ?? 0) > LONG_CHARACTERS;
-
-/**
- * For readers that find references and long texts of a row by themselves: its own columns, and the items that any
- * right asks about. Rows of a parked owner are omitted.
- */
-export const selectionAlone = (domain: Domain, source: Source): Selection => {
-  const { kind, members, owner } = source;
-  const short = members.filter((member) => !isLong(member));
-  const joined = owner?.target
-    ? [{ path: [owner.name], column: owner.column, kind: owner.target, columns: [], lists: [] }]
-    : [];
-  return selectionOf(ownColumns(source, short, askedListsOf(domain, kind)), joined, () => true);
-};
 
 /** Has a value in the row of a deleted user, which stays. */
 export const ENDED_COLUMN = 'deleted_at';

@@ -1,7 +1,7 @@
 import { isAlwaysShown, isReadableWith } from '#kernel/conditions/references.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import { may } from '#shared/policy.ts';
-import { isLong } from '../../kinds/selection.ts';
+import { isLong } from '../../kinds/alone.ts';
 import { isReadAsParent, resourceUnder } from '../../rows/rights.ts';
 import type { Child, Member, Source } from '../../rows/source.ts';
 import { demandSource, rightsToField, sourcesOf } from '../../rows/sources.ts';
