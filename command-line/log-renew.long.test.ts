@@ -70,7 +70,7 @@ test('a restored dump of a release without MACs gets a new identity too', async 
   await writeIn(database);
   const before = await identityOf(database);
   await inDatabase(database.settings.DATABASE_URL ?? '', async (client) => {
-    await client.query('drop table public.authentic_events');
+    await client.query('drop table public.authentic_events, public.decided_events');
     await client.query(`delete from public.annals_migration where component like 'authentic-events%'`);
   });
   const renewed = await callLine(database.settings, ['log', 'renew']);

@@ -79,7 +79,7 @@ test('tables that an earlier release has made in another schema are moved withou
   await execute(
     database.url,
     `create schema app; do $$ declare name text; begin
-       for name in select tablename from pg_tables where schemaname = 'public' and tablename <> 'authentic_events' loop execute format('alter table public.%I set schema app', name); end loop;
+       for name in select tablename from pg_tables where schemaname = 'public' and tablename not in ('authentic_events', 'decided_events') loop execute format('alter table public.%I set schema app', name); end loop;
      end $$`,
   );
   const { exit, output } = await runAnnals(['query/main.ts'], settings);
