@@ -85,7 +85,7 @@ You can read it, ${(serves(domain, 'streams') || serves(domain, 'graphql')) && '
 ${tasksOf(domain).map(taskCard)}</div>
 <h2 id="for-programs">For programs</h2>
 <ul>
-<li><a href="${href('/openapi.json')}">openapi.json</a>: the REST interface in OpenAPI 3.1</li>
+<li><a href="${href('/openapi.json')}">openapi.json</a>: the REST interface in OpenAPI 3.1; <a href="${href('/openapi.yaml')}">the same in YAML</a></li>
 <li><a href="${href('/event-types')}">event-types</a>: every event with its JSON Schema and an example</li>
 ${
   serves(domain, 'accounts') &&

@@ -16,6 +16,7 @@ import { HEADER_PARAMETERS, parametersOf } from './parameters.ts';
 import { demandOf, securityOf, securitySchemes } from './security.ts';
 import { type Tags, tagOf, tagsOf, tagsUsedIn } from './tags.ts';
 import { uploadPaths } from './uploads.ts';
+import { yamlOf } from './yaml.ts';
 
 export type OpenApiOptions = {
   readonly domain: Domain;
@@ -131,13 +132,21 @@ point in time. The history of an item shows who changed what.
 **Problems** are \`application/problem+json\` (RFC 9457) with a stable \`code\`.
 `.trim();
 
-/** Answers with the document of this installation. */
-export const answerOpenApi = (
-  options: OpenApiOptions,
-  { identity }: Pick<EventLog, 'identity'>,
-): RequestHandler =>
+type Log = Pick<EventLog, 'identity'>;
+
+/**
+ * The document of this installation. Its cursors are of the start of the log, so that all processes answer the same,
+ * and requests with the examples are valid.
+ */
+const textOf = (options: OpenApiOptions, { identity }: Log): string =>
+  JSON.stringify(openApiDocument(options)).replaceAll(EXAMPLE_CURSOR, formatCursor(identity, START));
+
+export const answerOpenApi = (options: OpenApiOptions, log: Log): RequestHandler =>
+  answerDocument({ type: 'application/json', text: textOf(options, log) });
+
+/** The same for people, and for tools that take YAML alone (RFC 9512). */
+export const answerOpenApiInYaml = (options: OpenApiOptions, log: Log): RequestHandler =>
   answerDocument({
-    type: 'application/json',
-    // The start of the log, so that all processes answer the same, and requests with the examples are valid.
-    text: JSON.stringify(openApiDocument(options)).replaceAll(EXAMPLE_CURSOR, formatCursor(identity, START)),
+    type: 'application/yaml',
+    text: yamlOf(JSON.parse(textOf(options, log)) as JsonObject),
   });
