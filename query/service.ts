@@ -13,6 +13,7 @@ import { tablesOf } from '#shared/read-model/tables.ts';
 import { ofAggregates, ofViews } from '#shared/rest/operations.ts';
 import { OPERATOR_OPERATIONS } from '#shared/rest/operator.ts';
 import { coreReads, itemReads } from './core-reads.ts';
+import { eventSchemaRoutes } from './event-types/schema-routes.ts';
 import { openApiRoutes } from './openapi/routes.ts';
 import { ownRoutes } from './own-routes.ts';
 import type { OpenedPart, PartResources, QueryPart } from './part.ts';
@@ -106,6 +107,7 @@ export const startQueryService = async (
       { domain, before, readJustCreated, fastRoutes },
     ),
     openApiRoutes({ ...config, domain }, eventLog),
+    eventSchemaRoutes({ ...config, domain }),
     rareRoutes({ ...resources, kinds }),
     ...opened.flatMap((each) => each.routes ?? []),
   ]);
