@@ -120,7 +120,7 @@ export const pageOf = async (
     {
       parse: (cursor) => parseItemCursor(identity, cursor, items),
       format: (gap) => formatItemCursor(identity, gap),
-      placeOf: (row) => gapOf(items, row),
+      positionOf: (row) => gapOf(items, row),
       read,
     },
   );

@@ -7,16 +7,16 @@ type Asked = {
   readonly before?: string | undefined;
 };
 
-/** A list in the order of places that are unique within it. */
-type Keyset<Row, Place> = {
+/** A list in the order of positions that are unique within it. */
+type Keyset<Row, Position> = {
   /** Refuses a cursor of another list. */
-  parse(cursor: string): Place;
-  format(place: Place): string;
-  placeOf(row: Row): Place;
+  parse(cursor: string): Position;
+  format(position: Position): string;
+  positionOf(row: Row): Position;
   /** The rows between the two, nearest first: from the end if `isBackward`. */
   read(asked: {
-    readonly after: Place | undefined;
-    readonly before: Place | undefined;
+    readonly after: Position | undefined;
+    readonly before: Position | undefined;
     readonly isBackward: boolean;
     readonly rowsMax: number;
   }): Promise<readonly Row[]>;
@@ -26,25 +26,25 @@ type Keyset<Row, Place> = {
 type Around = { readonly previous: string | undefined; readonly next: string | undefined };
 
 /** Keyset pages: a cursor keeps its position, whatever is added, moved and removed elsewhere. */
-export const readPage = async <Row, Place>(
+export const readPage = async <Row, Position>(
   { limit = LIMIT_DEFAULT, after, before }: Asked,
-  { parse, format, placeOf, read }: Keyset<Row, Place>,
+  { parse, format, positionOf, read }: Keyset<Row, Position>,
 ): Promise<{ readonly rows: readonly Row[] } & Around> => {
   const [text, isBackward] = [after ?? before, after === undefined && before !== undefined];
-  const place = text === undefined ? undefined : parse(text);
-  const bounds = isBackward ? { after: undefined, before: place } : { after: place, before: undefined };
+  const position = text === undefined ? undefined : parse(text);
+  const bounds = isBackward ? { after: undefined, before: position } : { after: position, before: undefined };
   const found = await read({ ...bounds, isBackward, rowsMax: limit + 1 });
   const nearest = found.slice(0, limit);
   const rows = isBackward ? nearest.toReversed() : nearest;
   const hasMore = found.length > limit;
   const cursorAt = (row: Row | undefined): string | undefined => {
-    const at = row === undefined ? place : placeOf(row);
+    const at = row === undefined ? position : positionOf(row);
     return at === undefined ? undefined : format(at);
   };
   // On the side that the client came from, there was a page when it came.
   return {
     rows,
-    previous: (isBackward ? hasMore : place !== undefined) ? cursorAt(rows[0]) : undefined,
+    previous: (isBackward ? hasMore : position !== undefined) ? cursorAt(rows[0]) : undefined,
     next: isBackward || hasMore ? cursorAt(rows.at(-1)) : undefined,
   };
 };

@@ -54,7 +54,7 @@ export const viewReadsOf = ({ domain, pool, source }: Reading): ViewReads => {
             return position;
           },
           format: (position) => formatCursor(identity, position),
-          placeOf: (row) => rowPositionOf(row, order),
+          positionOf: (row) => rowPositionOf(row, order),
           read: (stretch) => listViewRows(pool, source, caller, { asked: { ...which, ...stretch }, joined }),
         },
       );
