@@ -93,7 +93,7 @@ const idBeyond = (
   return isDownward ? id + 1 : id - 1;
 };
 
-/** Makes a page of the rows that the clauses have read. */
+/** Makes a page of the rows that were read for it, nearest first. */
 export const pageOf = <Row extends { readonly id: number }>(
   { order, limit, from }: Walk,
   read: readonly Row[],

@@ -46,7 +46,7 @@ export class StreamReader implements Reader {
   }
 }
 
-/** The same for a reader of its own kind of cursors. */
+/** Sends a reader’s messages to a stream whose ids are cursors of another kind than those of the feed. */
 export const outletTo = (
   stream: EventStream,
   cursorAt: (position: Position) => string,

@@ -5,8 +5,6 @@ import type { Source } from '../../rows/source.ts';
 import { sourcesOf } from '../../rows/sources.ts';
 import type { WebhookRow as Webhook } from '../../webhooks/representation.ts';
 
-/** The rows that fields are resolved from. */
-
 type Common = {
   /** The GraphQL type. */
   readonly __typename: string;
@@ -15,6 +13,7 @@ type Common = {
   readonly created_at: Date;
   readonly updated_at: Date;
 };
+/** An aggregate, from which its fields are resolved. */
 export type Row = Common & Readonly<Record<string, unknown>>;
 /** An item of a list. */
 export type ItemRow = Readonly<Record<string, unknown>>;
