@@ -1,4 +1,5 @@
 import { snake } from '#kernel/base/names.ts';
+import { oncePer } from '#kernel/base/once-per.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import type { Joins } from '../lists/item-rows.ts';
@@ -9,6 +10,8 @@ import { type FindRow, joinTargets } from './rows.ts';
 import { behind, ENDED_COLUMN, hidesEnded, type Joined, joinedAs, joinsTo } from './selection.ts';
 import { type JoinedTarget, withheldColumn } from './targets.ts';
 
+type Referring = Pick<ItemSource, 'members'>;
+
 type Reference = JoinedTarget & {
   readonly column: string;
   readonly kind: Kind;
@@ -18,10 +21,7 @@ type Reference = JoinedTarget & {
 };
 
 /** The references of a row whose targets are joined to it: what they show, and what the right depends on. */
-export const joinedReferences = (
-  domain: Domain,
-  { members }: Pick<ItemSource, 'members'>,
-): readonly Reference[] =>
+export const joinedReferences = (domain: Domain, { members }: Referring): readonly Reference[] =>
   members.flatMap((member) => {
     const { name, column, target } = member;
     if (!target) return [];
@@ -38,8 +38,8 @@ export const joinedReferences = (
   });
 
 /** The columns of the targets, and of those behind them on which the right depends. */
-const joinedOf = (domain: Domain, source: Pick<ItemSource, 'members'>): readonly Joined[] =>
-  joinedReferences(domain, source).flatMap(({ name, column, kind, needs, label, hidesEnded: hides }) => {
+const joinedOf = (references: readonly Reference[]): readonly Joined[] =>
+  references.flatMap(({ name, column, kind, needs, label, hidesEnded: hides }) => {
     const columns = [
       ...needs.fields.map((field) => field.column),
       ...(label === undefined ? [] : [label.column]),
@@ -50,8 +50,8 @@ const joinedOf = (domain: Domain, source: Pick<ItemSource, 'members'>): readonly
   });
 
 /** The targets of references, joined to the row i. */
-export const referencesOf = (domain: Domain, source: Pick<ItemSource, 'members'>): Joins => {
-  const { columns, joins } = joinsTo('i', joinedOf(domain, source));
+export const referencesOf = (domain: Domain, source: Referring): Joins => {
+  const { columns, joins } = joinsTo('i', joinedOf(joinedReferences(domain, source)));
   return { columns: columns.map((each) => `, ${each}`).join(''), joins };
 };
 
@@ -62,14 +62,23 @@ type Found = {
   readonly isSeenNow: (kind: Kind, id: number) => Promise<boolean>;
 };
 
+/** Compiled once, because a list of the past asks for each of its rows. */
+const foundBy = oncePer((domain: Domain) =>
+  oncePer((items: ItemSource) => {
+    const references = joinedReferences(domain, items);
+    return { references, joined: joinedOf(references) };
+  }),
+);
+
 /** The same for an item that was found by itself. */
 export const withReferences = async (
   domain: Domain,
   items: ItemSource,
   { row, find, isSeenNow }: Found,
 ): Promise<Row> => {
-  const whole: Record<string, unknown> = { ...(await joinTargets(joinedOf(domain, items), { row, find })) };
-  for (const reference of joinedReferences(domain, items)) {
+  const { references, joined } = foundBy(domain)(items);
+  const whole: Record<string, unknown> = { ...(await joinTargets(joined, { row, find })) };
+  for (const reference of references) {
     const id = whole[joinedAs([reference.name], 'id')];
     whole[withheldColumn(reference)] = typeof id === 'number' && !(await isSeenNow(reference.kind, id));
   }
