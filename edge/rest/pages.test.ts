@@ -62,6 +62,12 @@ test('links keep the parameters of the request, and all other pages link to the 
   });
 });
 
+test('an empty page has no links to others, because a cursor excludes its own row', async () => {
+  const { links } = await pageOf([3, 2, 1], { limit: 1 });
+  const { after } = askedBy(links.next ?? '') as { after?: string };
+  expect(Object.keys((await pageOf([3], { ...(after && { after }) })).links)).toEqual(['self', 'first']);
+});
+
 test.each(['', 'x', 'W10', Buffer.from('["other",1]').toString('base64url')])(
   'the cursor %j is none of this list',
   async (after) => {

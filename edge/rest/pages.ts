@@ -12,12 +12,7 @@ type KeyedList<Row, Of extends Key> = {
   /** The canonical path, the base of the links to other pages. */
   readonly path: string;
   /** The parameters that `PAGE` and the list’s own schema accept. */
-  readonly asked: {
-    readonly limit?: number | undefined;
-    readonly after?: string | undefined;
-    readonly before?: string | undefined;
-    readonly [filter: string]: Key | undefined;
-  };
+  readonly asked: Asked & { readonly [filter: string]: Key | undefined };
   readonly kindOfKey: Of extends number ? 'number' : 'string';
   read(stretch: Stretch<Of>): Promise<readonly Row[]>;
   keyOf(row: Row): Of;
@@ -26,43 +21,89 @@ type KeyedList<Row, Of extends Key> = {
 
 /** Reads one page, with the links to those around it. */
 export const readKeyedList = async <Row, Of extends Key>(list: KeyedList<Row, Of>): Promise<ListAnswer> => {
-  const { path, asked, kindOfKey, keyOf, represent } = list;
-  const { limit = LIMIT_DEFAULT, after, before, ...filter } = asked;
-  const parse = (text: string | undefined) =>
-    text === undefined ? undefined : parseKey<Of>(path, kindOfKey, text);
-  const isBackward = after === undefined && before !== undefined;
-  const bounds =
-    after === undefined
-      ? { after: undefined, before: parse(before) }
-      : { after: parse(after), before: undefined };
-  const read = await list.read({ ...bounds, isBackward, rowsMax: limit + 1 });
-  const nearest = read.slice(0, limit);
-  const rows = isBackward ? nearest.toReversed() : nearest;
-  const hasMore = read.length > limit;
-  const hrefAt = (place: { readonly after?: string | undefined; readonly before?: string | undefined }) =>
-    hrefOf(path, { ...filter, ...(asked.limit !== undefined && { limit }), ...place });
-  const [first, last] = [rows[0], rows.at(-1)];
-  // There were items on the side of the cursor when it was created.
-  const hasNext = isBackward || hasMore;
-  const hasPrevious = after !== undefined || (isBackward && hasMore);
+  const { path, asked, kindOfKey, keyOf, read, represent } = list;
+  const { limit, after, before, ...filter } = asked;
+  const page = await readPage<Row, Of>(asked, {
+    parse: (cursor) => parseKey<Of>(path, kindOfKey, cursor),
+    format: (key) => formatKey(path, key),
+    positionOf: keyOf,
+    read,
+  });
+  // A cursor excludes its own row, so that no page beside an empty one begins there.
+  const around = page.rows.length === 0 ? { previous: undefined, next: undefined } : page;
   return {
     kind: 'list',
-    items: rows.map(represent),
-    links: {
-      self: hrefAt({ after, before }),
-      ...((after ?? before) !== undefined && { first: hrefAt({}) }),
-      ...(hasPrevious && first !== undefined && { prev: hrefAt({ before: formatKey(path, keyOf(first)) }) }),
-      ...(hasNext && last !== undefined && { next: hrefAt({ after: formatKey(path, keyOf(last)) }) }),
-    },
+    items: page.rows.map(represent),
+    links: linksOfPage(path, { ...filter, limit, after, before }, around),
   };
 };
 
-const hrefOf = (path: string, parameters: Readonly<Record<string, Key | undefined>>): string => {
-  const given = Object.entries(parameters).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, String(value)] as [string, string]],
-  );
-  const query = new URLSearchParams(given).toString();
-  return query === '' ? path : `${path}?${query}`;
+type Asked = {
+  readonly limit?: number | undefined;
+  readonly after?: string | undefined;
+  readonly before?: string | undefined;
+};
+
+/** A list in the order of positions that are unique within it. */
+type Keyset<Row, Position> = {
+  /** Refuses a cursor of another list. */
+  parse(cursor: string): Position;
+  format(position: Position): string;
+  positionOf(row: Row): Position;
+  /** The rows between the two, nearest first: from the end if `isBackward`. */
+  read(asked: {
+    readonly after: Position | undefined;
+    readonly before: Position | undefined;
+    readonly isBackward: boolean;
+    readonly rowsMax: number;
+  }): Promise<readonly Row[]>;
+};
+
+/** The cursors of the pages around a page. */
+type Around = { readonly previous: string | undefined; readonly next: string | undefined };
+
+/** Keyset pages: a cursor keeps its position, whatever is added, moved and removed elsewhere. */
+export const readPage = async <Row, Position>(
+  { limit = LIMIT_DEFAULT, after, before }: Asked,
+  { parse, format, positionOf, read }: Keyset<Row, Position>,
+): Promise<{ readonly rows: readonly Row[] } & Around> => {
+  const [text, isBackward] = [after ?? before, after === undefined && before !== undefined];
+  const position = text === undefined ? undefined : parse(text);
+  const bounds = isBackward ? { after: undefined, before: position } : { after: position, before: undefined };
+  const found = await read({ ...bounds, isBackward, rowsMax: limit + 1 });
+  const nearest = found.slice(0, limit);
+  const rows = isBackward ? nearest.toReversed() : nearest;
+  const hasMore = found.length > limit;
+  const cursorAt = (row: Row | undefined): string | undefined => {
+    const at = row === undefined ? position : positionOf(row);
+    return at === undefined ? undefined : format(at);
+  };
+  // On the side that the client came from, there was a page when it came.
+  return {
+    rows,
+    previous: (isBackward ? hasMore : position !== undefined) ? cursorAt(rows[0]) : undefined,
+    next: isBackward || hasMore ? cursorAt(rows.at(-1)) : undefined,
+  };
+};
+
+/** The links of a page; `asked` are its parameters. */
+export const linksOfPage = (
+  path: string,
+  { after, before, ...rest }: Asked & Readonly<Record<string, string | number | boolean | undefined>>,
+  { previous, next }: Around,
+): ListAnswer['links'] => {
+  const href = (place: Readonly<Record<string, string | undefined>>): string => {
+    const given = Object.entries({ ...rest, ...place }).flatMap(
+      ([name, value]): readonly [string, string][] => (value === undefined ? [] : [[name, String(value)]]),
+    );
+    return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
+  };
+  return {
+    self: href({ after, before }),
+    ...((after ?? before) !== undefined && { first: href({}) }),
+    ...(previous !== undefined && { prev: href({ before: previous }) }),
+    ...(next !== undefined && { next: href({ after: next }) }),
+  };
 };
 
 const IDENTITY_CHARACTERS = 8;

@@ -1,4 +1,4 @@
-import { formatKey, parseKey } from '#edge/rest/pages.ts';
+import { formatKey, linksOfPage, parseKey } from '#edge/rest/pages.ts';
 import type { ListAnswer } from '#edge/rest/reads/answer.ts';
 import { notFound, Rejection } from '#kernel/base/rejection.ts';
 import { LIMIT_DEFAULT } from '#kernel/base/rest/lists.ts';
@@ -67,22 +67,17 @@ const linksOf = (
   { limit, after, before }: Page,
   { entries, hasMore, lookedAt, isFull }: HistoryPage,
 ): ListAnswer['links'] => {
-  const href = (place: Readonly<Record<string, string | undefined>>): string => {
-    const given = Object.entries({ limit: limit?.toString(), ...place }).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, value] as [string, string]],
-    );
-    return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
-  };
   const isUpward = before !== undefined;
   const [newest, oldest] = [entries[0]?.version, entries.at(-1)?.version];
   const older = isUpward || isFull ? oldest : lookedAt;
   const newer = isUpward && !isFull ? lookedAt : newest;
   const hasOlder = isUpward || hasMore;
   const hasNewer = isUpward ? hasMore : after !== undefined;
-  return {
-    self: href({ after, before }),
-    ...((after ?? before) !== undefined && { first: href({}) }),
-    ...(hasNewer && newer !== undefined && { prev: href({ before: formatKey(path, newer) }) }),
-    ...(hasOlder && older !== undefined && { next: href({ after: formatKey(path, older) }) }),
-  };
+  const cursorAt = (version: number | undefined) =>
+    version === undefined ? undefined : formatKey(path, version);
+  return linksOfPage(
+    path,
+    { limit, after, before },
+    { previous: hasNewer ? cursorAt(newer) : undefined, next: hasOlder ? cursorAt(older) : undefined },
+  );
 };

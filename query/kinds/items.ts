@@ -1,3 +1,4 @@
+import { linksOfPage, readPage } from '#edge/rest/pages.ts';
 import type { ItemAnswer, ListAnswer } from '#edge/rest/reads/answer.ts';
 import { kebab } from '#kernel/base/names.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
@@ -10,7 +11,6 @@ import { type Caller, may, type Resource } from '#shared/policy.ts';
 import { listIdentity } from '../lists/cursor.ts';
 import { formatItemCursor, type ItemGap, parseItemCursor } from '../lists/item-cursor.ts';
 import { type AskedItems, findItem, gapOf, listItems } from '../lists/item-rows.ts';
-import { linksOfPage, readPage } from '../lists/page.ts';
 import type { Reader } from '../rest/read-routes.ts';
 import { sortedItems } from '../rows/sorted-items.ts';
 import type { ItemSource, Source } from '../rows/source.ts';

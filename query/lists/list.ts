@@ -1,8 +1,8 @@
+import { linksOfPage } from '#edge/rest/pages.ts';
 import type { ListAnswer } from '#edge/rest/reads/answer.ts';
 import type { Link } from '#kernel/base/rest/fields.ts';
 import { LIMIT_DEFAULT } from '#kernel/base/rest/lists.ts';
 import { formatListCursor, listIdentity, parseListCursor } from './cursor.ts';
-import { linksOfPage } from './page.ts';
 import { type Gap, type Order, type Page, pageOf, type Walk } from './walk.ts';
 
 /** The parameters of a list, as parsed by `PAGE` and its own schema. */

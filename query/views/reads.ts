@@ -1,3 +1,4 @@
+import { linksOfPage, readPage } from '#edge/rest/pages.ts';
 import type { ItemAnswer, ListAnswer } from '#edge/rest/reads/answer.ts';
 import { notFound, Rejection } from '#kernel/base/rejection.ts';
 import type { Link } from '#kernel/base/rest/fields.ts';
@@ -11,7 +12,6 @@ import { referencesOf } from '../kinds/item-references.ts';
 import type { Asked } from '../kinds/list.ts';
 import { readerOf } from '../kinds/present-items.ts';
 import { listIdentity } from '../lists/cursor.ts';
-import { linksOfPage, readPage } from '../lists/page.ts';
 import type { Reader } from '../rest/read-routes.ts';
 import type { Row } from '../rows/sources.ts';
 import { formatCursor, positionInCursor } from './cursor.ts';

@@ -362,7 +362,7 @@ export const FAULTS: readonly Fault[] = [
     name: 'a page backwards of a view is in the reverse order',
     domain: 'rounds',
     by: 'lists of a view',
-    file: 'query/lists/page.ts',
+    file: 'edge/rest/pages.ts',
     from: 'const rows = isBackward ? nearest.toReversed() : nearest;',
     to: 'const rows = nearest;',
   },
