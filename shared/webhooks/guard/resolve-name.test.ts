@@ -71,6 +71,14 @@ test('the system resolves names that name servers do not know', async () => {
   expect(names.asked).toContain('nowhere.invalid');
 });
 
+test('the system is not asked if only name servers may be', async () => {
+  using names = await openNameServer({ 'one.example': { [A]: [192, 0, 2, 7] } });
+  const resolve = createNameResolver({ servers: [names.server], asksSystem: false });
+  expect(await resolve('one.example')).toEqual([{ address: '192.0.2.7', family: 4 }]);
+  for (const name of ['localhost', 'nowhere.invalid'])
+    await expect(resolve(name)).rejects.toMatchObject({ code: 'ENOTFOUND' });
+});
+
 test('a name server that fails is the reason, and the system is not asked', async () => {
   using names = await openNameServer({}, SERVER_FAILURE);
   const resolve = createNameResolver({ servers: [names.server] });

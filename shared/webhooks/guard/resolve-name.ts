@@ -15,12 +15,17 @@ const SYSTEM_LOOKUPS_MAX = 2;
  */
 export const createNameResolver = ({
   servers,
+  asksSystem = true,
 }: {
   readonly servers?: readonly string[];
+  /** Without it, only names that name servers know have addresses, and no thread is occupied. */
+  readonly asksSystem?: boolean;
 } = {}): ResolveName => {
   const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
   if (servers) resolver.setServers(servers);
-  const lookUp = atMost(SYSTEM_LOOKUPS_MAX, (hostname) => lookup(hostname, { all: true }));
+  const lookUp = asksSystem
+    ? atMost(SYSTEM_LOOKUPS_MAX, (hostname) => lookup(hostname, { all: true }))
+    : refuseUnknown;
   const resolve: ResolveName = async (hostname) => {
     if (!hostname.replace(/\.$/, '').includes('.')) return lookUp(hostname);
     const [ipv4, ipv6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
@@ -31,6 +36,10 @@ export const createNameResolver = ({
     return lookUp(hostname);
   };
   return shared(resolve);
+};
+
+const refuseUnknown: ResolveName = async (hostname) => {
+  throw Object.assign(new Error(`${hostname} is unknown to the name servers`), { code: 'ENOTFOUND' });
 };
 
 /** Name servers do not know the name, or there are none. */
