@@ -14,16 +14,9 @@ import { policyOf } from '#shared/policy.ts';
 import type { Allowance, Attempts } from '../accounts/attempts.ts';
 import { waitSeconds, waitText } from '../accounts/sign-in-limits.ts';
 import type { Clients } from './clients.ts';
+import { openScopesOf } from './open-scopes.ts';
 
-/**
- * The scopes that a self-registered application may ask for: what users do with their own data. Changing
- * profiles, managing webhooks and clients, and the schema need a client that an administrator registered.
- */
-const openScopes = (domain: Domain): readonly string[] => [
-  ...OIDC_SCOPES,
-  ...policyOf(domain).scopes.filter((scope) => !NOT_OPEN.has(scope) && !scope.startsWith('manage:')),
-];
-const NOT_OPEN: ReadonlySet<string> = new Set(['write:users', 'read:schema']);
+const openScopes = (domain: Domain): readonly string[] => [...OIDC_SCOPES, ...openScopesOf(policyOf(domain))];
 const OPEN_GRANTS = ['authorization_code', 'refresh_token'] as const;
 const BODY_BYTES_MAX = 65_536;
 const SCOPE_CHARACTERS_MAX = 32_768;

@@ -14,13 +14,14 @@ import type { Codec } from '#shared/events/codec.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import type { Log } from '#shared/log.ts';
 import type { CheckPerson } from '#shared/persons/check-person.ts';
-import { type Policy, policyOf, scopeOf } from '#shared/policy.ts';
+import { policyOf } from '#shared/policy.ts';
 import { createReadAttributes } from '#shared/read-attributes.ts';
 import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { equipProvider } from '../accounts/equip-provider.ts';
 import { providerPages } from '../accounts/provider-pages.ts';
 import { createNoteUse } from '../clients/client-uses.ts';
 import type { Clients } from '../clients/clients.ts';
+import { openScopesOf } from '../clients/open-scopes.ts';
 import type { RecordSecurityEvent } from '../security/security-log.ts';
 import { followSigningKeys, type SigningKeys } from '../signing-keys/signing-keys.ts';
 import { createAdapterFactory } from '../storage/adapter.ts';
@@ -145,7 +146,7 @@ const settingsOf = ({
   issuer: config.issuerUrl,
   resource: config.publicUrl,
   apiScopes: policyOf(domain).scopes,
-  agentScopes: agentScopesOf(policyOf(domain)),
+  agentScopes: openScopesOf(policyOf(domain)),
   masterKey,
   ingressSecret: config.ingressSecret,
   dpopNonce: config.dpopNonce,
@@ -159,13 +160,6 @@ const settingsOf = ({
   readSubject: createReadSubject(pool, checkPerson),
   pages: providerPages,
 });
-
-/** All but those that lead to other access, which would last longer than that of the user’s token. */
-const agentScopesOf = (policy: Policy): readonly string[] => {
-  const leading = new Set(LEADING_ON.map((operation) => scopeOf(policy, operation)));
-  return policy.scopes.filter((scope) => !leading.has(scope));
-};
-const LEADING_ON = ['token.manage', 'client.manage', 'account.manage'] as const;
 
 const MS_PER_SECOND = 1_000;
 
