@@ -71,8 +71,13 @@ export const createTokenClaims =
   ({ readAttributes, readSubject }: Dependencies): Customize =>
   async (ctx, token, { payload }) => {
     const userId = token.kind === 'AccessToken' ? Number(token.accountId) : serviceAccountOfClient(ctx);
-    const { person: found, seen } = await readSubject({ userId, clientId: token.clientId ?? '' });
-    payload.revocations_seen = seen;
+    const act = actOf(ctx);
+    const [{ person: found, seen }, application] = await Promise.all([
+      readSubject({ userId, clientId: token.clientId ?? '' }),
+      act && readSubject({ userId, clientId: act.act.sub }),
+    ]);
+    payload.revocations_seen =
+      application === undefined ? seen : { ...seen, application: application.seen.client };
     const person = found?.status === 'active' ? found : undefined;
     // Read after the version, so that a later change has a later version.
     const attributes = person && (await readAttributes(person.userId));
@@ -84,7 +89,7 @@ export const createTokenClaims =
       const signIn = signInOf(ctx);
       payload.auth_time = signIn?.authTime;
       payload.amr = signIn?.amr;
-      payload.act = actOf(ctx);
+      payload.act = act;
       payload.role = person.role;
       payload.user_version = person.version;
       payload.grant_id = token.grantId;

@@ -4,6 +4,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import { ALGORITHM, type SigningKeys } from '../signing-keys/signing-keys.ts';
 import { isRevokedNow } from '../storage/is-revoked.ts';
 import { publicKeysOf } from './public-keys.ts';
+import type { Act } from './token-exchange.ts';
 
 /** The answer of RFC 7662. */
 type Introspection = { readonly active: boolean; readonly [member: string]: unknown };
@@ -66,6 +67,7 @@ const revocableOf = (claims: JWTPayload): Omit<Revocable, 'userVersion'> => ({
   jti: String(claims.jti),
   grantId: claims.grant_id as string | undefined,
   clientId: String(claims.client_id),
+  application: (claims.act as Act | undefined)?.act.sub,
   userId: Number(claims.sub),
   issuedAtS: Number(claims.iat),
   seen: claims.revocations_seen as SeenRevocations | undefined,

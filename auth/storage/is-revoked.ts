@@ -4,7 +4,7 @@ import type { Queryable } from './statements.ts';
 /** Returns whether a token is revoked right now: introspection must not use a cache that is a second old. */
 export const isRevokedNow = async (
   database: Queryable,
-  { jti, grantId, clientId, userId, issuedAtS, seen }: Omit<Revocable, 'userVersion'>,
+  { jti, grantId, clientId, application, userId, issuedAtS, seen }: Omit<Revocable, 'userVersion'>,
 ): Promise<boolean> => {
   const { rows } = await database.query<{ revoked: boolean }>({
     name: 'auth-is-revoked',
@@ -13,6 +13,7 @@ export const isRevokedNow = async (
              where kind = 'jti' and value = $1
                 or kind = 'grant' and value = $2
                 or kind = 'client' and value = $3 and coalesce(${REVOKED_AT} > $6, revoked_at >= to_timestamp($5 - 1))
+                or kind = 'client' and value = $8 and coalesce(${REVOKED_AT} > $9, revoked_at >= to_timestamp($5 - 1))
                 or kind = 'user' and value = $4 and coalesce(${REVOKED_AT} > $7, revoked_at >= to_timestamp($5 - 1))
            ) as revoked`,
     values: [
@@ -23,6 +24,8 @@ export const isRevokedNow = async (
       issuedAtS,
       seen?.client ?? null,
       seen?.user ?? null,
+      application ?? null,
+      seen?.application ?? null,
     ],
   });
   return rows[0]?.revoked ?? true;

@@ -60,7 +60,9 @@ const Claims = z.object({
   attributes: attributes.optional(),
   grant_id: token.optional(),
   act: z.strictObject({ sub: token, act: z.strictObject({ sub: token }) }).optional(),
-  revocations_seen: z.object({ user: z.number(), client: z.number() }).optional(),
+  revocations_seen: z
+    .object({ user: z.number(), client: z.number(), application: z.number().optional() })
+    .optional(),
   user_version: version.optional(),
   cnf: z.strictObject({ jkt: thumbprint.optional(), 'x5t#S256': thumbprint.optional() }).default({}),
 });
@@ -146,6 +148,7 @@ const accessTokenOf = (claims: z.infer<typeof Claims>, kid: string, policy: Poli
   },
   userId: claims.sub,
   clientId: claims.client_id,
+  application: claims.act?.act.sub,
   jti: claims.jti,
   grantId: claims.grant_id,
   issuedAtS: claims.iat,

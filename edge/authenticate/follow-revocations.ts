@@ -116,11 +116,13 @@ const keyOf = (kind: RevocationKind, value: string): string => `${kind} ${value}
 
 const isRevoked = (entries: ReadonlyMap<string, Entry>, token: Revocable): boolean => {
   if (entries.size === 0) return false;
-  const { jti, grantId, clientId, userId } = token;
+  const { jti, grantId, clientId, application, userId } = token;
   if (entries.has(keyOf('jti', jti))) return true;
   if (grantId !== undefined && entries.has(keyOf('grant', grantId))) return true;
   return (
     isSince(entries.get(keyOf('client', clientId)), token, token.seen?.client) ||
+    (application !== undefined &&
+      isSince(entries.get(keyOf('client', application)), token, token.seen?.application)) ||
     isSince(entries.get(keyOf('user', String(userId))), token, token.seen?.user)
   );
 };

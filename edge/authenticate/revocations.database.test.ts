@@ -52,6 +52,14 @@ describe('a revoked', () => {
     });
     return api.mint.token({ ...claims, revocations_seen: seen, ...more });
   };
+  const seenWith = async (api: ResourceApi, claims: ReturnType<typeof facts>, application: string) => {
+    const of = { userId: Number(claims.sub) };
+    const [own, theirs] = [
+      await readSeenRevocations(api.pool, { ...of, clientId: claims.client_id }),
+      await readSeenRevocations(api.pool, { ...of, clientId: application }),
+    ];
+    return { ...own, application: theirs.client };
+  };
   const refused = (api: ResourceApi, token: string) =>
     clock.advanceUntil(
       REFRESH_MS,
@@ -84,6 +92,24 @@ describe('a revoked', () => {
       await refused(api, ahead);
     },
   );
+
+  test('application loses the tokens of its agents as well, and a newer one is good', async ({
+    api,
+    get,
+    mint,
+  }) => {
+    const claims = facts();
+    const application = randomUUID();
+    const act = { sub: claims.client_id, act: { sub: application } };
+    const seen = await seenWith(api, claims, application);
+    const token = await mint.token({ ...claims, act, revocations_seen: seen });
+    expect(await get(bearer(token))).toMatchObject({ status: 200 });
+    await revoke(api.pool, 'client', application);
+    await refused(api, token);
+    const later = await seenWith(api, claims, application);
+    const fresh = await mint.token({ ...claims, act, revocations_seen: later });
+    expect(await get(bearer(fresh))).toMatchObject({ status: 200 });
+  });
 
   test('user loses the tokens of the former release, which state only their time of issue', async ({
     api,

@@ -10,6 +10,8 @@ export type Revocable = {
   readonly jti: string;
   readonly grantId: string | undefined;
   readonly clientId: string;
+  /** The application from which the client, an agent, has its rights; it ends with the tokens of both. */
+  readonly application?: string | undefined;
   readonly userId: number;
   readonly issuedAtS: number;
   readonly seen: SeenRevocations | undefined;
@@ -18,11 +20,15 @@ export type Revocable = {
 };
 
 /**
- * The times of the last revocations of its user and its client before the token was issued, in microseconds
+ * The times of the last revocations of its user and its clients before the token was issued, in microseconds
  * of the database; zero if there was none recently. They grow with each revocation of the same user or
  * client, whatever a clock says.
  */
-export type SeenRevocations = { readonly user: number; readonly client: number };
+export type SeenRevocations = {
+  readonly user: number;
+  readonly client: number;
+  readonly application?: number | undefined;
+};
 
 /**
  * A change of a user’s role, or their deletion, as in the log: no other event has that version in their

@@ -1,11 +1,12 @@
 // Over 200 lines, because it is one table: what an agent may present, and the answer to each.
 import { decodeJwt, SignJWT } from 'jose';
 import { describe, expect } from 'vitest';
-import { TOKEN_EXCHANGE } from '#shared/clients/settings.ts';
+import { type ClientSettings, TOKEN_EXCHANGE } from '#shared/clients/settings.ts';
 import { deactivatePerson } from '../../auth/persons/person-table.ts';
 import { readSigningKeys } from '../../auth/signing-keys/signing-keys.ts';
 import { CALLBACK, ISSUER, registerClient, registerPerson } from '../engines/auth-database.ts';
 import { test as base } from '../engines/auth-fixture.ts';
+import { system } from '../engines/command-side.ts';
 import { basic, newDpopKey, post, tokensByCode } from '../engines/oauth.ts';
 
 // Own server: it signs tokens with the key of the server.
@@ -194,6 +195,31 @@ describe('a token is refused', () => {
     );
     expect(found).toEqual({ active: false });
   });
+
+  test.for<readonly [string, (old: ClientSettings) => Partial<ClientSettings>]>([
+    ['loses a scope', ({ scopes }) => ({ scopes: scopes.filter((scope) => scope !== 'write:articles') })],
+    ['loses a grant type', () => ({ grantTypes: ['authorization_code'] })],
+    ['must prove a key', () => ({ requireDpop: true })],
+    ['authenticates in another way', () => ({ tokenEndpointAuthMethod: 'client_secret_basic' })],
+  ])(
+    'whose application %s, and so is the token of the agent',
+    async ([, change], { auth, exchange, person, service }) => {
+      const app = await registerClient(auth, {
+        grantTypes: ['authorization_code', 'refresh_token'],
+        redirectUris: [CALLBACK],
+        scopes: SCOPE.split(' '),
+      });
+      const asked = { client_id: app.clientId, scope: SCOPE };
+      const held = String((await tokensByCode(auth, person, asked)).access_token);
+      const token = String((await exchange(held)).body.access_token);
+      const isGood = async () => (await post(auth, '/introspect', { token }, basic(service))).body.active;
+      expect(await isGood()).toBe(true);
+      const by = { caller: system, requestId: 'test' };
+      await auth.service.clients.change(app.clientId, { apply: (old) => ({ ...old, ...change(old) }) }, by);
+      expect(await isGood()).toBe(false);
+      expect((await exchange(held)).body).toMatchObject({ error: 'invalid_request' });
+    },
+  );
 
   test('of a user who is deactivated', async ({ auth, exchange, tokenOf }) => {
     const leaver = await registerPerson(auth);
