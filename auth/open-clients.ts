@@ -1,6 +1,11 @@
+import { Provider } from 'oidc-provider';
+import { networkOf } from '#edge/http/client-address.ts';
 import type { Config } from '#process/config.ts';
 import type { Clock } from '#shared/clock/clock.ts';
+import type { MasterKey } from '#shared/keys/master-key.ts';
 import type { Log } from '#shared/log.ts';
+import type { GuardRules } from '#shared/webhooks/guard/check-url.ts';
+import { type Allowance, createAttempts } from './accounts/attempts.ts';
 import { withConsole } from './clients/built-in.ts';
 import { type Clients, createClients } from './clients/clients.ts';
 import { withDocuments } from './clients/document-clients.ts';
@@ -11,18 +16,34 @@ type Dependencies = Parameters<typeof createClients>[0] & {
   readonly config: Pick<Config, 'publicUrl' | 'issuerUrl' | 'clientDocuments'> & {
     readonly webhooks: Pick<Config['webhooks'], 'guard'>;
   };
+  readonly masterKey: MasterKey;
   readonly clock: Clock;
   readonly log: Log;
 };
 
+/** Each fetch keeps a connection for a moment, and its address is the choice of an anonymous request. */
+const PER_ADDRESS: Allowance = { name: 'client-document-address', burst: 10, intervalMs: 10_000 };
+
+const addressIn = ({ ip }: { readonly ip: string }): string => networkOf(ip) ?? 'unknown';
+
+type RuledBy = Pick<Dependencies['config'], 'clientDocuments' | 'webhooks'>;
+
+/** If strangers choose the address, it is public, whatever webhooks may reach. */
+const rulesFor = ({ clientDocuments, webhooks }: RuledBy): GuardRules =>
+  clientDocuments === 'any' ? { allowed: [], ports: new Set([HTTPS_PORT]) } : webhooks.guard;
+const HTTPS_PORT = 443;
+
 /** All clients: those in the table, those that documents describe, the console and the account pages. */
 export const openClients = (dependencies: Dependencies): AsyncDisposable & { readonly clients: Clients } => {
   const { domain, config } = dependencies;
-  const documents = openFetchDocument(config.webhooks.guard);
+  const documents = openFetchDocument(rulesFor(config));
+  const attempts = createAttempts(dependencies);
   const registered = createClients(dependencies);
   const described = withDocuments(registered, {
     ...{ ...dependencies, documents },
     origins: config.clientDocuments,
+    mayFetch: async () =>
+      Provider.ctx === undefined || (await attempts.take(PER_ADDRESS, addressIn(Provider.ctx))).granted,
   });
   return {
     clients: withAccountClient(withConsole(described, domain, config.publicUrl), config.issuerUrl),

@@ -1,59 +1,92 @@
 import { LRUCache } from 'lru-cache';
 import * as z from 'zod';
 import { type CorsOrigins, isAllowedOrigin } from '#edge/http/cors.ts';
+import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Log } from '#shared/log.ts';
-import { createSemaphore } from '../security/semaphore.ts';
+import { createSemaphore, TooBusy } from '../security/semaphore.ts';
 import type { StoredClient } from '../storage/client.ts';
 import type { Clients } from './clients.ts';
-import type { FetchDocument } from './fetch-document.ts';
+import { type FetchDocument, NoDocument } from './fetch-document.ts';
 import { openSettingsOf } from './registration.ts';
 
 type Dependencies = {
   readonly domain: Domain;
   readonly origins: CorsOrigins;
   readonly documents: Pick<FetchDocument, 'fetch'>;
+  /** Returns whether the address of the current request may cause another fetch. */
+  readonly mayFetch: () => Promise<boolean>;
   readonly log: Log;
-  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly clock: Pick<Clock, 'nowMs' | 'elapsedMs'>;
 };
 
 const KEPT_MAX = 1_000;
-const KEPT_MS = 600_000;
+const FRESH_MS = 600_000;
+/** While a document cannot be read again, the last one counts for so long. */
+const KEPT_MS = 86_400_000;
 /** A failed fetch is not repeated for each request of a browser. */
 const FAILED_MS = 10_000;
-const AT_ONCE_MAX = 8;
-const WAITING_MAX = 32;
+/** More at once than one address may begin, so that it cannot occupy all. */
+const AT_ONCE_MAX = 16;
+const WAITING_MAX = 64;
+
+type Kept = { readonly client: StoredClient; readonly readAtMs: number };
+type Failure = 'unknown' | 'temporary';
 
 /**
  * Clients whose id is the address of their registration (OAuth Client ID Metadata Document). They are as clients
  * that register themselves: public, with limited scopes, and their users are asked for consent.
  */
 export const withDocuments = (clients: Clients, dependencies: Dependencies): Clients => {
-  const { origins, log } = dependencies;
+  const { origins, clock, log } = dependencies;
   const slots = createSemaphore({ atOnceMax: AT_ONCE_MAX, waitingMax: WAITING_MAX });
-  const known = new LRUCache<string, Promise<StoredClient | undefined>>({ max: KEPT_MAX, ttl: KEPT_MS });
-  const read = async (id: string): Promise<StoredClient | undefined> => {
+  // The cache takes a time of 0 for none.
+  const perf = { now: () => clock.elapsedMs() + 1 };
+  const limits = { max: KEPT_MAX, perf, ttlResolution: 0 };
+  const kept = new LRUCache<string, Kept>({ ...limits, ttl: KEPT_MS });
+  // Apart, because anybody can cause any number of failures.
+  const failed = new LRUCache<string, Failure>({ ...limits, ttl: FAILED_MS });
+  const reading = new Map<string, Promise<StoredClient | undefined>>();
+
+  const fail = (id: string, failure: Failure): StoredClient | undefined => {
+    if (failure === 'unknown') return undefined;
+    const last = kept.get(id);
+    if (last === undefined) throw unavailable();
+    return last.client;
+  };
+  const fetchOnce = async (id: string): Promise<StoredClient | undefined> => {
     try {
-      return clientIn(dependencies, id, await slots(() => dependencies.documents.fetch(id)));
+      const client = clientIn(dependencies, id, await slots(() => dependencies.documents.fetch(id)));
+      kept.set(id, { client, readAtMs: clock.elapsedMs() });
+      failed.delete(id);
+      return client;
     } catch (err) {
       log.info({ err, client: id }, 'The document of a client could not be read.');
-      return undefined;
+      const failure = err instanceof NoDocument ? 'unknown' : 'temporary';
+      // A full queue says nothing of the document.
+      if (!(err instanceof TooBusy)) failed.set(id, failure);
+      if (failure === 'unknown') kept.delete(id);
+      return fail(id, failure);
     }
   };
   const find = async (id: string): Promise<StoredClient | undefined> => {
-    const found = known.get(id);
-    if (found !== undefined) return found;
-    const reading = read(id);
-    known.set(id, reading);
-    if ((await reading) === undefined) known.set(id, reading, { ttl: FAILED_MS });
-    return reading;
+    const known = kept.get(id);
+    if (known !== undefined && clock.elapsedMs() - known.readAtMs < FRESH_MS) return known.client;
+    const failure = failed.get(id);
+    if (failure !== undefined) return fail(id, failure);
+    if (!reading.has(id) && !(await dependencies.mayFetch())) return fail(id, 'temporary');
+    const begun = reading.get(id) ?? fetchOnce(id).finally(() => reading.delete(id));
+    reading.set(id, begun);
+    return begun;
   };
   return {
     ...clients,
     find: (id) => (isDocumentOf(origins, id) ? find(id) : clients.find(id)),
   };
 };
+
+const unavailable = (): HttpProblem => new HttpProblem('unavailable', { headers: { 'Retry-After': '10' } });
 
 /** With the id of another client beside it, the name of an agent in events has 200 characters at most. */
 const ADDRESS_CHARACTERS_MAX = 128;
@@ -78,8 +111,7 @@ const clientIn = (
   id: string,
   document: unknown,
 ): StoredClient => {
-  if (Named.parse(document).client_id !== id) throw new Error('The document names another client_id.');
-  const { tlsClientAuthSubject: _subject, jwks: _jwks, ...settings } = openSettingsOf(domain, document);
+  const { tlsClientAuthSubject: _subject, jwks: _jwks, ...settings } = settingsIn(domain, id, document);
   const at = new Date(clock.nowMs());
   return {
     ...settings,
@@ -91,4 +123,13 @@ const clientIn = (
     createdAt: at,
     updatedAt: at,
   };
+};
+
+const settingsIn = (domain: Domain, id: string, document: unknown) => {
+  try {
+    if (Named.parse(document).client_id === id) return openSettingsOf(domain, document);
+  } catch (cause) {
+    throw new NoDocument('The document describes no client.', { cause });
+  }
+  throw new NoDocument('The document names another client_id.');
 };

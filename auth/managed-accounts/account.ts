@@ -1,6 +1,7 @@
 import { ACCOUNT_CLIENT_ID } from '#shared/policy.ts';
 import type { ManagedAccount } from '#shared/rest/managed-accounts.ts';
 import { isConfirmed } from '../accounts/confirmed.ts';
+import { findReachable } from '../clients/find-reachable.ts';
 import type { OwnAccountDependencies } from '../own-account/dependencies.ts';
 import type { Person } from '../persons/person-table.ts';
 
@@ -71,7 +72,7 @@ const applicationIn =
     usedAtS,
   }: Allowed): Promise<ManagedAccount['applications'][number]> => ({
     clientId,
-    name: (await clients.find(clientId))?.name ?? clientId,
+    name: (await findReachable(clients, clientId))?.name ?? clientId,
     scopes: [...scopes],
     allowedAt: textOf(sinceS),
     lastUsedAt: usedAtS === undefined ? null : textOf(usedAtS),

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { type Html, html } from '#shared/html.ts';
 import { ACCOUNT_CLIENT_ID } from '#shared/policy.ts';
 import { fieldsOf } from '../accounts/form.ts';
+import { findReachable } from '../clients/find-reachable.ts';
 import { type AccountView, accountPage, PATHS } from '../pages/account/account-page.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import type { Page } from '../pages/page.ts';
@@ -46,7 +47,7 @@ const shownAs = async (
   { domain, clients }: Dependencies,
   { clientId, scopes, sinceS, usedAtS }: AllowedClient,
 ): Promise<ShownApplication> => {
-  const client = await clients.find(clientId);
+  const client = await findReachable(clients, clientId);
   return {
     clientId,
     name: client?.name ?? clientId,

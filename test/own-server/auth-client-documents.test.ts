@@ -1,3 +1,5 @@
+// Over 200 lines, because it is one table: the documents of clients, and the answer to each.
+import { randomInt } from 'node:crypto';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
@@ -11,7 +13,12 @@ import { authorizeUrl, newVerifier, post, tokensByCode } from '../engines/oauth.
 
 // Own server: it reads documents from a server of the test.
 
-type Written = { readonly status?: number; readonly headers?: object; readonly body: unknown };
+type Written = {
+  readonly status?: number;
+  readonly headers?: object;
+  readonly body: unknown;
+  readonly isSlow?: boolean;
+};
 
 const test = base
   // biome-ignore lint/correctness/noEmptyPattern: vitest requires a destructuring pattern.
@@ -27,7 +34,9 @@ const test = base
         status = 200,
         headers = {},
         body,
+        isSlow = false,
       } = pages.get(path)?.(`${origin}${path}`) ?? { status: 404, body: '' };
+      if (isSlow) return;
       response.writeHead(status, { 'content-type': 'application/json', ...headers });
       response.end(typeof body === 'string' ? body : JSON.stringify(body));
     });
@@ -41,16 +50,23 @@ const test = base
     return { origin, pages, asked };
   })
   .extend('auth', { scope: 'file' }, async ({ database, site }, { onCleanup }) => {
-    const auth = await database.open({ settings: { CLIENT_DOCUMENTS: site.origin } });
+    const auth = await database.open({ settings: { CLIENT_DOCUMENTS: site.origin, TRUST_PROXY: '1' } });
     onCleanup(() => auth[Symbol.asyncDispose]());
     return auth;
   })
   /** The answer of `/par` to a client, which is refused if it is unknown. */
-  .extend('isKnown', { scope: 'file' }, ({ auth }) => async (clientId: string) => {
+  .extend('push', { scope: 'file' }, ({ auth }) => (clientId: string, address = newAddress()) => {
     const form = { client_id: clientId, redirect_uri: CALLBACK, code_challenge: newVerifier().challenge };
-    const { status } = await post(auth, '/par', form);
+    return post(auth, '/par', form, { 'X-Forwarded-For': address });
+  })
+  .extend('isKnown', { scope: 'file' }, ({ push }) => async (clientId: string) => {
+    const { status } = await push(clientId);
+    expect([201, 401]).toContain(status);
     return status === 201;
   });
+
+/** Another for each request, because each may cause few fetches. */
+const newAddress = (): string => `192.0.2.${randomInt(256)}`;
 
 const good = (id: string): Written => ({
   body: {
@@ -105,7 +121,6 @@ test.for<readonly [string, (id: string) => Written]>([
   ['is no JSON', () => ({ body: '{' })],
   ['is an array', () => ({ body: [] })],
   ['has another type', (id) => ({ ...good(id), headers: { 'content-type': 'text/html' } })],
-  ['is elsewhere', () => ({ status: 302, headers: { location: '/helper.json' }, body: '' })],
   ['is not there', () => ({ status: 404, body: '' })],
   ['is too long', (id) => ({ body: { ...(good(id).body as object), more: 'x'.repeat(20_000) } })],
 ])('a document is no client if it %s', async ([name, page], { isKnown, site }) => {
@@ -113,6 +128,41 @@ test.for<readonly [string, (id: string) => Written]>([
   site.pages.set(path, page);
   expect(await isKnown(`${site.origin}${path}`)).toBe(false);
   expect(site.asked).toContain(path);
+});
+
+test('a redirect is not followed, even to a document of the same client', async ({ isKnown, site }) => {
+  const clientId = `${site.origin}/moved.json`;
+  site.pages.set('/moved.json', () => ({ status: 302, headers: { location: '/target.json' }, body: '' }));
+  site.pages.set('/target.json', () => good(clientId));
+  expect(await isKnown(clientId)).toBe(false);
+  expect(site.asked).toContain('/moved.json');
+  expect(site.asked).not.toContain('/target.json');
+});
+
+test.for<readonly [string, (id: string) => Written]>([
+  ['fails', () => ({ status: 503, body: '' })],
+  ['does not answer in time', (id) => ({ ...good(id), isSlow: true })],
+])('a client may retry if the host of its document %s', async ([name, page], { auth, push, site }) => {
+  const path = `/${name.replaceAll(' ', '-')}.json`;
+  site.pages.set(path, page);
+  const clientId = `${site.origin}${path}`;
+  const { status, headers, body } = await push(clientId);
+  expect({ status, error: body.error }).toEqual({ status: 503, error: 'temporarily_unavailable' });
+  expect(headers.get('retry-after')).toBe('10');
+  const refresh = { grant_type: 'refresh_token', refresh_token: 'x', client_id: clientId };
+  expect((await post(auth, '/token', refresh)).status).toBe(503);
+  expect(site.asked.filter((each) => each === path)).toHaveLength(1);
+});
+
+test('an address may cause ten fetches at once, and others are not held up', async ({ push, site }) => {
+  const paths = Array.from({ length: 11 }, (_, at) => `/many-${at}.json`);
+  for (const path of paths) site.pages.set(path, good);
+  const statuses = [];
+  for (const path of paths) statuses.push((await push(`${site.origin}${path}`, '198.51.100.1')).status);
+  expect(statuses).toEqual([...Array(10).fill(201), 503]);
+  expect(site.asked).not.toContain('/many-10.json');
+  expect((await push(`${site.origin}/many-10.json`)).status).toBe(201);
+  expect((await push(`${site.origin}/many-0.json`, '198.51.100.1')).status).toBe(201);
 });
 
 test('an address is not asked if it is not the one spelling, or of another origin', async ({
@@ -135,6 +185,35 @@ test('an address is not asked if it is not the one spelling, or of another origi
   ])
     expect(await isKnown(id)).toBe(false);
   expect(site.asked.length).toBe(before);
+});
+
+test('a private range of webhooks is closed to addresses that strangers choose', async ({
+  database,
+  site,
+}) => {
+  site.pages.set('/open.json', good);
+  const clientId = `${site.origin}/open.json`;
+  const form = { client_id: clientId, redirect_uri: CALLBACK, code_challenge: newVerifier().challenge };
+  const guard = { WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8', WEBHOOK_PORTS: 'any' };
+  for (const [origins, status] of [
+    ['any', 401],
+    [site.origin, 201],
+  ] as const) {
+    await using auth = await database.open({ settings: { CLIENT_DOCUMENTS: origins, ...guard } });
+    expect((await post(auth, '/par', form)).status).toBe(status);
+    expect(site.asked.includes('/open.json')).toBe(status === 201);
+  }
+});
+
+test('a name is not asked if it leads to a private address', async ({ database, site }) => {
+  site.pages.set('/name.json', good);
+  const clientId = `${site.origin.replace('127.0.0.1', 'localhost')}/name.json`;
+  const form = { client_id: clientId, redirect_uri: CALLBACK, code_challenge: newVerifier().challenge };
+  await using auth = await database.open({
+    settings: { CLIENT_DOCUMENTS: new URL(clientId).origin, WEBHOOK_ALLOW_CIDRS: '10.1.2.3/32' },
+  });
+  expect((await post(auth, '/par', form)).status).toBe(401);
+  expect(site.asked).not.toContain('/name.json');
 });
 
 test('a private address is not asked, whatever the origin, and nothing is if the setting is off', async ({
