@@ -8,6 +8,7 @@ import {
   resolveRequestedResources,
   validateDpop,
 } from 'oidc-provider/lib/helpers/grants.js';
+import { PERSONAL_TOKEN_PREFIX } from '#edge/authenticate/personal-token.ts';
 import { TOKEN_EXCHANGE } from '#shared/clients/settings.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { LIFETIMES_S } from '../security/lifetimes.ts';
@@ -72,7 +73,9 @@ export const exchangeTokens = (provider: Provider, dependencies: Dependencies): 
       checkDpopRequired(provider, ctx, proof);
       const [resourceServer, ...others] = await resolveRequestedResources(provider, ctx);
       if (others.length > 0) throw new errors.InvalidTarget('only a single resource is supported');
+      if (given.startsWith(PERSONAL_TOKEN_PREFIX)) throw refusal('it is a personal access token');
       const subject = subjectIn(await dependencies.tokens.find(given));
+      if (subject.client_id === client.clientId) throw refusal('the client has it from the user itself');
       demandHolder(subject, { thumbprint: proof?.thumbprint, certificate });
       const scopes = scopesFor(ctx, subject, dependencies.agentScopes);
       await checkDpopReplay(provider, ctx, proof, client.clientId);
