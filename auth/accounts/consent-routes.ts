@@ -5,6 +5,7 @@ import { refuseOtherMethods } from '#edge/http/answer-errors.ts';
 import { requestIdOf } from '#edge/http/request-context.ts';
 import type { UserId } from '#kernel/base/brands.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { isAddress } from '../clients/document-clients.ts';
 import type { Persons } from '../directory.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import { consentPage, consentRefusedPage } from '../pages/consent-page.ts';
@@ -102,6 +103,7 @@ const pageOf = async (dependencies: ConsentDependencies, asked: Asked) => {
     userName: name,
     isAdmin: person?.role === 'admin',
     isSelfRegistered: client?.selfRegistered ?? true,
+    address: client !== undefined && isAddress(client.clientId) ? client.clientId : undefined,
     signOutUrl: '/sign-out',
     formTargets: formTargetsFor(dependencies, asked),
   });

@@ -92,6 +92,9 @@ const unavailable = (): HttpProblem => new HttpProblem('unavailable', { headers:
 const ADDRESS_CHARACTERS_MAX = 128;
 const ADDRESS = /^https:\/\/[a-z0-9.-]+(?::\d+)?\/[\w.~/-]+$/;
 
+/** Whether the id of a client is the address of a document: no other id is an address. */
+export const isAddress = (id: string): boolean => ADDRESS.test(id);
+
 /** Only one spelling of each address, without anything that a parser changes. */
 const isDocumentOf = (origins: CorsOrigins, id: string): boolean =>
   id.length <= ADDRESS_CHARACTERS_MAX &&
@@ -116,8 +119,6 @@ const clientIn = (
   return {
     ...settings,
     clientId: id,
-    // The name alone proves nothing.
-    name: `${settings.name} (${new URL(id).host})`,
     selfRegistered: true,
     version: 1,
     createdAt: at,

@@ -7,7 +7,7 @@ import { readJsonBody } from '#edge/http/json-body.ts';
 import { requestIdOf } from '#edge/http/request-context.ts';
 import { plainIssue } from '#kernel/base/plain-issues.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
-import { visibleText } from '#kernel/base/values.ts';
+import { demandedLine } from '#kernel/base/values.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type ClientSettings, clientSettingsOf, OIDC_SCOPES } from '#shared/clients/settings.ts';
 import { policyOf } from '#shared/policy.ts';
@@ -32,7 +32,7 @@ type Dependencies = {
 
 /** Client metadata (RFC 7591, section 2). Unknown fields are ignored, as that section says. */
 const Metadata = z.object({
-  client_name: visibleText(100).default('An unnamed application'),
+  client_name: demandedLine(100).default('An unnamed application'),
   redirect_uris: z.array(z.string()).min(1),
   grant_types: z
     .array(z.string())

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { type Html, html } from '#shared/html.ts';
 import { ACCOUNT_CLIENT_ID } from '#shared/policy.ts';
 import { fieldsOf } from '../accounts/form.ts';
+import { isAddress } from '../clients/document-clients.ts';
 import { findReachable } from '../clients/find-reachable.ts';
 import { type AccountView, accountPage, PATHS } from '../pages/account/account-page.ts';
 import { answerPage } from '../pages/answer-page.ts';
@@ -87,6 +88,7 @@ const itemOf = (
   token: string,
 ): Html => html`<li><div>
 <h2>${name}</h2>
+${isAddress(clientId) && html`<p class="small"><bdi>${clientId}</bdi></p>`}
 <p class="small">${isOurs && 'Our own. '}Since ${momentOfSeconds(sinceS)}${usedAtS !== undefined && html`, last used ${momentOfSeconds(usedAtS)}`}</p>
 <ul class="scopes">${scopes.map(({ scope, words }) => html`<li>${words ?? scope}</li>`)}</ul></div>
 <form method="post" action="${PATHS.applications}">

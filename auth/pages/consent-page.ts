@@ -16,6 +16,8 @@ type ConsentView = {
   readonly isAdmin: boolean;
   /** Nobody vouches for its name. */
   readonly isSelfRegistered: boolean;
+  /** Of the document that describes it. */
+  readonly address: string | undefined;
   readonly signOutUrl: string;
   readonly formTargets: readonly string[];
 };
@@ -27,6 +29,7 @@ export const consentPage = ({
   userName,
   isAdmin,
   isSelfRegistered,
+  address,
   ...view
 }: ConsentView): Page => ({
   formTargets: view.formTargets,
@@ -39,7 +42,7 @@ ${
 <ul class="scopes">${scopes.map(scopeItem)}</ul>`
 }
 ${isAdmin && html`<p><strong>You are an administrator:</strong> it may do this to the data of all users.</p>`}
-${isSelfRegistered && html`<p><strong>It registered itself.</strong> Nobody here has checked who is behind its name.</p>`}
+${isSelfRegistered && html`<p>${originOf(address)}</p>`}
 <p class="lead">Allow this only if you trust ${clientName}.${
     destination !== undefined && html` You will be sent to <strong>${destination}</strong>.`
   }</p>
@@ -52,6 +55,11 @@ ${hidden('token', view.token)}
 </form>
 <p>${userName === undefined ? 'You are signed in.' : html`You are signed in as <strong>${userName}</strong>.`} Not you? <a href="${view.signOutUrl}">Sign out</a></p>`,
 });
+
+const originOf = (address: string | undefined): Html =>
+  address === undefined
+    ? html`<strong>It registered itself.</strong> Nobody here has checked who is behind its name.`
+    : html`Its address: <strong><bdi>${address}</bdi></strong>. Nobody here has checked who is behind this address.`;
 
 /** Shown instead of the prompt while the account's address is unconfirmed. */
 export const consentRefusedPage = ({

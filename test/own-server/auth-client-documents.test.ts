@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { decodeJwt } from 'jose';
 import { expect } from 'vitest';
-import { CALLBACK, ISSUER } from '../engines/auth-database.ts';
+import { CALLBACK, ISSUER, PASSWORD } from '../engines/auth-database.ts';
 import { test as base } from '../engines/auth-fixture.ts';
 import { openBrowser, signInAndAllow } from '../engines/browser.ts';
 import { AUTHORITY, SERVER } from '../engines/certificates.ts';
@@ -102,7 +102,36 @@ test('a document is a client, whose users are asked, and which has its address i
   expect(metadata).toMatchObject({ client_id_metadata_document_supported: true });
 });
 
+test('the consent page shows the address apart from the name, and claims nothing of it', async ({
+  auth,
+  person,
+  site,
+}) => {
+  const disguise = 'Annals (accounts.example)';
+  site.pages.set('/disguised.json', (id) => ({
+    body: { ...(good(id).body as object), client_name: disguise },
+  }));
+  const clientId = `${site.origin}/disguised.json`;
+  const asked = { client_id: clientId, redirect_uri: CALLBACK, code_challenge: newVerifier().challenge };
+  const browser = openBrowser(auth);
+  const start = await browser.visit(authorizeUrl({ ...asked, scope: 'read:articles' }));
+  const { body } = await browser.submit(start, { email: person.email, password: PASSWORD });
+  expect(body).toContain(
+    `<p>Its address: <strong><bdi>${clientId}</bdi></strong>. Nobody here has checked who is behind this address.</p>`,
+  );
+  expect(body).toContain(`Allow ${disguise} to use`);
+  expect(body).not.toContain('registered itself');
+});
+
 test.for<readonly [string, (id: string) => Written]>([
+  [
+    'has a name that runs backwards',
+    (id) => ({ body: { ...(good(id).body as object), client_name: 'Helper \u202e(moc.elpmaxe)' } }),
+  ],
+  [
+    'has a name of two lines',
+    (id) => ({ body: { ...(good(id).body as object), client_name: 'Helper\nof example.com' } }),
+  ],
   ['names another client', () => good('https://app.example/client.json')],
   ['has a secret', (id) => ({ body: { ...(good(id).body as object), client_secret: 'x' } })],
   [
