@@ -14,7 +14,7 @@ import {
 } from 'express';
 import { callerOf } from '#edge/authenticate/authenticate.ts';
 import { refuseOtherMethods } from '#edge/http/answer-errors.ts';
-import { type CorsOrigins, isAllowedOrigin } from '#edge/http/cors.ts';
+import type { CorsOrigins } from '#edge/http/cors.ts';
 import { readJsonBody } from '#edge/http/json-body.ts';
 import { mayAsk } from '#edge/rest/admission.ts';
 import type { Json, JsonObject } from '#kernel/base/json.ts';
@@ -67,11 +67,19 @@ export const serveTools = (options: Options): RequestHandler => {
     .all('/mcp', refuseOtherMethods('POST'));
 };
 
-/** The protocol demands it of every server, whatever a page could do without a token. */
+/**
+ * The protocol demands it of every server, whatever a page could do without a token. If any page may read answers, as
+ * in development, those of this machine may: a name that leads here from elsewhere (DNS rebinding) is no such page.
+ */
 const demandOrigin = ({ headers: { origin } }: ExpressRequest, { publicUrl, corsOrigins }: Options): void => {
   if (origin === undefined || origin === new URL(publicUrl).origin) return;
-  if (corsOrigins === undefined || !isAllowedOrigin(corsOrigins, origin)) throw new Rejection('forbidden');
+  const isAllowed =
+    corsOrigins === 'any' ? isOfThisMachine(origin) : corsOrigins !== undefined && corsOrigins.has(origin);
+  if (!isAllowed) throw new Rejection('forbidden');
 };
+
+const isOfThisMachine = (origin: string): boolean => LOOPBACKS.has(URL.parse(origin)?.hostname ?? '');
+const LOOPBACKS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 const serverFor = (
   { domain, publicUrl, headerBytesMax }: Options,

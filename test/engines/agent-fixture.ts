@@ -9,7 +9,7 @@ export const test = base
   .extend(
     'installationOptions',
     { scope: 'file' },
-    { of: { domain: expenses }, settings: { CORS_ORIGINS: 'none' } },
+    { of: { domain: expenses }, settings: { CORS_ORIGINS: 'any' } },
   )
   .extend('administrator', { scope: 'file' }, ({ installation, people }) =>
     createClient<typeof expenses>({ url: installation.origin, token: people.administrator.token }),

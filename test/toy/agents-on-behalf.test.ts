@@ -17,7 +17,7 @@ const test = base
         name: 'Claims bot',
         grantTypes: [TOKEN_EXCHANGE],
         tokenEndpointAuthMethod: 'client_secret_basic',
-        scopes: ['read:claims', 'write:claims', 'read:events'],
+        scopes: ['read:claims', 'write:claims', 'read:events', 'manage:tokens'],
       },
     });
     expect(status).toBe(201);
@@ -103,7 +103,7 @@ describe('an agent on behalf of a user', () => {
       token,
       body: { name: 'More', scopes: ['read:claims'], expiresAt },
     });
-    expect(made.status).toBe(403);
+    expect(made).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });
   });
 
   test('ends with the access of the application, and with the account', async ({
