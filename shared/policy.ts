@@ -77,6 +77,13 @@ export const agentClient = ({
   readonly act: { readonly sub: string };
 }): string => `${application}>${agent}`;
 
+/**
+ * The client that a user’s rate limit is of. Agents share one, as do clients that documents describe: a user may have
+ * any number of them.
+ */
+export const limitedClient = (client: string | null): string =>
+  client !== null && (client.includes('>') || client.includes('/')) ? '>' : (client ?? '');
+
 /** The same caller as if without a token. */
 export const withoutToken = (caller: Caller): Caller =>
   caller.kind === 'user' ? { kind: 'anonymous', policy: caller.policy } : caller;

@@ -121,6 +121,16 @@ test('each user has a limit per client, and each address has its own', async () 
   }
 });
 
+test('the agents of a user share one limit, with clients that documents describe', async () => {
+  await using app = await start({ bursts: { client: 1, anonymous: 1 } });
+  const statusOf = async (caller: string) => (await app.get({ 'X-Caller': caller })).status;
+  expect(await statusOf('1 web>bot')).toBe(200);
+  for (const other of ['app>bot', 'web>other', 'https://agent.example/a.json', 'https://b.example/b>bot'])
+    expect(await statusOf(`1 ${other}`)).toBe(429);
+  expect(await statusOf('1 web')).toBe(200);
+  expect(await statusOf('2 web>bot')).toBe(200);
+});
+
 test('an invalid token is charged to the address', async () => {
   await using app = await start({ bursts: { client: 1, anonymous: 2 } });
   const statuses = [];

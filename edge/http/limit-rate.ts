@@ -3,7 +3,7 @@ import { type ErrorRequestHandler, type Request, type RequestHandler, type Respo
 import { Counter, type Registry } from 'prom-client';
 import type { RateLimit, RateLimits, RatePolicy, Taken } from '#edge/rate-limit/rate-limit.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
-import type { Caller } from '#shared/policy.ts';
+import { type Caller, limitedClient } from '#shared/policy.ts';
 import { clientAddress } from './client-address.ts';
 import { problemOf } from './problem.ts';
 import { requestFact } from './request-fact.ts';
@@ -67,7 +67,7 @@ export const rateLimiter = ({
   const accountOf = (request: Request): Account => {
     const caller = authentication?.callerOf(request);
     return caller?.kind === 'user'
-      ? ofClients(`${caller.userId} ${caller.client ?? ''}`)
+      ? ofClients(`${caller.userId} ${limitedClient(caller.client)}`)
       : ofAddress(request);
   };
   const chargeRequest: RequestHandler = (request, response, next) => {
