@@ -73,8 +73,7 @@ export const serveTools = (options: Options): RequestHandler => {
  */
 const demandOrigin = ({ headers: { origin } }: ExpressRequest, { publicUrl, corsOrigins }: Options): void => {
   if (origin === undefined || origin === new URL(publicUrl).origin) return;
-  const isAllowed =
-    corsOrigins === 'any' ? isOfThisMachine(origin) : corsOrigins !== undefined && corsOrigins.has(origin);
+  const isAllowed = corsOrigins === 'any' ? isOfThisMachine(origin) : corsOrigins?.has(origin) === true;
   if (!isAllowed) throw new Rejection('forbidden');
 };
 

@@ -34,7 +34,10 @@ describe('the endpoint', () => {
     expect((await fetch(`${installation.origin}/mcp`, { method })).status).toBe(status);
   });
 
-  test('refuses the pages of other origins, even if any page may read REST', async ({ installation, eve }) => {
+  test('refuses the pages of other origins, even if any page may read REST', async ({
+    installation,
+    eve,
+  }) => {
     const token = { Authorization: `Bearer ${eve.token}` };
     const url = `${installation.origin}/mcp`;
     for (const origin of ['https://evil.example', 'null', `${new URL(installation.url).origin}.evil.example`])
