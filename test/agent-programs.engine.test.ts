@@ -101,15 +101,8 @@ describe('the conformance suite', () => {
     for (const name of all.filter((each) => each in NOT_HERE))
       console.log(`Not run: ${name}, because ${NOT_HERE[name]}.`);
     const held = all.filter((name) => !(name in NOT_HERE));
-    expect(held).toEqual(
-      expect.arrayContaining([
-        'server-initialize',
-        'ping',
-        'tools-list',
-        'resources-list',
-        'dns-rebinding-protection',
-      ]),
-    );
+    // The docs state both numbers.
+    expect([held.length, all.length]).toEqual([5, 32]);
     for (const name of held) {
       const output = join(folder, name);
       const { exit, text } = await conformance(
@@ -123,8 +116,12 @@ describe('the conformance suite', () => {
       );
       expect(exit, text).toBe(0);
       const checks = await checksIn(output);
-      expect(checks.length, text).toBeGreaterThan(0);
-      expect(checks.filter(({ status }) => status === 'FAILURE')).toEqual([]);
+      const statuses = checks.map(({ status }) => status);
+      expect(statuses, text).toContain('SUCCESS');
+      expect(
+        checks.filter(({ status }) => !['SUCCESS', 'INFO'].includes(status)),
+        text,
+      ).toEqual([]);
     }
   });
 });
