@@ -10,11 +10,12 @@ import { KeptLog, type RefusedEvent, UPGRADED_WITHIN_MS } from './authentic-log.
 import { type Decided, NOTHING_DECIDED } from './decided.ts';
 import { readDecided } from './decided-rows.ts';
 import { createEventMac } from './event-mac.ts';
-import { keepStatement } from './keep-statement.ts';
+import { findStatement, keepStatement } from './keep-statement.ts';
 import { lookAgain } from './look-again.ts';
+import { migrateAuthenticEvents } from './migrate.ts';
 import type { OpenedLog } from './opened-log.ts';
 import { combined, isSame, type Statement } from './statement.ts';
-import { hasFile, readFileIn } from './statement-file.ts';
+import { hasFile } from './statement-file.ts';
 import { readRow } from './statement-row.ts';
 
 export type Dependencies = {
@@ -120,10 +121,8 @@ export class Authenticity {
 
   /** All that is said about this log, or its first statement. */
   async #find(): Promise<Found> {
-    const { pool, auditDir, isReader = false } = this.#dependencies;
-    const row = await readRow(pool, this.#authenticating);
-    const file = auditDir === undefined ? undefined : await readFileIn(auditDir, this.#authenticating);
-    const found = row && file ? combined(row, file) : (row ?? file);
+    const { isReader = false } = this.#dependencies;
+    const found = await findStatement(this.#dependencies, this.#authenticating);
     if (found === undefined) return this.#begin();
     const head = await this.#opened.head();
     if (!found.epochs.some(({ from }) => from > head))
@@ -154,8 +153,12 @@ export class Authenticity {
       : { statement: await this.#store(statement), isStored: true };
   }
 
-  #store(statement: Statement): Promise<Statement> {
-    return keepStatement(this.#dependencies, statement, this.#authenticating);
+  async #store(statement: Statement): Promise<Statement> {
+    const { pool, auditDir, log } = this.#dependencies;
+    await migrateAuthenticEvents(pool);
+    const onUnwritable = (err: unknown) =>
+      log.warn({ err }, `It cannot be noted in ${auditDir} since when the events of the log are authentic.`);
+    return keepStatement({ pool, auditDir, onUnwritable }, statement, this.#authenticating);
   }
 
   #report(event: RefusedEvent): void {

@@ -30,3 +30,32 @@ test('what several operators decide at the same moment all holds, in the databas
   await place.pool.query('delete from public.authentic_events');
   expect(await typesAnew(place)).toEqual(new Set(['thing.noted']));
 });
+
+test('a row that is set back during a decision takes nothing back, neither in the database nor in the folder', async ({
+  place,
+}) => {
+  await using opened = await place.open();
+  await using former = await place.openFormer();
+  await former.append(thing(), NO_STREAM, [ourEvent()]);
+  const [refused] = await allOf(opened.eventLog);
+  await place.pool.query('create table public.kept as table public.authentic_events');
+  let isSetBack = false;
+  const query = async (...given: Parameters<typeof place.pool.query>) => {
+    const answer = await place.pool.query(...given);
+    if (!isSetBack && String(given[0]).startsWith('update public.authentic_events')) {
+      isSetBack = true;
+      await place.pool.query(
+        'update public.authentic_events set statement = kept.statement, mac = kept.mac from public.kept',
+      );
+    }
+    return answer;
+  };
+  const { masterKey, auditDir } = place;
+  const pool = { query } as unknown as typeof place.pool;
+  const decisions = new Map([['accepted' as const, [refused?.notAuthentic ?? '']]]);
+  await decide({ pool, masterKey, auditDir }, opened.eventLog.identity, decisions);
+  expect(isSetBack).toBe(true);
+  expect(await typesAnew(place, `${auditDir}-other`)).toEqual(new Set(['thing.noted']));
+  await place.pool.query('delete from public.authentic_events');
+  expect(await typesAnew(place)).toEqual(new Set(['thing.noted']));
+});

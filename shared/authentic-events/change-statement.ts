@@ -4,9 +4,8 @@ import type { MasterKey } from '#shared/keys/master-key.ts';
 import { type Batch, batchOf, type Decision, sortedDigests, unitedBatches } from './decided.ts';
 import { writeDigests } from './decided-rows.ts';
 import { createEventMac } from './event-mac.ts';
-import { combined, isSame, type Statement } from './statement.ts';
-import { readFileIn, writeFileIn } from './statement-file.ts';
-import { readRow, writeRow } from './statement-row.ts';
+import { findStatement, keepStatement } from './keep-statement.ts';
+import type { Authenticating } from './statement.ts';
 
 type Changing = {
   readonly pool: Pick<Pool | Connection, 'query'>;
@@ -14,32 +13,17 @@ type Changing = {
   readonly auditDir: string;
 };
 
-const find = async (
-  { pool, masterKey, auditDir }: Changing,
-  log: LogIdentity,
-): Promise<Statement | undefined> => {
-  const authenticating = { log, mac: createEventMac(masterKey) };
-  const row = await readRow(pool, authenticating);
-  const file = await readFileIn(auditDir, authenticating);
-  return row && file ? combined(row, file) : (row ?? file);
-};
-
-/** Until the file has what the row says: somebody else may change both at the same moment. */
-const write = async ({ pool, masterKey, auditDir }: Changing, written: Statement): Promise<void> => {
-  const authenticating = { log: written.log, mac: createEventMac(masterKey) };
-  for (let kept: Statement | undefined, next = written; kept === undefined || !isSame(kept, next); ) {
-    kept = await writeRow(pool, next, authenticating);
-    await writeFileIn(auditDir, kept, authenticating);
-    next = (await readRow(pool, authenticating)) ?? kept;
-  }
-};
+const authenticatingOf = ({ masterKey }: Changing, log: LogIdentity): Authenticating => ({
+  log,
+  mac: createEventMac(masterKey),
+});
 
 /** The digests of the events about which an operator has decided so. */
 export type Decisions = ReadonlyMap<Decision, readonly string[]>;
 
 /** Adds decisions about events. Running processes read them within a minute. */
 export const decide = async (changing: Changing, log: LogIdentity, decisions: Decisions): Promise<void> => {
-  const found = await find(changing, log);
+  const found = await findStatement(changing, authenticatingOf(changing, log));
   if (found === undefined)
     throw new Error(`nothing says since when the events of the log ${log} are authentic`);
   const n = found.n + 1;
@@ -51,7 +35,8 @@ export const decide = async (changing: Changing, log: LogIdentity, decisions: De
     await writeDigests(changing.pool, batch, digests);
     batches.push(batch);
   }
-  await write(changing, { ...found, n, decided: unitedBatches(found.decided, batches) });
+  const decided = unitedBatches(found.decided, batches);
+  await keepStatement(changing, { ...found, n, decided }, authenticatingOf(changing, log));
 };
 
 type Renewal = { readonly from: LogIdentity; readonly to: LogIdentity; readonly head: Position };
@@ -61,9 +46,10 @@ type Renewal = { readonly from: LogIdentity; readonly to: LogIdentity; readonly 
  * identity, so that none of those that it has lost can return.
  */
 export const renewStatement = async (changing: Changing, { from, to, head }: Renewal): Promise<void> => {
-  const found = await find(changing, from);
+  const found = await findStatement(changing, authenticatingOf(changing, from));
   if (found === undefined) return;
   const kept = found.epochs.filter((epoch) => epoch.from < head);
   const epochs = found.epochs.length === 0 ? [] : [...kept, { scope: to, from: head }];
-  await write(changing, { ...found, n: found.n + 1, log: to, epochs });
+  const written = { ...found, n: found.n + 1, log: to, epochs };
+  await keepStatement(changing, written, authenticatingOf(changing, to));
 };
