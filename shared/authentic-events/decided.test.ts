@@ -48,3 +48,15 @@ test('two statements are united in the same way by every process', () => {
 test('an event is named once in a decision', () => {
   expect(sortedDigests([digestOf(1), digestOf(2), digestOf(1)])).toHaveLength(64);
 });
+
+test('without its events, a rejection does not let an earlier acceptance count', () => {
+  const { batches } = decidedBy([1, 'accepted', [7, 8]], [2, 'rejected', [7]], [3, 'accepted', [9]]);
+  const contents = new Map(
+    [[7, 8], [9]].map((about) => {
+      const digests = sortedDigests(about.map(digestOf));
+      return [batchOf(digests, { n: 1, is: 'accepted' }).sha256, digests];
+    }),
+  );
+  const decided = new Decided(batches, contents);
+  expect([7, 8, 9].map((n) => decided.about(digestOf(n)))).toEqual([undefined, undefined, 'accepted']);
+});

@@ -51,11 +51,20 @@ export class Decided {
     return this.#contents.get(sha256);
   }
 
-  /** Undefined if nobody has decided about the event with this digest. */
+  /**
+   * Undefined if nobody has decided about the event with this digest, or if it was accepted and it is unknown whether
+   * a rejection that counts before that is about it.
+   */
   about(digest: string): Decision | undefined {
     if (this.batches.length === 0) return undefined;
     const sought = Buffer.from(digest, 'hex');
-    return this.batches.find((batch) => isAmong(this.contentOf(batch), sought))?.is;
+    let mayBeRejected = false;
+    for (const batch of this.batches) {
+      const content = this.contentOf(batch);
+      if (isAmong(content, sought)) return mayBeRejected && batch.is !== 'rejected' ? undefined : batch.is;
+      mayBeRejected ||= content === undefined && batch.is === 'rejected';
+    }
+    return undefined;
   }
 }
 
