@@ -35,3 +35,26 @@ test('an event before the first position does not count in a new log, not even w
   const [page = []] = await Array.fromAsync(opened.eventLog.read(stream));
   expect(page.map(({ type }) => type)).toEqual(['thing.noted', REFUSED, REFUSED]);
 });
+
+test('a log that has nothing but an event before the first position is an empty one', async ({ place }) => {
+  {
+    await using former = await place.openFormer();
+    const stream = thing();
+    await former.append(stream, NO_STREAM, [ourEvent()]);
+    await place.tamper(insertBefore(-1, stream));
+    await place.tamper('delete from event_log.event where position = 1');
+  }
+  for (const before of ['no start', 'a start']) {
+    await using opened = await place.open();
+    expect(await opened.eventLog.head(), before).toBe(before === 'no start' ? 0 : 1);
+    await opened.eventLog.append(thing(), NO_STREAM, [ourEvent()]);
+    const { rows } = await place.pool.query('select statement from public.authentic_events');
+    expect(JSON.parse(rows[0].statement).epochs).toMatchObject([{ from: 0 }]);
+  }
+  expect(place.lines.warnings).toEqual([]);
+  await place.tamper('delete from event_log.event where position > 0');
+  await using anew = await place.open();
+  expect(await anew.eventLog.head()).toBe(0);
+  const appended = await anew.eventLog.append(thing(), NO_STREAM, [ourEvent()]);
+  expect(appended?.position).toBe(1);
+});

@@ -158,11 +158,12 @@ export const readEventAt = async (pool: pg.Pool, position: Position): Promise<Ev
   return rows[0]?.id;
 };
 
+/** A row before the first position is none of the log. */
 export const readHead = async (pool: pg.Pool): Promise<Position> => {
   const { rows } = await pool.query<{ head: number | null }>(
     'select max(position) as head from event_log.event',
   );
-  return (rows[0]?.head ?? START) as Position;
+  return Math.max(rows[0]?.head ?? START, START) as Position;
 };
 
 export const readLost = async (pool: pg.Pool): Promise<readonly LogIdentity[]> => {
