@@ -60,7 +60,7 @@ export class Authenticity {
     return new KeptLog(statement, await this.#readDecided(statement), {
       ...{ mac, clock, showsMacs },
       onRefused: (event) => this.#report(event),
-      store: isStored ? undefined : (unstored) => this.#store(unstored),
+      store: isStored ? undefined : (unstored) => this.#storeLate(unstored),
     });
   }
 
@@ -121,16 +121,19 @@ export class Authenticity {
 
   /** All that is said about this log, or its first statement. */
   async #find(): Promise<Found> {
-    const { isReader = false } = this.#dependencies;
     const found = await findStatement(this.#dependencies, this.#authenticating);
-    if (found === undefined) return this.#begin();
+    return found === undefined ? this.#begin() : this.#found(found);
+  }
+
+  async #found(found: Statement): Promise<Found> {
+    const { isReader = false } = this.#dependencies;
     const head = await this.#opened.head();
     if (!found.epochs.some(({ from }) => from > head))
       return { statement: isReader ? found : await this.#store(found), isStored: true };
-    // A log that was restored to an earlier time: its new events need a MAC too. It is written at the first look, and
-    // not now: a start on an older copy of the log is refused in a moment, and must not change what counts.
+    // A log that was restored to an earlier time: its new events need a MAC too. It is written before the first of them,
+    // and not now: a start on an older copy of the log is refused in a moment, and must not change what counts.
     const epochs = found.epochs.map(({ scope, from }) => ({ scope, from: Math.min(from, head) as Position }));
-    return { statement: { ...found, n: found.n + 1, epochs }, isStored: true };
+    return { statement: { ...found, n: found.n + 1, epochs }, isStored: false };
   }
 
   async #begin(): Promise<Found> {
@@ -138,8 +141,12 @@ export class Authenticity {
     const { identity: log, head, hasMacs } = this.#opened;
     const at = await head();
     const isAnew = at === START || mayBeginAnew;
-    if (!isAnew && ((auditDir !== undefined && (await hasFile(auditDir))) || (await hasMacs())))
-      throw new StartRefused(UNKNOWN_SINCE);
+    if (!isAnew && ((auditDir !== undefined && (await hasFile(auditDir))) || (await hasMacs()))) {
+      // Another process may have begun meanwhile.
+      const found = await findStatement(this.#dependencies, this.#authenticating);
+      if (found === undefined) throw new StartRefused(UNKNOWN_SINCE);
+      return this.#found(found);
+    }
     if (!isAnew && !isReader)
       this.#dependencies.log.warn(
         { log, after: at },
@@ -151,6 +158,13 @@ export class Authenticity {
     return isReader && !mayBeginAnew
       ? { statement, isStored: false }
       : { statement: await this.#store(statement), isStored: true };
+  }
+
+  /** A process of an earlier release may have appended since this one has opened the log, and another has said so. */
+  async #storeLate(unstored: Statement): Promise<Statement> {
+    const { statement } = await this.#find();
+    const isRestored = unstored.n > 1;
+    return this.#store(isRestored ? combined(statement, unstored) : statement);
   }
 
   async #store(statement: Statement): Promise<Statement> {

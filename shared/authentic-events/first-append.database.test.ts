@@ -31,6 +31,19 @@ test('a log of an earlier release to which a command has appended is opened by t
   expect(await startedTypes(place)).toEqual(['thing.noted', 'thing.noted', 'thing.noted']);
 });
 
+test('events of an earlier release count that were appended after a command had opened the empty log', async ({
+  place,
+}) => {
+  {
+    await using command = await place.open({ isReader: true });
+    await using former = await place.openFormer();
+    await former.append(thing(), NO_STREAM, [ourEvent()]);
+    await command.eventLog.append(thing(), NO_STREAM, [ourEvent()]);
+    await former.append(thing(), NO_STREAM, [ourEvent()]);
+  }
+  expect(await startedTypes(place)).toEqual(['thing.noted', 'thing.noted', 'thing.noted']);
+});
+
 test('nothing is appended if it cannot be stored since when events need a MAC', async ({ place }) => {
   await using command = await place.open({ isReader: true });
   await place.pool.query('create table public.authentic_events (of_log integer)');

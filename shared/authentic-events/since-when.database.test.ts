@@ -185,6 +185,20 @@ test('a log that was restored to an earlier time needs MACs from its end on', as
   );
 });
 
+test('a restored log stores that its new events need MACs before the first of them', async ({ place }) => {
+  {
+    await using former = await place.openFormer();
+    for (let n = 0; n < 3; n += 1) await appendOne(former);
+    await using _opened = await place.open({ mayBeginAnew: true });
+  }
+  expect(await fromIn(place)).toEqual([3]);
+  await place.tamper('delete from event_log.event where position > 1');
+  await using opened = await place.open();
+  expect(await fromIn(place)).toEqual([3]);
+  await appendOne(opened.eventLog);
+  expect(await fromIn(place)).toEqual([1]);
+});
+
 test('an operator accepts an event, or rejects it, and no other one with it', async ({ place }) => {
   await using opened = await place.open();
   await appendOne(opened.eventLog);

@@ -64,6 +64,7 @@ type OpenOptions = {
   readonly masterKey?: string;
   readonly auditDir?: string;
   readonly isReader?: boolean;
+  readonly mayBeginAnew?: boolean;
 };
 
 const createAuthenticPlace = async (startLog: StartLog = inTheDatabase): Promise<AuthenticPlace> => {
