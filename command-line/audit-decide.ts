@@ -1,13 +1,14 @@
-import type { Position, StreamName } from '#kernel/base/brands.ts';
+import type { Position, StreamName, Version } from '#kernel/base/brands.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import { decide } from '#shared/authentic-events/change-statement.ts';
-import type { Decision } from '#shared/authentic-events/decided.ts';
+import { DECISIONS, type Decision } from '#shared/authentic-events/decided.ts';
 import { migrateAuthenticEvents } from '#shared/authentic-events/migrate.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
-import { indexAgain, migrateEventIndex } from '#shared/event-index/event-index.ts';
+import { migrateEventIndex } from '#shared/event-index/event-index.ts';
+import { indexAgain, indexedAs } from '#shared/event-index/index-again.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
-import { refusedType } from '#shared/event-log/foreign-record.ts';
+import { NOT_AUTHENTIC, refusedType } from '#shared/event-log/foreign-record.ts';
 import { readBetween } from '#shared/event-log/read-between.ts';
 import { counter } from '../proof/chain/place-in-chain.ts';
 import { readChainEnd } from '../proof/stored/blocks.ts';
@@ -43,11 +44,11 @@ export const auditAccept: Command = {
         const { position: end } = await readChainEnd(pool);
         const find = counter(pool);
         return async (event) =>
-          event.position > end || (await find(event, hashOf(event))) === undefined
+          event.position > end || (await find(event, event.hash)) === undefined
             ? 'accepted'
             : 'accepted, chained as foreign';
       },
-      decided: countAgain,
+      completes: countAgain,
       follows: 'They count within a minute. Then apply them: npm run annals -- projection retry --all.',
     }),
 };
@@ -85,18 +86,18 @@ export const auditTrustLog: Command = {
 
 /** An event without the right MAC, and what is decided about it. */
 type Refused = Pick<RecordedEvent, 'stream' | 'version' | 'position'> & {
-  /** The position of the event before it in the log. */
-  readonly after: Position;
   readonly type: string;
   readonly digest: string;
-  readonly decision: Decision;
+  /** As the chain has it. */
+  readonly hash: Buffer;
 };
 
 type Deciding = {
   readonly asks: string;
-  /** Events come in the order of the log. */
-  decisionOn(pool: Pool): Promise<(event: RecordedEvent) => Promise<Decision>>;
-  decided?(terminal: Terminal, pool: Pool, events: readonly Refused[]): Promise<void>;
+  /** Called when everything else is known, because the chain grows. Events come in the order of the log. */
+  decisionOn(pool: Pool): Promise<(event: Refused) => Promise<Decision>>;
+  /** What follows from a decision, and from one before that did not come to its end. */
+  completes?(terminal: Terminal, pool: Pool): Promise<void>;
   /** The next step of the operator. */
   readonly follows: string;
 };
@@ -116,8 +117,11 @@ const decideAll = async (given: Given, terminal: Terminal, deciding: Deciding): 
   const masterKey = await demandMasterKey(config, pool);
   await migrateAudit(pool);
   await migrateAuthenticEvents(pool);
-  const found = await refusedIn(eventLog, isMeant, await deciding.decisionOn(pool));
-  if (found.length === 0) return terminal.write('No such event lacks the right MAC.');
+  const found = await refusedIn(eventLog, isMeant);
+  if (found.length === 0) {
+    await deciding.completes?.(terminal, pool);
+    return terminal.write((await beforeStart(eventLog, given)) ?? 'No such event lacks the right MAC.');
+  }
   for (const { stream, version, type, position } of found.slice(0, LISTED_MAX))
     await terminal.write(`${stream}@${version}  ${type}  at position ${position}`);
   if (found.length > LISTED_MAX)
@@ -125,32 +129,46 @@ const decideAll = async (given: Given, terminal: Terminal, deciding: Deciding): 
       `… and ${number(found.length - LISTED_MAX)} more, ${number(found.length)} events in all.`,
     );
   await confirm(given, terminal, deciding.asks);
-  const decisions = new Map(
-    [...Map.groupBy(found, ({ decision }) => decision)].map(([is, events]) => [
-      is,
-      events.map(({ digest }) => digest),
-    ]),
-  );
+  const decisionOn = await deciding.decisionOn(pool);
+  const decisions = new Map(DECISIONS.map((is) => [is, [] as string[]]));
+  for (const event of found) decisions.get(await decisionOn(event))?.push(event.digest);
   await decide({ pool, masterKey, auditDir: config.audit.dir }, eventLog.identity, decisions);
-  await deciding.decided?.(terminal, pool, found);
+  await deciding.completes?.(terminal, pool);
   await terminal.write(deciding.follows);
 };
 
-/** Reads the events again, now that they count, and corrects their entries in the index. */
-const countAgain = async (terminal: Terminal, pool: Pool, events: readonly Refused[]): Promise<void> => {
+/** Reads again the events that did not count when they were indexed, and corrects the entries of those that count. */
+const countAgain = async (terminal: Terminal, pool: Pool): Promise<void> => {
   await using installation = await openInstallation(terminal);
   await migrateEventIndex(pool);
-  const positions = new Set(events.map(({ position }) => position));
-  const [after, upTo] = [events[0]?.after ?? START, events.at(-1)?.position ?? START];
-  for await (const page of readBetween(installation.eventLog, { after, upTo })) {
-    const counting = page.filter(({ position }) => positions.has(position));
+  const { after, positions } = await indexedAs(pool, NOT_AUTHENTIC);
+  const last = Math.min(Math.max(START, ...positions.slice(-1)), await installation.eventLog.head());
+  const among = new Set(positions);
+  const range = { after, upTo: last as Position };
+  for await (const page of readBetween(installation.eventLog, range)) {
+    const counting = page.filter(({ position, type }) => among.has(position) && type !== NOT_AUTHENTIC);
     if (counting.length > 0) await indexAgain(pool, counting);
   }
 };
 
-const readRequest = (given: Given): ((event: RecordedEvent) => boolean) => {
+/** The answer about an event that no operator can decide about; undefined if there is none. */
+const beforeStart = async (eventLog: EventLog, given: Given): Promise<string | undefined> => {
+  const { stream, version } = namedIn(given);
+  if (stream === undefined || version === undefined) return undefined;
+  for await (const [event] of eventLog.read(stream, version, version))
+    if (event !== undefined && event.position <= START)
+      return `The event is at position ${event.position}, before the first of the log, where no event can count: docs/runbooks.md, “Events that no command wrote”.`;
+  return undefined;
+};
+
+const namedIn = (given: Given) => {
   const [stream] = given.positionals as readonly StreamName[];
   const version = numberOf(given, 'version', { minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+  return { stream, version: version as Version | undefined };
+};
+
+const readRequest = (given: Given): ((event: RecordedEvent) => boolean) => {
+  const { stream, version } = namedIn(given);
   if (given.flags.has('all') === (stream !== undefined) || (stream === undefined) !== (version === undefined))
     throw new UsageError('give either <stream> and --version, or --all');
   return (event) => stream === undefined || (event.stream === stream && event.version === version);
@@ -159,19 +177,15 @@ const readRequest = (given: Given): ((event: RecordedEvent) => boolean) => {
 const refusedIn = async (
   eventLog: EventLog,
   isMeant: (event: RecordedEvent) => boolean,
-  decisionOn: Awaited<ReturnType<Deciding['decisionOn']>>,
 ): Promise<readonly Refused[]> => {
   const found: Refused[] = [];
-  let after: Position = START;
   const upTo = await eventLog.head();
   for await (const page of readBetween(eventLog, { after: START, upTo }))
     for (const event of page) {
       const { stream, version, position, notAuthentic: digest } = event;
-      if (digest !== undefined && isMeant(event)) {
-        const [type, decision] = [refusedType(event) ?? event.type, await decisionOn(event)];
-        found.push({ stream, version, position, after, type, digest, decision });
-      }
-      after = position;
+      if (digest === undefined || !isMeant(event)) continue;
+      const [type, hash] = [refusedType(event) ?? event.type, hashOf(event)];
+      found.push({ stream, version, position, type, digest, hash });
     }
   return found;
 };

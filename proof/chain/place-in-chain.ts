@@ -58,7 +58,7 @@ export const countOf = (pool: Pool, event: RecordedEvent, hash: Buffer): Promise
 /** The same for several events of a stream in order, of which many may be in one block. */
 export const counter = (pool: Pool) => {
   let block: Covering | undefined;
-  return async ({ position }: RecordedEvent, hash: Buffer): Promise<number | undefined> => {
+  return async ({ position }: Pick<RecordedEvent, 'position'>, hash: Buffer): Promise<number | undefined> => {
     if (block === undefined || position < block.first || position > block.last)
       block = await blockAt(pool, position);
     const index = block?.hashes.indexOf(hash) ?? -1;

@@ -62,21 +62,7 @@ export const indexEvents = async (
 const INSERT = `insert into event_index.event (position, id, stream, version, type, actor, client, correlation)
   select * from unnest($1::bigint[], $2::uuid[], $3::text[], $4::integer[], $5::text[], $6::text[], $7::text[], $8::text[])`;
 
-/** Corrects the entries of events that did not count when they were indexed. */
-export const indexAgain = async (
-  pool: Pick<Pool, 'query'>,
-  events: readonly RecordedEvent[],
-): Promise<void> => {
-  await pool.query(
-    `update event_index.event e set type = n.type, actor = n.actor, client = n.client, correlation = n.correlation
-     from unnest($1::bigint[], $2::uuid[], $3::text[], $4::integer[], $5::text[], $6::text[], $7::text[], $8::text[])
-       as n (position, id, stream, version, type, actor, client, correlation)
-     where e.position = n.position and e.id = n.id`,
-    columnsOf(events),
-  );
-};
-
-const columnsOf = (events: readonly RecordedEvent[]): unknown[][] => {
+export const columnsOf = (events: readonly RecordedEvent[]): unknown[][] => {
   const rows = events.map(indexRowOf);
   return INDEX_COLUMNS.map((column) => rows.map((row) => row[column]));
 };

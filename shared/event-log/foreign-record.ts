@@ -30,7 +30,7 @@ const FOREIGN = 'foreign';
 const made = new WeakSet<JsonObject>();
 
 /** The type of a record with the form of an event that no command wrote: nothing takes it for one by its type. */
-const NOT_AUTHENTIC = 'event.not_authentic';
+export const NOT_AUTHENTIC = 'event.not_authentic';
 
 /** Stands for an event without the right MAC, whose data and metadata are JSON text: its type, and what is above. */
 export const refusedContent = ({
