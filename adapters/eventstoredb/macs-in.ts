@@ -4,6 +4,7 @@ import { hasOurFields } from '#kernel/base/events/metadata.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
 import type { OpenedLog } from '#shared/authentic-events/opened-log.ts';
 import { START } from '#shared/event-log/event-log.ts';
+import { readAfter } from './follow.ts';
 import { isEventOf } from './neighbours.ts';
 import { readOwn } from './own-page.ts';
 import { ask, beginOf, PAGE_EVENTS_MAX, type Reader, readStreamPages } from './read.ts';
@@ -31,6 +32,7 @@ export const macsIn = (
           }),
         ),
       ),
+    page: (after, authentic) => readAfter({ ...reader, authentic }, after),
     readAgain: ({ stream, version }, authentic) =>
       readStreamPages({ ...reader, authentic }, stream, { from: version, to: version }),
   };

@@ -28,6 +28,10 @@ export const openAuthenticEvents = (dependencies: Dependencies): AuthenticEvents
         throw new NotReady(
           `The log has ${others.length === 0 ? 'an event' : `${others.length + 1} events`} that no command wrote, first version ${first.version} of ${first.stream} at position ${first.position}: docs/runbooks.md, “Events that no command wrote”.`,
         );
+      if (kept.some(({ unnamed }) => unnamed !== undefined))
+        throw new NotReady(
+          'The log had more events that no command wrote than are kept, and is being read again: docs/runbooks.md, “Events that no command wrote”.',
+        );
     },
     async [Symbol.asyncDispose]() {
       ended.abort();

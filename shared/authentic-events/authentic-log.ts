@@ -33,7 +33,11 @@ export type AuthenticLog = {
 
 export type RefusedEvent = Pick<RecordedEvent, 'stream' | 'version' | 'position'>;
 
+/** Each is read again once a minute. */
 const REFUSED_KEPT_MAX = 100;
+
+/** Events without the right MAC that are not named are after the one position, up to the other. */
+type Unnamed = { readonly after: Position; readonly upTo: Position };
 
 /** An upgrade has replaced all processes within this time. */
 export const UPGRADED_WITHIN_MS = 86_400_000;
@@ -51,6 +55,7 @@ type Options = {
 export class KeptLog implements AuthenticLog {
   readonly #options: Options;
   readonly #refused = new Map<Position, RefusedEvent>();
+  #unnamed: Unnamed | undefined;
   #storing: Promise<void> | undefined;
   #isStored: boolean;
   statement: Statement;
@@ -83,6 +88,16 @@ export class KeptLog implements AuthenticLog {
   /** The event is right now, or gone. */
   forget({ position }: RefusedEvent): void {
     this.#refused.delete(position);
+  }
+
+  /** Where there may be more than those, because they were too many to keep. */
+  get unnamed(): Unnamed | undefined {
+    return this.#unnamed;
+  }
+
+  /** Unless there are more since. */
+  forgetUnnamed(looked: Unnamed): void {
+    if (this.#unnamed === looked) this.#unnamed = undefined;
   }
 
   macOf(event: Placed): string | undefined {
@@ -123,8 +138,18 @@ export class KeptLog implements AuthenticLog {
   }
 
   #note(event: RefusedEvent): void {
-    if (this.#refused.has(event.position) || this.#refused.size >= REFUSED_KEPT_MAX) return;
-    this.#refused.set(event.position, event);
+    const { position } = event;
+    if (this.#refused.has(position)) return;
+    if (this.#refused.size < REFUSED_KEPT_MAX) this.#refused.set(position, event);
+    else {
+      const { after = START, upTo = START } = this.#unnamed ?? {};
+      if (position > after && position <= upTo) return;
+      this.#unnamed = {
+        after: Math.min(after, position - 1) as Position,
+        upTo: Math.max(upTo, position) as Position,
+      };
+      if (upTo > START) return;
+    }
     this.#options.onRefused(event);
   }
 }

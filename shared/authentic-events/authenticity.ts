@@ -8,7 +8,7 @@ import type { MasterKey } from '#shared/keys/master-key.ts';
 import type { Log } from '#shared/log.ts';
 import { KeptLog, type RefusedEvent, UPGRADED_WITHIN_MS } from './authentic-log.ts';
 import { type Decided, NOTHING_DECIDED } from './decided.ts';
-import { readDecided } from './decided-rows.ts';
+import { lostOf, readDecided, writeDigests } from './decided-rows.ts';
 import { createEventMac } from './event-mac.ts';
 import { findStatement, keepStatement } from './keep-statement.ts';
 import { lookAgain } from './look-again.ts';
@@ -79,10 +79,37 @@ export class Authenticity {
     const row = await readRow(pool, this.#authenticating);
     if (row !== undefined) log.statement = combined(row, log.statement);
     if (!isReader && !isSame(row, log.statement)) await this.#writeBack(log);
-    if (!isDeepStrictEqual(log.statement.decided, log.decided.batches))
-      log.decided = await this.#readDecided(log.statement, log.decided);
-    await lookAgain(log, this.#opened);
-    if (log.statement.epochs.length > 0 || isReader || !(await this.#isUpgraded(log.statement))) return;
+    await this.#lookAtDecisions(log);
+    if (log.statement.epochs.length === 0 && !isReader) await this.#endUpgrade(log);
+    await lookAgain(log, this.#opened, (err, event) =>
+      this.#dependencies.log.warn({ err, ...event }, 'It cannot be found out whether the event is right now.'),
+    );
+  }
+
+  /** Every process that knows the events of a decision writes them again. */
+  async #lookAtDecisions(log: KeptLog): Promise<void> {
+    const { pool, isReader = false } = this.#dependencies;
+    const { statement } = log;
+    const lost = await lostOf(pool, statement.decided);
+    const isBack = statement.decided.some(
+      (batch) => log.decided.contentOf(batch) === undefined && !lost.includes(batch),
+    );
+    if (isBack || !isDeepStrictEqual(statement.decided, log.decided.batches))
+      log.decided = await this.#readDecided(statement, log.decided);
+    if (isReader) return;
+    for (const batch of lost) {
+      const digests = log.decided.contentOf(batch);
+      if (digests === undefined) continue;
+      this.#dependencies.log.error(
+        { log: statement.log, ...batch },
+        'Somebody has removed or changed a row of public.decided_events, or the database was restored to an earlier time. It is written again.',
+      );
+      await writeDigests(pool, batch, digests);
+    }
+  }
+
+  async #endUpgrade(log: KeptLog): Promise<void> {
+    if (!(await this.#isUpgraded(log.statement))) return;
     const { statement } = log;
     const { identity: scope, head } = this.#opened;
     const epochs = [{ scope, from: await head() }];

@@ -21,22 +21,55 @@ export const readDecided = async (
   known: Decided,
 ): Promise<Decided> => {
   const contents = new Map<string, Buffer>();
+  const unknown: Batch[] = [];
   for (const batch of batches) {
-    const digests = known.contentOf(batch) ?? (await readDigests(pool, batch));
+    const digests = known.contentOf(batch);
+    if (digests === undefined) unknown.push(batch);
+    else contents.set(batch.sha256, digests);
+  }
+  const read = unknown.length === 0 ? new Map<string, Buffer>() : await readDigests(pool, unknown);
+  for (const batch of unknown) {
+    const digests = read.get(batch.sha256);
     if (digests !== undefined && isContentOf(digests, batch)) contents.set(batch.sha256, digests);
   }
   return new Decided(batches, contents);
 };
 
-const readDigests = async (pool: Pick<Pool, 'query'>, { sha256 }: Batch): Promise<Buffer | undefined> => {
-  try {
-    const { rows } = await pool.query<{ digests: Buffer }>(
-      `select digests from public.decided_events where sha256 = decode($1, 'hex')`,
-      [sha256],
-    );
-    return rows[0]?.digests;
-  } catch (error) {
-    if (isUndefinedTable(error)) return undefined;
-    throw error;
-  }
+const namesOf = (batches: readonly Batch[]): readonly string[] => batches.map(({ sha256 }) => sha256);
+
+const readDigests = async (
+  pool: Pick<Pool, 'query'>,
+  batches: readonly Batch[],
+): Promise<ReadonlyMap<string, Buffer>> => {
+  const { rows } = await pool
+    .query<{ name: string; digests: Buffer }>(
+      `select encode(sha256, 'hex') as name, digests from public.decided_events
+       where sha256 = any(select decode(name, 'hex') from unnest($1::text[]) as asked (name))`,
+      [namesOf(batches)],
+    )
+    .catch(ifUndefinedTable);
+  return new Map(rows.map(({ name, digests }) => [name, digests]));
+};
+
+/** The decisions whose row somebody has removed or changed. */
+export const lostOf = async (
+  pool: Pick<Pool, 'query'>,
+  batches: readonly Batch[],
+): Promise<readonly Batch[]> => {
+  if (batches.length === 0) return [];
+  const { rows } = await pool
+    .query<{ name: string }>(
+      `select encode(sha256, 'hex') as name from public.decided_events
+       where sha256 = any(select decode(name, 'hex') from unnest($1::text[]) as asked (name))
+         and pg_catalog.sha256(digests) = decided_events.sha256`,
+      [namesOf(batches)],
+    )
+    .catch(ifUndefinedTable);
+  const there = new Set(rows.map(({ name }) => name));
+  return batches.filter(({ sha256 }) => !there.has(sha256));
+};
+
+const ifUndefinedTable = (error: unknown): { readonly rows: readonly [] } => {
+  if (isUndefinedTable(error)) return { rows: [] };
+  throw error;
 };

@@ -1,5 +1,6 @@
 import type { LogIdentity, Position } from '#kernel/base/brands.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
+import type { LogPage } from '#shared/event-log/tail.ts';
 import type { AuthenticLog, RefusedEvent } from './authentic-log.ts';
 
 /** A log that is being opened. */
@@ -12,6 +13,8 @@ export type OpenedLog = {
   hasMacs(): Promise<boolean>;
   /** Whether an event of ours without a MAC was stored within this time, or that is unknown. */
   hasBareWithin(ms: number): Promise<boolean>;
-  /** Reads an event again, as it counts now. */
+  /** The next events after a position, as they count now. */
+  page(after: Position, authentic: AuthenticLog): Promise<Pick<LogPage, 'last' | 'isAway'>>;
+  /** Reads the event again that has its position, as it counts now. */
   readAgain(event: RefusedEvent, authentic: AuthenticLog): AsyncIterable<readonly RecordedEvent[]>;
 };

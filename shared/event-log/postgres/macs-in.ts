@@ -1,9 +1,10 @@
 import type pg from 'pg';
+import type { Position } from '#kernel/base/brands.ts';
 import { hasOurFields } from '#kernel/base/events/metadata.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
 import type { OpenedLog } from '#shared/authentic-events/opened-log.ts';
 import type { Clock } from '#shared/clock/clock.ts';
-import { readHead, readStreamPages } from './read.ts';
+import { readAfter, readHead, readSome } from './read.ts';
 import { withRetries } from './retry.ts';
 
 /** Which events of the log have MACs. Earlier releases do not see the column. */
@@ -12,8 +13,11 @@ export const macsIn = (pool: pg.Pool, clock: Clock): Omit<OpenedLog, 'identity'>
   head: () => readHead(pool),
   hasMacs: () => hasMacs(pool, clock),
   hasBareWithin: (ms) => hasBareWithin(pool, ms),
-  readAgain: ({ stream, version }, authentic) =>
-    readStreamPages({ pool, authentic }, stream, { from: version, to: version, clock }),
+  page: (after, authentic) => readAfter({ pool, authentic }, after),
+  // Somebody may have changed its stream and version since.
+  async *readAgain({ position }, authentic) {
+    yield await withRetries(() => readSome({ pool, authentic }, (position - 1) as Position, 1), clock);
+  },
 });
 
 /** So few that a statement ends in time on any disk. */
