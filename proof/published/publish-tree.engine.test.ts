@@ -184,6 +184,41 @@ test('a long backlog that was interrupted continues with the first tile that is 
   expect((await readTree(audited, files))?.size).toBe(2_053);
 });
 
+test('a place in which nothing can be removed gets every head, and none twice', async () => {
+  await using audited = await createAuditedLog();
+  await using place = await inAFolder();
+  await using files = await open(place.url);
+  const problems: unknown[] = [];
+  const written: string[] = [];
+  const { pool, masterKey, eventLog } = audited;
+  const publish = publishTreeTo({
+    ...{ pool, masterKey, log: eventLog.identity },
+    files: {
+      ...files,
+      write: (path, content) => {
+        written.push(path);
+        return files.write(path, content);
+      },
+      remove: () => Promise.reject(new Error('access denied')),
+    },
+    onNotRemoved: (error) => problems.push(error),
+  });
+  for (const count of [3, 256]) {
+    await audited.append(count);
+    await audited.prove();
+    await publish([(await readTreeHead(pool))?.note as string]);
+  }
+  expect((await readTree(audited, files))?.size).toBe(259);
+  expect(problems).toHaveLength(1);
+  expect(await files.read('tile/0/000.p/3')).toBeDefined();
+  written.length = 0;
+  await audited.append(1);
+  await audited.prove();
+  await publish([(await readTreeHead(pool))?.note as string]);
+  expect(written).toEqual(['tile/0/001.p/4', 'tile/entries/001.p/4', 'checkpoint']);
+  expect(problems).toHaveLength(1);
+});
+
 test('a place that does not work holds up nothing, and gets the tree once it works', async () => {
   await using audited = await createAuditedLog();
   await using data = await temporaryDataDir();

@@ -16,6 +16,8 @@ type Dependencies = {
   readonly pool: Pool;
   readonly masterKey: MasterKey;
   readonly log: LogIdentity;
+  /** The place may be one that lets us write, and not delete. */
+  readonly onNotRemoved?: (error: unknown) => void;
 };
 
 /** The name of the head among the files (C2SP tlog-tiles). */
@@ -35,7 +37,7 @@ type Place = Dependencies & {
  * where the published head ends, and publishes nothing that contradicts that.
  */
 export const publishTreeTo = (dependencies: Dependencies) => {
-  const { files, pool, masterKey } = dependencies;
+  const { files, pool, masterKey, onNotRemoved = () => {} } = dependencies;
   const leaves = leavesOf(masterKey);
   const place: Place = { ...dependencies, leaves, contentOf: tileContentOf(pool, leaves) };
   /** Those that are or may be published, and not full, by their paths. */
@@ -81,8 +83,8 @@ export const publishTreeTo = (dependencies: Dependencies) => {
     if (!(await writeTiles({ from, size, isContinued }, signal))) return;
     if (((await publishedHead(place))?.size ?? 0) > size) return;
     await files.write(CHECKPOINT, Buffer.from(note));
-    if (signal?.aborted !== true) await removeFilled(files, partial, size);
     last = size;
+    if (signal?.aborted !== true) await removeFilled(files, partial, size).catch(onNotRemoved);
   };
 };
 
@@ -127,10 +129,11 @@ const removeFilled = async (
   const filled = [...partial].filter(
     ([_, { level, index }]) => widthOf(size, level ?? 0, index) === TILE_WIDTH,
   );
+  // Those that cannot be removed now stay until the next start, or for ever: they do no harm.
+  for (const [path] of filled) partial.delete(path);
   for (let at = 0; at < filled.length; at += REMOVED_AT_ONCE) {
     const removed = filled.slice(at, at + REMOVED_AT_ONCE);
     await Promise.all(removed.map(([path]) => files.remove(path)));
-    for (const [path] of removed) partial.delete(path);
   }
 };
 

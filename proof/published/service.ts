@@ -29,7 +29,11 @@ export const startPublishing = ({
   clock,
   log,
 }: Dependencies): Newest<string> => {
-  const publish = publishTreeTo({ files, pool, masterKey, log: eventLog.identity });
+  const publish = publishTreeTo({
+    ...{ files, pool, masterKey, log: eventLog.identity },
+    onNotRemoved: (err) =>
+      log.warn({ err }, 'The tree is published, but partial tiles that were filled cannot be removed.'),
+  });
   return writeNewest({
     clock,
     everyMs: PUBLISH_EVERY_MS,
