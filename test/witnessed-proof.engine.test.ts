@@ -162,6 +162,7 @@ test.for([
   ['another address', () => '', `${W1.line} ftp://w1.example\nquorum w1\n`, 'the policy is none'],
   ['two addresses', () => '', `${W1.line} https://a https://b\nquorum w1\n`, 'the policy is none'],
   ['control characters', () => '', `${WITNESSES}quorum w1\r\n`, 'the policy is none'],
+  ['a space of another kind', () => '', `${WITNESSES}quorum\u00a0w1\n`, 'the policy is none'],
   ['a broken key of a log', () => '', `log ${W1.line.split(' ')[2]}\nquorum none\n`, 'the policy is none'],
   ['a policy without a quorum', () => '', WITNESSES, 'the policy is none'],
   ['a policy with another word', () => '', 'witnes a\nquorum none\n', 'the policy is none'],

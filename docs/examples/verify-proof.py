@@ -70,7 +70,7 @@ def parse_policy(text):
     """The keys of witnesses by their names, and whether a set of names is enough."""
     if re.search("[\0-\x08\x0b-\x1f\x7f]", text): raise ValueError
     keys, rules, used, quorum = {}, {}, [], []
-    for word, name, *more in map(str.split, re.findall(r"^\s*([^#\s].*)", text, re.M)):
+    for word, name, *more in map(re.compile("[^ \t]+").findall, re.findall("^[ \t]*([^# \t\n].*)", text, re.M)):
         url, rule = more[1:] if word == "witness" else more if word == "log" else [], None
         if word == "witness":
             keys[name] = parse_key(more[0], {b"\4": 33, b"\6": 1313})
@@ -84,7 +84,7 @@ def parse_policy(text):
         else: raise ValueError
         # Each key is in one line, and each name in one group, so that no witness counts twice.
         if len(set(used)) < len(used) or rule and name in (*rules, "none"): raise ValueError
-        if not re.fullmatch(r"(https?://[^@?#\s]+)?", " ".join(url)): raise ValueError
+        if not re.fullmatch(r"((?i:https?)://[^@?#\s]+)?", " ".join(url)): raise ValueError
         if rule: rules[name] = rule
     [is_enough] = quorum
     return keys, is_enough
