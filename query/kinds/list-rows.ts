@@ -35,17 +35,23 @@ export const listRows = async <Row extends object>(
   const parameters = new Parameters();
   const parts = partsOf({ source, selection, caller, parameters }, asked, { under });
   if (parts.length === 0) return [];
-  // For a search or an element filter, the best plan depends on frequency: rare values are looked up, frequent
-  // ones met while scanning the order.
-  const isDecisive =
-    asked.named !== undefined ||
-    filtersIn(source, asked.filter).some(({ by }) => by === 'element' || by === 'words');
-  const run = isDecisive ? runWithCustomPlan : runShared;
+  const run = isDecisive(source, asked) ? runWithCustomPlan : runShared;
   return run<Row>(pool, pageSql(parts, { selection, parameters }, asked), parameters.values);
 };
 
+/**
+ * For a search or an element filter, the best plan depends on frequency: rare values are looked up, frequent
+ * ones met while scanning the order.
+ */
+export const isDecisive = (source: Source, { named, filter }: Pick<AskedRows, 'named' | 'filter'>): boolean =>
+  named !== undefined || filtersIn(source, filter).some(({ by }) => by === 'element' || by === 'words');
+
 type Reading = Omit<Listing, 'pool'> & { readonly parameters: Parameters };
-type Narrowed = { readonly under?: Under | undefined; readonly belongs?: string | undefined };
+type Narrowed = {
+  readonly under?: Under | undefined;
+  readonly belongs?: string | undefined;
+  readonly isSearch?: boolean;
+};
 
 /**
  * The text after `select …` of each readable part of a list. Only the owner is joined by an inner join, so that
@@ -54,7 +60,7 @@ type Narrowed = { readonly under?: Under | undefined; readonly belongs?: string 
 export const partsOf = (
   { source, selection, caller, parameters }: Reading,
   { filter, named, sort, stretch }: Pick<AskedRows, 'filter' | 'named' | 'sort'> & Partial<AskedRows>,
-  { under, belongs }: Narrowed,
+  { under, belongs, isSearch = false }: Narrowed,
 ): readonly string[] => {
   const filters = filtersIn(source, filter);
   const state = stateMemberOf(source);
@@ -72,7 +78,10 @@ export const partsOf = (
   );
   if (under && ids.some(([column, id]) => column === under.column && id !== under.id)) return [];
   const equal = { ...Object.fromEntries(ids), ...(under && { [under.column]: under.id }) };
-  const parts = readableParts(caller, source, { states, equal });
+  // Only the order of creation has an index that begins with the state. A count by words or by an element looks
+  // all of them up.
+  const isAcrossStates = isSearch || sort.column !== 'created_at';
+  const parts = readableParts(caller, source, { states, equal, isAcrossStates });
   if (parts.length === 0) return [];
   const conditions = [
     ...(belongs === undefined ? [] : [`t.${belongs} = p.id`]),

@@ -1,6 +1,6 @@
 import { orderSql } from '../lists/walk.ts';
 import { Parameters, runWithCustomPlan } from '../rows/statement.ts';
-import { type AskedRows, type Listing, pageSql, partsOf } from './list-rows.ts';
+import { type AskedRows, isDecisive, type Listing, pageSql, partsOf } from './list-rows.ts';
 
 /** The lists of many parents: the column that refers to them, and their ids. Without a column, the rows of all. */
 type OfEach = { readonly column: string | undefined; readonly ids: readonly number[] };
@@ -30,7 +30,8 @@ export const countRowsOfEach = async (
 ): Promise<ReadonlyMap<number, number>> => {
   const parameters = new Parameters();
   const parents = parameters.add(ids);
-  const parts = partsOf({ source, selection, caller, parameters }, asked, { belongs: column });
+  const isSearch = isDecisive(source, asked);
+  const parts = partsOf({ source, selection, caller, parameters }, asked, { belongs: column, isSearch });
   if (parts.length === 0) return new Map();
   const sum = parts.map((part) => `(select count(*) ${part})`).join(' + ');
   const text = `select p.id, (${sum})::integer as count from unnest(${parents}::bigint[]) as p (id)`;

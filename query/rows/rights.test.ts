@@ -1,10 +1,15 @@
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
+import { assemble } from '#kernel/assembly/assemble.ts';
 import type { UserId } from '#kernel/base/brands.ts';
+import { domain } from '#kernel/declare/domain.ts';
+import { line, ref, states } from '#kernel/declare/fields.ts';
 import { rolesOf } from '#kernel/registry/roles.ts';
-import { type Caller, may } from '#shared/policy.ts';
+import { type Caller, may, policyOf } from '#shared/policy.ts';
 import { callerIn, POLICY } from '../../test/engines/policy.ts';
-import { readableParts } from './rights.ts';
+import { support } from '../../test/toy/support.ts';
+import { type Narrowed, readableParts } from './rights.ts';
+import type { Source } from './source.ts';
 import { demandSource, sourcesOf } from './sources.ts';
 import { Parameters } from './statement.ts';
 
@@ -66,3 +71,46 @@ test.each(CALLERS)(
     }
   },
 );
+
+const TICKETS = demandSource(sourcesOf(support), 'ticket');
+const textsOf = (caller: Caller, source: Source, narrowed: Narrowed = {}) =>
+  readableParts(caller, source, narrowed).map((part) => part(new Parameters()));
+
+test('callers who read everything read it at once where no index has the states apart', () => {
+  const [agent, customer] = ['agent', 'customer'].map((role) =>
+    callerIn(policyOf(support), { userId: ME, role }),
+  ) as [Caller, Caller];
+  const isAcrossStates = true;
+  expect(textsOf(agent, TICKETS)).toEqual([["t.status = 'open'"], ["t.status = 'solved'"]]);
+  expect(textsOf(agent, TICKETS, { isAcrossStates })).toEqual([[]]);
+  expect(textsOf(agent, { ...TICKETS, staysWhenEnded: true })).toEqual([[]]);
+  expect(textsOf(agent, TICKETS, { isAcrossStates, states: ['solved'] })).toEqual([["t.status = 'solved'"]]);
+  expect(textsOf(customer, TICKETS, { isAcrossStates })).toHaveLength(2);
+});
+
+test('a child that is as visible as its parent is read by its states, without a look at the parent', () => {
+  const shop = domain({ name: 'shop', roles: ['clerk'] });
+  const box = shop.aggregate('box', {
+    names: { plural: 'boxes' },
+    owner: 'keeper',
+    fields: { keeper: ref(shop.user), name: line(20) },
+    events: { put: { creates: ['name'] } },
+    commands: { put: { emits: 'put' } },
+    rights: { read: { clerk: 'own' }, write: { clerk: true } },
+  });
+  const drawer = shop.aggregate('drawer', {
+    parent: 'box',
+    fields: { box: ref(box), name: line(20), lid: states('open', 'shut') },
+    events: { added: { creates: ['name'] }, shut: { sets: { lid: 'shut' } } },
+    commands: { add: { emits: 'added' }, shut: { emits: 'shut' } },
+    rights: { read: { as: 'box' }, write: { clerk: true } },
+  });
+  const drawers = assemble(shop, [box, drawer]);
+  const clerk = callerIn(policyOf(drawers), { userId: ME, role: 'clerk' });
+  const source = demandSource(sourcesOf(drawers), 'drawer');
+  expect(textsOf(clerk, source, { equal: { box_id: 7 } })).toEqual([
+    ["t.lid = 'open'", 't.box_id = $1::bigint'],
+    ["t.lid = 'shut'", 't.box_id = $1::bigint'],
+  ]);
+  expect(textsOf(clerk, source, { isAcrossStates: true })).toEqual([[]]);
+});

@@ -16,9 +16,11 @@ import type { Parameters } from './statement.ts';
 type ReadablePart = (parameters: Parameters) => readonly string[];
 
 /** The restrictions of the list itself: columns with a fixed value, and the only states asked for. */
-type Narrowed = {
+export type Narrowed = {
   readonly equal?: Readonly<Record<string, number>>;
   readonly states?: readonly string[] | undefined;
+  /** True if no index has the rows of one state apart, so that each part would read those of all states. */
+  readonly isAcrossStates?: boolean;
 };
 
 /**
@@ -29,7 +31,7 @@ type Narrowed = {
 export const readableParts = (
   caller: Caller,
   source: Source,
-  { equal = {}, states }: Narrowed = {},
+  { equal = {}, states, isAcrossStates = false }: Narrowed = {},
 ): readonly ReadablePart[] => {
   const reach = reachOf(caller, source.right);
   if (reach.size === 0) return [];
@@ -38,7 +40,10 @@ export const readableParts = (
     ...Object.entries(equal).map(([column, value]) => `t.${column} = ${parameters.add(value)}::bigint`),
   ];
   const state = stateMemberOf(source);
-  if (!state) return [(parameters) => [...narrowed(parameters), ...readableRows(caller, source, parameters)]];
+  const isUnconditional = reach.has(always) || isReadAsParent(source);
+  const isApart = states !== undefined || !(isAcrossStates || source.staysWhenEnded);
+  if (!state || (isUnconditional && !isApart))
+    return [(parameters) => [...narrowed(parameters), ...readableRows(caller, source, parameters)]];
   return partsOf(caller, source).flatMap(({ state: value, left }) => {
     if (states !== undefined && !states.includes(value)) return [];
     // A literal, because some indexes are partial: of one state only.
@@ -116,7 +121,7 @@ const partsOf = (
   caller: Caller,
   source: Source,
 ): readonly { readonly state: string; readonly left: Expression }[] => {
-  if (caller.kind !== 'system') {
+  if (caller.kind !== 'system' && !isReadAsParent(source)) {
     const right = caller.policy.rights.get(source.right);
     return right === undefined ? [] : partsIn(right, reachOf(caller, source.right));
   }
