@@ -10,7 +10,7 @@ import type { ReceivingBlobs } from '#shared/blobs/set-upload.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import { observePool } from '#shared/database/observe-pool.ts';
-import { openPool } from '#shared/database/pool.ts';
+import { openPool, type Pool } from '#shared/database/pool.ts';
 import type { Log } from '#shared/log.ts';
 import { policyOf } from '#shared/policy.ts';
 import type { ReadPosition } from '#shared/read-model/read-position.ts';
@@ -28,6 +28,7 @@ import { answerGraphqlErrors } from './http/refusal.ts';
 import { graphqlRoutes } from './http/routes.ts';
 import { createPlanner, type Planner } from './planner/planner.ts';
 import { schemaOf } from './schema/schema.ts';
+import { schemaRoute } from './schema/schema-route.ts';
 import { openSubscriptions, type SubscriptionDependencies } from './subscriptions/service.ts';
 
 type GraphqlDependencies = Omit<SubscriptionDependencies, 'execute' | 'planner'> &
@@ -68,21 +69,10 @@ const CONNECTIONS_MAX = 4;
 
 /** One endpoint for everything: a query is one statement, a mutation a command. */
 export const openGraphql = async (dependencies: GraphqlDependencies): Promise<GraphqlService> => {
-  const { databaseUrl, eventLog, searches, replicas, settings, log, before, bodyBytesMax } = dependencies;
+  const { eventLog, searches, replicas, settings, log, before, bodyBytesMax } = dependencies;
   const { limits, introspection, persistedDocuments: mode } = settings;
   await using opening = new AsyncDisposableStack();
-  // A pool of its own, whose sessions are set to use generic plans for every caller.
-  const pool = opening.use(
-    openPool({
-      url: databaseUrl,
-      applicationName: 'annals-graphql',
-      connectionsMax: CONNECTIONS_MAX,
-      connectionsMin: CONNECTIONS_MAX,
-      clock: dependencies.clock,
-      settings: UNCOMPILED,
-    }),
-  );
-  observePool(dependencies.metrics, 'annals-graphql', pool);
+  const pool = opening.use(openOwnPool(dependencies));
   const { domain } = dependencies;
   const schema = schemaOf(domain);
   const resolveDocument = createResolveDocument({ mode, loaded: await openPersistedDocuments(pool) });
@@ -97,11 +87,13 @@ export const openGraphql = async (dependencies: GraphqlDependencies): Promise<Gr
     documents,
     planner: { plan: (read) => planners.read((planner) => planner.plan(read)) },
     execute: executorOf(schema),
+    schemaNow: () => schema,
   };
   const {
     documents: all,
     planner,
     execute,
+    schemaNow,
   } = settings.compose
     ? opening.use(
         await composeWith(own, {
@@ -129,12 +121,27 @@ export const openGraphql = async (dependencies: GraphqlDependencies): Promise<Gr
     log,
     before,
   });
-  // Before the endpoint, which has the same path. Without introspection, an editor is useless.
-  const routes = Router().use(...(introspection ? [graphiqlRoutes(domain)] : []), endpoint.routes);
+  // Before the endpoint, whose media types hold below its path too. Without introspection, an editor is useless.
+  const routes = Router().use(
+    ...(introspection ? [graphiqlRoutes(domain)] : []),
+    schemaRoute({ schemaNow, introspection }),
+    endpoint.routes,
+  );
   const refusals = answerGraphqlErrors(log, costMax);
   const fastPath: FastPath = { ...endpoint.fastPath, failures: [refusals] };
   const resources = opening.move();
   return { routes, refusals, fastPath, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+};
+
+/** A pool of its own, whose sessions are set to use generic plans for every caller. */
+const openOwnPool = ({ databaseUrl: url, clock, metrics }: GraphqlDependencies): Pool => {
+  const pool = openPool({
+    ...{ url, applicationName: 'annals-graphql', clock, settings: UNCOMPILED },
+    connectionsMax: CONNECTIONS_MAX,
+    connectionsMin: CONNECTIONS_MAX,
+  });
+  observePool(metrics, 'annals-graphql', pool);
+  return pool;
 };
 
 /** The resolvers of webhooks are loaded only where they are served. */
@@ -142,7 +149,12 @@ const webhooksOf = async (domain: Domain): Promise<ExecutorOptions['webhooks'] &
   serves(domain, 'webhooks') ? (await import('./resolvers/of-webhooks.ts')).ofWebhooks(domain) : {};
 
 /** How documents become results. */
-type Port = { readonly documents: Documents; readonly planner: Planner; readonly execute: Execute };
+type Port = {
+  readonly documents: Documents;
+  readonly planner: Planner;
+  readonly execute: Execute;
+  schemaNow(): GraphQLSchema;
+};
 
 /**
  * Operations that need no other service take our own path. The composition is loaded only if services are
@@ -159,6 +171,7 @@ const composeWith = async (
     planner: { plan: async (read) => (composition.has(read.document) ? undefined : own.planner.plan(read)) },
     execute: (runnable, facts) =>
       (composition.has(runnable.prepared.document) ? composition : own).execute(runnable, facts),
+    schemaNow: composition.schemaNow,
     [Symbol.asyncDispose]: () => composition[Symbol.asyncDispose](),
   };
 };

@@ -77,6 +77,15 @@ test('without introspection, only a token with read:schema reads the schema', as
     expect(await read('{ _service { sdl } }', by)).toMatchObject({
       errors: [{ extensions: { code: 'introspection_off' } }],
     });
+  const path = '/graphql/schema.graphql';
+  const { status, headers } = await ask('GET', path, { token: gateway.token });
+  expect([status, headers.get('cache-control')]).toEqual([200, 'private, no-cache']);
+  expect(headers.get('vary')).toContain('Authorization');
+  expect(await ask('GET', path, { token })).toMatchObject({
+    status: 403,
+    body: { code: 'insufficient_scope' },
+  });
+  for (const method of ['GET', 'HEAD']) expect((await ask(method, path)).status).toBe(401);
 });
 
 describe('requests', () => {

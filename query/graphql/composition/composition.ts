@@ -35,6 +35,8 @@ export type Composition = AsyncDisposable & {
   /** True if the document asks for fields of other services, or for the schema. */
   has(document: DocumentNode): boolean;
   readonly execute: Execute;
+  /** The merged schema. It changes with those of the services. */
+  schemaNow(): GraphQLSchema;
 };
 
 /** Merges the schemas of other services with ours, and follows their changes. */
@@ -64,6 +66,7 @@ export const openComposition = async (options: CompositionOptions): Promise<Comp
       },
     },
     has: (document) => executors.has(document),
+    schemaNow: () => current.schema,
     execute(runnable, facts) {
       const execute = executors.get(runnable.prepared.document);
       if (execute === undefined) throw new Error('the document uses no composed service');
@@ -77,6 +80,7 @@ export const openComposition = async (options: CompositionOptions): Promise<Comp
 };
 
 type Current = {
+  readonly schema: GraphQLSchema;
   readonly documents: Documents;
   readonly execute: Execute;
   readonly foreign: ForeignSubscriptions;
@@ -92,7 +96,12 @@ const compose = (
   const services = known.map((each) => wrapService({ ...each, log }));
   const merged = mergeSchemas(schema, services);
   const documents = createDocuments({ domain, schema: merged, limits, suggests });
-  return { documents, execute: executorOf(merged), foreign: foreignSubscriptionsOf(services) };
+  return {
+    schema: merged,
+    documents,
+    execute: executorOf(merged),
+    foreign: foreignSubscriptionsOf(services),
+  };
 };
 
 const composeAtStart: typeof compose = (options, members) => {
