@@ -5,7 +5,8 @@ import { test as base } from '../../test/engines/read-model-fixture.ts';
 import { support } from '../../test/toy/support.ts';
 import { demandSource, sourcesOf } from '../rows/sources.ts';
 import { sortOf } from './list.ts';
-import { countRowsOfEach, listRows } from './list-rows.ts';
+import { listRows } from './list-rows.ts';
+import { countRowsOfEach } from './lists-of-each.ts';
 import { selectionOfList } from './selection.ts';
 
 const TICKETS = 5_000;

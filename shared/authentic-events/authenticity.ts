@@ -82,7 +82,10 @@ export class Authenticity {
     await this.#lookAtDecisions(log);
     if (log.statement.epochs.length === 0 && !isReader) await this.#endUpgrade(log);
     await lookAgain(log, this.#opened, (err, event) =>
-      this.#dependencies.log.warn({ err, ...event }, 'It cannot be found out whether the event is right now.'),
+      this.#dependencies.log.warn(
+        { err, ...event },
+        'It cannot be found out whether the event is right now.',
+      ),
     );
   }
 
