@@ -1,6 +1,5 @@
 import { ofAggregates } from '#shared/rest/operations.ts';
 import { whenAsked } from '#shared/when-asked.ts';
-import { eventTypeReads } from './event-types/event-types.ts';
 import type { HistoryOptions } from './history/history.ts';
 import { type KindReads, readsOf } from './reads/reads.ts';
 import type { QueryResources } from './resources.ts';
@@ -30,7 +29,6 @@ export const coreReads = (
   const reads = {
     ...readsWhenAsked(historiesIn(past), histories),
     ...itemReads(kinds, past),
-    ...eventTypeReads(past.domain),
     ...readsWhenAsked(['listUserHistory'], histories),
     ...readsWhenAsked(
       ['listEvents', 'getRecordedEvent', 'traceRecordedEvent'],
@@ -47,6 +45,10 @@ export const coreReads = (
         'getOrder',
       ],
       whenAsked(async () => (await import('./operations/reads.ts')).operationsReads(past)),
+    ),
+    ...readsWhenAsked(
+      ['listEventTypes'],
+      whenAsked(async () => (await import('./event-types/event-types.ts')).eventTypeReads(past.domain)),
     ),
     ...readsWhenAsked(
       ['getErasureOfUser'],

@@ -15,7 +15,6 @@ import { OPERATOR_OPERATIONS } from '#shared/rest/operator.ts';
 import { coreReads, itemReads } from './core-reads.ts';
 import { eventSchemaRoutes } from './event-types/schema-routes.ts';
 import { openApiRoutes } from './openapi/routes.ts';
-import { ownRoutes } from './own-routes.ts';
 import type { OpenedPart, PartResources, QueryPart } from './part.ts';
 import { createKindReads, type KindReads } from './reads/reads.ts';
 import { spreadKindReads } from './replicas/kinds.ts';
@@ -23,7 +22,6 @@ import { openResources, type QueryDependencies, type QueryResources } from './re
 import { createReadJustCreated } from './rest/just-created.ts';
 import { type AnyReads, readRoutes } from './rest/read-routes.ts';
 import { createReadWritten } from './rest/read-written.ts';
-import { followChangedUsers } from './revocations/follow-users.ts';
 
 type QueryService = AsyncDisposable & {
   readonly routes: RequestHandler;
@@ -87,7 +85,10 @@ export const startQueryService = async (
   const folding = { keys, codec: createCodec(dependencies), tables: tablesOf(domain), snapshots };
   const past = { domain, pool, eventLog, clock, ...folding, readPosition, visibleWithinMs };
   const kinds = createKindReads(resources);
-  if (!parts.some(({ revokes }) => revokes)) opening.use(await followChangedUsers(resources));
+  if (!parts.some(({ revokes }) => revokes)) {
+    const { followChangedUsers } = await import('./revocations/follow-users.ts');
+    opening.use(await followChangedUsers(resources));
+  }
   const opened = await openParts(parts, { ...resources, kinds, timeTravel: past }, opening);
   const ofParts: AnyReads = Object.assign({}, ...opened.map((each) => each.reads));
   const readWritten = createReadWritten({
@@ -103,7 +104,8 @@ export const startQueryService = async (
   const routes = inSequence([
     ...opened.flatMap((each) => each.instead ?? []),
     readRoutes(
-      { ...coreReads(spreadKindReads(kinds, resources), past, resources), ...ofParts },
+      // First, because words of their paths could be ids.
+      { ...ofParts, ...coreReads(spreadKindReads(kinds, resources), past, resources) },
       { domain, before, readJustCreated, fastRoutes },
     ),
     openApiRoutes({ ...config, domain }, eventLog),
@@ -115,7 +117,7 @@ export const startQueryService = async (
   return {
     routes,
     refusals,
-    ownRoutes: dependencies.ownRoutes ? [ownRoutes(dependencies.ownRoutes, resources)] : [],
+    ownRoutes: await ownRoutesOf(resources),
     fastPaths: [
       ...opened.flatMap(({ fastPath }) => fastPath ?? []),
       { ...fastRoutes.fastPath, failures: refusals },
@@ -126,6 +128,9 @@ export const startQueryService = async (
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   };
 };
+
+const ownRoutesOf = async (resources: QueryResources): Promise<QueryService['ownRoutes']> =>
+  resources.ownRoutes ? [(await import('./own-routes.ts')).ownRoutes(resources.ownRoutes, resources)] : [];
 
 /** Uploads, and commands of operators: loaded with the first request for one of them. */
 const rareRoutes = ({

@@ -46,7 +46,7 @@ export const listRows = async <Row extends object>(
 export const isDecisive = (source: Source, { named, filter }: Pick<AskedRows, 'named' | 'filter'>): boolean =>
   named !== undefined || filtersIn(source, filter).some(({ by }) => by === 'element' || by === 'words');
 
-type Reading = Omit<Listing, 'pool'> & { readonly parameters: Parameters };
+export type Reading = Omit<Listing, 'pool'> & { readonly parameters: Parameters };
 type Narrowed = {
   readonly under?: Under | undefined;
   readonly belongs?: string | undefined;
@@ -59,7 +59,7 @@ type Narrowed = {
  */
 export const partsOf = (
   { source, selection, caller, parameters }: Reading,
-  { filter, named, sort, stretch }: Pick<AskedRows, 'filter' | 'named' | 'sort'> & Partial<AskedRows>,
+  { filter, named, sort, stretch }: Pick<AskedRows, 'filter'> & Partial<AskedRows>,
   { under, belongs, isSearch = false }: Narrowed,
 ): readonly string[] => {
   const filters = filtersIn(source, filter);
@@ -67,7 +67,7 @@ export const partsOf = (
   const isOfState = ({ column }: Filter): boolean => column === state?.column;
   const wanted = [
     ...filters.filter(isOfState).map(({ value }) => value),
-    ...(sort.state === undefined ? [] : [sort.state]),
+    ...(sort?.state === undefined ? [] : [sort.state]),
   ];
   const states =
     wanted.length === 0
@@ -85,10 +85,10 @@ export const partsOf = (
   if (parts.length === 0) return [];
   const conditions = [
     ...(belongs === undefined ? [] : [`t.${belongs} = p.id`]),
-    ...(stretch === undefined ? [] : withinSql(sort.column, stretch, parameters)),
-    ...(sort.isPartial ? [`t.${sort.column} is not null`] : []),
+    ...(sort === undefined || stretch === undefined ? [] : withinSql(sort.column, stretch, parameters)),
+    ...(sort?.isPartial ? [`t.${sort.column} is not null`] : []),
     // A value that the caller may not read counts as absent.
-    ...[...new Set([sort.guard, ...filters.map(({ guard }) => guard)])].flatMap((guard) =>
+    ...[...new Set([sort?.guard, ...filters.map(({ guard }) => guard)])].flatMap((guard) =>
       guard === undefined ? [] : rowsWith(caller, source, guard, parameters),
     ),
     ...(named === undefined ? [] : [namedLike(source, caller, named, parameters)]),

@@ -29,17 +29,42 @@ export const createPastReads = (now: KindReads, options: PastOptions) => {
   const readItem = createItemReader({ domain, findPosition, openPast });
   const openItem = createItemOpener({ domain, findPosition, openPast });
   const open = async ({ charge }: Reader, at: string) => openPast(await findPosition(at, charge), charge);
-  const listUnder = async (
-    source: Source,
-    reader: Reader,
-    { asked, kind, column }: Under,
-  ): Promise<ListAnswer> => {
+  const openUnder = async (source: Source, reader: Reader, { asked, kind, column }: Under) => {
     const past = await open(reader, asked.at);
     const id = await demandParent({ domain, source, kind, past, reader });
     const listed = await pastListing(past, reader.caller, { source, under: { column, id }, filter: asked });
-    const path = `${pathOf(domain, kind, id)}/${source.kind.path}`;
-    return readPastList({ domain, pool, past, reader }, { kind: source.kind.name, path, asked, ...listed });
+    return { past, path: `${pathOf(domain, kind, id)}/${source.kind.path}`, ...listed };
   };
+  /** A list in the past: where to search for its items, before it is divided into pages. */
+  const opened = {
+    async list(kind: Kind, reader: Reader, asked: Asked & At) {
+      const source = demandSource(sourcesOf(domain), kind);
+      const { parent } = source;
+      demandCreationOrder(asked);
+      if (parent?.target) {
+        await demandNow({ domain, above: parent.target.name, reader }, () =>
+          now.list(kind)(reader, { limit: 1 }),
+        );
+        return openUnder(source, reader, { asked, kind: parent.target.name, column: parent.column });
+      }
+      const past = await open(reader, asked.at);
+      const listed = await pastListing(past, reader.caller, { source, under: undefined, filter: asked });
+      return { past, path: `/${source.kind.path}`, ...listed };
+    },
+    async listOfUser(kind: Kind, reader: Reader, asked: Asked & At) {
+      const source = demandSource(sourcesOf(domain), kind);
+      demandCreationOrder(asked);
+      await demandNow({ domain, above: 'user', reader }, () => now.listOfUser(kind)(reader, { limit: 1 }));
+      return openUnder(source, reader, { asked, kind: 'user', column: source.owner?.column ?? '' });
+    },
+  };
+  const pageOf =
+    (does: keyof typeof opened) =>
+    (kind: Kind) =>
+    async (reader: Reader, asked: Asked & At): Promise<ListAnswer> => {
+      const { past, ...listed } = await opened[does](kind, reader, asked);
+      return readPastList({ domain, pool, past, reader }, { kind, asked, ...listed });
+    };
   return {
     item:
       (kind: Kind, read: (reader: Reader) => Promise<unknown>) =>
@@ -54,33 +79,9 @@ export const createPastReads = (now: KindReads, options: PastOptions) => {
         now: { aggregate: now.item(kind), item: now.items(kind, list).item },
       });
     },
-    list:
-      (kind: Kind) =>
-      async (reader: Reader, asked: Asked & At): Promise<ListAnswer> => {
-        const source = demandSource(sourcesOf(domain), kind);
-        const { parent } = source;
-        demandCreationOrder(asked);
-        if (parent?.target) {
-          await demandNow({ domain, above: parent.target.name, reader }, () =>
-            now.list(kind)(reader, { limit: 1 }),
-          );
-          return listUnder(source, reader, { asked, kind: parent.target.name, column: parent.column });
-        }
-        const past = await open(reader, asked.at);
-        const listed = await pastListing(past, reader.caller, { source, under: undefined, filter: asked });
-        return readPastList(
-          { domain, pool, past, reader },
-          { kind, path: `/${source.kind.path}`, asked, ...listed },
-        );
-      },
-    listOfUser:
-      (kind: Kind) =>
-      async (reader: Reader, asked: Asked & At): Promise<ListAnswer> => {
-        const source = demandSource(sourcesOf(domain), kind);
-        demandCreationOrder(asked);
-        await demandNow({ domain, above: 'user', reader }, () => now.listOfUser(kind)(reader, { limit: 1 }));
-        return listUnder(source, reader, { asked, kind: 'user', column: source.owner?.column ?? '' });
-      },
+    opened,
+    list: pageOf('list'),
+    listOfUser: pageOf('listOfUser'),
   };
 };
 
