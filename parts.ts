@@ -35,6 +35,12 @@ export const graphql = (): Part => ({
   adds: { query: async () => (await import('./query/graphql/part.ts')).part },
 });
 
+/** Aggregates: counts, sums and other measures of what lists contain, by groups. */
+export const aggregates = (): Part => ({
+  name: 'aggregates',
+  adds: { query: async () => (await import('./query/aggregates/part.ts')).part },
+});
+
 /** The authorization server: sign-in, accounts, applications and their tokens. */
 export const accounts = (): Part => ({
   name: 'accounts',
@@ -70,6 +76,7 @@ const EACH = {
   streams,
   proof,
   graphql,
+  aggregates,
   accounts,
   docs,
   console,

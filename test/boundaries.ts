@@ -58,6 +58,7 @@ export const PARTS: Readonly<Record<string, readonly string[]>> = {
   'query/webhooks/': ['query/graphql/'],
   'query/graphql/': ['site/graphql/', 'command-line/'],
   'query/streams/': [],
+  'query/aggregates/': ['query/graphql/'],
   'query/live/': ['query/streams/', 'query/graphql/'],
   'query/sse/': ['query/live/', 'query/streams/', 'query/graphql/', 'site/events/'],
   'query/changes/': ['query/'],

@@ -303,6 +303,7 @@ const ownersLikeOthers = (kinds: readonly Kind[]): readonly string[] => {
 /** The types of GraphQL that a kind has. */
 export const typesOf = ({ name, type, fields, lists }: Kind): readonly string[] => [
   ...['', 'Edge', 'Connection', 'Sort', 'Filter', 'Input', 'Changes'].map((ending) => `${type}${ending}`),
+  ...AGGREGATE_ENDINGS.map((ending) => `${type}Aggregate${ending}`),
   `${capital(name)}Change`,
   ...Object.entries(fields).flatMap(([field, { values, enumName }]) =>
     values === undefined ? [] : [enumName ?? `${type}${capital(field)}`],
@@ -312,6 +313,8 @@ export const typesOf = ({ name, type, fields, lists }: Kind): readonly string[] 
     typesOfItems(itemType({ type }, list), list),
   ),
 ];
+
+const AGGREGATE_ENDINGS = ['', ...'Group GroupBy Having Key Measure Sort Sum Avg Min Max'.split(' ')];
 
 const typesOfItems = (type: string, { key, id, fields }: ListInfo): readonly string[] => [
   ...['', 'Edge', 'Connection', 'Sort', 'Filter', 'Input', 'Changes'].map((ending) => `${type}${ending}`),
@@ -342,7 +345,7 @@ export const FIELDS_OF_THE_KERNEL = new Set(
   ),
 );
 const PARAMETERS_OF_EVENTS = new Set('actor after limit since subject types until'.split(' '));
-export const PARAMETERS = new Set('after at before limit q sort'.split(' '));
+export const PARAMETERS = new Set('after at before groupBy having limit measures q sort'.split(' '));
 
 /** True if the kernel uses this table, path or GraphQL query. */
 export const isOfTheKernel = ({

@@ -151,8 +151,9 @@ export interface Instant<N = never> extends Field<string | N> {
   optional(): Instant<null> & SaidOf<this>;
 }
 /** A part of the key of a view that holds days, weeks or months. */
-export interface Period extends Field<string> {
+export interface Period<N = never> extends Field<string | N> {
   readonly isPeriod: true;
+  optional(): Period<null> & SaidOf<this>;
 }
 export interface Upload<N = never> extends Field<string | N> {
   readonly isUpload: true;

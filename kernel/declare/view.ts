@@ -147,7 +147,7 @@ type ByOf<A extends AnySource, X> =
 type PeriodBy<A extends AnySource, X> =
   X extends Ref<unknown, unknown>
     ? never
-    : X extends Period
+    : X extends Period<unknown>
       ?
           | {
               [K in keyof A['fields'] & string]: A['fields'][K] extends Ref<unknown, unknown>

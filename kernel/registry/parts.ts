@@ -4,7 +4,17 @@ import { StartRefused } from '../base/start-refused.ts';
  * The parts of an installation beside its core. Each has routes, links, scopes and modules of its own, and an
  * installation may serve without it.
  */
-const PART_NAMES = ['webhooks', 'streams', 'proof', 'graphql', 'accounts', 'docs', 'console', 'mcp'] as const;
+const PART_NAMES = [
+  'webhooks',
+  'streams',
+  'proof',
+  'graphql',
+  'aggregates',
+  'accounts',
+  'docs',
+  'console',
+  'mcp',
+] as const;
 export type PartName = (typeof PART_NAMES)[number];
 
 export const isPartName = (name: string): name is PartName =>

@@ -5,6 +5,7 @@ import { editOf } from '../decide/forms.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { exampleId, exampleValue } from '../events/definitions.ts';
 import type { CommandInfo, CommandKind, Domain, Kind, ListInfo } from '../registry/registry.ts';
+import { dimensionsOf } from './aggregates.ts';
 import { nameOfItems } from './operation.ts';
 import { labelOf, shownName } from './schemas.ts';
 
@@ -18,6 +19,7 @@ export const examplesOfKind = (domain: Domain, kind: Kind): Readonly<Record<stri
   const edit = editOf(kind);
   return {
     [Name]: itemExample(domain, kind),
+    [`${Name}Aggregate`]: aggregateExample(domain, kind),
     ...(creation && { [`New${Name}`]: formExample(domain, kind, creation) }),
     ...(edit && {
       [`${Name}Replacement`]: formExample(domain, kind, edit),
@@ -83,6 +85,18 @@ const examplesOfList = (domain: Domain, kind: Kind, list: ListInfo): Readonly<Re
         _links: { self: { href: self } },
       } as JsonObject,
     }),
+  };
+};
+
+const aggregateExample = (domain: Domain, kind: Kind): JsonObject => {
+  const dimension = dimensionsOf(kind).find(({ def }) => def.kind === 'states');
+  const key = dimension && { [dimension.field]: exampleValue(domain, dimension.def) };
+  return {
+    groups: [{ key: { ...key }, count: 3 } as JsonObject],
+    hasMore: false,
+    _links: {
+      self: { href: `/${kind.path}/aggregate${dimension ? `?groupBy=${dimension.name}` : ''}` },
+    },
   };
 };
 

@@ -12,6 +12,7 @@ import { oneOfList } from '../decide/items.ts';
 import { type UploadField, uploadFieldsOf } from '../decide/upload-fields.ts';
 import { serves } from '../registry/parts.ts';
 import type { Domain, Kind } from '../registry/registry.ts';
+import { aggregateOf } from './aggregates.ts';
 import { filtersByFields } from './filters.ts';
 import { listOperations, onePath, parametersOf } from './lists.ts';
 import {
@@ -102,9 +103,14 @@ const readsOf = (domain: Domain, kind: Kind): readonly Named[] => {
     summary: `A proof of ${oneOf(name)}, which a stranger can check`,
     use: { kind, does: 'proof' },
   };
-  return [
+  const lists: readonly Named[] = [
     [`list${Kinds}`, list],
     ...(isOfUsers ? [[`list${Kinds}OfUser`, listOfUser] as const] : []),
+  ];
+  return [
+    ...lists,
+    // Before the item, of whose path theirs could be one.
+    ...(serves(domain, 'aggregates') ? lists.map((each) => aggregateOf(domain, each)) : []),
     [`get${capital(name)}`, item],
     [`list${capital(name)}History`, history],
     ...(serves(domain, 'proof') ? [[`get${capital(name)}Proof`, proof] as const] : []),

@@ -7,6 +7,7 @@ import { PAGE, searchOfUsers, sortBy } from '#kernel/base/rest/lists.ts';
 import { isOfLog, type RestOperation } from '#kernel/base/rest/operation.ts';
 import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { aggregateOf } from '#kernel/rest/aggregates.ts';
 import type { AggregateOperation } from '#kernel/rest/operation.ts';
 import { aggregateOperations } from '#kernel/rest/operations.ts';
 import { itemSchema } from '#kernel/rest/schemas.ts';
@@ -73,15 +74,31 @@ export const operationsOf = oncePer((domain: Domain): Operations => makeOperatio
 
 const makeOperations = (domain: Domain): Operations => {
   const ofKinds = aggregateOperations(domain);
+  const users = userReadsOf(domain);
   const own = {
-    ...userReadsOf(domain),
+    ...users,
     ...kernelOperationsOf(domain),
     ...(serves(domain, 'accounts') && accountOperationsOf(domain)),
     ...eventOperations(catalogueOf(domain), serves(domain, 'streams')),
   };
   // The declaration refuses aggregates and views with the id of another operation.
   const views = Object.fromEntries(viewOperations(domain));
-  return { ...allOf('aggregate', ofKinds), ...allOf('view', views), ...allOf('kernel', own) };
+  return {
+    ...allOf('aggregate', { ...ofKinds, ...aggregateUsers(domain, users.listUsers) }),
+    ...allOf('view', views),
+    ...allOf('kernel', own),
+  };
+};
+
+const aggregateUsers = (
+  domain: Domain,
+  list: RestOperation,
+): Readonly<Record<string, AggregateOperation>> => {
+  const { user } = domain.kinds;
+  if (user === undefined || !serves(domain, 'aggregates')) return {};
+  return Object.fromEntries([
+    aggregateOf(domain, ['listUsers', { ...list, use: { kind: user, does: 'list' } }]),
+  ]);
 };
 
 const allOf = <Of extends string, All extends Readonly<Record<string, RestOperation>>>(of: Of, all: All) =>

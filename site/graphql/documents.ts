@@ -32,6 +32,7 @@ export const documentFor = (call: Call, use: Use | undefined, domain: Domain): s
       return call.operation.method === 'put' || use.command.list !== undefined
         ? undefined
         : mutationFor(call, use, domain);
+    case 'aggregate':
     case 'removeFile':
     case 'putFile':
     case 'listItems':

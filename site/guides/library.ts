@@ -19,6 +19,7 @@ const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] =
       'tour',
       'rest',
       'graphql',
+      'aggregates',
       'changes',
       'browser',
       'webhooks',

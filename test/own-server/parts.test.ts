@@ -41,6 +41,7 @@ const OF: Readonly<Record<PartName, Belongings>> = {
     modules: /^(query|site)\/graphql\/|node_modules\/@?graphql/,
     tables: ['public.persisted_document'],
   },
+  aggregates: { paths: [], scopes: [], modules: /^query\/aggregates\//, tables: [] },
   accounts: {
     paths: ['/sign-up', '/clients', '/account/tokens', '/jwks', '/.well-known/openid-configuration'],
     scopes: ['manage:clients', 'manage:tokens', 'manage:accounts'],
