@@ -18,7 +18,7 @@ import { viewSourcesOf } from '../views/source.ts';
 import type { Execute } from './execute.ts';
 import { federationOf } from './federation/entities.ts';
 import { createCommits } from './resolvers/commits.ts';
-import type { Context, PastRow, Resolver } from './resolvers/context.ts';
+import type { Context, PastRow, Resolver, SelectingResolver } from './resolvers/context.ts';
 import { asksForCursor, readCursor } from './resolvers/cursor.ts';
 import { eventProof } from './resolvers/histories.ts';
 import { itemMutations } from './resolvers/item-mutations.ts';
@@ -35,6 +35,7 @@ import { viewQueries, viewResolversOf } from './resolvers/views.ts';
 import { subscriptionOf } from './subscriptions/resolvers.ts';
 
 type Resolvers = Readonly<Record<string, Readonly<Record<string, Resolver>>>>;
+type Selecting = Readonly<Record<string, Readonly<Record<string, SelectingResolver>>>>;
 
 /** A field without a resolver is the member of that name of its parent’s value. */
 const resolversFor = (domain: Domain, webhooks: Resolvers): Resolvers => {
@@ -73,6 +74,8 @@ export type ExecutorOptions = CommandsOptions &
     readonly proofs?: Context['proofs'];
     /** The resolvers of webhooks, if they are served. */
     readonly webhooks?: Resolvers;
+    /** Those of groups, if they are served. */
+    readonly aggregates?: Selecting;
   };
 
 /**
@@ -91,10 +94,11 @@ export const createExecutor = (options: ExecutorOptions): Execute => {
     proofs,
     eventLog,
     webhooks = {},
+    aggregates = {},
   } = options;
   const folding = { codec: createCodec(options), tables: tablesOf(domain) };
   const resolvers = resolversFor(domain, webhooks);
-  const fieldResolver = fieldResolverOf(resolvers);
+  const fieldResolver = fieldResolverOf(resolvers, aggregates);
   const timeTravelOf = createTimeTravel({ ...options, ...folding });
   const readHistory = createHistory({ ...options, ...folding });
   return async (runnable, facts, event) => {
@@ -149,8 +153,11 @@ export const createExecutor = (options: ExecutorOptions): Execute => {
 };
 
 const fieldResolverOf =
-  (resolvers: Resolvers): GraphQLFieldResolver<unknown, Context> =>
-  (parent, args, context, { parentType, fieldName, path }) => {
+  (resolvers: Resolvers, selecting: Selecting): GraphQLFieldResolver<unknown, Context> =>
+  (parent, args, context, info) => {
+    const { parentType, fieldName, path } = info;
+    const select = selecting[parentType.name]?.[fieldName];
+    if (select) return select(parent as never, args, contextOf(parent, context), info);
     const resolver = resolvers[parentType.name]?.[fieldName];
     // The resolvers of a type accept every value that resolves to it.
     if (resolver && parentType.name === 'Mutation') context.commits.begin(String(path.key));

@@ -1,5 +1,7 @@
+import { serves } from '#kernel/registry/parts.ts';
 import { openLive } from '../live/live.ts';
-import type { QueryPart } from '../part.ts';
+import type { PartResources, QueryPart } from '../part.ts';
+import type { ExecutorOptions } from './executor.ts';
 import { openGraphql } from './service.ts';
 
 /** `/graphql`: queries, mutations and subscriptions, and GraphiQL for browsers. */
@@ -12,7 +14,16 @@ export const part: QueryPart = {
     const proofs = resources.proof?.proofsOf({ ...resources, ...resources.timeTravel });
     return openGraphql({
       ...{ ...resources, ...live, proofs, settings, dataDir },
+      aggregates: await aggregatesOf(resources),
       bodyBytesMax: limits.bodyBytesMax,
     });
   },
+};
+
+/** Loaded only where groups are served. */
+const aggregatesOf = async (resources: PartResources): Promise<ExecutorOptions['aggregates'] & {}> => {
+  if (!serves(resources.domain, 'aggregates')) return {};
+  const { openAggregates } = await import('../aggregates/aggregates.ts');
+  const { ofAggregates } = await import('./resolvers/of-aggregates.ts');
+  return ofAggregates(resources.domain, await resources.once(openAggregates));
 };

@@ -32,7 +32,10 @@ import { schemaRoute } from './schema/schema-route.ts';
 import { openSubscriptions, type SubscriptionDependencies } from './subscriptions/service.ts';
 
 type GraphqlDependencies = Omit<SubscriptionDependencies, 'execute' | 'planner'> &
-  Pick<ExecutorOptions, 'domain' | 'eventLog' | 'keys' | 'snapshots' | 'uploadKey' | 'proof' | 'proofs'> & {
+  Pick<
+    ExecutorOptions,
+    'domain' | 'eventLog' | 'keys' | 'snapshots' | 'uploadKey' | 'proof' | 'proofs' | 'aggregates'
+  > & {
     readonly databaseUrl: string;
     readonly domain: Domain;
     readonly searches: Searches;

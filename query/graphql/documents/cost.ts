@@ -35,19 +35,24 @@ export const COSTS = {
   snapshot: 50,
   /** Counting reads every row. */
   totalCount: 25,
+  /** It reads every row too. */
+  aggregate: 25,
   /** It reads each event, and the tree. The reading of an item is charged as well, as it happens. */
   proof: 50,
 } as const;
 
 /** Fields of the domain may have these names too. */
-const costOfOurs = (
-  type: GraphQLNamedType,
-  { name, description }: GraphQLField<unknown, unknown>,
-): number => {
+const costOfOurs = (type: GraphQLNamedType, field: GraphQLField<unknown, unknown>): number => {
+  const { name, description } = field;
+  if (isAggregate(field)) return COSTS.aggregate;
   if (name === 'totalCount' && type.name.endsWith('Connection')) return COSTS.totalCount;
   const isProof = name === 'proof' && (type.name === 'HistoryEntry' || description === PROOF_OF_ITEM);
   return isProof ? COSTS.proof : 0;
 };
+
+/** Its `limit` is that of its groups, of which most are small. */
+const isAggregate = ({ args }: GraphQLField<unknown, unknown>): boolean =>
+  args.some(({ name }) => name === 'groupBy');
 
 /**
  * The cost of an operation with these variables, which `@skip` and `@include` may depend on too. An object
@@ -149,6 +154,7 @@ const sizeOf = (
   variables: Variables,
 ): number | undefined => {
   if (field.name === '_entities') return lengthOf(node, variables);
+  if (isAggregate(field)) return undefined;
   const names = field.args.map(({ name }) => name).filter((name) => SIZES.includes(name));
   // A list of another service without a size is assumed to have our default.
   if (names.length === 0) return isListType(getNullableType(field.type)) ? LIST_LIMIT_DEFAULT : undefined;

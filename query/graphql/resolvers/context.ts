@@ -1,3 +1,4 @@
+import type { GraphQLResolveInfo } from 'graphql';
 import type { Cursor } from '#kernel/base/cursor.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { ReceivingBlobs } from '#shared/blobs/set-upload.ts';
@@ -56,4 +57,12 @@ export type Resolver = (
   args: Readonly<Record<string, unknown>>,
   context: Context,
   key: string,
+) => unknown;
+
+/** Resolves a field whose selection decides what is read. */
+export type SelectingResolver = (
+  parent: never,
+  args: Readonly<Record<string, unknown>>,
+  context: Context,
+  info: GraphQLResolveInfo,
 ) => unknown;

@@ -75,15 +75,24 @@ const childrenOf = (
   source: Source,
   { kind, column }: Child,
 ): readonly (readonly [string, Resolver])[] => {
-  const isAsked = isReadAsParent(source);
-  const parentOf = async (row: Row, context: Context): Promise<Listed> => {
-    const parentId = isAsked && !(await mayReadUnder(above, source, row, context)) ? NOBODY : row.id;
-    return { type: kind.type, parent: column, parentId };
-  };
+  const parentOf = listedUnder(above, source, { kind, column });
   return [
     [listsOf(kind), listed(parentOf, readPlainList)],
     [`${listsOf(kind)}Connection`, listed(parentOf, readConnection)],
   ];
+};
+
+/** The list of a parent or an owner; of nobody if the caller may list nothing there. */
+export const listedUnder = (
+  above: Source,
+  source: Source,
+  { kind, column }: Pick<Child, 'kind' | 'column'>,
+): ((row: Row, context: Context) => Promise<Listed>) => {
+  const isAsked = isReadAsParent(source);
+  return async (row, context) => {
+    const parentId = isAsked && !(await mayReadUnder(above, source, row, context)) ? NOBODY : row.id;
+    return { type: kind.type, parent: column, parentId };
+  };
 };
 
 /** True if the caller may read the children of this parent, which are as visible as the parent. */

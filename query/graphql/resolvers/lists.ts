@@ -97,7 +97,7 @@ const stretchOf = (
 });
 
 /** An invalid id matches no row. */
-const filterOf = async (
+export const filterOf = async (
   { searches, caller }: Context,
   { filters }: Source,
   given: unknown,

@@ -42,3 +42,25 @@ export const eventName = ({ name }: Kind, event: EventInfo): string => `${name}$
 
 /** The subscription to the rows of a view: `spendingChanged`. */
 export const viewChangedName = ({ name }: Pick<ViewInfo, 'name'>): string => `${name}Changed`;
+
+/** The groups of a list of an aggregate: `postsAggregate`. */
+export const aggregateName = (kind: Kind): string => `${listsOf(kind)}Aggregate`;
+
+/**
+ * The names in enumerations of dimensions and measures: `MONTH_OF_CREATED_AT` for `month(createdAt)`. If a field
+ * has such a name, the later of the two gets an underscore.
+ */
+export const aggregateNames = <Named extends { readonly name: string }>(
+  all: readonly Named[],
+): ReadonlyMap<string, Named> => {
+  const named = new Map<string, Named>();
+  for (const each of all) {
+    let name = each.name
+      .replace(/\((\w+)\)$/, (_, field: string) => `Of${capital(field)}`)
+      .replaceAll(/[A-Z]/g, (letter) => `_${letter}`)
+      .toUpperCase();
+    while (named.has(name)) name += '_';
+    named.set(name, each);
+  }
+  return named;
+};

@@ -74,6 +74,7 @@ const makeRights = (domain: Domain): SchemaRights => {
         type,
         `${type}Connection`,
       ]),
+      `${kind.type}Aggregate`,
       changeType(kind),
     ].map((type) => [type, right]),
   );

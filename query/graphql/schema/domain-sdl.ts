@@ -13,6 +13,7 @@ import { demandSource, rightsToField, sourcesOf } from '../../rows/sources.ts';
 import { viewSourcesOf } from '../../views/source.ts';
 import { mayBeAbsent } from '../rules/absence.ts';
 import { enumName, listsOf, memberName, orderName } from '../rules/names.ts';
+import { aggregateLine, aggregateTypesOf } from './sdl-aggregates.ts';
 import { anyChangeOf, changeOf, subscriptionsOf } from './sdl-changes.ts';
 import { itemLines, itemTypesOf } from './sdl-items.ts';
 import {
@@ -52,6 +53,7 @@ export const domainSdl = (domain: Domain): string => {
       ...inputsOf(source),
       changeOf(source),
       ...source.items.flatMap((items) => itemTypesOf(items)),
+      ...(serves(domain, 'aggregates') ? aggregateTypesOf(source) : []),
     ]),
     ...views.flatMap(viewTypesOf),
     ...(views.length === 0 ? [] : [CHANGE_OF_ROW]),
@@ -60,7 +62,11 @@ export const domainSdl = (domain: Domain): string => {
       `union _Entity = ${all.map(({ kind }) => kind.type).join(' | ')}`,
     ),
     anyChangeOf(sources),
-    block(undefined, 'extend type Query', [...all.flatMap(queriesOf), ...views.flatMap(viewQueriesOf)]),
+    block(undefined, 'extend type Query', [
+      ...all.flatMap(queriesOf),
+      ...views.flatMap(viewQueriesOf),
+      ...(serves(domain, 'aggregates') ? all.flatMap(aggregateQueriesOf) : []),
+    ]),
     block(undefined, 'extend type Mutation', all.flatMap(mutationsOf)),
     ...(serves(domain, 'proof') && serves(domain, 'webhooks')
       ? [block(undefined, 'extend type Webhook', [[PROOF_OF_ITEM, 'proof: String']])]
@@ -144,6 +150,9 @@ const objectsOf = (domain: Domain, sources: Sources, source: Source): readonly s
       momentLine(source, 'updatedAt', 'When it was last changed.'),
       versionLine(source),
       ...source.children.flatMap((child) => childLines(sources, child)),
+      ...(serves(domain, 'aggregates')
+        ? source.children.map(({ kind: child }) => aggregateLine(demandSource(sources, child.name), []))
+        : []),
       ...source.items.flatMap(itemLines),
       ['Cursor of the requested point in time; null for current data.', 'asOf: Cursor'],
       ['Its history, as far as you may read it, the latest first.', `history(${PAGE}): HistoryConnection!`],
@@ -234,6 +243,16 @@ const connectionOf = (source: Source, more: string): string => {
   const filter = hasFilter(source) ? `filter: ${kind.type}Filter, ` : '';
   return `${listsOf(kind)}Connection(${PAGE}, ${filter}${orderArgument(source)}${more}): ${kind.type}Connection!`;
 };
+
+const aggregateQueriesOf = (source: Source): readonly Line[] =>
+  source.parent === undefined
+    ? [
+        aggregateLine(source, [
+          ...(hasFilter(source) ? [`filter: ${source.kind.type}Filter`] : []),
+          'at: String',
+        ]),
+      ]
+    : [];
 
 export const queriesOf = (source: Source): readonly Line[] => {
   const { kind, parent, filters } = source;

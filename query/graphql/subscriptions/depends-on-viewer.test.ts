@@ -71,6 +71,8 @@ it('knows every field that a subscription can reach', () => {
     if (visited.has(type) || !(isObjectType(type) || isInterfaceType(type))) return;
     visited.add(type);
     for (const { name, type: inner } of Object.values(type.getFields())) {
+      // Subscriptions refuse groups, which may differ for every viewer.
+      if (name.endsWith('Aggregate')) continue;
       if (sameFor(POLICY.domain, type.name, name) === undefined) unknown.push(`${type.name}.${name}`);
       visit(getNamedType(inner) as GraphQLNamedType);
     }
