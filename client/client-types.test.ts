@@ -58,6 +58,34 @@ const lists = async (client: typeof never) => {
   client.comments.list();
   client.articles.of(1).comments.list({ sort: '-createdAt' });
   client.users.of(1).articles.list({ status: 'draft' });
+  const { groups, hasMore } = await client.articles.aggregate({
+    groupBy: ['author', 'status', 'month(publishedAt)'],
+    measures: ['count', 'max(publishedAt)'],
+    having: ['count:3..'],
+    sort: ['-count'],
+    status: 'draft',
+  });
+  expectTypeOf(groups).toEqualTypeOf<
+    readonly {
+      readonly key: {
+        readonly author: number | null;
+        readonly status: 'draft' | 'published' | null;
+        readonly publishedAt: string | null;
+      };
+      readonly count: number;
+      readonly max: { readonly publishedAt: string | null };
+    }[]
+  >();
+  expectTypeOf(hasMore).toEqualTypeOf<boolean>();
+  const whole = await client.users.of(1).articles.aggregate();
+  expectTypeOf(whole.groups[0]?.count).toEqualTypeOf<number | undefined>();
+  // @ts-expect-error: texts have no sum.
+  client.articles.aggregate({ measures: ['sum(title)'] });
+  // @ts-expect-error: times are grouped by period.
+  client.articles.aggregate({ groupBy: ['publishedAt'] });
+  // @ts-expect-error: comments are grouped under an article.
+  client.comments.aggregate();
+  client.articles.of(1).comments.aggregate({ groupBy: ['author'] });
   // @ts-expect-error: there is no such list.
   client.articles.of(1).notes;
   // @ts-expect-error: there is no such collection.

@@ -62,6 +62,7 @@ export const collectionOf = (send: Send, under: string, name: string, etagAbove?
     get: async (id: number | string, query: object | undefined, options: Read) =>
       itemIn(await send('GET', at(id), { query, options })),
     list: (query: object | undefined, options: Read) => listingOf(pageBy(path, query, options)),
+    aggregate: grouped(send, path),
     history: (id: number, query: object | undefined, options: Read) =>
       listingOf(pageBy(`${at(id)}/history`, query, options)),
     find: async (key: object, options: Read) =>
@@ -95,6 +96,11 @@ export const collectionOf = (send: Send, under: string, name: string, etagAbove?
     methods,
   );
 };
+
+const grouped =
+  (send: Send, path: string) =>
+  async (query: object | undefined, options: Read): Promise<unknown> =>
+    jsonIn(await send('GET', `${path}/aggregate`, { query, options }));
 
 type FileOptions = { readonly type?: string | undefined; readonly name?: string | undefined };
 

@@ -4,6 +4,7 @@ import type { FileDetails } from '../file-details.ts';
 import type { Followed } from '../follow.ts';
 import type { Listing } from '../pages.ts';
 import type { Problem } from '../problem.ts';
+import type { Aggregator } from './aggregates.ts';
 import type { Actions, Creator, Lister, Reads, Writes } from './collection.ts';
 import type {
   AggregatesOf,
@@ -40,7 +41,10 @@ type Children<C, D> = {
     D
   >;
 };
-type Nested<C, D> = { list(query?: ListQuery<C>, options?: ReadOptions): Listing<Item<C, D>> } & Creator<C>;
+type Nested<C, D> = {
+  list(query?: ListQuery<C>, options?: ReadOptions): Listing<Item<C, D>>;
+} & Aggregator<C> &
+  Creator<C>;
 /** Aggregates that a user owns and that have no parent. */
 type Owned<C> = C extends unknown
   ? [OwnerOf<C>] extends [never]
@@ -55,12 +59,12 @@ type OfUser<C, D> = {
       query?: ListQuery<Extract<C, { readonly kind: K }>>,
       options?: ReadOptions,
     ): Listing<Item<Extract<C, { readonly kind: K }>, D>>;
-  };
+  } & Aggregator<Extract<C, { readonly kind: K }>>;
 };
 
 /** An aggregate: its items, its commands, and the lists and children below an item. */
 type Collection<A, D> = Reads<A, D> &
-  ([ParentOf<A>] extends [never] ? Lister<A, D> & Creator<A> : unknown) &
+  ([ParentOf<A>] extends [never] ? Lister<A, D> & Aggregator<A> & Creator<A> : unknown) &
   Writes<A> &
   Actions<A> & {
     /** The resources below an item. `{ ifMatch }` of a passed item also applies to writes there. */
@@ -73,14 +77,15 @@ type UserForm<U> = Omit<
   >,
   never
 >;
-type Users<U, D> = Reads<U, D> & {
-  list(query?: PageOptions & At & Sort<'createdAt'>, options?: ReadOptions): Listing<Item<U, D>>;
-  create(form: UserForm<U> & { readonly name: string }, options?: WriteOptions): Promise<Written>;
-  edit(target: Target, form: UserForm<U>, options?: WriteOptions): Promise<Written>;
-  /** Deletes a user and erases their personal data. */
-  delete(target: Target, options?: WriteOptions): Promise<void>;
-  of(target: Target): OfUser<Owned<AggregatesOf<D>>, D>;
-};
+type Users<U, D> = Reads<U, D> &
+  Aggregator<U> & {
+    list(query?: PageOptions & At & Sort<'createdAt'>, options?: ReadOptions): Listing<Item<U, D>>;
+    create(form: UserForm<U> & { readonly name: string }, options?: WriteOptions): Promise<Written>;
+    edit(target: Target, form: UserForm<U>, options?: WriteOptions): Promise<Written>;
+    /** Deletes a user and erases their personal data. */
+    delete(target: Target, options?: WriteOptions): Promise<void>;
+    of(target: Target): OfUser<Owned<AggregatesOf<D>>, D>;
+  };
 
 // ── Views ────────────────────────────────────────────────────────────────────────────────
 type ViewKey<K> = { readonly [N in keyof K & string]?: FilterValue<K[N]> };

@@ -88,6 +88,7 @@ type Reserved =
   | 'get'
   | 'list'
   | 'history'
+  | 'aggregate'
   | 'create'
   | 'edit'
   | 'replace'
