@@ -1,5 +1,7 @@
 import { targetOf } from '#kernel/base/names.ts';
+import { serves } from '#kernel/registry/parts.ts';
 import type { Kind, Row } from '#kernel/registry/registry.ts';
+import { dimensionsOf } from '#kernel/rest/aggregates.ts';
 import { parentOf } from '#kernel/rest/operation.ts';
 import type { Checks } from './checks.ts';
 import { type Asking, mayAs, UnknownCondition } from './declared.ts';
@@ -87,10 +89,42 @@ const checkReaders = async (
     const known = new Set(here.map(({ id }) => id));
     const listed = items.map(({ id }) => Number(id)).filter((id) => known.has(id));
     checks.equal(listed.toSorted(), wanted.toSorted(), `${path} for ${actor.key}`);
+    if (serves(stage.domain, 'aggregates')) await checkAggregate({ stage, checks, kind, path }, actor, items);
   } catch (error) {
     if (!(error instanceof UnknownCondition)) throw error;
   }
 };
+
+/** The groups of a list contain what its pages do. */
+const checkAggregate = async (
+  { stage: { read }, checks, kind, path }: Pick<Listing, 'stage' | 'checks' | 'kind' | 'path'>,
+  actor: Actor,
+  items: readonly Row[],
+): Promise<void> => {
+  const dimension = dimensionsOf(kind).find(({ def }) => def.values !== undefined);
+  const by = dimension === undefined ? '' : `?groupBy=${dimension.name}`;
+  const answer = await read(`${path}/aggregate${by}`, actor);
+  const body = answer.body as unknown as { readonly groups?: readonly Row[] };
+  if (answer.status === 400) {
+    const isShown = items.some((item) => dimension !== undefined && dimension.field in item);
+    return checks.equal(isShown, false, `${path}/aggregate${by} is refused to ${actor.key}`);
+  }
+  const counted = Map.groupBy(items, (item) => (dimension && item[dimension.field]) ?? null);
+  const wanted = [...counted].map(([key, of]) => [key, of.length]);
+  const found = (body.groups ?? []).map(({ key, count }) => [
+    (dimension && (key as Row)[dimension.field]) ?? null,
+    count,
+  ]);
+  const isNothing = dimension === undefined && items.length === 0;
+  checks.equal(
+    found.toSorted(inOrder),
+    isNothing ? [[null, 0]] : wanted.toSorted(inOrder),
+    `${path}/aggregate${by} for ${actor.key}`,
+  );
+};
+
+const inOrder = (one: unknown, other: unknown): number =>
+  JSON.stringify(one) < JSON.stringify(other) ? -1 : 1;
 
 /** The list below a parent is hidden with it. */
 const isListSeen = (asking: Asking, kind: Kind, state: Row): boolean => {
