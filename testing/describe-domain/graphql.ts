@@ -3,7 +3,7 @@ import type { Row } from '#kernel/registry/registry.ts';
 import { schemaOf } from '../../query/graphql/schema/schema.ts';
 import { sourcesOf } from '../../query/rows/sources.ts';
 import { graphqlClientOf } from '../graphql/graphql-client.ts';
-import { type Known, randomQuery } from '../graphql/random-query.ts';
+import { GROUPS, type Known, randomQuery } from '../graphql/random-query.ts';
 import type { Checks } from './checks.ts';
 import { executeReference } from './graphql-reference.ts';
 import { type Rows, readRows } from './graphql-rows.ts';
@@ -16,7 +16,7 @@ const RETRIES_MAX = 3;
 const QUERIES_OF_SECOND = 10;
 const queriesOf = ({ key }: Actor): number => (key.endsWith(' 2') ? QUERIES_OF_SECOND : QUERIES);
 /** Cursors are opaque, PostgreSQL searches words, and addresses are signed for each response. */
-const OMITTED = /^(cursor|startCursor|endCursor|after|before|search)$|Address$/;
+const OMITTED = new RegExp(`^(cursor|startCursor|endCursor|after|before|search)$|Address$|${GROUPS.source}`);
 /** A query that its role can never read is refused as a whole, and so is one that is too costly. */
 const REFUSED = new Set(['unauthenticated', 'forbidden', 'insufficient_scope', 'too_costly']);
 

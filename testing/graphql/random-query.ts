@@ -34,6 +34,9 @@ export type Known = {
   readonly omitted?: RegExp;
 };
 
+/** Groups of lists: they have a comparison of their own, with the pages of these lists. */
+export const GROUPS = /Aggregate$/;
+
 const DEPTH_MAX = 5;
 const FIELDS_MAX = 4;
 /** In the whole query; every further field is a leaf. */

@@ -11,7 +11,7 @@ import { randomCaller, randomRows } from '../../../test/graphql/random-rows.ts';
 import { type ReadModelRows, writeRows } from '../../../test/graphql/read-model-rows.ts';
 import { executeReference } from '../../../test/graphql/reference.ts';
 import { comparable } from '../../../test/graphql/resolved.ts';
-import { type Known, randomQuery } from '../../../testing/graphql/random-query.ts';
+import { GROUPS, type Known, randomQuery } from '../../../testing/graphql/random-query.ts';
 import { randomOf } from '../../../testing/random.ts';
 import { SEED } from '../../../testing/seed.ts';
 import { readerOf, refusalOf, rightsOf } from '../rules/rights.ts';
@@ -60,6 +60,7 @@ const knownOf = ({ users, articles, comments }: ReadModelRows): Known => {
     ids: ids.flatMap((id) => (id < 2 ** 31 ? [String(id), id] : [String(id)])),
     cursors: all,
     searches: SEARCHES,
+    omitted: GROUPS,
   };
 };
 

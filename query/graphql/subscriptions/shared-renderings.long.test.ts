@@ -11,7 +11,7 @@ import { schema } from '../../../test/engines/schema.ts';
 import { test as base, operationOf } from '../../../test/graphql/planned.ts';
 import { randomCaller, randomRows } from '../../../test/graphql/random-rows.ts';
 import { type ReadModelRows, writeRows } from '../../../test/graphql/read-model-rows.ts';
-import { randomSubscription } from '../../../testing/graphql/random-query.ts';
+import { GROUPS, randomSubscription } from '../../../testing/graphql/random-query.ts';
 import { type Random, randomOf } from '../../../testing/random.ts';
 import { SEED } from '../../../testing/seed.ts';
 import { type Cohort, strangerLike } from '../../changes/renderings.ts';
@@ -127,6 +127,7 @@ it(`shows each viewer of a cohort what the resolvers would show them alone, for 
           ids,
           cursors: new Map(),
           searches: [],
+          omitted: GROUPS,
         });
         const { document, operation } = operationOf(text);
         const rights = rightsOf({ domain: POLICY.domain, schema }, document, operation);
