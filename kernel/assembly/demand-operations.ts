@@ -20,8 +20,8 @@ const anotherName = ({ type }: Kind): string =>
 
 /** With all parts. A test compares this list with the served operations. */
 export const OPERATIONS_OF_THE_KERNEL: readonly string[] = [
-  'createClient createPersonalToken createWebhook deactivateAccount deleteClient deleteWebhook disableWebhook',
-  'editClient editWebhook enableWebhook endAccess endApplication endSession endSessions endTokenOfUser exportLog',
+  'aggregateUsers createClient createPersonalToken createWebhook deactivateAccount deleteClient deleteWebhook',
+  'disableWebhook editClient editWebhook enableWebhook endAccess endApplication endSession endSessions endTokenOfUser exportLog',
   'getAccount getAuditStatus getClient getDelivery getDeliveryBody getErasureOfUser getEventProof getMe getOperations',
   'getOperationsSamples getOrder getRecordedEvent getReplay getUser getUserProof getWebhook getWebhookProof getWebhookStatistics invite',
   'listAttempts listAuditHeads listAuditKeys listClients listDeliveries listEventTypes listEvents',

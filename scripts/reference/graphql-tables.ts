@@ -27,6 +27,7 @@ const TABLES: Readonly<Record<string, () => string>> = {
       ['a list with `filter: { search }`', `${COSTS.search} more`],
       ['a field with `at`', `${COSTS.snapshot} more, and what reading the log costs`],
       ['`totalCount`', `${COSTS.totalCount}`],
+      ['an [aggregate](aggregates.md)', `${COSTS.aggregate}, and the cost of ${LIST_LIMIT_DEFAULT} groups`],
       ['one unit of the rate limit', `pays for ${COST_PER_UNIT}`],
     ]),
 };

@@ -47,8 +47,8 @@ export const viewChangedName = ({ name }: Pick<ViewInfo, 'name'>): string => `${
 export const aggregateName = (kind: Kind): string => `${listsOf(kind)}Aggregate`;
 
 /**
- * The names in enumerations of dimensions and measures: `MONTH_OF_CREATED_AT` for `month(createdAt)`. If a field
- * has such a name, the later of the two gets an underscore.
+ * The names in enumerations of dimensions and measures: `MONTH_OF_CREATED_AT` for `month(createdAt)`, and
+ * `SUM_OF_TOTAL` for `sum(total)`. If a field has such a name, the later of the two gets an underscore.
  */
 export const aggregateNames = <Named extends { readonly name: string }>(
   all: readonly Named[],

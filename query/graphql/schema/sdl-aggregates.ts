@@ -40,7 +40,7 @@ const argumentTypesOf = ({ kind }: Source): readonly string[] => {
         [`By \`${says}\`: the highest first.`, `${name}_DESC`],
       ]),
     ),
-    block('Only groups of which this measure is in this range.', `input ${type}Having`, [
+    block('Only groups with this measure in this range.', `input ${type}Having`, [
       ['The measure; it need not be selected.', `measure: ${type}Measure!`],
       ['At least this.', 'min: Float'],
       ['At most this.', 'max: Float'],
