@@ -84,6 +84,9 @@ const checkReaders = async (
     const { items, status } = await readPages(stage, actor, `${path}?limit=100`);
     if (status !== 200) {
       checks.equal(wanted, [], `${path} is refused to ${actor.key}`);
+      if (!serves(stage.domain, 'aggregates')) return;
+      const { status: refused } = await stage.read(`${path}/aggregate`, actor);
+      checks.equal(refused, status, `${path}/aggregate for ${actor.key}, as the list`);
       return;
     }
     const known = new Set(here.map(({ id }) => id));

@@ -4,7 +4,7 @@ import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
 import { mutatingCommands, mutationName, uploadMutations } from '#kernel/registry/mutations.ts';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
 import { operationsOf } from '#shared/rest/operations.ts';
-import { listsOf } from '../../query/graphql/rules/names.ts';
+import { aggregateName, listsOf } from '../../query/graphql/rules/names.ts';
 import { schemaOf } from '../../query/graphql/schema/schema.ts';
 import { until } from '../until.ts';
 import { isOfInterest } from './actors-of-interest.ts';
@@ -183,7 +183,7 @@ const checkWholeness = ({ stage: { domain }, checks }: Matrix, rights: readonly 
 
 const declaredFields = ({ kinds }: Domain): readonly string[] =>
   Object.values(kinds).flatMap((kind) => [
-    ...[kind.field, listsOf(kind), `${listsOf(kind)}Connection`],
+    ...[kind.field, listsOf(kind), `${listsOf(kind)}Connection`, aggregateName(kind)],
     ...mutatingCommands(kind).map((command) => mutationName(kind, command)),
     ...uploadFieldsOf(kind).flatMap((field) => Object.values(uploadMutations(kind, field))),
   ]);
