@@ -211,18 +211,25 @@ test.each(DOMAINS)(`%s: groups are those of the list (TEST_SEED=${SEED})`, async
     clock: REAL_TIME,
   } as Parameters<typeof openAggregates>[0]);
   const reads = aggregateReads({ domain, pool, searches, kinds, aggregates, timeTravel: undefined as never });
-  const compared = { groups: 0, refused: 0 };
+  const compared = { groups: 0, units: 0, runs: 0 };
   for (const [id, { use, query }] of ofAggregates(domain)) {
     if (use.does !== 'aggregate' || query === undefined) continue;
     const source = demandSource(sourcesOf(domain), use.kind.name);
     for (let run = 0; run < QUERIES; run += 1) {
       const caller = random.pick(callersOf(domain));
-      const reader: Reader = { caller, id: String(1 + random.below(USERS)), charge: async () => {} };
+      const reader: Reader = {
+        caller,
+        id: String(1 + random.below(USERS)),
+        async charge(units) {
+          compared.units += units;
+        },
+      };
       const sent = queryOf(random, source, query.shape);
       const asked = parametersOf(query, sent);
       const { groupBy, measures, having, sort, limit, ...filters } = asked as AskedGroups & Filters;
       const groups = groupsIn({ groupBy, measures, having, sort, limit });
       const what = `${id} ${JSON.stringify(sent)} by ${JSON.stringify({ ...caller, policy: undefined })}`;
+      compared.runs += 1;
       const items = await itemsOf((page) => kinds[use.of](use.kind.name)(reader, { ...filters, ...page }));
       const answer = await (
         reads[id] as unknown as (reader: Reader, asked: unknown) => Promise<{ item: Answer }>
@@ -235,7 +242,6 @@ test.each(DOMAINS)(`%s: groups are those of the list (TEST_SEED=${SEED})`, async
           ),
         );
         expect([what, isHidden]).toEqual([what, true]);
-        compared.refused += 1;
         continue;
       }
       const { item } = answer as { readonly item: Answer };
@@ -262,6 +268,8 @@ test.each(DOMAINS)(`%s: groups are those of the list (TEST_SEED=${SEED})`, async
     }
   }
   expect(compared.groups).toBeGreaterThan(100);
+  // A list charges nothing beyond the request.
+  expect(compared.units).toBe(4 * compared.runs);
 });
 
 type Page = Readonly<Record<string, string | number>>;

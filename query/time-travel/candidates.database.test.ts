@@ -83,6 +83,11 @@ test('a page that examines many candidates ends early, and the next one resumes 
   const query = `{ user(id: ${writer.id}, at: "${cursor}") { posts { id } } }`;
   const { body } = await backend.ask('/graphql', { by: admin, method: 'POST', body: { query } });
   expect(body).toMatchObject({ errors: [{ extensions: { code: 'too_much_to_look_at' } }] });
+  const groups = await backend.ask(`/users/${writer.id}/articles/aggregate?at=${cursor}`, { by: admin });
+  expect(groups).toMatchObject({ status: 400, body: { errors: [{ parameter: 'at' }] } });
+  const grouping = `{ user(id: ${writer.id}, at: "${cursor}") { postsAggregate { groups { count } } } }`;
+  const grouped = await backend.ask('/graphql', { by: admin, method: 'POST', body: { query: grouping } });
+  expect(grouped.body).toMatchObject({ errors: [{ extensions: { code: 'too_much_to_look_at' } }] });
   const counting = `{ user(id: ${writer.id}, at: "${cursor}") { name postsConnection { totalCount } } }`;
   const counted = await backend.ask('/graphql', { by: admin, method: 'POST', body: { query: counting } });
   const note = { path: ['user', 'postsConnection', 'totalCount'], code: 'too_much_to_look_at' };
