@@ -55,6 +55,33 @@ const WRITTEN = { id: 7, version: 2, cursor: 'aaaaaaaa-1', _links: { self: { hre
 const written = (token = 'aaaaaaaa-1') => json(WRITTEN, { ETag: '"2-"', 'Consistency-Token': token });
 const NOW = { 'Retry-After': '0' };
 
+test('groups are asked for by names, separated by commas', async () => {
+  const found = { groups: [{ key: { status: 'draft' }, count: 3 }], hasMore: false };
+  answers = [json(found), json(found)];
+  const client = clientOf();
+  const { groups } = await client.articles.aggregate({
+    groupBy: ['status', 'month(createdAt)'],
+    measures: ['count', 'max(publishedAt)'],
+    having: ['count:3..'],
+    sort: ['-count'],
+    tag: 'looms',
+  });
+  expect(groups).toEqual(found.groups);
+  await client.articles.of(7).comments.aggregate();
+  const [first, second] = asked.map((each) => new URL(each.url ?? '', url));
+  expect([first?.pathname, Object.fromEntries(first?.searchParams ?? [])]).toEqual([
+    '/articles/aggregate',
+    {
+      groupBy: 'status,month(createdAt)',
+      measures: 'count,max(publishedAt)',
+      having: 'count:3..',
+      sort: '-count',
+      tag: 'looms',
+    },
+  ]);
+  expect(second?.pathname).toBe('/articles/7/comments/aggregate');
+});
+
 test('paths follow from the names of the domain', async () => {
   const client = clientOf({ url: `${url}/behind/` });
   const none: Answer = (response) => void response.writeHead(204).end();

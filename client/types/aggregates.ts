@@ -25,13 +25,13 @@ type Grouped<F> = {
 
 type Named<A> = (keyof DerivedOf<A> & string) | Numbers<FieldsOf<A>>;
 /** `status`, `month(createdAt)`. */
-export type Dimension<A> =
+type Dimension<A> =
   | Exclude<Grouped<FieldsOf<A>>, Times<FieldsOf<A>>>
   | (keyof DerivedOf<A> & string)
   | `${'day' | 'week' | 'month'}(${Times<FieldsOf<A>>})`;
 type NumberMeasure<A> = 'count' | `${'sum' | 'avg' | 'min' | 'max'}(${Named<A>})`;
 /** `count`, `sum(total)`. */
-export type Measure<A> = NumberMeasure<A> | `${'min' | 'max'}(${Times<FieldsOf<A>>})`;
+type Measure<A> = NumberMeasure<A> | `${'min' | 'max'}(${Times<FieldsOf<A>>})`;
 type Signed<Name extends string> = Name | `-${Name}`;
 
 type Query<A, G, M> = Flat<

@@ -100,7 +100,7 @@ const quoted = (all: readonly { readonly name: string }[]): string =>
   all.map(({ name }) => `\`${name}\``).join(', ');
 
 /** The parameters that every aggregate has beside the filters of its list. */
-export const parametersOf = (kind: Kind) => {
+const parametersOf = (kind: Kind) => {
   const [dimensions, measures] = [dimensionsOf(kind), measuresOf(kind)];
   const numbers = measures.filter(isNumber);
   const rangeIn = (text: string): Having | string => {
