@@ -19,7 +19,7 @@ test('an aggregate that takes too long is refused, with advice', async ({ databa
   const asking = {
     source: demandSource(sourcesOf(publishing), 'article'),
     caller: { kind: 'anonymous', policy: POLICY },
-    filters: {},
+    rows: { filter: {} },
     groups: groupsIn({}),
   } as const;
   expect(await readGroups(impatient, asking)).toEqual({

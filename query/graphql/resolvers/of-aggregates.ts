@@ -21,6 +21,7 @@ import type { Aggregates } from '../../aggregates/aggregates.ts';
 import { demandReadable, type Found, type Groups, groupsIn } from '../../aggregates/groups.ts';
 import { readPastGroups, TOO_MUCH } from '../../aggregates/past.ts';
 import { represent } from '../../aggregates/representation.ts';
+import { filtersIn, type RowFilter } from '../../kinds/list-rows.ts';
 import type { Source } from '../../rows/source.ts';
 import { demandSource, sourcesOf } from '../../rows/sources.ts';
 import { pastListing } from '../../time-travel/listed.ts';
@@ -30,7 +31,7 @@ import { aggregateName, aggregateNames, memberName } from '../rules/names.ts';
 import type { Context, SelectingResolver } from './context.ts';
 import { listedUnder } from './kinds.ts';
 import { filterOf } from './lists.ts';
-import { listingsOf, type Row, type RowFilter } from './rows.ts';
+import type { Row } from './rows.ts';
 
 type Resolvers = Readonly<Record<string, Readonly<Record<string, SelectingResolver>>>>;
 type Arguments = Readonly<Record<string, unknown>>;
@@ -84,24 +85,19 @@ const read = async (
   { source, args, info, under }: Asked,
 ) => {
   const { caller, past, isSubscription } = context;
-  const { kind } = source;
   if (isSubscription)
     throw new HttpProblem('invalid_parameter', { detail: 'Subscriptions have no groups: use a query.' });
-  const filter = await filterOf(context, listingsOf(context.domain).of(kind.type), args.filter);
+  const filter = await filterOf(context, source, args.filter);
   const groups = groupsOf(source, args, selectedIn(source, info));
   const found = past
     ? await readThen(context, { source, filter, under, groups })
-    : await aggregates.read({ source, caller, under, groups, filters: inWordsOfRest(filter) });
+    : await aggregates.read({ source, caller, under, groups, rows: { filter } });
   return {
     groups: found.groups.map((group) => withKey(source, represent(groups, group))),
     hasMore: found.hasMore,
     asOf: past?.cursor ?? null,
   };
 };
-
-/** The search has another name in REST. */
-const inWordsOfRest = ({ search, ...others }: RowFilter): RowFilter =>
-  search === undefined ? others : { ...others, q: search };
 
 type Then = Pick<Asked, 'source' | 'under'> & { readonly filter: RowFilter; readonly groups: Groups };
 
@@ -111,7 +107,7 @@ const readThen = async (
 ): Promise<Found> => {
   if (past === undefined) throw new Error('there is no point in time');
   demandReadable(caller, source, groups);
-  if (filter.search !== undefined)
+  if (filtersIn(source, filter).some(({ by }) => by === 'words'))
     throw new HttpProblem('invalid_parameter', { detail: 'With `at`, a list cannot be searched.' });
   const listed = await pastListing(past, caller, { source, under, filter });
   const found = await readPastGroups({
