@@ -4,8 +4,9 @@ import type { Domain, ListInfo, ViewInfo } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type Caller, may } from '#shared/policy.ts';
 import { ofAggregates, ofViews } from '#shared/rest/operations.ts';
+import { whenAsked } from '#shared/when-asked.ts';
 import { createItemFinder, type FindItem } from '../kinds/find.ts';
-import { type ItemReads, itemReadsOf } from '../kinds/items.ts';
+import type { ItemReads } from '../kinds/items.ts';
 import { type Asked, readKindList } from '../kinds/list.ts';
 import { representationOf } from '../kinds/representation.ts';
 import { asParent, type ItemRow, resourceIn } from '../kinds/rows.ts';
@@ -14,7 +15,7 @@ import { isReadAsParent, resourceUnder } from '../rows/rights.ts';
 import { poolFor, type ReadConnections } from '../rows/searches.ts';
 import type { Source } from '../rows/source.ts';
 import { demandItems, demandSource, sourcesOf } from '../rows/sources.ts';
-import { type ViewReads, viewReadsOf } from '../views/reads.ts';
+import type { ViewReads } from '../views/reads.ts';
 import { demandViewSource } from '../views/source.ts';
 
 /** Executes one operation that reads aggregates. */
@@ -85,10 +86,14 @@ export const createKindReads = ({
     },
     items: (kind, list) => {
       const source = demandSource(sources, kind);
-      return itemReadsOf({ domain, pool, source, items: demandItems(source, list), find: find(kind) });
+      const reading = { domain, pool, source, items: demandItems(source, list), find: find(kind) };
+      return bothWhenAsked(async () => (await import('../kinds/items.ts')).itemReadsOf(reading));
     },
     list: (kind) => (reader, asked) => listUnder(demandSource(sources, kind), reader, asked),
-    view: (view) => viewReadsOf({ domain, pool, source: demandViewSource(domain, view) }),
+    view(view) {
+      const reading = { domain, pool, source: demandViewSource(domain, view) };
+      return bothWhenAsked(async () => (await import('../views/reads.ts')).viewReadsOf(reading));
+    },
     listOfUser:
       (kind) =>
       async ({ caller, id }, asked) => {
@@ -98,6 +103,20 @@ export const createKindReads = ({
         const under = { column: source.owner?.column ?? '', id: owner.id };
         return readKindList({ domain, pool: await poolOf(asked), source }, caller, { path, asked, under });
       },
+  };
+};
+
+type Both<Lister, Finder> = {
+  list(reader: Lister, asked: Asked): Promise<ListAnswer>;
+  item(reader: Finder): Promise<ItemAnswer>;
+};
+
+/** Not every domain has lists within aggregates, or views. */
+const bothWhenAsked = <Lister, Finder>(make: () => Promise<Both<Lister, Finder>>): Both<Lister, Finder> => {
+  const made = whenAsked(make);
+  return {
+    list: async (reader, asked) => (await made()).list(reader, asked),
+    item: async (reader) => (await made()).item(reader),
   };
 };
 
