@@ -95,20 +95,25 @@ const typeOfAnswer = ({ operation: { responses } }: Call): string | undefined =>
 
 const collectionCallOf = (call: Call, use: Use): string => {
   const parts = call.operation.path.slice(1).split('/');
+  if (use.does === 'aggregate')
+    return `const { groups, hasMore } = await client.${chainOf(parts.slice(0, -1), call)}.aggregate();`;
   const last = parts.at(-1) ?? '';
   const isId = last.startsWith('{');
   const behind = !isId && isOfItem(use) ? camel(last) : undefined;
   const toItem = behind === undefined ? parts : parts.slice(0, -1);
   const target = isId || behind !== undefined ? toItem.at(-1) : undefined;
   const toCollection = target === undefined ? toItem : toItem.slice(0, -1);
-  const chain = toCollection.map((part) => (part.startsWith('{') ? `of(${idIn(part, call)})` : camel(part)));
   const [method, ...named] = behind === undefined ? [methodOf(call, isId)] : methodBehind(use, behind);
   const file = use.does === 'putFile' ? ['file'] : [];
   const body = call.body === undefined ? [] : [literal(call.body)];
   const values = [...(target === undefined ? [] : [idIn(target, call)]), ...named, ...file, ...body];
   const listed = PAGED.has(use.does) ? '.page()' : '';
-  return `${resultOf(call, use)}await client.${[...chain, method].join('.')}(${values.join(', ')})${listed};`;
+  const chain = chainOf(toCollection, call);
+  return `${resultOf(call, use)}await client.${chain}.${method}(${values.join(', ')})${listed};`;
 };
+
+const chainOf = (parts: readonly string[], call: Call): string =>
+  parts.map((part) => (part.startsWith('{') ? `of(${idIn(part, call)})` : camel(part))).join('.');
 
 const PAGED: ReadonlySet<string> = new Set(['list', 'listOfUser', 'listItems', 'history']);
 
@@ -128,7 +133,7 @@ const methodOf = ({ operation: { method, path } }: Call, isId: boolean): string 
 const TAKEN: ReadonlySet<string> = new Set([
   ...Object.values(METHODS.list),
   ...Object.values(METHODS.item),
-  ...['history', 'find', 'add', 'remove', 'putFile', 'deleteFile', 'command', 'of'],
+  ...['history', 'find', 'aggregate', 'add', 'remove', 'putFile', 'deleteFile', 'command', 'of'],
 ]);
 
 const methodBehind = ({ does }: Use, name: string): readonly [method: string, ...named: string[]] => {
