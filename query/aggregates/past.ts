@@ -18,8 +18,9 @@ type PastList = {
   readonly groups: Groups;
 };
 
+/** Only these are the same now as they were then, so only these narrow the search. */
 export const TOO_MUCH =
-  'Grouping this list at that point in time needs too many reads: narrow it by filters.';
+  'Grouping this list at that point in time needs too many reads: ask for that of one parent or owner; other filters do not help.';
 
 /**
  * The groups of a list in the past, whose items are read from their streams. Undefined if that is too much, as

@@ -38,16 +38,19 @@ export const findPast = async <Found>(search: Search<Found>) => {
   const latest = await latestAt(pool, past.position);
   const found: Found[] = [];
   let lookedAt = 0;
+  let examined: Candidate | undefined;
   let { stretch } = search;
   for (;;) {
     const candidates = await readCandidates(pool, { parts: search.parts, stretch, latest });
     for (let from = 0; from < candidates.length; from += FOLDED_AT_ONCE) {
+      if (examined && (lookedAt >= LOOKED_AT_MAX || past.isExhausted()))
+        return { found, stoppedAt: examined };
       const some = candidates.slice(from, from + FOLDED_AT_ONCE);
       for (const one of await Promise.all(some.map(look)))
         if (one !== undefined && found.length < rowsMax) found.push(one);
       if (found.length === rowsMax) return { found, stoppedAt: undefined };
       lookedAt += some.length;
-      if (lookedAt >= LOOKED_AT_MAX || past.isExhausted()) return { found, stoppedAt: some.at(-1) };
+      examined = some.at(-1);
     }
     const last = candidates.at(-1);
     if (last === undefined || candidates.length < READ_AT_ONCE) return { found, stoppedAt: undefined };
