@@ -83,6 +83,8 @@ const lists = async (client: typeof never) => {
   client.articles.aggregate({ measures: ['sum(title)'] });
   // @ts-expect-error: times are grouped by period.
   client.articles.aggregate({ groupBy: ['publishedAt'] });
+  // @ts-expect-error: files are in no group.
+  client.articles.aggregate({ groupBy: ['cover'] });
   // @ts-expect-error: comments are grouped under an article.
   client.comments.aggregate();
   client.articles.of(1).comments.aggregate({ groupBy: ['author'] });

@@ -99,8 +99,11 @@ export const collectionOf = (send: Send, under: string, name: string, etagAbove?
 
 const grouped =
   (send: Send, path: string) =>
-  async (query: object | undefined, options: Read): Promise<unknown> =>
-    jsonIn(await send('GET', `${path}/aggregate`, { query, options }));
+  async (asked: object = {}, options: Read): Promise<unknown> => {
+    // An empty list is the absence of the parameter.
+    const given = Object.entries(asked).filter(([, value]) => !(Array.isArray(value) && value.length === 0));
+    return jsonIn(await send('GET', `${path}/aggregate`, { query: Object.fromEntries(given), options }));
+  };
 
 type FileOptions = { readonly type?: string | undefined; readonly name?: string | undefined };
 

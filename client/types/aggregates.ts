@@ -1,27 +1,35 @@
 import type { Ref, ValueOf } from '#kernel/declare/fields.ts';
-import type { DerivedOf, FieldsOf, Flat, Plain } from './declared.ts';
+import type { DerivedOf, FieldsOf, Flat, Is, Plain } from './declared.ts';
 import type { ReadOptions } from './options.ts';
 import type { ListQuery, OfOwner } from './queries.ts';
 
 /** The groups of a list; the counterpart is `kernel/rest/aggregates.ts`. */
 
 type Moments = 'createdAt' | 'updatedAt';
+/** Personal data, addresses and files are in no aggregate. */
+type Counted<F> = {
+  [K in Plain<F>]: F[K] extends { readonly isUpload: true }
+    ? never
+    : true extends Is<F[K], 'personal'> | Is<F[K], 'address'>
+      ? never
+      : K;
+}[Plain<F>];
 type Times<F> =
   | {
-      [K in Plain<F>]: F[K] extends { readonly isInstant: true } | { readonly isPeriod: true } ? K : never;
-    }[Plain<F>]
+      [K in Counted<F>]: F[K] extends { readonly isInstant: true } | { readonly isPeriod: true } ? K : never;
+    }[Counted<F>]
   | Moments;
 type Numbers<F> = {
-  [K in Plain<F>]: F[K] extends Ref<unknown, unknown>
+  [K in Counted<F>]: F[K] extends Ref<unknown, unknown>
     ? never
     : NonNullable<ValueOf<F[K]>> extends number
       ? K
       : never;
-}[Plain<F>];
-/** Choices, numbers, flags, references and texts; the server refuses long and personal texts. */
+}[Counted<F>];
+/** Choices, numbers, flags, references and texts; the server refuses long texts. */
 type Grouped<F> = {
-  [K in Plain<F>]: NonNullable<ValueOf<F[K]>> extends string | number | boolean ? K : never;
-}[Plain<F>];
+  [K in Counted<F>]: NonNullable<ValueOf<F[K]>> extends string | number | boolean ? K : never;
+}[Counted<F>];
 
 type Named<A> = (keyof DerivedOf<A> & string) | Numbers<FieldsOf<A>>;
 /** `status`, `month(createdAt)`. */

@@ -115,7 +115,12 @@ export interface Field<out T> {
   personal<const Erased extends string | null = null>(options?: {
     of?: string;
     erased?: Erased;
-  }): this & (Erased extends string ? unknown : Said<{ readonly erasable: true }>);
+  }): this &
+    Said<
+      Erased extends string
+        ? { readonly personal: true }
+        : { readonly personal: true; readonly erasable: true }
+    >;
   /** A sentence for documentation; of a command in the imperative: “Publish an article”. */
   says(text: string): this;
   /** An example value for documentation. */
@@ -204,7 +209,7 @@ export const markdown = (max: number): Field<string> => ofText(values.text(max))
 export const word = (pattern: RegExp, error: string): Field<string> =>
   ofText(z.string().regex(pattern, { error }));
 /** An e-mail address. @internal */
-export const email = (): Field<string> =>
+export const email = (): Field<string> & Said<{ readonly address: true }> =>
   field({ ...plain('text', ['text', 'String'], values.email), isAddress: true });
 /** A day without a time, as `2026-01-31`. */
 export const date = (): Period => field(plain('date', ['date', 'Date'], values.day));
