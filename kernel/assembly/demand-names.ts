@@ -107,6 +107,7 @@ const wrongInWords = (kind: Kind): readonly string[] => [
     'the filter',
     filtersOf(kind),
     taken(PARAMETERS, 'a parameter of every list'),
+    taken(PARAMETERS_OF_AGGREGATES, 'a parameter of the groups of every list'),
     twice('belongs to two fields'),
   ),
 ];
@@ -345,7 +346,8 @@ export const FIELDS_OF_THE_KERNEL = new Set(
   ),
 );
 const PARAMETERS_OF_EVENTS = new Set('actor after limit since subject types until'.split(' '));
-export const PARAMETERS = new Set('after at before groupBy having limit measures q sort'.split(' '));
+export const PARAMETERS = new Set('after at before limit q sort'.split(' '));
+const PARAMETERS_OF_AGGREGATES = new Set('groupBy having measures'.split(' '));
 
 /** True if the kernel uses this table, path or GraphQL query. */
 export const isOfTheKernel = ({

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { capital, oneOf, spaced } from '../base/names.ts';
 import { oncePer } from '../base/once-per.ts';
 import type { Period } from '../base/period.ts';
+import { atOfGroups } from '../base/rest/at.ts';
 import { Links } from '../base/rest/fields.ts';
 import { type FieldDef, instant } from '../declare/fields.ts';
 import type { Domain, Kind } from '../registry/registry.ts';
@@ -67,7 +68,8 @@ export type Order = { readonly by: Dimension | Measure; readonly descending: boo
 
 export const GROUPS_MAX = 1_000;
 export const GROUPS_DEFAULT = 100;
-const ENTRIES_MAX = 10;
+export const ENTRIES_MAX = 10;
+export const TOO_MANY = `Must have at most ${ENTRIES_MAX} entries.`;
 /** `3..`, `..5` or `3..5`. */
 const RANGE = /^([^:]+):(-?\d{1,15}(?:\.\d{1,6})?)?\.\.(-?\d{1,15}(?:\.\d{1,6})?)?$/;
 export const isNumber = (measure: Measure): boolean =>
@@ -84,7 +86,7 @@ const listed = <Entry extends object>(
       const found = text.split(',').map(read);
       const refused =
         found.find((entry) => typeof entry === 'string') ??
-        (found.length > ENTRIES_MAX ? `Must have at most ${ENTRIES_MAX} entries.` : undefined);
+        (found.length > ENTRIES_MAX ? TOO_MANY : undefined);
       if (typeof refused !== 'string') return found as readonly Entry[];
       context.addIssue({ code: 'custom', message: refused });
       return z.NEVER;
@@ -112,7 +114,8 @@ const parametersOf = (kind: Kind) => {
   };
   const orderIn = (text: string): Order | string => {
     const by = findIn(
-      [...dimensions, ...measures],
+      // First the measures: a field may have the name of one.
+      [...measures, ...dimensions],
       'one of these, with or without a minus',
     )(text.replace(/^-/, ''));
     return typeof by === 'string' ? by : { by, descending: text.startsWith('-') };
@@ -200,7 +203,7 @@ export const aggregateOf = (domain: Domain, [id, list]: Named): Named => {
     ...list,
     path: `${list.path}/aggregate`,
     summary: `The number of ${words}${above} that you may read, with sums and other measures, by groups`,
-    query: z.strictObject({ ...parametersOf(kind), ...filters }),
+    query: z.strictObject({ ...parametersOf(kind), ...filters, ...('at' in filters && { at: atOfGroups }) }),
     answer: { status: 200, description: 'The groups.', kind: 'item', schema: aggregateSchema(kind) },
     use: { kind, does: 'aggregate', of: does === 'listOfUser' ? 'listOfUser' : 'list' },
   };

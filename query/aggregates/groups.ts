@@ -2,10 +2,12 @@ import type { Operation } from '#kernel/base/operation.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import {
   type Dimension,
+  ENTRIES_MAX,
   GROUPS_DEFAULT,
   type Having,
   type Measure,
   type Order,
+  TOO_MANY,
 } from '#kernel/rest/aggregates.ts';
 import { type Caller, reachOf } from '#shared/policy.ts';
 import type { Source } from '../rows/source.ts';
@@ -55,14 +57,16 @@ export const groupsIn = ({
     'measures',
     measures.map(({ name }) => name),
   );
+  // A field may have the name of a measure.
   demandOnce(
     'sort',
-    sort.map(({ by }) => by.name),
+    sort.map(({ by }) => (isDimension(by) ? `groupBy ${by.name}` : by.name)),
   );
-  const dimensions = new Set(groupBy.map(({ name }) => name));
-  const missing = sort.find(({ by }) => isDimension(by) && !dimensions.has(by.name));
+  for (const [parameter, entries] of Object.entries({ groupBy, measures, having, sort }))
+    if (entries.length > ENTRIES_MAX) throw refused(parameter, TOO_MANY);
+  const missing = sort.find(({ by }) => isDimension(by) && !groupBy.includes(by));
   if (missing) throw refused('sort', `${missing.by.name} is neither a measure nor in groupBy.`);
-  const others = groupBy.filter((each) => sort.every(({ by }) => by.name !== each.name));
+  const others = groupBy.filter((each) => sort.every(({ by }) => by !== each));
   const all = [
     // A group has at least a number.
     ...(measures.length === 0 && groupBy.length === 0 ? [COUNT] : measures),

@@ -120,6 +120,23 @@ test('GraphQL returns the same groups', async ({
   });
 });
 
+test('GraphQL answers groups of which no measure is selected', async ({ admin, graphql }) => {
+  const { data, errors } = await graphql('{ postsAggregate { groups { max { __typename } } } }', admin);
+  expect(errors).toBeUndefined();
+  expect(data?.postsAggregate?.groups).toEqual([{ max: { __typename: 'PostAggregateMax' } }]);
+  const query =
+    'query ($x: Boolean = false) { postsAggregate { groups { max { publishedAt @include(if: $x) } } } }';
+  expect((await graphql(query, admin)).data?.postsAggregate?.groups).toEqual([{ max: {} }]);
+});
+
+test('below an owner, GraphQL filters as the list does', async ({ author, admin, graphql }) => {
+  const of = async (filter: string) => {
+    const query = `{ user(id: ${author.id}) { postsAggregate(filter: { status: ${filter} }) { groups { count } } } }`;
+    return (await graphql(query, admin)).data?.user;
+  };
+  expect(await of('DRAFT')).toEqual({ postsAggregate: { groups: [{ count: 1 }] } });
+});
+
 test('a former state is grouped as it was', async ({
   admin,
   author,

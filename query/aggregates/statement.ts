@@ -143,16 +143,15 @@ const orderSql = (groups: Groups, order: Order): string => {
 export const STATEMENT_TIMEOUT_MS = 5_000;
 const TIMED_OUT = '57014';
 
-/** The same statement would take as long again. */
+/** The same statement would take as long again, so nothing invites the client to repeat it. */
 const runInTime = async <Result>(run: () => Promise<Result>): Promise<Result> => {
   try {
     return await run();
   } catch (error) {
     const cause = error instanceof Error && (error.cause as { readonly code?: unknown } | undefined);
     if (!cause || cause.code !== TIMED_OUT) throw error;
-    throw new HttpProblem('unavailable', {
-      detail: `This takes longer than ${STATEMENT_TIMEOUT_MS / 1_000} seconds: narrow it by filters.`,
-      headers: { 'Retry-After': String(STATEMENT_TIMEOUT_MS / 1_000) },
+    throw new HttpProblem('invalid_parameter', {
+      detail: `This takes longer than ${STATEMENT_TIMEOUT_MS / 1_000} seconds: narrow it by filters, or declare a view.`,
       cause: error,
     });
   }

@@ -35,4 +35,11 @@ export const atOfList = moment.optional().meta({
   examples: ['2026-11-21T10:15:00Z', EXAMPLE_CURSOR],
 });
 
+/** Of the groups of a list, whose order is their own. */
+export const atOfGroups = moment.optional().meta({
+  description:
+    'Time travel: the groups at a time (RFC 3339) or at a cursor. Without a search, and of at most 400 items.',
+  examples: ['2026-11-21T10:15:00Z', EXAMPLE_CURSOR],
+});
+
 export const ItemAt = z.strictObject({ at });

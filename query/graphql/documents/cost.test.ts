@@ -49,6 +49,8 @@ test.each<[string, number]>([
   ['{ posts(limit: 3, filter: { search: "x" }) { id } }', 200 + 3],
   ['{ posts(limit: 3, filter: { search: null, tag: "x" }) { id } }', 3],
   ['{ users(limit: 2) { posts(limit: 1, filter: { search: "x" }) { id } } }', 2 * (1 + 200 + 1)],
+  ['{ postsAggregate { groups { count } } }', 250 + 1 + 100],
+  ['{ postsAggregate(limit: 3) { groups { key { status } } hasMore } }', 250 + 1 + 3 * (1 + 1)],
   ['{ users @skip(if: true) { id } }', 0],
   ['{ users @include(if: false) { id } me { id } }', 1],
   ['{ __schema { types { name fields { name } } } }', 0],

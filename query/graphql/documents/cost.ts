@@ -18,8 +18,10 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
+import { GROUPS_DEFAULT, GROUPS_MAX } from '#kernel/rest/aggregates.ts';
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, refusedSize } from '../rules/list-limits.ts';
 import { PROOF_OF_ITEM } from '../schema/domain-sdl.ts';
+import { GROUP_BY } from '../schema/sdl-aggregates.ts';
 import { fragmentsOf } from './measure.ts';
 
 type Variables = Readonly<Record<string, unknown>>;
@@ -35,8 +37,8 @@ export const COSTS = {
   snapshot: 50,
   /** Counting reads every row. */
   totalCount: 25,
-  /** It reads every row too. */
-  aggregate: 25,
+  /** It reads every row too; the cost of a REST request for groups. */
+  aggregate: 250,
   /** It reads each event, and the tree. The reading of an item is charged as well, as it happens. */
   proof: 50,
 } as const;
@@ -50,9 +52,14 @@ const costOfOurs = (type: GraphQLNamedType, field: GraphQLField<unknown, unknown
   return isProof ? COSTS.proof : 0;
 };
 
-/** Its `limit` is that of its groups, of which most are small. */
-const isAggregate = ({ args }: GraphQLField<unknown, unknown>): boolean =>
-  args.some(({ name }) => name === 'groupBy');
+/** A field of another service may have an argument `groupBy` too. */
+const isAggregate = ({ type, args }: GraphQLField<unknown, unknown>): boolean =>
+  args.some((each) => {
+    const { name, description } = getNamedType(each.type);
+    return (
+      each.name === 'groupBy' && name === `${getNamedType(type).name}GroupBy` && description === GROUP_BY
+    );
+  });
 
 /**
  * The cost of an operation with these variables, which `@skip` and `@include` may depend on too. An object
@@ -114,8 +121,11 @@ const createCost = (schema: GraphQLSchema, document: DocumentNode, variables: Va
           (isAsOf(node, variables) ? COSTS.snapshot : 0);
     if (!isCompositeType(named) || !node.selectionSet) return own;
     const asked = sizeOf(field, node, variables);
-    const isPartOfConnection = field.name === 'edges' || field.name === 'nodes';
-    const isConnection = named.name.endsWith('Connection');
+    const isPartOfConnection =
+      field.name === 'edges' ||
+      field.name === 'nodes' ||
+      (field.name === 'groups' && named.name === `${type.name}Group`);
+    const isConnection = named.name.endsWith('Connection') || isAggregate(field);
     const times = isConnection ? 1 : isPartOfConnection ? size : (asked ?? 1);
     return (
       own +
@@ -154,7 +164,7 @@ const sizeOf = (
   variables: Variables,
 ): number | undefined => {
   if (field.name === '_entities') return lengthOf(node, variables);
-  if (isAggregate(field)) return undefined;
+  if (isAggregate(field)) return groupsIn(node, variables);
   const names = field.args.map(({ name }) => name).filter((name) => SIZES.includes(name));
   // A list of another service without a size is assumed to have our default.
   if (names.length === 0) return isListType(getNullableType(field.type)) ? LIST_LIMIT_DEFAULT : undefined;
@@ -164,6 +174,13 @@ const sizeOf = (
   const sizes = asked.filter((size) => size !== undefined);
   for (const size of sizes) if (size < 0 || size > LIST_LIMIT_MAX) throw outOfRange(node, size);
   return sizes.length > 0 ? Math.max(...sizes) : LIST_LIMIT_DEFAULT;
+};
+
+/** As many groups as are asked for; a number out of range is refused later. */
+const groupsIn = ({ arguments: given = [] }: FieldNode, variables: Variables): number => {
+  const limit = given.find(({ name }) => name.value === 'limit');
+  const asked = (limit && countOf(limit, variables)) ?? GROUPS_DEFAULT;
+  return Math.min(Math.max(asked, 0), GROUPS_MAX);
 };
 
 const outOfRange = (node: FieldNode, size: number): GraphQLError =>

@@ -89,14 +89,34 @@ const read = async (
     throw new HttpProblem('invalid_parameter', { detail: 'Subscriptions have no groups: use a query.' });
   const filter = await filterOf(context, source, args.filter);
   const groups = groupsOf(source, args, selectedIn(source, info));
-  const found = past
-    ? await readThen(context, { source, filter, under, groups })
-    : await aggregates.read({ source, caller, under, groups, rows: { filter } });
+  const found = await oneByOne(context, () =>
+    past
+      ? readThen(context, { source, filter, under, groups })
+      : aggregates.read({ source, caller, under, groups, rows: { filter } }),
+  );
   return {
     groups: found.groups.map((group) => withKey(source, represent(groups, group))),
     hasMore: found.hasMore,
     asOf: past?.cursor ?? null,
   };
+};
+
+const latest = new WeakMap<Context['facts'], Promise<unknown>>();
+
+/**
+ * The aggregates of one operation, one after another: there are few connections for them, and others wait too.
+ * Those that have not begun when the client leaves never begin.
+ */
+const oneByOne = <Result>({ facts }: Context, run: () => Promise<Result>): Promise<Result> => {
+  const running = (latest.get(facts) ?? Promise.resolve()).then(() => {
+    if (facts.signal.aborted) throw new HttpProblem('unavailable', { detail: 'The client has left.' });
+    return run();
+  });
+  latest.set(
+    facts,
+    running.catch(() => undefined),
+  );
+  return running;
 };
 
 type Then = Pick<Asked, 'source' | 'under'> & { readonly filter: RowFilter; readonly groups: Groups };
@@ -127,31 +147,28 @@ const groupsOf = ({ kind }: Source, args: Arguments, measures: readonly Measure[
       extensions: { code: 'limit_out_of_range', max: GROUPS_MAX },
     });
   const named = (given: unknown): readonly string[] => (given ?? []) as readonly string[];
-  const [byDimension, byMeasure, byOrder] = [dimensions, all, [...dimensions, ...all]].map(aggregateNames);
+  const byOrder = aggregateNames<Order['by']>([...dimensions, ...all]);
+  const [byDimension, byMeasure] = [aggregateNames(dimensions), aggregateNames(all)];
   return groupsIn({
-    groupBy: named(args.groupBy).map((name) => demand(dimensions, byDimension?.get(name)?.name)),
+    groupBy: named(args.groupBy).map((name) => demand(byDimension, name)),
     measures,
     having: ((args.having ?? []) as readonly Arguments[]).map(
       ({ measure, min, max }): Having => ({
-        measure: demand(all, byMeasure?.get(String(measure))?.name),
+        measure: demand(byMeasure, String(measure)),
         ...(isGiven(min) && { min: Number(min) }),
         ...(isGiven(max) && { max: Number(max) }),
       }),
     ),
     sort: named(args.sort).map((text): Order => {
       const [, name = '', direction] = /^(\w+)_(ASC|DESC)$/.exec(text) ?? [];
-      const by = demand<Order['by']>([...dimensions, ...all], byOrder?.get(name)?.name);
-      return { by, descending: direction === 'DESC' };
+      return { by: demand(byOrder, name), descending: direction === 'DESC' };
     }),
     limit: isGiven(args.limit) ? limit : undefined,
   });
 };
 
-const demand = <Named extends { readonly name: string }>(
-  all: readonly Named[],
-  name: string | undefined,
-): Named => {
-  const found = all.find((each) => each.name === name);
+const demand = <Named>(all: ReadonlyMap<string, Named>, name: string): Named => {
+  const found = all.get(name);
   if (found === undefined) throw new RangeError('The schema has another dimension or measure');
   return found;
 };
@@ -198,6 +215,8 @@ const within = (
 
 /** The key by names of GraphQL; an id is a text. */
 const withKey = ({ members }: Source, { key, ...measured }: ReturnType<typeof represent>) => ({
+  // Also where nothing of it is selected.
+  ...{ sum: {}, avg: {}, min: {}, max: {} },
   ...measured,
   key: Object.fromEntries(
     Object.entries(key).map(([field, value]) => {

@@ -48,13 +48,14 @@ export const aggregateName = (kind: Kind): string => `${listsOf(kind)}Aggregate`
 
 /**
  * The names in enumerations of dimensions and measures: `MONTH_OF_CREATED_AT` for `month(createdAt)`, and
- * `SUM_OF_TOTAL` for `sum(total)`. If a field has such a name, the later of the two gets an underscore.
+ * `SUM_OF_TOTAL` for `sum(total)`. A field with such a name gets an underscore, so that no field changes the
+ * meaning of a name.
  */
 export const aggregateNames = <Named extends { readonly name: string }>(
   all: readonly Named[],
 ): ReadonlyMap<string, Named> => {
   const named = new Map<string, Named>();
-  for (const each of all) {
+  for (const each of all.toSorted((one, other) => Number(isField(one)) - Number(isField(other)))) {
     let name = each.name
       .replace(/\((\w+)\)$/, (_, field: string) => `Of${capital(field)}`)
       .replaceAll(/[A-Z]/g, (letter) => `_${letter}`)
@@ -64,3 +65,6 @@ export const aggregateNames = <Named extends { readonly name: string }>(
   }
   return named;
 };
+
+/** Not a measure, and not the period of a time. */
+const isField = (each: { readonly name: string }): boolean => !('of' in each || each.name.endsWith(')'));

@@ -151,7 +151,10 @@ const objectsOf = (domain: Domain, sources: Sources, source: Source): readonly s
       versionLine(source),
       ...source.children.flatMap((child) => childLines(sources, child)),
       ...(serves(domain, 'aggregates')
-        ? source.children.map(({ kind: child }) => aggregateLine(demandSource(sources, child.name), []))
+        ? source.children.map(({ kind: child }) => {
+            const listed = demandSource(sources, child.name);
+            return aggregateLine(listed, filterOf(listed));
+          })
         : []),
       ...source.items.flatMap(itemLines),
       ['Cursor of the requested point in time; null for current data.', 'asOf: Cursor'],
@@ -244,15 +247,11 @@ const connectionOf = (source: Source, more: string): string => {
   return `${listsOf(kind)}Connection(${PAGE}, ${filter}${orderArgument(source)}${more}): ${kind.type}Connection!`;
 };
 
+const filterOf = (source: Source): readonly string[] =>
+  hasFilter(source) ? [`filter: ${source.kind.type}Filter`] : [];
+
 const aggregateQueriesOf = (source: Source): readonly Line[] =>
-  source.parent === undefined
-    ? [
-        aggregateLine(source, [
-          ...(hasFilter(source) ? [`filter: ${source.kind.type}Filter`] : []),
-          'at: String',
-        ]),
-      ]
-    : [];
+  source.parent === undefined ? [aggregateLine(source, [...filterOf(source), 'at: String'])] : [];
 
 export const queriesOf = (source: Source): readonly Line[] => {
   const { kind, parent, filters } = source;

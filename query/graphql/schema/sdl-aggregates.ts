@@ -11,6 +11,9 @@ import type { Source } from '../../rows/source.ts';
 import { aggregateName, aggregateNames, listsOf, memberName } from '../rules/names.ts';
 import { block, type Line, valueType } from './sdl-lines.ts';
 
+/** The description by which the cost of an operation knows our groups. */
+export const GROUP_BY = 'The parts that the items of a group can have in common.';
+
 /** The groups of a kind, in SDL. */
 export const aggregateTypesOf = (source: Source): readonly string[] => [
   ...argumentTypesOf(source),
@@ -23,7 +26,7 @@ const argumentTypesOf = ({ kind }: Source): readonly string[] => {
   const numbers = [...aggregateNames(measures.filter(isNumber))];
   return [
     block(
-      `The parts that ${listsOf(kind)} of a group can have in common.`,
+      GROUP_BY,
       `enum ${type}GroupBy`,
       [...aggregateNames(dimensions)].map(([name, { name: says }]): Line => [`By \`${says}\`.`, name]),
     ),
