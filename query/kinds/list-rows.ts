@@ -80,7 +80,7 @@ export const partsOf = (
   const equal = { ...Object.fromEntries(ids), ...(under && { [under.column]: under.id }) };
   // Only the order of creation has an index that begins with the state. A count by words or by an element looks
   // all of them up.
-  const isAcrossStates = isSearch || sort.column !== 'created_at';
+  const isAcrossStates = isSearch || sort?.column !== 'created_at';
   const parts = readableParts(caller, source, { states, equal, isAcrossStates });
   if (parts.length === 0) return [];
   const conditions = [
