@@ -1,6 +1,6 @@
 import { isUndefinedTable } from '#shared/database/failures.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
-import { type Batch, Decided, isContentOf } from './decided.ts';
+import { type Batch, carriedIn, Decided, isContentOf } from './decided.ts';
 
 /** Before a statement names them. */
 export const writeDigests = async (
@@ -14,6 +14,17 @@ export const writeDigests = async (
   );
 };
 
+/** The events of decisions that a former release has written into its statement, which then loses them. */
+export const writeCarried = async (
+  pool: Pick<Pool | Connection, 'query'>,
+  batches: readonly Batch[],
+): Promise<void> => {
+  for (const batch of batches) {
+    const digests = carriedIn(batch);
+    if (digests !== undefined) await writeDigests(pool, batch, digests);
+  }
+};
+
 /** Reads the events of those decisions that are not known yet; some may be missing. */
 export const readDecided = async (
   pool: Pick<Pool, 'query'>,
@@ -23,7 +34,7 @@ export const readDecided = async (
   const contents = new Map<string, Buffer>();
   const unknown: Batch[] = [];
   for (const batch of batches) {
-    const digests = known.contentOf(batch);
+    const digests = known.contentOf(batch) ?? carriedIn(batch);
     if (digests === undefined) unknown.push(batch);
     else contents.set(batch.sha256, digests);
   }

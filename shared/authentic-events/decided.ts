@@ -28,6 +28,22 @@ export const batchOf = (digests: Buffer, { n, is }: Pick<Batch, 'n' | 'is'>): Ba
 export const isContentOf = (digests: Buffer, { count, sha256 }: Batch): boolean =>
   digests.length === count * DIGEST_BYTES && hash('sha256', digests) === sha256;
 
+/** The decisions of a statement in the form of a former release, which had the digests in itself. */
+export const batchesOfFormer = (former: readonly Former[], n: number): readonly Batch[] =>
+  [...Map.groupBy(former, ({ is }) => is)].map(([is, named]) => {
+    const digests = sortedDigests(named.map(({ digest }) => digest));
+    const batch = batchOf(digests, { n, is });
+    carried.set(batch, digests);
+    return batch;
+  });
+
+export type Former = { readonly digest: string; readonly is: Decision };
+
+const carried = new WeakMap<Batch, Buffer>();
+
+/** The content of such a batch. */
+export const carriedIn = (batch: Batch): Buffer | undefined => carried.get(batch);
+
 /** All of two statements. The first one about an event counts: that of the highest number, or else a rejection. */
 export const unitedBatches = (one: readonly Batch[], other: readonly Batch[]): readonly Batch[] => {
   const all = new Map([...one, ...other].map((batch) => [nameOf(batch), batch]));

@@ -1,4 +1,5 @@
 import type { Connection, Pool } from '#shared/database/pool.ts';
+import { writeCarried } from './decided-rows.ts';
 import { type Authenticating, combined, isSame, type Statement } from './statement.ts';
 import { readFileIn, writeFileIn } from './statement-file.ts';
 import { readRow, writeRow } from './statement-row.ts';
@@ -34,6 +35,7 @@ export const keepStatement = async (
   authenticating: Authenticating,
 ): Promise<Statement> => {
   const { pool, auditDir } = keeping;
+  await writeCarried(pool, written.decided);
   let kept = written;
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
     kept = await writeRow(pool, kept, authenticating);

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { LogIdentity, Position } from '#kernel/base/brands.ts';
 import { position } from '#kernel/base/events/fields.ts';
 import { timestamp } from '#kernel/base/values.ts';
-import { type Batch, DECISIONS, unitedBatches } from './decided.ts';
+import { type Batch, batchesOfFormer, DECISIONS, type Former, unitedBatches } from './decided.ts';
 import type { EventMac } from './event-mac.ts';
 
 /** From which event on the events of a log need a MAC. Only a process with the master key can make one that counts. */
@@ -28,15 +28,21 @@ const statement = z.object({
   log: z.guid(),
   since: timestamp,
   epochs: z.array(z.object({ scope: z.guid(), from: position })),
-  decided: z.array(
-    z.object({
-      n: z.int().positive(),
-      is: z.enum(DECISIONS),
-      count: z.int().positive(),
-      sha256: z.string(),
-    }),
-  ),
-}) as unknown as z.ZodType<Statement>;
+  decided: z.union([
+    z.array(
+      z.object({
+        n: z.int().positive(),
+        is: z.enum(DECISIONS),
+        count: z.int().positive(),
+        sha256: z.string(),
+      }),
+    ),
+    // By the ids of events, as a former release has written it.
+    z.record(z.string(), z.object({ digest: z.string(), is: z.enum(DECISIONS) })),
+  ]),
+}) as unknown as z.ZodType<
+  Omit<Statement, 'decided'> & { readonly decided: readonly Batch[] | Readonly<Record<string, Former>> }
+>;
 
 export type Authenticating = { readonly log: LogIdentity; readonly mac: Pick<EventMac, 'ofStatement'> };
 export type Stored = { readonly statement: string; readonly mac: string };
@@ -45,8 +51,13 @@ export type Stored = { readonly statement: string; readonly mac: string };
 export const opened = (stored: Stored | undefined, { log, mac }: Authenticating): Statement | undefined => {
   if (stored === undefined || mac.ofStatement(stored.statement) !== stored.mac) return undefined;
   const found = statement.parse(JSON.parse(stored.statement));
-  return found.log === log ? found : undefined;
+  if (found.log !== log) return undefined;
+  const { decided, n } = found;
+  return { ...found, decided: isOfNow(decided) ? decided : batchesOfFormer(Object.values(decided), n) };
 };
+
+const isOfNow = (decided: readonly Batch[] | Readonly<Record<string, Former>>): decided is readonly Batch[] =>
+  Array.isArray(decided);
 
 export const closed = (written: Statement, { mac }: Authenticating): Stored => {
   const text = JSON.stringify(written);
