@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Position } from '#kernel/base/brands.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Clock } from '#shared/clock/clock.ts';
@@ -7,11 +6,10 @@ import { START } from '#shared/event-log/event-log.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import type { Log } from '#shared/log.ts';
 import { KeptLog, type RefusedEvent, UPGRADED_WITHIN_MS } from './authentic-log.ts';
-import { type Decided, NOTHING_DECIDED } from './decided.ts';
-import { lostOf, readDecided, writeDigests } from './decided-rows.ts';
 import { createEventMac } from './event-mac.ts';
 import { findStatement, keepStatement } from './keep-statement.ts';
 import { lookAgain } from './look-again.ts';
+import { decidedIn, lookAtDecisions } from './look-at-decisions.ts';
 import { migrateAuthenticEvents } from './migrate.ts';
 import type { OpenedLog } from './opened-log.ts';
 import { combined, isSame, type Statement } from './statement.ts';
@@ -57,7 +55,7 @@ export class Authenticity {
     const { showsMacs } = this.#opened;
     const { mac } = this.#authenticating;
     const { statement, isStored } = await this.#find();
-    return new KeptLog(statement, await this.#readDecided(statement), {
+    return new KeptLog(statement, await decidedIn(this.#dependencies, statement), {
       ...{ mac, clock, showsMacs },
       onRefused: (event) => this.#report(event),
       store: isStored ? undefined : (unstored) => this.#storeLate(unstored),
@@ -79,7 +77,7 @@ export class Authenticity {
     const row = await readRow(pool, this.#authenticating);
     if (row !== undefined) log.statement = combined(row, log.statement);
     if (!isReader && !isSame(row, log.statement)) await this.#writeBack(log);
-    await this.#lookAtDecisions(log);
+    await lookAtDecisions(this.#dependencies, log);
     if (log.statement.epochs.length === 0 && !isReader) await this.#endUpgrade(log);
     await lookAgain(log, this.#opened, (err, event) =>
       this.#dependencies.log.warn(
@@ -87,28 +85,6 @@ export class Authenticity {
         'It cannot be found out whether the event is right now.',
       ),
     );
-  }
-
-  /** Every process that knows the events of a decision writes them again. */
-  async #lookAtDecisions(log: KeptLog): Promise<void> {
-    const { pool, isReader = false } = this.#dependencies;
-    const { statement } = log;
-    const lost = await lostOf(pool, statement.decided);
-    const isBack = statement.decided.some(
-      (batch) => log.decided.contentOf(batch) === undefined && !lost.includes(batch),
-    );
-    if (isBack || !isDeepStrictEqual(statement.decided, log.decided.batches))
-      log.decided = await this.#readDecided(statement, log.decided);
-    if (isReader) return;
-    for (const batch of lost) {
-      const digests = log.decided.contentOf(batch);
-      if (digests === undefined) continue;
-      this.#dependencies.log.error(
-        { log: statement.log, ...batch },
-        'Somebody has removed or changed a row of public.decided_events, or the database was restored to an earlier time. It is written again.',
-      );
-      await writeDigests(pool, batch, digests);
-    }
   }
 
   async #endUpgrade(log: KeptLog): Promise<void> {
@@ -121,17 +97,6 @@ export class Authenticity {
       { after: epochs[0]?.from },
       'From now on, every event of the log needs a MAC.',
     );
-  }
-
-  async #readDecided({ log, decided }: Statement, known = NOTHING_DECIDED): Promise<Decided> {
-    const read = await readDecided(this.#dependencies.pool, decided, known);
-    for (const batch of decided)
-      if (read.contentOf(batch) === undefined)
-        this.#dependencies.log.error(
-          { log, ...batch },
-          'Somebody has removed or changed a row of public.decided_events, or the database was restored to an earlier time: what an operator has decided about these events no longer counts.',
-        );
-    return read;
   }
 
   /** Processes combine all that they have read, so a row that says less is none of theirs. */
