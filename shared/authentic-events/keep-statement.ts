@@ -5,7 +5,7 @@ import { readFileIn, writeFileIn } from './statement-file.ts';
 import { readRow, writeRow } from './statement-row.ts';
 
 /** The database and the folder of the audit, which both say it. */
-export type Keeping = {
+type Keeping = {
   readonly pool: Pick<Pool | Connection, 'query'>;
   readonly auditDir?: string | undefined;
   /** If the folder cannot be written; without it, that fails. */
