@@ -1,6 +1,7 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import type { FastPath } from '#edge/http/fast-path.ts';
 import type { Link } from '#edge/http/root-page.ts';
+import type { Api } from './discovery/api.ts';
 import type { DeliveriesOf } from './events/deliveries.ts';
 import type { HistoryOptions } from './history/history.ts';
 import type { Proof } from './proof.ts';
@@ -13,6 +14,8 @@ import type { PastOptions } from './time-travel/options.ts';
 export type QueryPart = {
   /** Its links at `GET /`. */
   readonly links: readonly Link[];
+  /** The interfaces that it serves beside REST. */
+  readonly apis?: readonly Api[];
   /** Finds the deliveries of events, if it knows them. */
   deliveriesOf?(dependencies: QueryDependencies): DeliveriesOf;
   /** Of the part that proves the log. */

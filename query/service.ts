@@ -13,6 +13,8 @@ import { tablesOf } from '#shared/read-model/tables.ts';
 import { ofAggregates, ofViews } from '#shared/rest/operations.ts';
 import { OPERATOR_OPERATIONS } from '#shared/rest/operator.ts';
 import { coreReads, itemReads } from './core-reads.ts';
+import { API_CATALOG_PATH } from './discovery/api.ts';
+import { apiCatalogRoutes } from './discovery/routes.ts';
 import { eventSchemaRoutes } from './event-types/schema-routes.ts';
 import { openApiRoutes } from './openapi/routes.ts';
 import type { OpenedPart, PartResources, QueryPart } from './part.ts';
@@ -57,6 +59,7 @@ const linksTo = (domain: Domain): readonly Link[] => [
   { rel: 'event-types', href: '/event-types', title: 'Event types' },
   { rel: 'operations', href: '/operations', title: 'System status (administrators)' },
   { rel: 'openapi', href: '/openapi.json', title: 'The interface, for programs' },
+  { rel: 'api-catalog', href: API_CATALOG_PATH, title: 'The interfaces, for programs that look for them' },
 ];
 
 /** The links of the role with its parts. */
@@ -110,6 +113,7 @@ export const startQueryService = async (
     ),
     openApiRoutes({ ...config, domain }, eventLog),
     eventSchemaRoutes({ ...config, domain }),
+    apiCatalogRoutes({ ...config, domain, apis: parts.flatMap(({ apis = [] }) => apis) }),
     rareRoutes({ ...resources, kinds }),
     ...opened.flatMap((each) => each.routes ?? []),
   ]);

@@ -7,6 +7,14 @@ import { openGraphql } from './service.ts';
 /** `/graphql`: queries, mutations and subscriptions, and GraphiQL for browsers. */
 export const part: QueryPart = {
   links: [{ rel: 'graphql', href: '/graphql', title: 'GraphQL: all data in one request' }],
+  apis: [
+    {
+      path: '/graphql',
+      title: 'GraphQL',
+      descriptions: [{ href: '/graphql/schema.graphql', type: 'text/plain', title: 'The schema of GraphQL' }],
+      page: '/docs/graphql',
+    },
+  ],
   revokes: true,
   async open(resources) {
     const { graphql: settings, limits, dataDir } = resources.config;

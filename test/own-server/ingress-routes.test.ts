@@ -95,6 +95,10 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     ['POST', '/consent/abc', 'auth'],
     ['GET', '/.well-known/openid-configuration', 'auth'],
     ['GET', '/.well-known/oauth-protected-resource', 'auth'],
+    ['GET', '/.well-known/api-catalog', 'query'],
+    ['GET', '/openapi.yaml', 'query'],
+    ['GET', '/schemas/events/article.published/1', 'query'],
+    ['GET', '/graphql/schema.graphql', 'query'],
   ])('routes %s %s to %s', async ([method, path, role], { echoOf }) => {
     expect(await echoOf(method, path)).toMatchObject({ role, method, url: path });
   });

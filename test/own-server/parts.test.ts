@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { PartName } from '#kernel/registry/parts.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { ALL_PARTS } from '../../parts.ts';
-import { startWith } from '../engines/start-with-parts.ts';
+import { PUBLIC_URL, startWith } from '../engines/start-with-parts.ts';
 
 /** The belongings of a part, absent where it is not served. */
 type Belongings = {
@@ -106,6 +106,7 @@ test.each<readonly [string, readonly PartName[]]>([
   await using annals = await startWith(parts);
   const root = (await (await annals.get('/', 'application/json')).json()) as { readonly _links: object };
   const openapi = await (await annals.get('/openapi.json', 'application/json')).text();
+  const catalog = await (await annals.get('/.well-known/api-catalog', 'application/json')).text();
   const metadata = await annals.get('/.well-known/oauth-protected-resource', 'application/json');
   const resource = (await metadata.json()) as { readonly scopes_supported: readonly string[] };
   const unknown = await refusalOf(await annals.get('/nothing', 'application/json'));
@@ -122,6 +123,7 @@ test.each<readonly [string, readonly PartName[]]>([
       expect([path, await refusalOf(page)]).toEqual([path, unknown]);
       expect(await refusalOf(await annals.get(`${path}/x`, 'application/json'))).toEqual(unknown);
       expect(openapi).not.toContain(`"${path}`);
+      expect(catalog).not.toContain(`${PUBLIC_URL}${path}`);
       expect(annals.printed()).not.toContain(`${annals.url}${path}`);
     }
     if (rel !== undefined) expect([rel, rel in root._links]).toEqual([rel, isServed]);
@@ -132,6 +134,14 @@ test.each<readonly [string, readonly PartName[]]>([
     for (const each of OF[name].tables) expect([each, existing.has(each)]).toEqual([each, isServed]);
     const loaded = (await annals.modules()).filter((each) => modules.test(each));
     expect([name, loaded.length > 0, isServed ? [] : loaded]).toEqual([name, isServed, []]);
+  }
+  const catalogued = [...catalog.matchAll(/"href":"([^"]+)"/g)].map(([, href = '']) => href);
+  expect(catalogued.length).toBeGreaterThan(4);
+  for (const href of catalogued) {
+    expect(href.startsWith(PUBLIC_URL), href).toBe(true);
+    const found = await annals.get(href.slice(PUBLIC_URL.length), '*/*');
+    await found.body?.cancel();
+    expect([href, found.status === 404]).toEqual([href, false]);
   }
   const live = (await annals.modules()).filter((each) => OF_LIVE.test(each));
   const isLive = parts.some((name) => LIVE.includes(name));
