@@ -96,7 +96,7 @@ type Deciding = {
   readonly asks: string;
   /** Called when everything else is known, because the chain grows. Events come in the order of the log. */
   decisionOn(pool: Pool): Promise<(event: Refused) => Promise<Decision>>;
-  /** What follows from a decision, and from one before that did not come to its end. */
+  /** Completes a decision, and one before that did not come to its end. */
   completes?(terminal: Terminal, pool: Pool): Promise<void>;
   /** The next step of the operator. */
   readonly follows: string;
