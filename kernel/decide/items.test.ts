@@ -74,6 +74,20 @@ test('a move changes only the rank of the moved item, before another item or to 
     .refuses('claim_item_not_found');
 });
 
+test('a move beside ranks that imports wrote stores valid ones', () => {
+  const imported = [drafted, added(1, train, 'a0'), added(2, train, 'a00'), added(3, lunch, 'zz')] as const;
+  given(claim, ...imported)
+    .when('moveItem', { itemId: 1, before: null })
+    .yields(['itemMoved', { itemId: 1, rank: 'zzV' }]);
+  given(claim, ...imported)
+    .when('moveItem', { itemId: 3, before: 2 })
+    .yields(
+      ['itemMoved', { itemId: 1, rank: 'a0' }],
+      ['itemMoved', { itemId: 3, rank: 'a1' }],
+      ['itemMoved', { itemId: 2, rank: 'a2' }],
+    );
+});
+
 test('ranks that grew too long are all shortened', () => {
   const long = `a0${'0'.repeat(47)}1`;
   given(claim, drafted, added(1, train, 'a0'), added(2, train, long), added(3, train, 'a1'))

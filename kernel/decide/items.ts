@@ -206,6 +206,6 @@ const areRanked = (neighbours: readonly Item[]): boolean =>
     ({ rank }, index) => rank !== undefined && (index === 0 || rank > (neighbours[index - 1]?.rank ?? '')),
   );
 
-const rankAt = (items: readonly Item[], index: number): { readonly rank: string } => ({
+const rankAt = (items: readonly Item[], index: number): { readonly rank: string | undefined } => ({
   rank: between(items[index - 1]?.rank, items[index]?.rank),
 });

@@ -12,8 +12,29 @@ const FIRST = 'a0';
 export const RANK_CHARACTERS_MAX = 50;
 export const RANK = new RegExp(`^[A-Za-z][0-9A-Za-z]{1,${RANK_CHARACTERS_MAX - 1}}$`);
 
-/** A rank between two others; before all if the first is missing, after all if the second is. */
-export const between = (after: string | undefined, before: string | undefined): string => {
+/**
+ * A rank between two others; before all if the first is missing, after all if the second is. Undefined if there
+ * is none: of imports and of domain code, the second may be the first with zeros behind it.
+ */
+export const between = (after: string | undefined, before: string | undefined): string | undefined => {
+  const isBetween = (rank: string | undefined): boolean =>
+    rank !== undefined &&
+    IN_ALPHABET.test(rank) &&
+    (after === undefined || rank > after) &&
+    (before === undefined || rank < before);
+  const rank = byIntegers(after, before);
+  if (isBetween(rank)) return rank;
+  // Ranks of imports and of domain code may lack digits of their integer, or have the last one there is.
+  const other = midpoint(after ?? LEAST, before);
+  const text = other?.length === 1 ? `${other}${MIDDLE}` : other;
+  return isBetween(text) ? text : undefined;
+};
+
+const IN_ALPHABET = /^[A-Za-z][0-9A-Za-z]+$/;
+const LEAST = 'A';
+const MIDDLE = 'V';
+
+const byIntegers = (after: string | undefined, before: string | undefined): string | undefined => {
   if (after === undefined && before === undefined) return FIRST;
   if (after === undefined) {
     const whole = wholeOf(before as string);
@@ -23,15 +44,17 @@ export const between = (after: string | undefined, before: string | undefined): 
   if (before === undefined) return stepped(whole, 1);
   const next = whole === wholeOf(before) ? undefined : stepped(whole, 1);
   if (next !== undefined && next < before) return next;
-  return (
-    whole + midpoint(after.slice(whole.length), next === undefined ? before.slice(whole.length) : undefined)
+  const fraction = midpoint(
+    after.slice(whole.length),
+    next === undefined ? before.slice(whole.length) : undefined,
   );
+  return fraction === undefined ? undefined : whole + fraction;
 };
 
 /** Ordered ranks for that many items, each as short as possible. */
 export const spread = (count: number): readonly string[] => {
   const ranks: string[] = [];
-  for (let index = 0; index < count; index += 1) ranks.push(between(ranks.at(-1), undefined));
+  for (let index = 0, rank = FIRST; index < count; index += 1, rank = stepped(rank, 1)) ranks.push(rank);
   return ranks;
 };
 
@@ -61,8 +84,8 @@ const stepped = (whole: string, step: 1 | -1): string => {
   return next + (isLonger ? turned + to : turned.slice(1));
 };
 
-/** A fraction between two others; without the second, up to the end of the range. */
-const midpoint = (low: string, high: string | undefined): string => {
+/** A fraction between two others, if there is one; without the second, up to the end of the range. */
+const midpoint = (low: string, high: string | undefined): string | undefined => {
   const lengthMax = Math.max(low.length, high?.length ?? 0);
   for (let index = 0, above = high, rank = ''; index <= lengthMax; index += 1) {
     const from = DIGITS.indexOf(low.charAt(index) || LOWEST);
@@ -71,5 +94,5 @@ const midpoint = (low: string, high: string | undefined): string => {
     rank += DIGITS.charAt(from);
     if (from < to) above = undefined;
   }
-  throw new Error(`there is no rank between ${low} and ${high}, which are not in order`);
+  return undefined;
 };
