@@ -24,7 +24,13 @@ export type SameInTypes = Readonly<Record<string, Fields>>;
  * Only its owner and administrators see anything of a webhook, and subscriptions refuse histories. So all who see
  * anything there see the same.
  */
-const SEEN_ALIKE = ['Node', 'SignedAddress', 'FileDetails', 'WebhookConnection', 'HistoryConnection'];
+const SEEN_BY_FEW = ['WebhookConnection', 'HistoryConnection'];
+
+/**
+ * Every aggregate has an id. A field that leads to an address or to the details of a file has the rights, so
+ * that all who see it see the same.
+ */
+const SEEN_WITH_THEIR_FIELD = ['Node', 'SignedAddress', 'FileDetails'];
 
 /** The types of the kernel, and all that they lead to, up to the types of the domain. */
 export const sameInKernel = (schema: GraphQLSchema, ofDomain: ReadonlySet<string>): SameInTypes => {
@@ -36,6 +42,6 @@ export const sameInKernel = (schema: GraphQLSchema, ofDomain: ReadonlySet<string
     found.set(name, Object.fromEntries(fields.map((field) => [field.name, 'all' as const])));
     for (const field of fields) visit(getNamedType(field.type).name);
   };
-  SEEN_ALIKE.forEach(visit);
+  [...SEEN_WITH_THEIR_FIELD, ...SEEN_BY_FEW].forEach(visit);
   return Object.fromEntries(found);
 };
