@@ -134,7 +134,7 @@ test('below an owner, GraphQL filters as the list does', async ({ author, admin,
     const query = `{ user(id: ${author.id}) { postsAggregate(filter: { status: ${filter} }) { groups { count } } } }`;
     return (await graphql(query, admin)).data?.user;
   };
-  expect(await of('DRAFT')).toEqual({ postsAggregate: { groups: [{ count: 1 }] } });
+  expect(await of('draft')).toEqual({ postsAggregate: { groups: [{ count: 1 }] } });
 });
 
 test('a former state is grouped as it was', async ({
