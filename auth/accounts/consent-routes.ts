@@ -5,7 +5,7 @@ import { refuseOtherMethods } from '#edge/http/answer-errors.ts';
 import { requestIdOf } from '#edge/http/request-context.ts';
 import type { UserId } from '#kernel/base/brands.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { isAddress } from '../clients/document-clients.ts';
+import { isAddress } from '#shared/clients/document-address.ts';
 import type { Persons } from '../directory.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import { consentPage, consentRefusedPage } from '../pages/consent-page.ts';

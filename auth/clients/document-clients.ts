@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { type CorsOrigins, isAllowedOrigin } from '#edge/http/cors.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { isAddress } from '#shared/clients/document-address.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Log } from '#shared/log.ts';
 import { createSemaphore, TooBusy } from '../security/semaphore.ts';
@@ -90,15 +91,10 @@ const unavailable = (): HttpProblem => new HttpProblem('unavailable', { headers:
 
 /** With the id of another client beside it, the name of an agent in events has 200 characters at most. */
 const ADDRESS_CHARACTERS_MAX = 128;
-const ADDRESS = /^https:\/\/[a-z0-9.-]+(?::\d+)?\/[\w.~/-]+$/;
-
-/** Whether the id of a client is the address of a document: no other id is an address. */
-export const isAddress = (id: string): boolean => ADDRESS.test(id);
-
 /** Only one spelling of each address, without anything that a parser changes. */
 const isDocumentOf = (origins: CorsOrigins, id: string): boolean =>
   id.length <= ADDRESS_CHARACTERS_MAX &&
-  ADDRESS.test(id) &&
+  isAddress(id) &&
   URL.parse(id)?.href === id &&
   isAllowedOrigin(origins, new URL(id).origin);
 

@@ -1,8 +1,8 @@
 import * as z from 'zod';
+import { isAddress } from '#shared/clients/document-address.ts';
 import { type Html, html } from '#shared/html.ts';
 import { ACCOUNT_CLIENT_ID } from '#shared/policy.ts';
 import { fieldsOf } from '../accounts/form.ts';
-import { isAddress } from '../clients/document-clients.ts';
 import { findReachable } from '../clients/find-reachable.ts';
 import { type AccountView, accountPage, PATHS } from '../pages/account/account-page.ts';
 import { answerPage } from '../pages/answer-page.ts';

@@ -3,8 +3,8 @@ import { type Revocable, revoke, type SeenRevocations } from '#edge/authenticate
 import type { Pool } from '#shared/database/pool.ts';
 import { ALGORITHM, type SigningKeys } from '../signing-keys/signing-keys.ts';
 import { isRevokedNow } from '../storage/is-revoked.ts';
+import type { Act } from './act.ts';
 import { publicKeysOf } from './public-keys.ts';
-import type { Act } from './token-exchange.ts';
 
 /** The answer of RFC 7662. */
 type Introspection = { readonly active: boolean; readonly [member: string]: unknown };

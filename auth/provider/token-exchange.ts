@@ -12,6 +12,7 @@ import { PERSONAL_TOKEN_PREFIX } from '#edge/authenticate/personal-token.ts';
 import { TOKEN_EXCHANGE } from '#shared/clients/settings.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { LIFETIMES_S } from '../security/lifetimes.ts';
+import type { Act } from './act.ts';
 import { allowedScopesOf, defaultScopesOf } from './client-metadata.ts';
 import type { StructuredTokens } from './structured-tokens.ts';
 
@@ -32,9 +33,6 @@ type Subject = JWTPayload & {
   readonly grant_id: string;
   readonly cnf?: { readonly jkt?: string; readonly 'x5t#S256'?: string };
 };
-
-/** The agent, and the application from which it has its rights. */
-export type Act = { readonly sub: string; readonly act: { readonly sub: string } };
 
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
 

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one table: each revocation, and the tokens that it ends.
 import { randomInt, randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { inTransaction } from '#shared/database/transaction.ts';
