@@ -40,7 +40,7 @@ const refused = (...kinds: readonly ReturnType<typeof kindOf>[]) => {
 test('an aggregate cannot use a path of the kernel', () => {
   const served = [
     ...Object.values(operationsOf(publishing)).flatMap(({ of, path }) => (of === 'aggregate' ? [] : path)),
-    ...[...PAGE_PATHS, ...Object.values(ROUTES)],
+    ...[...PAGE_PATHS, ...Object.values(ROUTES), '/mcp', '/schemas/events'],
   ];
   const firsts = new Set(
     served

@@ -37,8 +37,9 @@ const isPlain = (text: string): boolean => PLAIN.test(text) && !isWord(text);
 const PLAIN = /^[A-Za-z][\w.,;()'’/+-]*(?: [\w.,;()'’/+-]+)*$/;
 const PLAIN_KEY = /^[A-Za-z/$][\w/{}.+-]*$/;
 
-/** The words of YAML 1.1 for values of other types. */
-const isWord = (text: string): boolean => /^(?:y|n|yes|no|on|off|true|false|null|nan|inf)$/i.test(text);
+/** The words of YAML 1.1 for values of other types, and its numbers without digits before the exponent. */
+const isWord = (text: string): boolean =>
+  /^(?:y|n|yes|no|on|off|true|false|null|nan|inf|e[-+]?[\d_]+)$/i.test(text);
 
 /** Several lines without spaces at their ends, in which every character is printable. */
 const isBlock = (text: string): boolean => BLOCK.test(text);

@@ -6,6 +6,8 @@ import { CALLBACK, registerClient, registerPerson } from '../engines/auth-databa
 import { test as base } from '../engines/auth-fixture.ts';
 import { basic, post, tokensByCode } from '../engines/oauth.ts';
 
+// Own server: it registers agents and an administrator in the database.
+
 const { rights, scopes } = policyOf(publishing);
 
 /** With one of these, access can be made that outlasts the token. */

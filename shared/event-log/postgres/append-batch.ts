@@ -11,7 +11,7 @@ const SEPARATOR = '\u001e';
 
 const APPEND = {
   name: 'event-log-append',
-  text: 'select id, version, position, recorded_at as "recordedAt", before_id as "beforeId" from event_log.append_authentic($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)',
+  text: 'select id, version, position, recorded_at as "recordedAt", before_id as "beforeId" from event_log.append_from_first($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)',
 };
 
 type Part = Pick<ProposedAppend, 'stream' | 'expected' | 'events'>;

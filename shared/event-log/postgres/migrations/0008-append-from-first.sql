@@ -1,5 +1,5 @@
--- Appends from the first position on, also if somebody has inserted a row before it.
-create or replace function event_log.append_authentic(
+-- Appends as event_log.append_authentic does, from the first position on, also if somebody has inserted a row before it.
+create function event_log.append_from_first(
   read_streams text, read_versions text,
   seen_position bigint, seen_id uuid,
   streams text, expected text, offsets text, ids text, types text, datas text, metadatas text, sizes text, macs text
