@@ -30,6 +30,7 @@ const BESIDE_IT = [
   '/console',
   '/graphql',
   '/openapi.json',
+  '/openapi.yaml',
   '/event-types',
   '/.well-known/openid-configuration',
 ];
