@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import type { EventId, StreamName } from '#kernel/base/brands.ts';
+import type { StreamName } from '#kernel/base/brands.ts';
 import { openConfiguredEventLog } from '#process/engines/open-event-log.ts';
+import { openAuthenticEvents } from '#shared/authentic-events/authentic-events.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
+import { openPool } from '#shared/database/pool.ts';
+import { parseMasterKey } from '#shared/keys/master-key.ts';
 import type { OperatorCommand } from '#shared/rest/operator.ts';
 import type { Person } from '../../testing/http/people.ts';
 import { until } from '../../testing/until.ts';
+import { ourEvent } from '../engines/authentic-log.ts';
 import { test as base } from '../engines/installation-fixture.ts';
 
 /** An operator, signed in at the console that every installation has. */
@@ -56,11 +60,19 @@ const test = base
       body: { title: 'On engines', body: '', tags: [] },
     });
     const stream = `article-${(made.body as { id: number }).id}` as StreamName;
-    const { DATABASE_URL: databaseUrl = '', EVENT_LOG_URL: eventLogUrl } = installation.settings;
-    await using log = await openConfiguredEventLog({ eventLogUrl, databaseUrl, clock: REAL_TIME });
-    await log.append(stream, 'any', [
-      { id: randomUUID() as EventId, type: 'article.engraved', data: {}, metadata: {} },
-    ]);
+    const { DATABASE_URL: databaseUrl = '', EVENT_LOG_URL: eventLogUrl, MASTER_KEY } = installation.settings;
+    const masterKey = parseMasterKey(String(MASTER_KEY));
+    await using pool = openPool({ url: databaseUrl, applicationName: 'test', connectionsMax: 1 });
+    const lines = { info() {}, warn() {}, error() {} };
+    await using authentic = openAuthenticEvents({
+      pool,
+      masterKey,
+      clock: REAL_TIME,
+      log: lines,
+      isReader: true,
+    });
+    await using log = await openConfiguredEventLog({ eventLogUrl, databaseUrl, clock: REAL_TIME, authentic });
+    await log.append(stream, 'any', [ourEvent({}, 'article.engraved')]);
     return stream;
   });
 
