@@ -1,4 +1,4 @@
-import { type DocumentNode, GraphQLError, type GraphQLSchema, Kind } from 'graphql';
+import { type DocumentNode, GraphQLError, type GraphQLSchema } from 'graphql';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Clock } from '#shared/clock/clock.ts';
@@ -143,21 +143,24 @@ const foreignSubscriptionsOf = (services: readonly WrappedService[]): ForeignSub
     ),
   );
 
+/** The nodes of a document that is not kept are not known any more. */
+const UNKNOWN_SUBSCRIPTION = /^Cannot query field "(\w+)" on type "Subscription"/;
+
 /** If a document is invalid because it asks for one of them, puts that reason first. */
 const explainForeign = (
   errors: readonly GraphQLError[],
   foreign: ForeignSubscriptions,
 ): readonly GraphQLError[] => {
-  for (const { nodes, message } of errors) {
-    const [node] = nodes ?? [];
-    const service =
-      node?.kind === Kind.FIELD && message.includes('on type "Subscription"')
-        ? foreign.get(node.name.value)
-        : undefined;
-    if (service === undefined || node?.kind !== Kind.FIELD) continue;
-    const reason = `${node.name.value} is a subscription of ${service}. Subscriptions of composed services are not forwarded: subscribe at the service.`;
+  for (const { message, source, positions } of errors) {
+    const [, field = ''] = UNKNOWN_SUBSCRIPTION.exec(message) ?? [];
+    const service = foreign.get(field);
+    if (service === undefined) continue;
+    const reason = `${field} is a subscription of ${service}. Subscriptions of composed services are not forwarded: subscribe at the service.`;
     return [
-      new GraphQLError(reason, { nodes: [node], extensions: { code: 'subscription_elsewhere', service } }),
+      new GraphQLError(reason, {
+        ...{ source, positions },
+        extensions: { code: 'subscription_elsewhere', service },
+      }),
       ...errors,
     ];
   }
