@@ -1,4 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { freePort } from '#adapters/embedded-postgres/free-port.ts';
 import { publishing } from '#domain/publishing.ts';
 import { openPool } from '#shared/database/pool.ts';
@@ -87,7 +89,7 @@ export const startCopies = async (from?: Root): Promise<Copies> => {
     await process.logged(READY);
   };
   const admin = await createAdmin(settings, publishing);
-  if (from !== undefined) await forgetThisRelease(database.url);
+  if (from !== undefined) await forgetThisRelease(database.url, join(dataDir.path, 'audit'));
   const leadOnly: Copies['leadOnly'] = (isThere) => {
     const addresses = (role: Role) =>
       each((copy) => (isThere(role, copy) ? [`127.0.0.1:${portsOf(role, copy).port} ${AGAIN}`] : [])).flat();
@@ -122,9 +124,17 @@ export const startCopies = async (from?: Root): Promise<Copies> => {
 };
 
 /** The command line of this release made the first client: undoes what tells it from the previous release. */
-const forgetThisRelease = async (url: string): Promise<void> => {
+const forgetThisRelease = async (url: string, auditDir: string): Promise<void> => {
   await using pool = openPool({ url, applicationName: 'test', connectionsMax: 1 });
-  await pool.query('delete from public.cursor_form');
+  await pool.query(
+    `delete from public.cursor_form;
+     drop table public.authentic_events, public.decided_events;
+     delete from public.annals_migration where component like 'authentic-events%';
+     alter table event_log.event disable trigger append_only;
+     update event_log.event set mac = null;
+     alter table event_log.event enable trigger append_only`,
+  );
+  await rm(auditDir, { recursive: true, force: true });
 };
 
 const requestIdOf = ({ why }: Failure): string =>
