@@ -9,13 +9,9 @@ import { indexEvents, migrateEventIndex } from '#shared/event-index/event-index.
 import { type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { startChain } from '../proof/chain/follow-chain.ts';
 import { readChainEnd } from '../proof/stored/blocks.ts';
+import { createBareEvents } from '../test/engines/bare-events.ts';
 import { callAt, callLine } from '../test/engines/call-line.ts';
-import {
-  type CommandDatabase,
-  createCommandDatabase,
-  draftArticle,
-  registerUser,
-} from '../test/engines/command-side.ts';
+import type { CommandDatabase } from '../test/engines/command-side.ts';
 import { until } from '../testing/until.ts';
 
 const STREAM = 'article-8000001';
@@ -30,15 +26,8 @@ const eventsAnew = async (database: CommandDatabase): Promise<readonly RecordedE
 /** A log to which an earlier release has appended an event after the upgrade. */
 // biome-ignore lint/correctness/noEmptyPattern: vitest requires a destructuring pattern.
 const test = base.extend('database', async ({}, { onCleanup }) => {
-  const database = await createCommandDatabase();
+  const database = await createBareEvents(1);
   onCleanup(() => database[Symbol.asyncDispose]());
-  await using side = await database.open();
-  await draftArticle(side, await registerUser(side));
-  await side.pool.query(
-    `insert into event_log.event (position, stream, version, id, type, data, metadata, bytes)
-     select (select max(position) + 1 from event_log.event), '${STREAM}', 1, gen_random_uuid(), type, data, metadata, bytes
-     from event_log.event where type = 'article.drafted'`,
-  );
   return database;
 });
 

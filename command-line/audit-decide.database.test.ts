@@ -1,13 +1,9 @@
 import { test as base, expect } from 'vitest';
 import { START } from '#shared/event-log/event-log.ts';
 import { readBetween } from '#shared/event-log/read-between.ts';
+import { createBareEvents } from '../test/engines/bare-events.ts';
 import { callLine } from '../test/engines/call-line.ts';
-import {
-  type CommandDatabase,
-  createCommandDatabase,
-  draftArticle,
-  registerUser,
-} from '../test/engines/command-side.ts';
+import type { CommandDatabase } from '../test/engines/command-side.ts';
 
 const EVENTS = 5_000;
 const REFUSED = 'event.not_authentic';
@@ -32,16 +28,8 @@ const tamper = async (database: CommandDatabase, statement: string): Promise<voi
 const test = base
   // biome-ignore lint/correctness/noEmptyPattern: vitest requires a destructuring pattern.
   .extend('database', { scope: 'file' }, async ({}, { onCleanup }) => {
-    const database = await createCommandDatabase();
+    const database = await createBareEvents(EVENTS);
     onCleanup(() => database[Symbol.asyncDispose]());
-    await using side = await database.open();
-    await draftArticle(side, await registerUser(side));
-    await side.pool.query(
-      `insert into event_log.event (position, stream, version, id, type, data, metadata, bytes)
-       select last.position + n, 'article-' || (8000000 + n), 1, gen_random_uuid(), type, data, metadata, bytes
-       from event_log.event, (select max(position) as position from event_log.event) last, generate_series(1, ${EVENTS}) n
-       where type = 'article.drafted'`,
-    );
     return database;
   });
 
