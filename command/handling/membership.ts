@@ -1,8 +1,7 @@
 import type { StreamName } from '#kernel/base/brands.ts';
 import { streamName } from '#kernel/base/events/streams.ts';
+import type { Belonging } from '#kernel/decide/memberships.ts';
 import type { Pool } from '#shared/database/pool.ts';
-
-type Belonging = { readonly parent: StreamName; readonly child: StreamName };
 
 /**
  * Nobody waits for the disk: the checkpoint that moves past these events is written to it later, so a crash

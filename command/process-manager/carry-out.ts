@@ -1,15 +1,17 @@
 import { v5 } from 'uuid';
 import type { EventId, StreamName, UserId } from '#kernel/base/brands.ts';
 import type { MetadataContext } from '#kernel/base/events/metadata.ts';
+import { idIn } from '#kernel/base/events/streams.ts';
 import { recordedOnly, traceIdOf } from '#kernel/base/traceparent.ts';
 import type { Membership } from '#kernel/decide/memberships.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { isPassing } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
-import type { EventLog } from '#shared/event-log/event-log.ts';
+import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import type { Log } from '#shared/log.ts';
+import { traceOf } from '#shared/tracing/trace-appends.ts';
 import { errorTypeOf, NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
 import { type EraseDependencies, erase } from '../erasure/erasures.ts';
 import { endChild } from './end-child.ts';
@@ -66,6 +68,17 @@ export const doOrPark = async (
   }
 };
 
+/** A damaged event delays nothing; only its own consequences are lost, and the log reports it to the operator. */
+export const reportUnreadable = (
+  log: Pick<Log, 'error'>,
+  err: unknown,
+  { id, type, stream, version, position, metadata }: RecordedEvent,
+): void =>
+  log.error(
+    { err, event: { id, type, stream, version, position }, traceId: traceIdOf(traceOf({ metadata })) },
+    'The process manager cannot read an event and skips it.',
+  );
+
 /** Waits for all promises before it throws, so that none continues after the lease is released. */
 export const allDone = async (running: readonly Promise<unknown>[]): Promise<void> => {
   for (const outcome of await Promise.allSettled(running))
@@ -83,7 +96,7 @@ const doEnginesAnswer = ({ eventLog, pool }: TaskDependencies): Promise<boolean>
 
 const carryOut = async (dependencies: TaskDependencies, task: Task): Promise<void> => {
   const { stream, parent, cause } = task;
-  if (task.task === 'erase') return erase(dependencies, Number(stream.split('-')[1]) as UserId, cause.id);
+  if (task.task === 'erase') return erase(dependencies, idIn(stream) as UserId, cause.id);
   // The id derives from the causing event, so that a retry has no further effect.
   const eventId = v5(`${stream} 0`, cause.id) as EventId;
   await following(dependencies, cause, (metadata) =>

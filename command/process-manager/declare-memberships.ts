@@ -1,7 +1,6 @@
-import type { Membership } from '#kernel/decide/memberships.ts';
+import { type Membership, membershipText } from '#kernel/decide/memberships.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
-import { membershipText } from '#shared/process-manager/membership-text.ts';
 
 type Declaring = { readonly pool: Pool; readonly memberships: readonly Membership[] };
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { EventId, StreamName, Version } from '#kernel/base/brands.ts';
 import type { MetadataContext } from '#kernel/base/events/metadata.ts';
-import { streamName } from '#kernel/base/events/streams.ts';
+import { kindIn, streamName } from '#kernel/base/events/streams.ts';
 import { wire } from '#kernel/base/names.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
 import { isMovable, type Membership } from '#kernel/decide/memberships.ts';
@@ -42,13 +42,13 @@ export const endChild = async (
   const { domain, eventLog, codec } = dependencies;
   const memberships = dependencies.memberships.filter(
     ({ kind, parentKind }) =>
-      stream.startsWith(`${kind}-`) && (parent === undefined || parent.startsWith(`${parentKind}-`)),
+      kindIn(stream) === kind && (parent === undefined || kindIn(parent) === parentKind),
   );
   const [first] = memberships;
   if (first === undefined) {
     // An earlier release noted the parent of a child that can move since: its reaction ends it. A release that
     // knows more aggregates may have noted others.
-    if (domain.kinds[stream.slice(0, stream.lastIndexOf('-'))] !== undefined) return;
+    if (domain.kinds[kindIn(stream)] !== undefined) return;
     throw new Error(`${stream} has no parent that can be deleted`);
   }
   const kind = domain.kinds[first.kind];

@@ -1,20 +1,16 @@
 import type { Position, StreamName } from '#kernel/base/brands.ts';
 import { readMetadata } from '#kernel/base/events/metadata.ts';
-import { streamName } from '#kernel/base/events/streams.ts';
 import type { Following } from '#kernel/decide/reactions.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { Catalogue } from '#shared/events/catalogue.ts';
-import { partStored } from '#shared/events/personal.ts';
-import { upcast } from '#shared/events/upcast.ts';
+import { type Lead, leadsIn } from '#shared/process-manager/leads.ts';
 import { nameOf, reactingTo } from './fan-out.ts';
 import type { Cause } from './steps.ts';
 import { addTasks, type ReactionTask } from './tasks.ts';
 
-type Link = {
+type Link = Lead & {
   readonly child: StreamName;
-  readonly name: string;
-  readonly parent: StreamName | null;
   readonly cause: Cause;
   readonly acts: boolean;
   /** Also true for an imported event, after which only the end of a parent has consequences. */
@@ -53,7 +49,7 @@ export const noteReactions = async (
     const isCoded = acts && following.coded.has(type);
     // Tasks of an earlier event of the same aggregate come first, even if its reference changes now.
     if ((isCoded || leading.length > 0) && links.some(({ child }) => child === stream)) await flush();
-    links.push(...leading.map((each) => ({ ...each, cause, acts, isNew })));
+    links.push(...leading.map((lead) => ({ ...lead, child: stream, cause, acts, isNew })));
     if (isCoded) tasks.push({ task: 'react', stream, name: type.slice(type.indexOf('.') + 1), cause });
     const references = referencesTo(following, event);
     if (following.reactions.has(type)) {
@@ -107,7 +103,7 @@ export const referencesTo = (
 
 type Meaning = {
   readonly cause: Cause;
-  readonly leading: readonly Pick<Link, 'child' | 'name' | 'parent'>[];
+  readonly leading: readonly Lead[];
 };
 
 /**
@@ -118,10 +114,9 @@ export const meaningOf = (
   event: RecordedEvent,
   reportDamaged: (error: unknown, event: RecordedEvent) => void,
 ): Meaning | undefined => {
-  const { id, type, stream, position } = event;
-  const leads = following.leads.get(type) ?? [];
+  const { id, type, position } = event;
   const matters =
-    leads.length > 0 ||
+    following.leads.has(type) ||
     following.reactions.has(type) ||
     following.ends.has(type) ||
     following.coded.has(type) ||
@@ -129,22 +124,7 @@ export const meaningOf = (
   if (!matters) return undefined;
   try {
     const metadata = readMetadata(event.metadata);
-    const definition = catalogue.find(type);
-    const { clear } = partStored(event.data);
-    const data =
-      definition === undefined || leads.length === 0 ? clear : upcast(definition, metadata.version, clear);
-    const leading = leads.flatMap(({ targetKind, nameIn, idIn }) => {
-      const target = idIn(data, metadata.actor);
-      if (target === undefined) return [];
-      return [
-        {
-          child: stream,
-          name: nameIn(data),
-          parent: target === null ? null : streamName(targetKind, Number(target)),
-        },
-      ];
-    });
-    return { cause: { id, metadata, position }, leading };
+    return { cause: { id, metadata, position }, leading: leadsIn(following, catalogue, event) };
   } catch (error) {
     reportDamaged(error, event);
     return undefined;

@@ -1,5 +1,4 @@
 import type { Position, StreamName } from '#kernel/base/brands.ts';
-import { traceIdOf } from '#kernel/base/traceparent.ts';
 import { followingOf } from '#kernel/decide/reactions.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
@@ -7,9 +6,8 @@ import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { type FollowerOptions, startFollower } from '#shared/follower/follower.ts';
 import type { Log } from '#shared/log.ts';
 import { PROCESS_MANAGER } from '#shared/process-manager/followers.ts';
-import { traceOf } from '#shared/tracing/trace-appends.ts';
 import { childrenOf, join, leave, markAsGone, orphansOf } from '../handling/membership.ts';
-import { carryOutOrPark, type TaskDependencies } from './carry-out.ts';
+import { carryOutOrPark, reportUnreadable, type TaskDependencies } from './carry-out.ts';
 import { declareReactions } from './declaration.ts';
 import { logWaiting } from './fence.ts';
 import type { ReactDependencies } from './react.ts';
@@ -61,19 +59,11 @@ export const startProcessManager = async (
   return opening.move();
 };
 
-/**
- * A damaged event delays nothing; only its own consequences are lost, and the log reports it to the operator.
- */
 const readSteps = (stepsOf: StepsOf, event: RecordedEvent, log: Log): readonly Step[] => {
   try {
     return stepsOf(event);
   } catch (err) {
-    const { id, type, stream, version, position } = event;
-    const traceId = traceIdOf(traceOf(event));
-    log.error(
-      { err, event: { id, type, stream, version, position }, traceId },
-      'The process manager cannot read an event and skips it.',
-    );
+    reportUnreadable(log, err, event);
     return [];
   }
 };

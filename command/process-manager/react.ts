@@ -4,6 +4,7 @@ import canonicalize from 'canonicalize';
 import { v5 } from 'uuid';
 import type { EventId, Position } from '#kernel/base/brands.ts';
 import type { MetadataContext } from '#kernel/base/events/metadata.ts';
+import { idIn, kindIn } from '#kernel/base/events/streams.ts';
 import { wire } from '#kernel/base/names.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import { type Expression, resolve } from '#kernel/conditions/expression.ts';
@@ -66,9 +67,7 @@ export const createReact = (dependencies: ReactDependencies): ((task: ReactionTa
     });
 };
 
-export const kindOfStream = ({ kinds }: Domain, stream: string): Kind | undefined =>
-  kinds[stream.slice(0, stream.lastIndexOf('-'))];
-const idOfStream = (stream: string): number => Number(stream.slice(stream.lastIndexOf('-') + 1));
+export const kindOfStream = ({ kinds }: Domain, stream: string): Kind | undefined => kinds[kindIn(stream)];
 
 /** The commands of a task, each with a mark that distinguishes it. */
 const commandsOf = async (
@@ -84,10 +83,7 @@ const commandsOf = async (
   const list = kind.commands[reaction.run]?.list;
   const form = list === undefined ? {} : { [list.id.name]: itemIdIn(list, decodeURIComponent(item)) };
   return [
-    [
-      ONLY,
-      { kind: kind.name, command: reaction.run, id: idOfStream(task.stream), form, when: reaction.when },
-    ],
+    [ONLY, { kind: kind.name, command: reaction.run, id: idIn(task.stream), form, when: reaction.when }],
   ];
 };
 
@@ -160,7 +156,7 @@ const runTimer = async (
   const ordered = {
     kind,
     command,
-    id: idOfStream(given.task.stream),
+    id: idIn(given.task.stream),
     form: {},
     only: conditionOf(parts.domain, kind, timer),
   };

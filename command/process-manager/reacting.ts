@@ -4,7 +4,7 @@ import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { type FollowerOptions, startFollowing } from '#shared/follower/follower.ts';
 import { REACTIONS } from '#shared/process-manager/followers.ts';
-import { allDone, doOrPark, type TaskDependencies } from './carry-out.ts';
+import { allDone, doOrPark, reportUnreadable, type TaskDependencies } from './carry-out.ts';
 import { actsAfter, isDeclared, takeBack } from './declaration.ts';
 import { type Happened, notePage, pagesOf, type ReactionPage } from './fan-out.ts';
 import { demandFence, type Fence, Overtaken, type Waiting } from './fence.ts';
@@ -92,11 +92,7 @@ const REST_MS = 10;
 const startReactions = (dependencies: Noting): Promise<AsyncDisposable> => {
   const { domain, following, pool, eventLog, log, metrics, clock, committed, waiting } = dependencies;
   const catalogue = catalogueOf(domain);
-  const reportDamaged = (err: unknown, { id, type, stream, version, position }: RecordedEvent): void =>
-    log.error(
-      { err, event: { id, type, stream, version, position } },
-      'The process manager cannot read an event and skips it.',
-    );
+  const reportDamaged = (err: unknown, event: RecordedEvent): void => reportUnreadable(log, err, event);
   const happened = (event: RecordedEvent): Happened | undefined => {
     const { stream, type, position } = event;
     const references = referencesTo(following, event);

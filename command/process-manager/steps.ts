@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import type { EventId, Position, StreamName, UserId } from '#kernel/base/brands.ts';
 import { type MetadataContext, readMetadata } from '#kernel/base/events/metadata.ts';
-import { streamName } from '#kernel/base/events/streams.ts';
-import type { Membership } from '#kernel/decide/memberships.ts';
+import { kindIn } from '#kernel/base/events/streams.ts';
+import { type Belonging, belongingIn, type Membership } from '#kernel/decide/memberships.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { userStream } from '../users/user.ts';
 
@@ -14,7 +14,7 @@ export type Cause = {
   readonly position?: Position | undefined;
 };
 
-export type Link = { readonly parent: StreamName; readonly child: StreamName; readonly cause: Cause };
+export type Link = Belonging & { readonly cause: Cause };
 
 /** The meaning of an event for memberships. */
 export type Step =
@@ -36,8 +36,7 @@ export type Step =
     };
 
 // Ids suffice, and they are in clear: nothing is decrypted, and a lost key delays nothing.
-const id = z.int().positive();
-const userIds = z.object({ userId: id });
+const userIds = z.object({ userId: z.int().positive() });
 
 export type StepsOf = (event: RecordedEvent) => readonly Step[];
 
@@ -57,7 +56,7 @@ export const stepsBy = (memberships: readonly Membership[]): StepsOf => {
     }
     const parent = parents.get(type);
     if (parent !== undefined) {
-      if (!stream.startsWith(`${parent}-`)) return [];
+      if (kindIn(stream) !== parent) return [];
       const orphan: Step = {
         kind: 'orphan',
         parent: stream,
@@ -81,15 +80,11 @@ const causeOf = ({ id, metadata }: RecordedEvent): Cause => ({ id, metadata: rea
 type Named = readonly { readonly membership: Membership }[] | undefined;
 
 const linksOf = (kind: 'join' | 'leave', named: Named, event: RecordedEvent): readonly Step[] =>
-  (named ?? []).map(({ membership }) => ({ kind, ...linkOf(membership, event.data), cause: causeOf(event) }));
-
-const linkOf = (
-  { kind, parentKind, parentKey }: Membership,
-  data: RecordedEvent['data'],
-): Pick<Link, 'parent' | 'child'> => ({
-  parent: streamName(parentKind, id.parse(data[parentKey])),
-  child: streamName(kind, id.parse(data[`${kind}Id`])),
-});
+  (named ?? []).map(({ membership }) => {
+    const belonging = belongingIn(membership, event.data);
+    if (belonging === undefined) throw new Error('The event lacks the ids of a child and its parent.');
+    return { kind, ...belonging, cause: causeOf(event) };
+  });
 
 /** A damaged end leaves its child in the parent’s list: ending it again has no effect. */
 const orNone = (read: () => readonly Step[]): readonly Step[] => {

@@ -1,3 +1,6 @@
+import type { StreamName } from '../base/brands.ts';
+import { streamName } from '../base/events/streams.ts';
+import type { JsonObject } from '../base/json.ts';
 import { targetOf, wire } from '../base/names.ts';
 import { StartRefused } from '../base/start-refused.ts';
 import type { FieldDef } from '../declare/fields.ts';
@@ -6,7 +9,8 @@ import { recordedKindsOf } from '../webhook/managed-kinds.ts';
 
 /**
  * An aggregate that ends with the target of a constant reference. Its events hold the ids in clear, so no decryption
- * is needed.
+ * is needed: neither a lost key nor a damaged event keeps it alive. Unlike other reactions, it needs no task, and
+ * waits neither for a rebuild after a changed declaration nor for the process that works by the latest one.
  */
 export type Membership = {
   /** The kind that ends with its parent. */
@@ -36,6 +40,24 @@ export const membershipsOf = (domain: Domain): readonly Membership[] =>
   recordedKindsOf(domain).flatMap((kind) =>
     reactionsOf(domain, kind).flatMap((reaction) => membershipOf(reaction) ?? []),
   );
+
+/** Identifies the meaning of a membership: children are known from the event on after which it was declared. */
+export const membershipText = ({ kind, parentKind, parentEnd, parentKey, joins, end }: Membership): string =>
+  [kind, parentKind, parentEnd, parentKey, [...joins].toSorted().join(','), end].join(' ');
+
+export type Belonging = { readonly parent: StreamName; readonly child: StreamName };
+
+/** The parent and child in an event of the child; undefined if the event lacks their ids. */
+export const belongingIn = (
+  { kind, parentKind, parentKey }: Membership,
+  data: JsonObject | undefined,
+): Belonging | undefined => {
+  const [parentId, childId] = [data?.[parentKey], data?.[`${kind}Id`]];
+  if (!isId(parentId) || !isId(childId)) return undefined;
+  return { parent: streamName(parentKind, parentId), child: streamName(kind, childId) };
+};
+
+const isId = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0;
 
 /** A reference of an aggregate, or of the items of one of its lists: `items.article`. */
 export type Reference = {

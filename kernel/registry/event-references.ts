@@ -1,5 +1,5 @@
 import type { StreamName } from '../base/brands.ts';
-import { streamName } from '../base/events/streams.ts';
+import { kindIn, streamName } from '../base/events/streams.ts';
 import type { JsonObject } from '../base/json.ts';
 import { spaced, wire } from '../base/names.ts';
 import { isUser } from '../base/users.ts';
@@ -68,7 +68,7 @@ type Happened = { readonly stream: StreamName; readonly data: JsonObject };
 /** Whether an event happened to the aggregate with this id, or to one that matches with it. */
 export const refersTo = ({ kind, of }: EventReference, id: number, { stream, data }: Happened): boolean => {
   if (kind !== undefined && stream === streamName(kind, id)) return true;
-  const keys = of.get(stream.slice(0, Math.max(stream.indexOf('-'), 0)));
+  const keys = of.get(kindIn(stream));
   return keys?.some((key) => data[key] === id) === true;
 };
 

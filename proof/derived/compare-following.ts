@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Position, StreamName } from '#kernel/base/brands.ts';
 import { oncePer } from '#kernel/base/once-per.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
@@ -7,12 +6,12 @@ import { EVENT_INDEX } from '#shared/event-index/event-index.ts';
 import { FIRST, type RecordedEvent } from '#shared/event-log/event-log.ts';
 import { REACTIONS } from '#shared/process-manager/followers.ts';
 import type { DerivedFinding } from '#shared/rest/verification-report.ts';
+import { compareTwice, missingEnds } from './compare-known.ts';
 import { type FollowingDependencies, foldHistory, followingOf, kindOf } from './expected-references.ts';
 import { compareTimers, type FoundTimers } from './expected-timers.ts';
 
 const REFERENCE = 'process_manager.reference';
 const ENDED = 'process_manager.ended';
-const STREAMS_AT_ONCE = 16;
 
 /**
  * Compares what the process manager knows of aggregates that begin in these events, by which reactions and
@@ -29,23 +28,20 @@ export const compareFollowing = async (
     version === FIRST && kinds.has(kindOf(dependencies.domain, stream)?.name ?? '') ? [stream] : [],
   );
   const byStream = Map.groupBy(events, ({ stream }) => stream);
-  const found: DerivedFinding[] = [];
-  for (let from = 0; from < begun.length; from += STREAMS_AT_ONCE) {
-    const some = begun.slice(from, from + STREAMS_AT_ONCE);
-    const first = await compareStreams(dependencies, some, byStream);
-    const differing = some.filter((_, index) => first[index]?.length !== 0);
-    if (differing.length === 0) continue;
-    // A node of a cluster may lag behind the one from which the process manager has read.
-    const again = await compareStreams(dependencies, differing);
-    found.push(
-      ...differing.flatMap((stream, index) => {
-        const before = first[some.indexOf(stream)] ?? [];
-        return isDeepStrictEqual(before, again[index]) ? before : [];
-      }),
-    );
-  }
-  const ends = events.filter(({ type }) => following.lastingEnds.has(type));
-  return [...found, ...(await compareEnded(dependencies, ends))];
+  const found = await compareTwice(begun, (some, isFirst) =>
+    compareStreams(dependencies, some, isFirst ? byStream : undefined),
+  );
+  const ended = await missingEnds(
+    dependencies,
+    events.filter(({ type }) => following.lastingEnds.has(type)),
+    {
+      table: ENDED,
+      isDue: `position <= (select c.position from public.follower_checkpoint c, process_manager.reacting r
+         where c.follower = '${REACTIONS}' and c.log = $3 and r.fingerprint = $4)`,
+      values: [dependencies.eventLog.identity, following.fingerprint],
+    },
+  );
+  return [...found, ...ended];
 };
 
 /** The kinds of aggregates with references that lead to reactions, or with timers. */
@@ -144,29 +140,4 @@ const endedAmong = async (pool: Pool, parents: readonly StreamName[]): Promise<R
     [parents],
   );
   return new Set(rows.map(({ parent }) => parent));
-};
-
-const compareEnded = async (
-  { pool, eventLog, domain }: FollowingDependencies,
-  ends: readonly RecordedEvent[],
-): Promise<readonly DerivedFinding[]> => {
-  if (ends.length === 0) return [];
-  const { rows } = await pool.query<{ stream: StreamName }>(
-    `select e.stream from unnest($1::text[], $2::bigint[]) as e (stream, position)
-     where position <= (select c.position from public.follower_checkpoint c, process_manager.reacting r
-         where c.follower = '${REACTIONS}' and c.log = $3 and r.fingerprint = $4)
-       and not exists (select from ${ENDED} d where d.parent = e.stream)`,
-    [
-      ends.map(({ stream }) => stream),
-      ends.map(({ position }) => position),
-      eventLog.identity,
-      followingOf(domain)?.fingerprint,
-    ],
-  );
-  const missing = new Set(rows.map(({ stream }) => stream));
-  return ends.flatMap(({ stream, version, position }): readonly DerivedFinding[] =>
-    missing.has(stream)
-      ? [{ kind: 'derived_missing', table: ENDED, key: stream, columns: [], stream, version, position }]
-      : [],
-  );
 };

@@ -1,16 +1,19 @@
-import { isDeepStrictEqual } from 'node:util';
-import type { Position, StreamName } from '#kernel/base/brands.ts';
-import { streamName } from '#kernel/base/events/streams.ts';
-import { type Membership, membershipsOf } from '#kernel/decide/memberships.ts';
+import type { Position } from '#kernel/base/brands.ts';
+import { kindIn } from '#kernel/base/events/streams.ts';
+import {
+  type Belonging,
+  belongingIn,
+  type Membership,
+  membershipsOf,
+  membershipText,
+} from '#kernel/decide/memberships.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { PROCESS_MANAGER } from '#shared/process-manager/followers.ts';
-import { membershipText } from '#shared/process-manager/membership-text.ts';
 import type { DerivedFinding } from '#shared/rest/verification-report.ts';
+import { compareTwice, missingEnds } from './compare-known.ts';
 import type { FollowingDependencies } from './expected-references.ts';
 
 const MEMBER = 'process_manager.member';
-const GONE = 'process_manager.deleted_parent';
-const CHILDREN_AT_ONCE = 16;
 
 /**
  * Compares which children the process manager ends with their parents, and which parents have ended, with
@@ -25,43 +28,35 @@ export const compareMemberships = async (
   const links = events.flatMap((event) =>
     memberships.flatMap((membership) => linkOf(membership, event) ?? []),
   );
-  const found = [...(await compareEnds(dependencies, memberships, events))];
-  for (let from = 0; from < links.length; from += CHILDREN_AT_ONCE) {
-    const some = links.slice(from, from + CHILDREN_AT_ONCE);
+  const kinds = new Map(memberships.map(({ parentEnd, parentKind }) => [parentEnd, parentKind]));
+  // Every parent that has ended must be known, so that its later children end too.
+  const missing = await missingEnds(
+    dependencies,
+    events.filter(({ type, stream }) => kinds.get(type) === kindIn(stream)),
+    {
+      table: 'process_manager.deleted_parent',
+      isDue: `position <= (select c.position from public.follower_checkpoint c where c.follower = '${PROCESS_MANAGER}' and c.log = $3)
+       and position > (select max(after_position) from process_manager.membership)`,
+      values: [dependencies.eventLog.identity],
+    },
+  );
+  const differing = await compareTwice(links, async (some) => {
     const seen = await readSeen(dependencies, some);
-    const wrong = await Promise.all(
-      some.map(async (link, index) => {
-        const first = await compareLink(dependencies, link, seen?.[index]);
-        if (first === undefined) return [];
-        const [again] = (await readSeen(dependencies, [link])) ?? [];
-        return isDeepStrictEqual(first, await compareLink(dependencies, link, again)) ? [first] : [];
-      }),
-    );
-    found.push(...wrong.flat());
-  }
-  return found;
+    return Promise.all(some.map((link, index) => compareLink(dependencies, link, seen?.[index])));
+  });
+  return [...missing, ...differing];
 };
 
-type Link = {
-  readonly membership: Membership;
-  readonly parent: StreamName;
-  readonly child: StreamName;
-  readonly position: Position;
-};
+type Link = Belonging & { readonly membership: Membership; readonly position: Position };
 
 /** Undefined if the event begins no membership, or is damaged: then the process manager skips it. */
 const linkOf = (
   membership: Membership,
   { type, data, position }: Pick<RecordedEvent, 'type' | 'data' | 'position'>,
 ): Link | undefined => {
-  if (!membership.joins.has(type)) return undefined;
-  const [parentId, childId] = [data?.[membership.parentKey], data?.[`${membership.kind}Id`]];
-  if (!isId(parentId) || !isId(childId)) return undefined;
-  const parent = streamName(membership.parentKind, parentId);
-  return { membership, parent, child: streamName(membership.kind, childId), position };
+  const belonging = membership.joins.has(type) ? belongingIn(membership, data) : undefined;
+  return belonging && { membership, ...belonging, position };
 };
-
-const isId = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0;
 
 type Seen = {
   readonly reached: Position;
@@ -80,7 +75,7 @@ const readSeen = async (
     name: 'verify-memberships',
     text: `select c.position as reached,
        exists (select from ${MEMBER} m where m.parent = l.parent and m.child = l.child) as "isThere",
-       exists (select from ${GONE} d where d.parent = l.parent) as "isGone",
+       exists (select from process_manager.deleted_parent d where d.parent = l.parent) as "isGone",
        exists (select from process_manager.parked p where p.task = 'end' and p.stream = l.child) as "isParked",
        (select s.after_position from process_manager.membership s where s.meaning = l.meaning) as after
      from unnest($1::text[], $2::text[], $3::text[]) with ordinality as l (parent, child, meaning, number),
@@ -100,22 +95,24 @@ const compareLink = async (
   dependencies: FollowingDependencies,
   link: Link,
   seen: Seen | undefined,
-): Promise<DerivedFinding | undefined> => {
-  if (seen === undefined || seen.after === null || link.position <= seen.after) return undefined;
-  if (link.position > seen.reached) return undefined;
+): Promise<readonly DerivedFinding[]> => {
+  if (seen === undefined || seen.after === null || link.position <= seen.after) return [];
+  if (link.position > seen.reached) return [];
   const { parent, child } = link;
-  const about = { table: MEMBER, key: `${parent} ${child}`, columns: [], position: null };
-  const finding = (kind: DerivedFinding['kind']) => ({ kind, ...about, stream: child, version: null });
+  const about = { table: MEMBER, key: `${parent} ${child}`, columns: [], stream: child };
+  const missing: readonly DerivedFinding[] = [
+    { kind: 'derived_missing', ...about, version: null, position: null },
+  ];
   if (!seen.isGone && seen.isThere) {
     // Most children have not ended: whether the row is one too many shows at the end of the others.
-    return undefined;
+    return [];
   }
   const { isMember, isBound, isEnded, isSure } = await foldOf(dependencies, link, seen.reached);
-  if (!isSure) return undefined;
-  if (!seen.isGone) return isMember ? finding('derived_missing') : undefined;
+  if (!isSure) return [];
+  if (!seen.isGone) return isMember ? missing : [];
   // A child outlives its parent if its end is neither recorded nor pending.
-  if (isEnded || !isBound || seen.isParked) return undefined;
-  return (await hasEnded(dependencies, link, seen.reached)) ? finding('derived_missing') : undefined;
+  if (isEnded || !isBound || seen.isParked) return [];
+  return (await hasEnded(dependencies, link, seen.reached)) ? missing : [];
 };
 
 type Folded = {
@@ -155,28 +152,4 @@ const hasEnded = async (
   for await (const page of eventLog.read(parent))
     if (page.some(({ type, position }) => type === membership.parentEnd && position <= upTo)) return true;
   return false;
-};
-
-/** Every parent that has ended must be known, so that its later children end too. */
-const compareEnds = async (
-  { pool, eventLog }: FollowingDependencies,
-  memberships: readonly Membership[],
-  events: readonly RecordedEvent[],
-): Promise<readonly DerivedFinding[]> => {
-  const kinds = new Map(memberships.map(({ parentEnd, parentKind }) => [parentEnd, parentKind]));
-  const ends = events.filter(({ type, stream }) => stream.startsWith(`${kinds.get(type)}-`));
-  if (ends.length === 0) return [];
-  const { rows } = await pool.query<{ stream: StreamName }>(
-    `select e.stream from unnest($1::text[], $2::bigint[]) as e (stream, position)
-     where position <= (select c.position from public.follower_checkpoint c where c.follower = '${PROCESS_MANAGER}' and c.log = $3)
-       and position > (select max(after_position) from process_manager.membership)
-       and not exists (select from ${GONE} d where d.parent = e.stream)`,
-    [ends.map(({ stream }) => stream), ends.map(({ position }) => position), eventLog.identity],
-  );
-  const missing = new Set(rows.map(({ stream }) => stream));
-  return ends.flatMap(({ stream, version, position }): readonly DerivedFinding[] =>
-    missing.has(stream)
-      ? [{ kind: 'derived_missing', table: GONE, key: stream, columns: [], stream, version, position }]
-      : [],
-  );
 };

@@ -1,6 +1,5 @@
 import type { Position, StreamName } from '#kernel/base/brands.ts';
-import { readMetadata } from '#kernel/base/events/metadata.ts';
-import { streamName } from '#kernel/base/events/streams.ts';
+import { kindIn } from '#kernel/base/events/streams.ts';
 import { oncePer } from '#kernel/base/once-per.ts';
 import { followingOf as compile, type Following } from '#kernel/decide/reactions.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
@@ -9,8 +8,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { Codec } from '#shared/events/codec.ts';
-import { partStored } from '#shared/events/personal.ts';
-import { upcast } from '#shared/events/upcast.ts';
+import { type Lead, leadsIn } from '#shared/process-manager/leads.ts';
 
 export type FollowingDependencies = {
   readonly pool: Pool;
@@ -25,8 +23,7 @@ export type FollowingDependencies = {
 export const followingOf = (domain: Domain): Following | undefined => compiled(domain).following;
 const compiled = oncePer((domain: Domain) => ({ following: compile(domain) }));
 
-export const kindOf = (domain: Domain, stream: StreamName): Kind | undefined =>
-  domain.kinds[stream.slice(0, stream.lastIndexOf('-'))];
+export const kindOf = (domain: Domain, stream: StreamName): Kind | undefined => domain.kinds[kindIn(stream)];
 
 /** The content of the events of an aggregate that is in clear. */
 export type StreamHistory = {
@@ -74,22 +71,12 @@ const endTypesOf = oncePer(
     ),
 );
 
-type Lead = { readonly name: string; readonly parent: StreamName | null };
-
 /** Where an event makes references of its aggregate lead; nowhere if it is damaged, as for the process manager. */
-export const leadsOf = (domain: Domain, { type, data, metadata }: RecordedEvent): readonly Lead[] => {
-  const leads = followingOf(domain)?.leads.get(type) ?? [];
-  if (leads.length === 0) return [];
+export const leadsOf = (domain: Domain, event: RecordedEvent): readonly Lead[] => {
+  const following = followingOf(domain);
+  if (!following?.leads.has(event.type)) return [];
   try {
-    const { version, actor } = readMetadata(metadata);
-    const definition = catalogueOf(domain).find(type);
-    const { clear } = partStored(data);
-    const now = definition === undefined ? clear : upcast(definition, version, clear);
-    return leads.flatMap(({ targetKind, nameIn, idIn }) => {
-      const target = idIn(now, actor);
-      if (target === undefined) return [];
-      return [{ name: nameIn(now), parent: target === null ? null : streamName(targetKind, Number(target)) }];
-    });
+    return leadsIn(following, catalogueOf(domain), event);
   } catch {
     return [];
   }

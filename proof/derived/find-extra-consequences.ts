@@ -1,6 +1,7 @@
 // Over 200 lines, because it is one question for each table of the process manager: which rows no event explains.
 import type { EventId, Position, StreamName } from '#kernel/base/brands.ts';
-import { membershipsOf } from '#kernel/decide/memberships.ts';
+import { kindIn } from '#kernel/base/events/streams.ts';
+import { belongingIn, membershipsOf } from '#kernel/decide/memberships.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { REACTIONS } from '#shared/process-manager/followers.ts';
@@ -62,13 +63,12 @@ const findExtraMembers = async ({
   );
   const found: DerivedFinding[] = [];
   for (const { parent, child } of rows) {
-    const ofChild = memberships.filter(({ kind }) => child.startsWith(`${kind}-`));
+    const ofChild = memberships.filter(({ kind }) => kindIn(child) === kind);
     // Those that only another release knows.
     if (ofChild.length === 0 && (await isThere(eventLog, child))) continue;
     const isChild = await someEvent(eventLog, child, ({ type, data }) =>
       ofChild.some(
-        ({ joins, parentKind, parentKey }) =>
-          joins.has(type) && parent === `${parentKind}-${data?.[parentKey]}`,
+        (membership) => membership.joins.has(type) && belongingIn(membership, data)?.parent === parent,
       ),
     );
     if (!isChild && (await isStillThere(pool, parent, child)))
@@ -115,7 +115,7 @@ const findExtraEnds = async ({
 };
 
 const isKnown = (domain: Domain, stream: StreamName): boolean =>
-  membershipsOf(domain).some(({ parentKind }) => stream.startsWith(`${parentKind}-`));
+  membershipsOf(domain).some(({ parentKind }) => kindIn(stream) === parentKind);
 
 /** Rows about aggregates that are not in the log. */
 const findStrangers = async (
@@ -199,9 +199,7 @@ const findExtraParked = async ({
           ? causeStream === stream && causeType === 'user.deleted'
           : causeType === 'account.reclaimed' ||
             causeStream === stream ||
-            memberships.some(
-              ({ kind, parentEnd }) => parentEnd === causeType && stream.startsWith(`${kind}-`),
-            );
+            memberships.some(({ kind, parentEnd }) => parentEnd === causeType && kindIn(stream) === kind);
     if (!isOfCause || !(await isThere(eventLog, stream)))
       found.push(extra('process_manager.parked', `${task} ${stream}`));
   }

@@ -1,5 +1,6 @@
 // Over 200 lines, because it is one fold: from a snapshot or the first event up to a position.
 import type { Position, StreamName, Version } from '#kernel/base/brands.ts';
+import { idIn } from '#kernel/base/events/streams.ts';
 import type { Change } from '#kernel/rows/change.ts';
 import { StreamCut } from '#shared/event-log/errors.ts';
 import { type EventLog, NO_STREAM, type RecordedEvent } from '#shared/event-log/event-log.ts';
@@ -220,7 +221,7 @@ const rowsIn = (items: RowFold['items']): PastState['items'] =>
 /** A skipped event still counts as a version. */
 const onlyVersion = ({ stream, version }: RecordedEvent): Change<string> => ({
   kind: 'patch',
-  row: { id: Number(stream.slice(stream.indexOf('-') + 1)), version },
+  row: { id: idIn(stream), version },
 });
 
 const pastStateOf = (

@@ -1,5 +1,5 @@
 import type { StreamName } from '#kernel/base/brands.ts';
-import { streamName } from '#kernel/base/events/streams.ts';
+import { kindIn, streamName } from '#kernel/base/events/streams.ts';
 import type { Json, JsonObject } from '#kernel/base/json.ts';
 import { targetOf, wire } from '#kernel/base/names.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
@@ -21,7 +21,7 @@ type Happened = { readonly stream: StreamName; readonly data: JsonObject; readon
 export const streamReferencesOf = (domain: Domain): ((event: Happened) => StreamReferences) => {
   const named = new Map(recordedKindsOf(domain).map((kind) => [kind.name, keysOf(kind)]));
   return (event) => {
-    const kind = event.stream.slice(0, Math.max(event.stream.indexOf('-'), 0));
+    const kind = kindIn(event.stream);
     const keys = named.get(kind);
     if (keys === undefined) {
       const holders = holdersOf(kind, event);

@@ -1,4 +1,5 @@
 import type { StreamName } from '#kernel/base/brands.ts';
+import { kindIn } from '#kernel/base/events/streams.ts';
 import { oncePer } from '#kernel/base/once-per.ts';
 import type { Domain, Kind, ListInfo, ShareInfo, ViewInfo } from '#kernel/registry/registry.ts';
 import type { Change, ItemChange, Table } from '#kernel/rows/change.ts';
@@ -166,7 +167,7 @@ const tablesOfAll = (all: readonly ProjectedTable[], domain: Domain): Tables => 
   const ofStreams = all.flatMap((table) => [table, ...table.items, ...table.shares]);
   const byName = new Map(ofStreams.map((table) => [table.name, table]));
   const byKind = new Map(all.map((table) => [table.kind, table]));
-  const tableOfStream = (stream: string) => byKind.get(stream.slice(0, Math.max(stream.indexOf('-'), 0)));
+  const tableOfStream = (stream: string) => byKind.get(kindIn(stream));
   return {
     all,
     ofStreams,
