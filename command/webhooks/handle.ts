@@ -10,8 +10,11 @@ import type {
   DeleteWebhook,
   EditWebhook,
   EnableWebhook,
+  RedeliverDelivery,
+  RedriveWebhook,
   RegisterWebhook,
   ReplaceWebhook,
+  TestWebhook,
 } from '#shared/commands/webhook.ts';
 import { type Caller, policyOf, scopesOfEvents } from '#shared/policy.ts';
 import { checkUrl, type GuardRules } from '#shared/webhooks/guard/check-url.ts';
@@ -50,7 +53,6 @@ export const webhookHandlers = (
 ): HandlersOf<'RegisterWebhook' | WebhookChange['type']> => {
   const { log, pool, webhooks } = dependencies;
   const quota = createQuota({ pool, perOwnerMax: webhooks.perOwnerMax });
-  const requested = { reveal: requestReader(dependencies) };
 
   const decide = decidingOutside(webhooks.guard, dependencies.domain);
   const handling = handlingWith(dependencies, decide);
@@ -59,6 +61,14 @@ export const webhookHandlers = (
     scopes: scopesOf(caller),
   }));
   const deleting = handling((command: DeleteWebhook) => command);
+  const requested = { reveal: requestReader(dependencies) };
+  const requesting = {
+    ...handling((command: TestWebhook | RedeliverDelivery | RedriveWebhook, sent) => ({
+      ...command,
+      requestId: requestIdOf(sent),
+    })),
+    ...requested,
+  };
 
   return {
     RegisterWebhook: {
@@ -101,10 +111,7 @@ export const webhookHandlers = (
         return outcome;
       },
     },
-    TestWebhook: {
-      ...handling((command, sent) => ({ ...command, requestId: requestIdOf(sent) })),
-      ...requested,
-    },
+    TestWebhook: requesting,
     ReplayWebhook: {
       ...handling(async ({ from, to, ...command }, sent) => ({
         ...command,
@@ -115,14 +122,8 @@ export const webhookHandlers = (
       })),
       ...requested,
     },
-    RedeliverDelivery: {
-      ...handling((command, sent) => ({ ...command, requestId: requestIdOf(sent) })),
-      ...requested,
-    },
-    RedriveWebhook: {
-      ...handling((command, sent) => ({ ...command, requestId: requestIdOf(sent) })),
-      ...requested,
-    },
+    RedeliverDelivery: requesting,
+    RedriveWebhook: requesting,
   };
 };
 

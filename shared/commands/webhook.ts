@@ -85,29 +85,7 @@ export const webhookFormsOf = (domain: Domain) => {
   const eventTypes = eventTypesOf(domain);
   const filter = events.filterIn(domain);
 
-  /** The document that a JSON patch of a webhook changes, and the form of its result. */
-  const WebhookContent = z.strictObject({
-    url,
-    description: events.description.default(null),
-    eventTypes,
-    filter: filter.prefault({}),
-    payload: events.payload.default('thin'),
-    ordered: z.boolean().default(false),
-    limits: limits.prefault({}),
-    headers: headers.prefault({}),
-  });
-
-  /** The owner defaults to the caller. */
-  const RegisterWebhook = WebhookContent.extend({
-    type: z.literal('RegisterWebhook'),
-    ownerId: userId.optional(),
-    enabled: z.boolean().default(true),
-  });
-
-  /** Replaces all of its content; a header with the hidden value keeps its own. */
-  const ReplaceWebhook = z.strictObject({
-    type: z.literal('ReplaceWebhook'),
-    webhookId,
+  const content = {
     url,
     description: events.description,
     eventTypes,
@@ -116,6 +94,27 @@ export const webhookFormsOf = (domain: Domain) => {
     ordered: z.boolean(),
     limits: events.limits,
     headers,
+  };
+
+  /** The document that a JSON patch of a webhook changes, and the form of its result. */
+  const WebhookContent = z.strictObject({
+    ...content,
+    description: content.description.default(null),
+    filter: filter.prefault({}),
+    payload: content.payload.default('thin'),
+    ordered: content.ordered.default(false),
+    limits: limits.prefault({}),
+    headers: headers.prefault({}),
+  });
+
+  /** Replaces all of its content; a header with the hidden value keeps its own. */
+  const ReplaceWebhook = z.strictObject({ type: z.literal('ReplaceWebhook'), webhookId, ...content });
+
+  /** The owner defaults to the caller. */
+  const RegisterWebhook = WebhookContent.extend({
+    type: z.literal('RegisterWebhook'),
+    ownerId: userId.optional(),
+    enabled: z.boolean().default(true),
   });
 
   /**
@@ -125,14 +124,10 @@ export const webhookFormsOf = (domain: Domain) => {
   const EditWebhook = z.strictObject({
     type: z.literal('EditWebhook'),
     webhookId,
-    url: url.optional(),
-    description: events.description.optional(),
-    eventTypes: eventTypes.optional(),
+    ...z.object(content).partial().shape,
     filter: (
       events.filterSchema(domain, z.int().positive().nullable().optional()) as unknown as FilterChanges
     ).optional(),
-    payload: events.payload.optional(),
-    ordered: z.boolean().optional(),
     limits: z
       .strictObject({ ratePerSecond: ratePerSecond.optional(), concurrency: concurrency.optional() })
       .optional(),

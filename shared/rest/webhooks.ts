@@ -44,44 +44,18 @@ const own = { right: 'webhook.manage' } as const;
 /** The request bodies for webhooks of the domain. */
 export const webhookBodies = (domain: Domain) => {
   const { RegisterWebhook, ReplaceWebhook, EditWebhook } = webhookFormsOf(domain);
-  const { url, description, eventTypes, filter, payload, ordered, limits, headers } = ReplaceWebhook.shape;
+  const { type: _, webhookId: __, ...content } = ReplaceWebhook.shape;
+  const Content = z.object(content);
+  const readOnly = Object.fromEntries(
+    Object.keys(webhookOf(domain).shape).flatMap((name) => (name in content ? [] : [[name, unheeded]])),
+  );
   const NewWebhook = RegisterWebhook.omit({ type: true }).meta({ id: 'NewWebhook' });
 
   /** All fields that can be changed; read-only ones may be left in it. */
   const WebhookReplacement = z
-    .strictObject({
-      url,
-      description,
-      eventTypes,
-      filter,
-      payload,
-      ordered,
-      limits,
-      headers,
-      id: unheeded,
-      ownerId: unheeded,
-      scopes: unheeded,
-      enabled: unheeded,
-      status: unheeded,
-      disabledReason: unheeded,
-      missedSince: unheeded,
-      secretsEndAt: unheeded,
-      withheld: unheeded,
-      health: unheeded,
-      createdAt: unheeded,
-      updatedAt: unheeded,
-      _links: unheeded,
-    })
-    .transform((whole) => ({
-      url: whole.url,
-      description: whole.description,
-      eventTypes: whole.eventTypes,
-      filter: whole.filter,
-      payload: whole.payload,
-      ordered: whole.ordered,
-      limits: whole.limits,
-      headers: whole.headers,
-    }))
+    .strictObject({ ...content, ...readOnly })
+    // Checked already: only the read-only fields are dropped.
+    .transform((whole) => Content.parse(whole))
     .meta({
       id: 'WebhookReplacement',
       description:
