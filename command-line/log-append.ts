@@ -83,7 +83,7 @@ const append = async (
   try {
     const encoded = await createCodec({ keys, domain }).encode(
       event,
-      circumstances(),
+      metadataNow(),
       randomUUID() as EventId,
       stream,
     );
@@ -98,7 +98,7 @@ const append = async (
 /** These errors already explain what is wrong with the event or its stream. */
 const EXPLAINED = [StaleVersion, InvalidAppend, AppendTooLarge, MalformedEvent, KeyDestroyed];
 
-const circumstances = (): MetadataContext => {
+const metadataNow = (): MetadataContext => {
   const request = randomUUID();
   return {
     at: new Date().toISOString(),

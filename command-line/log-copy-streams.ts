@@ -17,7 +17,7 @@ import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.t
 import { PROCESS_MANAGER, REACTIONS } from '#shared/process-manager/followers.ts';
 import { Stopped } from '#shared/projection/catch-up.ts';
 import { demandServedDomain } from '#shared/served-domain/served-domain.ts';
-import { untilCarriedOut } from '../command/process-manager/carried-out.ts';
+import { untilExecuted } from '../command/process-manager/executed.ts';
 import { LEASE } from '../command/process-manager/fence.ts';
 import { createKeyCopy } from '../proof/copy/copy-keys.ts';
 import { type CopiedStreams, copyStreams } from '../proof/copy/copy-streams.ts';
@@ -75,7 +75,7 @@ export const copySomeStreams = async (given: Given, url: string, terminal: Termi
         );
     },
     async followed(position) {
-      const pending = await untilCarriedOut(pool, position, clock);
+      const pending = await untilExecuted(pool, position, clock);
       if (pending.length > 0)
         throw new StartRefused(
           `Reactions of this cell lag: ${pending.join(', ')}. Webhooks can only be copied after them. Repeat the command when they have caught up.`,

@@ -21,7 +21,7 @@ import type { States } from './states.ts';
  * Executes a command once per key: a repeated request gets the first response. A refusal frees the key, so that a
  * corrected request may use it.
  */
-export type Idempotency = (keyed: Keyed, carryOut: CarryOut) => Promise<Outcome>;
+export type Idempotency = (keyed: Keyed, execute: Execute) => Promise<Outcome>;
 
 type Keyed = {
   /** The client of the key: equal keys of different clients are unrelated. */
@@ -32,7 +32,7 @@ type Keyed = {
   readonly metadata: MetadataContext;
 };
 
-type CarryOut = (ids: CommandIds, mayBeRepeatAfter: Position | undefined) => Promise<Outcome>;
+type Execute = (ids: CommandIds, mayBeRepeatAfter: Position | undefined) => Promise<Outcome>;
 
 type Dependencies = {
   readonly log: EventLog;
@@ -53,13 +53,13 @@ export const createIdempotency = (dependencies: Dependencies): Idempotency => {
   const running = new Set<StreamName>();
   const digest = (text: string): string =>
     createHmac('sha256', dependencies.digestKey).update(text).digest('base64url');
-  return async ({ client, key, content, metadata }, carryOut) => {
+  return async ({ client, key, content, metadata }, execute) => {
     const stream = commandStream(digest(JSON.stringify(['key', client, key])));
     if (running.has(stream)) throw new Rejection('idempotency_key_in_use');
     running.add(stream);
     try {
       const request = { stream, digest: digest(`content ${canonicalize(content)}`), process, metadata };
-      return await once(dependencies, request, carryOut);
+      return await once(dependencies, request, execute);
     } finally {
       running.delete(stream);
     }
@@ -73,14 +73,14 @@ type Request = {
   readonly metadata: MetadataContext;
 };
 
-const once = async (dependencies: Dependencies, request: Request, carryOut: CarryOut): Promise<Outcome> => {
+const once = async (dependencies: Dependencies, request: Request, execute: Execute): Promise<Outcome> => {
   const { reserved, isNew } = await reserve(dependencies, request);
   if (reserved.state.status !== 'reserved') return answerAgain(reserved, dependencies.log.identity);
   const { seed, by, at } = reserved.state;
   if (!isNew && by !== request.process && isRecent(at, dependencies.clock))
     throw new Rejection('idempotency_key_in_use');
   try {
-    const outcome = await carryOut(
+    const outcome = await execute(
       seededIds(parseSeed(seed), dependencies.idStep),
       isNew ? undefined : reserved.position,
     );

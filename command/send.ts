@@ -54,7 +54,7 @@ const send = async (
   if (handler === undefined) throw new Error(`${command.type} has no handler`);
   const admission = handler.admit(caller);
   if (admission !== 'allowed') throw admission;
-  const outcome = await carryOut(dependencies, { handler, command, context }).catch(reportUnknown);
+  const outcome = await execute(dependencies, { handler, command, context }).catch(reportUnknown);
   const revealed = await handler.reveal?.(outcome).catch(reportUnknown);
   const { id, version, position, isRepeat } = outcome;
   const repeated = context.content !== undefined && isRepeat && { isRepeat };
@@ -71,7 +71,7 @@ const reportUnknown = (error: unknown): never => {
 
 type Admitted = { readonly handler: AnyHandler; readonly command: Command; readonly context: CommandContext };
 
-const carryOut = (
+const execute = (
   { idempotency, newId, clock }: Dependencies,
   { handler, command, context }: Admitted,
 ): Promise<Outcome> => {

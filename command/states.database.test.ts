@@ -49,7 +49,6 @@ const freshProcess = (from = side) => {
   };
   return { seen, states: createStates({ log: from.eventLog, codec, snapshots: from.snapshots }) };
 };
-/** The latest snapshot. */
 const snapshotOf = async (stream: StreamName) =>
   (
     await side.pool.query(

@@ -21,7 +21,6 @@ export type Command = {
   readonly positionals: readonly string[];
   readonly options: Readonly<Record<string, Option>>;
   readonly examples: readonly string[];
-  /** The part that it needs. */
   readonly part?: PartName;
   run(given: Given, terminal: Terminal): Promise<void>;
 };

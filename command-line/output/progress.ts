@@ -45,13 +45,13 @@ export const showProgress = (
   };
 };
 
-type Circumstances = {
+type Course = {
   readonly elapsedMs: number;
   /** Whether positions count events; on EventStoreDB they count bytes, and only their share is shown. */
   readonly isDense: boolean;
 };
 
-export const progressText = (progress: Progress | Check, { elapsedMs, isDense }: Circumstances): string => {
+export const progressText = (progress: Progress | Check, { elapsedMs, isDense }: Course): string => {
   if (progress.step === 'check') return progress.what;
   if (progress.step === 'indexes') return `index ${progress.done + 1} of ${progress.of}`;
   const { events, position, from, upTo } = progress;

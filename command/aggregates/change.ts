@@ -14,7 +14,7 @@ import type { AggregateState } from '#kernel/decide/state.ts';
 import type { CommandInfo, Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import { type Caller, isInReach, may } from '#shared/policy.ts';
 import { demand } from '../handling/handler.ts';
-import { changesByPatch, namesWhole, tellsContent } from '../handling/patch-content.ts';
+import { changesByPatch, namesWhole, revealsContent } from '../handling/patch-content.ts';
 import { contextOf, preparing, streamOf, type Target, toEvents } from '../handling/target.ts';
 import { type FormByPatch, patchesOfItem } from './item-patches.ts';
 import type { Asked, Handle, Parts } from './parts.ts';
@@ -45,7 +45,7 @@ export const patching = (parts: Parts, kind: Kind, command: CommandInfo): Handle
       const patch = given.patch as JsonPatch;
       // The rights to the parts that the patch names were checked already; the whole document contains all
       // parts.
-      if (tellsContent(patch))
+      if (revealsContent(patch))
         for (const right of ['read', ...(namesWhole(patch) ? toParts : [])]) demandTo(right);
       return formByPatch(patch, state, given);
     },

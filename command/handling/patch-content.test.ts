@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { JsonObject } from '#kernel/base/json.ts';
 import { JsonPatch } from '#kernel/base/json-patch.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
-import { changesByPatch, tellsContent } from './patch-content.ts';
+import { changesByPatch, revealsContent } from './patch-content.ts';
 
 const schema = z.strictObject({
   title: z.string().max(5),
@@ -110,7 +110,7 @@ describe('read-only fields', () => {
 
 describe('a patch reveals content', () => {
   const told = (operation: unknown) =>
-    tellsContent(JsonPatch.parse([{ op: 'add', path: '/a', value: 1 }, operation]));
+    revealsContent(JsonPatch.parse([{ op: 'add', path: '/a', value: 1 }, operation]));
 
   test.each([
     { op: 'test', path: '/a', value: 1 },

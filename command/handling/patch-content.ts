@@ -37,7 +37,7 @@ export const changesByPatch = <Schema extends z.ZodObject>(
  * A patch that compares, copies or traverses content reveals it by success or failure, so its sender needs
  * the right to read it.
  */
-export const tellsContent = (patch: JsonPatch): boolean =>
+export const revealsContent = (patch: JsonPatch): boolean =>
   patch.some(({ op, path }) => op === 'test' || op === 'copy' || op === 'move' || path.lastIndexOf('/') > 0);
 
 export const namesWhole = (patch: JsonPatch): boolean =>

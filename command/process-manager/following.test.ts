@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { EventId } from '#kernel/base/brands.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
-import { following } from './carry-out.ts';
+import { following } from './execute-task.ts';
 
 test('what follows from an imported event happens now, and no import claims its time', async () => {
   const at = '2019-05-01T10:00:00.000Z';

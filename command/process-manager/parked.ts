@@ -48,7 +48,6 @@ export const park = async (pool: Pool, { task, stream, cause }: Task, error: unk
 export const DUE_NOW = 'next_at <= statement_timestamp()';
 export const DUE_SINCE_SET_BACK = `next_at > statement_timestamp() + ${PAUSE_MAX_MS} * interval '1 millisecond'`;
 
-/** Tasks that are due. */
 export const dueOf = async (pool: Pool): Promise<readonly Task[]> => {
   const dueIf = (isDue: string): string =>
     `select task, stream, cause_id as id, cause_metadata as metadata from process_manager.parked

@@ -7,8 +7,8 @@ import { type FollowerOptions, startFollower } from '#shared/follower/follower.t
 import type { Log } from '#shared/log.ts';
 import { PROCESS_MANAGER } from '#shared/process-manager/followers.ts';
 import { childrenOf, join, leave, markAsGone, orphansOf } from '../handling/membership.ts';
-import { carryOutOrPark, reportUnreadable, type TaskDependencies } from './carry-out.ts';
 import { declareReactions } from './declaration.ts';
+import { executeOrPark, reportUnreadable, type TaskDependencies } from './execute-task.ts';
 import { logWaiting } from './fence.ts';
 import type { ReactDependencies } from './react.ts';
 import { startRetrying } from './retry-parked.ts';
@@ -44,7 +44,7 @@ export const startProcessManager = async (
       await (await import('./declare-memberships.ts')).declareOnce(dependencies, events);
       for (const run of runsOf(events.flatMap((event) => readSteps(stepsOf, event, log)))) {
         if (signal.aborted) return;
-        await takeSteps(dependencies, run, signal);
+        await executeSteps(dependencies, run, signal);
       }
     },
   });
@@ -78,29 +78,21 @@ const WEBHOOKS_MAX = 10_000;
  * crash: records are written once, and resulting events have ids derived from their cause. Stops early on the
  * signal.
  */
-const takeSteps = async (
+const executeSteps = async (
   dependencies: TaskDependencies,
   steps: readonly Step[],
   signal: AbortSignal,
 ): Promise<void> => {
   const links = steps.filter((step) => step.kind === 'join' || step.kind === 'leave');
-  switch (steps[0]?.kind) {
-    case 'join':
-      return takeJoins(dependencies, links, signal);
-    case 'leave':
-      return leave(dependencies.pool, links);
-    case 'orphan':
-      for (const step of steps) if (step.kind === 'orphan') await takeOrphans(dependencies, step, signal);
-      return;
-    case 'reclaim':
-      for (const step of steps) if (step.kind === 'reclaim') await takeReclaim(dependencies, step, signal);
-      return;
-    case undefined:
-      return;
+  if (steps[0]?.kind === 'join') return executeJoins(dependencies, links, signal);
+  if (steps[0]?.kind === 'leave') return leave(dependencies.pool, links);
+  for (const step of steps) {
+    if (step.kind === 'orphan') await endOrphans(dependencies, step, signal);
+    if (step.kind === 'reclaim') await endReclaimed(dependencies, step, signal);
   }
 };
 
-const takeJoins = async (
+const executeJoins = async (
   dependencies: TaskDependencies,
   links: readonly Link[],
   signal: AbortSignal,
@@ -113,7 +105,7 @@ const takeJoins = async (
   }
 };
 
-const takeOrphans = async (
+const endOrphans = async (
   dependencies: TaskDependencies,
   { parent, cause, isErased }: Extract<Step, { kind: 'orphan' }>,
   signal: AbortSignal,
@@ -131,14 +123,14 @@ const takeOrphans = async (
     );
   }
   if (isErased && !signal.aborted)
-    await carryOutOrPark(dependencies, { task: 'erase', stream: parent, cause });
+    await executeOrPark(dependencies, { task: 'erase', stream: parent, cause });
 };
 
 /**
  * Excludes webhooks that the owner registered later: they may already be recorded if the step is repeated
  * after a crash.
  */
-const takeReclaim = async (
+const endReclaimed = async (
   dependencies: TaskDependencies,
   { parent, cause, position }: Extract<Step, { kind: 'reclaim' }>,
   signal: AbortSignal,
@@ -165,5 +157,5 @@ const end = async (
   cause: Cause | undefined,
 ): Promise<void> => {
   if (!cause) throw new Error(`the cause of the end of ${child} is unknown`);
-  await carryOutOrPark(dependencies, { task: 'end', stream: child, parent, cause });
+  await executeOrPark(dependencies, { task: 'end', stream: child, parent, cause });
 };

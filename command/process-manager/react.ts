@@ -32,7 +32,7 @@ import type { Executor } from '../execute.ts';
 import { type ExecutionContext, seededIds } from '../handling/execution-context.ts';
 import { preparing, streamOf, type Target, toEvents } from '../handling/target.ts';
 import type { States } from '../states.ts';
-import { following, type TaskDependencies } from './carry-out.ts';
+import { following, type TaskDependencies } from './execute-task.ts';
 import { isOvertaken } from './overtaken.ts';
 import { isOfTimer, type ReactionTask, timerTask } from './tasks.ts';
 

@@ -4,8 +4,8 @@ import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { type FollowerOptions, startFollowing } from '#shared/follower/follower.ts';
 import { REACTIONS } from '#shared/process-manager/followers.ts';
-import { allDone, doOrPark, reportUnreadable, type TaskDependencies } from './carry-out.ts';
 import { actsAfter, isDeclared, takeBack } from './declaration.ts';
+import { allDone, doOrPark, reportUnreadable, type TaskDependencies } from './execute-task.ts';
 import { type Happened, notePage, pagesOf, type ReactionPage } from './fan-out.ts';
 import { demandFence, type Fence, Overtaken, type Waiting } from './fence.ts';
 import { meaningOf, noteReactions, referencesTo } from './note-reactions.ts';
@@ -54,13 +54,13 @@ const followUp = (dependencies: Parts, fence: Fence): (() => Promise<boolean>) =
     waiting.ends();
     const hasLooked = await look.atAll(fence);
     const { tasks, isLast } = await next();
-    await carryOutAll(dependencies, tasks, fence);
+    await executeAll(dependencies, tasks, fence);
     return hasLooked || !isLast;
   };
 };
 
 /** Executes tasks of different aggregates in parallel. */
-const carryOutAll = async (
+const executeAll = async (
   dependencies: Parts,
   tasks: readonly ReactionTask[],
   fence: Fence,

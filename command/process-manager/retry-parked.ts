@@ -4,8 +4,8 @@ import type { Clock } from '#shared/clock/clock.ts';
 import { runUnderLease } from '#shared/database/lease/lease.ts';
 import { pulseOf } from '#shared/database/pulse.ts';
 import { orUnknown } from '#shared/follower/observe-follower.ts';
-import { carryOutOrPark, type TaskDependencies } from './carry-out.ts';
 import { forgetUnseen, recordActivity } from './declaration.ts';
+import { executeOrPark, type TaskDependencies } from './execute-task.ts';
 import { type Fence, isFenced, LEASE, Overtaken } from './fence.ts';
 import { DUE_NOW, DUE_SINCE_SET_BACK, dueOf, unpark } from './parked.ts';
 
@@ -99,7 +99,7 @@ const retryParked = async (dependencies: Dependencies, signal: AbortSignal): Pro
   const { pool, log } = dependencies;
   for (const task of await dueOf(pool)) {
     if (signal.aborted) return;
-    if ((await carryOutOrPark(dependencies, task)) === 'parked') continue;
+    if ((await executeOrPark(dependencies, task)) === 'parked') continue;
     await unpark(pool, task);
     log.info({ task: task.task, stream: task.stream }, 'The process manager has executed a parked task.');
   }

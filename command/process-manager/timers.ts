@@ -7,7 +7,7 @@ import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { LASTING } from '#shared/follower/pass.ts';
 import { createReferenceReader } from '../aggregates/read-references.ts';
-import { allDone, doOrPark, type TaskDependencies } from './carry-out.ts';
+import { allDone, doOrPark, type TaskDependencies } from './execute-task.ts';
 import { demandFence, type Fence } from './fence.ts';
 import { createHistories } from './histories.ts';
 import { eventIdOf, kindOfStream, type ReactDependencies } from './react.ts';

@@ -34,7 +34,6 @@ export type Replay = {
   /** A position, or a time. */
   readonly from: Position | string | undefined;
   readonly to: Position | undefined;
-  /** The identity of our log. */
   readonly log: LogIdentity;
   readonly head: Position;
 };

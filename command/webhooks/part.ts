@@ -4,7 +4,6 @@ import type { AnyHandler, HandlersOf } from '../handling/handler.ts';
 import type { CommandPart } from '../part.ts';
 import { webhookHandlers } from './handle.ts';
 
-/** The commands of webhooks. */
 export const part: CommandPart = {
   handlersOf(dependencies) {
     // The compiler checks that every command of the kernel has a handler.

@@ -87,7 +87,7 @@ const createPost = (findAll: () => Promise<readonly Copy[]>, clock: Clock) => {
   return async (
     request: RequestInit & { readonly headers: Readonly<Record<string, string>> },
   ): Promise<Response> => {
-    const givenUpAtMs = clock.elapsedMs() + REFUSED_MAX_MS;
+    const retriesEndAtMs = clock.elapsedMs() + REFUSED_MAX_MS;
     for (let tried = 1; ; tried += 1) {
       const copies = await findAll();
       // If all of them are stopping, one still does it.
@@ -104,7 +104,7 @@ const createPost = (findAll: () => Promise<readonly Copy[]>, clock: Clock) => {
         await response.body?.cancel();
       } catch (error) {
         goOn();
-        if (!isUnconnected(error) || clock.elapsedMs() > givenUpAtMs) throw error;
+        if (!isUnconnected(error) || clock.elapsedMs() > retriesEndAtMs) throw error;
       }
       goOn();
       if (tried % copies.length === 0) await clock.sleep(ROUND_PAUSE_MS);

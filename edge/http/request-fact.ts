@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 
-/** A fact about a request. */
 type RequestFact<Value> = {
   of(request: IncomingMessage): Value | undefined;
   set(request: IncomingMessage, value: Value): void;

@@ -8,7 +8,7 @@ import { START } from '#shared/event-log/event-log.ts';
 import { readBetween } from '#shared/event-log/read-between.ts';
 import { holdFollowers } from '#shared/follower/hold-followers.ts';
 import { PROCESS_MANAGER, REACTIONS } from '#shared/process-manager/followers.ts';
-import { LOOK_EVERY_MS, untilCarriedOut } from '../../command/process-manager/carried-out.ts';
+import { LOOK_EVERY_MS, untilExecuted } from '../../command/process-manager/executed.ts';
 import { LEASE } from '../../command/process-manager/fence.ts';
 import { callLine } from '../../test/engines/call-line.ts';
 import {
@@ -295,7 +295,7 @@ test('refuses webhooks at the end while reactions of the former cell lag', async
   await using cell = await openCell();
   // The clock does not move until the copy has begun, which waits for reactions to the former tests.
   await until(
-    async () => untilCarriedOut(here.pool, await here.eventLog.head(), REAL_TIME),
+    async () => untilExecuted(here.pool, await here.eventLog.head(), REAL_TIME),
     (pending) => pending.length === 0,
   );
   const clock = createTestClock();

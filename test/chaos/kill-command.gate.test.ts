@@ -116,7 +116,7 @@ test(
     const recorded = await readAll(log);
     expect(
       answered
-        .filter((each) => !isCarriedOutOnce(each, recorded))
+        .filter((each) => !isExecutedOnce(each, recorded))
         .map(({ command, context }) => ({ command, context })),
     ).toEqual([]);
     expect([...recorded.times].filter(([, times]) => times > 1)).toEqual([]);
@@ -200,7 +200,7 @@ type Recorded = {
   readonly deletedComments: ReadonlySet<string>;
 };
 
-const isCarriedOutOnce = ({ command, context }: Sent, { times }: Recorded): boolean =>
+const isExecutedOnce = ({ command, context }: Sent, { times }: Recorded): boolean =>
   (LEAVES[command.type] ?? []).every((type) => times.get(`${context.requestId} ${type}`) === 1);
 
 const leftBehind = ({ deletedArticles, articleOfComment, deletedComments }: Recorded): readonly string[] =>

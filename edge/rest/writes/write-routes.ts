@@ -122,7 +122,7 @@ const stepsOf = (
   const readAnyBody =
     operation.body === undefined ? [] : readJsonBody(bodyBytesMax, Object.keys(operation.body));
   const readBody = operation.isBodyOptional ? readAnyBody.map(unlessEmpty) : readAnyBody;
-  const carryOut = async (request: Request, response: Response): Promise<void> => {
+  const handle = async (request: Request, response: Response): Promise<void> => {
     const item = itemOf(operation, request);
     const context = contextOf(request, operation, { requireIfMatch });
     const command = toCommand(item, bodyOf(request, operation));
@@ -142,7 +142,7 @@ const stepsOf = (
     const path = `${self}/${items.path}/${encodeURIComponent(String(itemId))}`;
     answerWritten(request, response, { operation, result, item, self: path, ofItem, sendItem });
   };
-  return [demandAdmission(operation), ...readBody, carryOut];
+  return [demandAdmission(operation), ...readBody, handle];
 };
 
 /** Clients send a length for an empty body, too. */

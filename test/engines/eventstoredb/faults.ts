@@ -24,7 +24,6 @@ export type AppendFault =
   | { readonly kind: 'stored-and-refused' }
   | { readonly kind: 'access-denied' };
 
-/** The words of the server. */
 export type NotNow = 'Server Is Not Ready' | 'Server Is Busy' | 'No leader info available in response';
 
 export type ReadFault =

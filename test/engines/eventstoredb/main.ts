@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import { startEventStoreCluster } from './cluster.ts';
-import { carryOut, type Order } from './orders.ts';
+import { execute, type Order } from './orders.ts';
 import { SERVER_VERSIONS } from './product.ts';
 import { startEventStoreStandIn } from './server.ts';
 
@@ -41,7 +41,7 @@ if (advertised === undefined) {
   const cluster = resources.use(
     await startEventStoreCluster({ ports, advertised: advertised.map(Number), journal, version }),
   );
-  process.on('message', (order: Order) => void carryOut(cluster, order).then(() => process.send?.('done')));
+  process.on('message', (order: Order) => void execute(cluster, order).then(() => process.send?.('done')));
   console.log(JSON.stringify({ address: cluster.address, port: ports[0] }));
 }
 await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);

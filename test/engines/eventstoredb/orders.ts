@@ -8,7 +8,7 @@ export type Order =
   | { readonly does: 'stand-alone'; readonly node: number; readonly events: number }
   | { readonly does: 'leave-unanswered'; readonly node: number; readonly appends: number };
 
-export const carryOut = async (cluster: EventStoreCluster, order: Order): Promise<void> => {
+export const execute = async (cluster: EventStoreCluster, order: Order): Promise<void> => {
   const node = cluster.nodes[order.node];
   if (node === undefined) throw new Error(`there is no node ${order.node}`);
   switch (order.does) {

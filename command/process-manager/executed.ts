@@ -15,7 +15,7 @@ const NAMED_MAX = 5;
  * Waits until the consequences of the events up to a position were executed or parked. Returns some of those
  * that were not after the timeout, for example because no process executes them; otherwise an empty list.
  */
-export const untilCarriedOut = async (
+export const untilExecuted = async (
   pool: Pool,
   position: Position,
   clock: Clock,

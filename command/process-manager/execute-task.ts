@@ -34,9 +34,9 @@ export type TaskDependencies = EraseDependencies & {
  * Executes a task, or parks it so that it delays no other. Throws only if the log or the database is
  * unavailable.
  */
-export const carryOutOrPark = (dependencies: TaskDependencies, task: Task): Promise<'done' | 'parked'> =>
+export const executeOrPark = (dependencies: TaskDependencies, task: Task): Promise<'done' | 'parked'> =>
   doOrPark(dependencies, task, {
-    work: () => carryOut(dependencies, task),
+    work: () => execute(dependencies, task),
     park: (error) => park(dependencies.pool, task, error),
   });
 
@@ -94,7 +94,7 @@ const doEnginesAnswer = ({ eventLog, pool }: TaskDependencies): Promise<boolean>
     () => false,
   );
 
-const carryOut = async (dependencies: TaskDependencies, task: Task): Promise<void> => {
+const execute = async (dependencies: TaskDependencies, task: Task): Promise<void> => {
   const { stream, parent, cause } = task;
   if (task.task === 'erase') return erase(dependencies, idIn(stream) as UserId, cause.id);
   // The id derives from the causing event, so that a retry has no further effect.

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { allDone } from './carry-out.ts';
+import { allDone } from './execute-task.ts';
 
 test('a failure is reported after all others have ended', async () => {
   const slow = Promise.withResolvers<void>();
