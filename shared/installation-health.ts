@@ -142,7 +142,6 @@ const CHECKS: readonly Check[] = [
   },
 ];
 
-/** The checks of an installation. */
 export const checkNamesOf = ({ status, audit }: Seen): readonly string[] => {
   const parts = { webhooks: status.webhooks, audit };
   return CHECKS.flatMap(({ name, of }) => (of !== undefined && parts[of] === undefined ? [] : [name]));

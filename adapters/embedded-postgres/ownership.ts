@@ -15,7 +15,7 @@ import { spawnServer } from './programs.ts';
 /** Recovery after a crash replays up to `max_wal_size`, which can take a minute on a slow disk. */
 const START_TIMEOUT_MS = 120_000;
 /** A server notices only after a moment that a killed owner’s connection is gone. */
-const LOCK_PATIENCE_MS = 1_000;
+const LOCK_TIMEOUT_MS = 1_000;
 const POLL_MS = 20;
 /**
  * A taken port, or a backend that outlives a killed server for a moment, makes a start fail that succeeds a
@@ -147,7 +147,7 @@ export class Ownership implements AsyncDisposable {
 const take = async (options: OwnershipOptions, port?: number, signal?: AbortSignal): Promise<Held> => {
   const { cluster, dataDir } = options;
   const deadline = performance.now() + START_TIMEOUT_MS;
-  let patienceUntil: number | undefined;
+  let timeoutAtMs: number | undefined;
   let child: ChildProcess | undefined;
   for (let spawns = 0; performance.now() < deadline; ) {
     signal?.throwIfAborted();
@@ -163,8 +163,8 @@ const take = async (options: OwnershipOptions, port?: number, signal?: AbortSign
       return { lock: attempt, port: postmaster.port, pid, adopted: child?.pid !== pid };
     }
     if (attempt !== undefined && 'heldBy' in attempt) {
-      patienceUntil ??= performance.now() + LOCK_PATIENCE_MS;
-      if (performance.now() >= patienceUntil) throw new DataDirInUse(dataDir, attempt.heldBy);
+      timeoutAtMs ??= performance.now() + LOCK_TIMEOUT_MS;
+      if (performance.now() >= timeoutAtMs) throw new DataDirInUse(dataDir, attempt.heldBy);
     }
     await delay(POLL_MS);
   }

@@ -60,7 +60,6 @@ type Current = {
 
 type AppendClientOptions = {
   readonly url: string;
-  /** Of the log’s streams. */
   readonly prefix: StreamPrefix;
   readonly silenceMaxMs: number;
   onNotReady(host: string | undefined): void;

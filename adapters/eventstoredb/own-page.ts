@@ -29,7 +29,7 @@ export const readOwn = async (reader: Reader, { from, countMax, onRecord }: OwnP
   let isSearch = false;
   const searchMs = async (): Promise<number> => {
     isSearch = true;
-    return (((await readLast(reader)) ?? START) - after) / searchedPerMs(connection.searchesGivenUp);
+    return (((await readLast(reader)) ?? START) - after) / searchedPerMs(connection.searchesTimedOut);
   };
   try {
     await takeAll(read, {
@@ -37,9 +37,9 @@ export const readOwn = async (reader: Reader, { from, countMax, onRecord }: OwnP
       searchMs: prefix === NO_PREFIX ? undefined : searchMs,
       onEvent: ({ event }: { readonly event?: StoredEvent }) => event === undefined || onRecord(event),
     });
-    if (isSearch) connection.searchesGivenUp = 0;
+    if (isSearch) connection.searchesTimedOut = 0;
   } catch (error) {
-    if (isSearch) connection.searchesGivenUp += 1;
+    if (isSearch) connection.searchesTimedOut += 1;
     throw error;
   }
 };
@@ -53,8 +53,8 @@ const SEARCHED_PER_MS_MIN = 1_000;
  * So that an answer that never comes is not waited for as long as the slowest search, each repetition may take
  * twice as long.
  */
-const searchedPerMs = (givenUp: number): number =>
-  Math.max(SEARCHED_PER_MS_MIN, SEARCHED_PER_MS / 2 ** givenUp);
+const searchedPerMs = (timedOut: number): number =>
+  Math.max(SEARCHED_PER_MS_MIN, SEARCHED_PER_MS / 2 ** timedOut);
 
 /** The position of the last record of all, whoever wrote it. */
 export const readLast = async (reader: Reader, onRecord?: (record: StoredEvent) => void) => {

@@ -12,7 +12,7 @@ export class ReadConnection implements AsyncDisposable {
   #current: Connection;
   #received = 0;
   /** How often a search was given up since the last one that ended: the next may take longer. */
-  searchesGivenUp = 0;
+  searchesTimedOut = 0;
 
   constructor(url: string) {
     this.#url = url;

@@ -46,7 +46,6 @@ export class KafkaTail implements AsyncDisposable {
   #askedAtMs = Number.NEGATIVE_INFINITY;
   /** Since the last message. */
   #failures = 0;
-  /** The next offset. */
   #next: bigint | undefined;
 
   constructor(options: KafkaTailOptions) {

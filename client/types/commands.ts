@@ -76,8 +76,8 @@ type Content<E> = E extends
 type Required<C> = C extends { readonly requires: readonly (infer K)[] } ? K : never;
 type Next<C> = C extends { readonly next: readonly (infer N extends string)[] } ? N : never;
 /** Optional in a creation. */
-type IsLeftOut<X> = Is<X, 'default'> extends true ? true : IsOptional<X>;
-type Optional<F, Names extends keyof F> = { [K in Names]: IsLeftOut<F[K]> extends true ? K : never }[Names];
+type MayBeAbsent<X> = Is<X, 'default'> extends true ? true : IsOptional<X>;
+type Optional<F, Names extends keyof F> = { [K in Names]: MayBeAbsent<F[K]> extends true ? K : never }[Names];
 type Form<F, Names extends keyof F> = { readonly [K in Names & string as Wire<K, F[K]>]: ValueOf<F[K]> };
 
 type ContentOf<A, Name> = Name extends keyof CommandsOf<A>

@@ -43,7 +43,6 @@ export function* demandViewNames(domain: Domain): Sentences {
   }
 }
 
-/** The GraphQL types of a view. */
 const typesOfView = ({ type, key, values }: ViewInfo): readonly string[] => [
   ...['', 'Edge', 'Connection', 'Sort', 'Filter', 'Change', 'Key'].map((ending) => `${type}${ending}`),
   ...Object.entries({

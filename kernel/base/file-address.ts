@@ -6,7 +6,6 @@ export const FILE_NAME =
 
 /** The facts about a file, which its address states, so that the event and the proof contain them. */
 export type FileFacts = {
-  /** The media type. */
   readonly type: string;
   readonly bytes: number;
   /** The SHA-256 digest of the content, in hexadecimal. */

@@ -7,7 +7,6 @@ import type { FieldDef, FileLimits } from '../declare/fields.ts';
  */
 export const STORED = '_stored';
 
-/** The files that a field accepts. */
 export type Accepted = FileLimits & {
   /** Pictures are shown by browsers, and their addresses state no facts. */
   readonly isPicture: boolean;

@@ -26,14 +26,14 @@ export const formShape = (kind: Kind, command: CommandInfo): Shape => {
     const isRequired = command.requires.includes(name);
     const schema = isRequired ? def.demanded : demandedOf(def);
     if (isCreation) shape[wire(name, def)] = isRequired ? schema : withDefault(schema, def);
-    else shape[wire(name, def)] = isPartial || mayBeLeftOut(command, name, def) ? schema.optional() : schema;
+    else shape[wire(name, def)] = isPartial || mayBeAbsent(command, name, def) ? schema.optional() : schema;
   }
   if (isCreation) for (const next of command.next) shape[next] = z.boolean().default(false);
   return shape;
 };
 
 /** An optional field stays as it is if the form of an action does not contain it. */
-const mayBeLeftOut = ({ requires }: CommandInfo, name: string, { optional }: FieldDef): boolean =>
+const mayBeAbsent = ({ requires }: CommandInfo, name: string, { optional }: FieldDef): boolean =>
   optional === true && !requires.includes(name);
 
 /** The fields that a command has of an item. Only the addition of an item with a key contains the key. */

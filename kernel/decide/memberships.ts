@@ -16,7 +16,6 @@ export type Membership = {
   /** The kind that ends with its parent. */
   readonly kind: string;
   readonly parentKind: string;
-  /** The type of the parent’s end. */
   readonly parentEnd: string;
   /** The key of the parent’s id in events. */
   readonly parentKey: string;
@@ -78,7 +77,6 @@ export const referenceAt = ({ fields, lists }: Kind, path: string): Reference | 
 /** The command that an aggregate runs when an event happens to the target of one of its references. */
 export type Reaction = {
   readonly kind: Kind;
-  /** The path of the reference. */
   readonly path: string;
   readonly reference: Reference;
   readonly target: Kind;

@@ -24,9 +24,9 @@ export const inWordsOf = (domain: Domain, text: string): string => {
     role: domain.signUp,
     roles: new Intl.ListFormat('en', { type: 'disjunction' }).format(rolesOf(domain)),
     least: leastRoleOf(domain),
-    event: toldOf(kind)?.type,
+    event: subscribedEventOf(kind)?.type,
     change: Object.values(kind.events).find(({ effect }) => effect === 'changes')?.type,
-    other: toldOf(Object.values(domain.kinds).at(-1))?.type,
+    other: subscribedEventOf(Object.values(domain.kinds).at(-1))?.type,
   };
   return text.replaceAll(/\{(\w+)\}/g, (whole, word: string) => words[word] ?? whole);
 };
@@ -41,7 +41,7 @@ export const shownFields = ({ fields, fieldRights }: Kind): readonly string[] =>
   return [first('text'), first('states')].filter((name) => name !== undefined);
 };
 
-const toldOf = (kind: Kind | undefined): EventInfo | undefined => {
+const subscribedEventOf = (kind: Kind | undefined): EventInfo | undefined => {
   const events = Object.values(kind?.events ?? {});
   return events.find(({ spec }) => spec.subscribe) ?? events[0];
 };

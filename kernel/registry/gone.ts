@@ -10,7 +10,6 @@ import type { Kind, Row } from './registry.ts';
 type Emptied = {
   /** Of the event, and of its command. */
   readonly name: string;
-  /** The path of the reference. */
   readonly path: string;
   readonly def: FieldDef;
   readonly event: Row;

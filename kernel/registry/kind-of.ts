@@ -37,7 +37,6 @@ export const EFFECTS: readonly Effect[] = [
   'ends',
   'sets',
 ];
-/** Effects that set fields. */
 const COMPUTING: ReadonlySet<Effect> = new Set(['creates', 'changes', 'sets']);
 export const KIND_OF: Readonly<Record<Effect, CommandKind>> = {
   creates: 'create',

@@ -41,6 +41,5 @@ export const uploadMutations = (
   return { set: `set${of}`, ...(isRemovable && { remove: `remove${of}` }) };
 };
 
-/** The commands that are mutations. */
 export const mutatingCommands = ({ commands }: Kind): readonly CommandInfo[] =>
   Object.values(commands).filter(({ internal }) => !internal);

@@ -164,7 +164,6 @@ export type Kind = {
   readonly table: string;
   /** The segment in paths and scopes. */
   readonly path: string;
-  /** The type in GraphQL. */
   readonly type: string;
   readonly field: string;
   /** Without lists, but with the numbers derived from them. */
@@ -244,7 +243,6 @@ export type ViewInfo = {
   readonly table: string;
   /** The segment in paths and scopes. */
   readonly path: string;
-  /** The type in GraphQL. */
   readonly type: string;
   readonly says: string | undefined;
   readonly key: Defs;

@@ -86,7 +86,6 @@ export const newSchema = (kind: Kind, command: CommandInfo): z.ZodObject =>
 export const patchSchema = (kind: Kind, command: CommandInfo): z.ZodObject =>
   z.strictObject(formShape(kind, command)).meta({ id: `${capital(kind.name)}Patch` });
 
-/** The form of an action. */
 export const actionSchema = (kind: Kind, command: CommandInfo): z.ZodObject =>
   z.strictObject(formShape(kind, command)).meta({ id: `${capital(command.name)}${capital(kind.name)}` });
 

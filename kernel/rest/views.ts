@@ -15,7 +15,6 @@ import { shownExample } from './examples.ts';
 import { filterSchema } from './filters.ts';
 import { shownField, shownName } from './schemas.ts';
 
-/** An operation on a view. */
 export type ViewOperation = RestOperation & {
   readonly reads: { readonly view: ViewInfo; readonly does: 'list' | 'item' };
 };
@@ -136,7 +135,6 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
 export const rowPath = ({ path }: ViewInfo, parts: readonly unknown[]): string =>
   [`/${path}`, ...parts.map((part) => encodeURIComponent(String(part)))].join('/');
 
-/** An example of a row. */
 export const exampleOfView = (domain: Domain, view: ViewInfo): JsonObject => {
   const shown = Object.entries(fieldsOfView(view)).map(([name, def]) => [
     shownName(domain, name, def),

@@ -23,7 +23,6 @@ import type { TableDefinition } from './definition.ts';
  */
 export type ShareTable = Table & {
   readonly view: ViewInfo;
-  /** The columns of the key. */
   readonly keys: readonly string[];
   /** Counts and sums. */
   readonly numbers: readonly string[];

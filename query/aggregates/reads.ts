@@ -28,7 +28,6 @@ type Dependencies = ReadConnections & {
   readonly aggregates: Aggregates;
 };
 
-/** The list that is grouped. */
 type Listed = { readonly source: Source; readonly of: 'list' | 'listOfUser' };
 type Given = { readonly filters: Asked; readonly groups: Groups };
 type Answered = Found & { readonly path: string; readonly at?: string };

@@ -91,7 +91,6 @@ export const isWholeTo =
   (caller, resource) =>
     part === undefined || may(caller, part.right, resource);
 
-/** The filters of a request. */
 export const onlyOf = ({ filters }: ItemSource, asked: Asked): AskedItems['only'] =>
   filters.flatMap(({ name, column, by }) => {
     const value = asked[name];

@@ -107,7 +107,7 @@ const createSelection = ({ members, positionNow, log }: SelectionOptions): Selec
     member.isIn = false;
     member.gone.abort();
   };
-  const takeIn = (member: Member): void => {
+  const readmit = (member: Member): void => {
     if (member.isIn) return;
     log.info({ replica: member.replica.name }, 'A read replica serves reads.');
     member.gone = new AbortController();
@@ -124,7 +124,7 @@ const createSelection = ({ members, positionNow, log }: SelectionOptions): Selec
         if (!(await member.replica.reaches(position, REPLAY_WAIT_MS)))
           return leaveOut(member, new Error(LAGS));
         member.lag.replicaHas(position);
-        takeIn(member);
+        readmit(member);
       } catch (error) {
         leaveOut(member, error);
       }

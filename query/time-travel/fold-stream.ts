@@ -99,7 +99,7 @@ export const foldRow = async (options: FoldOptions, { kind, stream, upTo }: Fold
   const exceptions = await exceptionsOf(stream);
   // Snapshots do not contain operators’ decisions about single events.
   const snapshots = exceptions === NO_EXCEPTIONS ? options.snapshots : undefined;
-  const taking = { ...options, table, stream, exceptions, snapshots };
+  const folding = { ...options, table, stream, exceptions, snapshots };
   let reached: Reached = { fold: noRow(table), version: NO_STREAM, isParked: false, persons: new Set() };
   let departedAt: Position | undefined;
   const steps = readingSteps();
@@ -114,30 +114,30 @@ export const foldRow = async (options: FoldOptions, { kind, stream, upTo }: Fold
       await onRead(page);
       departedAt ??= departureIn(page);
       const then = page.filter(({ position }) => position <= upTo);
-      reached = await takeIn(taking, reached, then);
+      reached = await foldEvents(folding, reached, then);
       count += page.length;
       isOver ||= then.length < page.length || reached.isParked;
     }
     if (count < most) return { ...reached, departedAt: departedAt ?? reached.fold.departedAt };
-    const jumped = steps.count === 1 && !isOver ? await snapshotAfter(taking, reached, upTo) : undefined;
+    const jumped = steps.count === 1 && !isOver ? await snapshotAfter(folding, reached, upTo) : undefined;
     if (jumped) steps.jump();
     reached = jumped ?? reached;
   }
   // Only of users does it matter whether they are deleted by now.
   departedAt ??=
-    reached.fold.departedAt ?? (kind === 'user' ? await departureAfter(taking, reached) : undefined);
+    reached.fold.departedAt ?? (kind === 'user' ? await departureAfter(folding, reached) : undefined);
   return { ...reached, departedAt };
 };
 
-type Taking = Omit<FoldOptions, 'snapshots'> & {
+type Folding = Omit<FoldOptions, 'snapshots'> & {
   readonly table: ProjectedTable;
   readonly stream: StreamName;
   readonly exceptions: Exceptions;
   readonly snapshots: Snapshots | undefined;
 };
 
-const takeIn = async (
-  { table, stream, codec, exceptions, snapshots }: Taking,
+const foldEvents = async (
+  { table, stream, codec, exceptions, snapshots }: Folding,
   reached: Reached,
   events: readonly RecordedEvent[],
 ): Promise<Reached> => {
@@ -177,7 +177,7 @@ const takeIn = async (
 };
 
 const snapshotAfter = async (
-  { snapshots, table, stream, eventLog }: Taking,
+  { snapshots, table, stream, eventLog }: Folding,
   reached: Pick<Reached, 'version'>,
   upTo?: Position,
 ): Promise<Reached | undefined> => {
@@ -194,11 +194,11 @@ const snapshotAfter = async (
 const departureIn = (events: readonly RecordedEvent[]): Position | undefined =>
   events.find(({ type }) => type === 'user.deleted')?.position;
 
-const departureAfter = async (taking: Taking, reached: Reached): Promise<Position | undefined> => {
-  const latest = (await snapshotAfter(taking, reached)) ?? reached;
+const departureAfter = async (folding: Folding, reached: Reached): Promise<Position | undefined> => {
+  const latest = (await snapshotAfter(folding, reached)) ?? reached;
   if (latest.fold.departedAt !== undefined) return latest.fold.departedAt;
-  for await (const page of taking.eventLog.read(taking.stream, (latest.version + 1) as Version)) {
-    await taking.onRead(page);
+  for await (const page of folding.eventLog.read(folding.stream, (latest.version + 1) as Version)) {
+    await folding.onRead(page);
     const departedAt = departureIn(page);
     if (departedAt !== undefined) return departedAt;
   }

@@ -3,7 +3,6 @@ import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { LogPage } from '#shared/event-log/tail.ts';
 import type { AuthenticLog, RefusedEvent } from './authentic-log.ts';
 
-/** A log that is being opened. */
 export type OpenedLog = {
   readonly identity: LogIdentity;
   /** Whether earlier releases see the MACs that this engine stores. */

@@ -35,7 +35,6 @@ export const isFileName = (name: BlobName): boolean => FILE_NAME.test(name);
 export const parseBlobName = (text: string): BlobName | undefined =>
   UPLOAD_NAME.test(text) || FILE_NAME.test(text) ? (text as BlobName) : undefined;
 
-/** The path to read it. */
 export const pathOfBlob = (name: BlobName): string => `${UPLOADS}${name}`;
 
 /** The file at an address, if it is an upload of this item. */

@@ -1,6 +1,5 @@
 import { fileURLToPath } from 'node:url';
 
-/** The address of a blob storage. */
 export type BlobAddress = { readonly kind: 'folder'; readonly folder: string } | S3Address;
 
 export type S3Address = {

@@ -15,7 +15,6 @@ export type ReceivingBlobs = Pick<UploadStorage, 'put' | 'remove' | 'read' | 'sc
 type NewUpload = {
   readonly blobs: ReceivingBlobs;
   readonly kind: Kind;
-  /** The field that gets it. */
   readonly upload: UploadField;
   /** Of the aggregate that gets it. */
   readonly id: number;

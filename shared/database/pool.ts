@@ -20,7 +20,6 @@ export type PoolOptions = {
    * unreachable.
    */
   readonly statementTimeoutMs?: number;
-  /** Further settings of each session. */
   readonly settings?: SessionSettings;
   /** For pauses between attempts to connect. */
   readonly clock?: Clock;

@@ -6,7 +6,6 @@ import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { migrateFollowers } from '#shared/follower/checkpoint.ts';
 import { type IndexSpan, notingMoment } from './moments.ts';
 
-/** The position of an event. */
 export type IndexedEvent = {
   readonly position: Position;
   readonly id: EventId;
@@ -14,7 +13,6 @@ export type IndexedEvent = {
   readonly version: Version;
 };
 
-/** A row of the index. */
 export type IndexRow = IndexedEvent & {
   readonly type: string;
   readonly actor: string | null;

@@ -15,7 +15,7 @@ const test = base
   .extend('connectionsMax', { scope: 'file' }, 6)
   .extend('limits', {} as ConstructorParameters<typeof Pass>[1])
   // However busy the machine is, nothing counts as slow unless a test says so.
-  .extend('pass', ({ pool, limits }) => new Pass(pool, { patienceMs: HOUR_MS, slowMs: HOUR_MS, ...limits }))
+  .extend('pass', ({ pool, limits }) => new Pass(pool, { waitMaxMs: HOUR_MS, slowMs: HOUR_MS, ...limits }))
   .extend('followers', ({ pool, pass }) => {
     /** A follower with a checkpoint, which writes its name and its new position. */
     const follower = async (name: string, options: Partial<Turn> = {}) => {
@@ -147,7 +147,7 @@ test('a superseded follower writes nothing, and the others do', async ({
 });
 
 test.describe('with little patience', () => {
-  test.override('limits', { patienceMs: 20 });
+  test.override('limits', { waitMaxMs: 20 });
   test('nobody waits for a transaction that takes long', async ({
     followers: { follower, transactions },
   }) => {
@@ -169,7 +169,7 @@ test.describe('with little patience', () => {
 });
 
 test.describe('with little patience for locks', () => {
-  test.override('limits', { patienceMs: 20 });
+  test.override('limits', { waitMaxMs: 20 });
   test('nobody waits for a lock that another follower needs', async ({
     pool,
     followers: { follower, transactions },

@@ -34,7 +34,7 @@ type Waiting = {
 };
 
 /** For how long turns wait for a shared transaction; longer, and each gets its own. */
-const PATIENCE_MS = 250;
+const WAIT_MAX_MS = 250;
 /** A follower that takes longer than this, and much longer than others, gets transactions of its own. */
 const SLOW_MS = 100;
 /** For how long it gets them, unless it takes less before. */
@@ -52,7 +52,7 @@ const TIMES_SLOWER = 2;
  */
 export class Pass {
   readonly #pool: Pool;
-  readonly #limits: { readonly patienceMs: number; readonly slowMs: number };
+  readonly #limits: { readonly waitMaxMs: number; readonly slowMs: number };
   readonly #waiting = new Map<object, Waiting>();
   readonly #running = new Map<object, Waiting>();
   /** Followers with transactions of their own: until one succeeds, and until a time. */
@@ -64,9 +64,9 @@ export class Pass {
   #sharedSinceMs: number | undefined;
   #wake: { readonly atMs: number; readonly timer: Disposable } | undefined;
 
-  constructor(pool: Pool, { patienceMs = PATIENCE_MS, slowMs = SLOW_MS } = {}) {
+  constructor(pool: Pool, { waitMaxMs = WAIT_MAX_MS, slowMs = SLOW_MS } = {}) {
     this.#pool = pool;
-    this.#limits = { patienceMs, slowMs };
+    this.#limits = { waitMaxMs, slowMs };
   }
 
   /**
@@ -94,7 +94,7 @@ export class Pass {
     const atMs =
       this.#sharedSinceMs === undefined
         ? dueAtMs
-        : Math.max(dueAtMs, this.#sharedSinceMs + this.#limits.patienceMs);
+        : Math.max(dueAtMs, this.#sharedSinceMs + this.#limits.waitMaxMs);
     if (this.#wake?.atMs === atMs) return;
     this.#wake?.timer[Symbol.dispose]();
     this.#wake =
@@ -185,7 +185,7 @@ export class Pass {
       return (await moveCheckpointsAlone(this.#pool, moves)).flatMap((move) => turns.get(move) ?? []);
     const settings = sharedSettings(
       all.some(({ turn }) => turn.isLasting),
-      this.#limits.patienceMs,
+      this.#limits.waitMaxMs,
     );
     // The checkpoints come first, so that nothing is written where another process has taken over.
     const tookMs = await inJointTransaction(

@@ -43,7 +43,7 @@ const comment = fc.record({
   authorId: id as fc.Arbitrary<UserId>,
 });
 
-const CIRCUMSTANCES = {
+const METADATA = {
   at: '2026-01-02T03:04:05.678Z',
   actor: 'system:test',
   client: null,
@@ -126,7 +126,7 @@ const event = fc.oneof(
         data: {
           ...data,
           reason: 'gone' as const,
-          missed: { since: { log: null, position: 3 as Position }, at: CIRCUMSTANCES.at },
+          missed: { since: { log: null, position: 3 as Position }, at: METADATA.at },
         },
       },
       { type: 'webhook.enabled' as const, data: { ...data, scopes: ['read:comments' as const] } },
@@ -212,7 +212,7 @@ const record = async (happened: readonly Happened[]): Promise<readonly RecordedE
       const stream = streamOf(event);
       const version = (versions.get(stream) ?? 0) + 1;
       versions.set(stream, version);
-      const whole = await codec.encode(event, CIRCUMSTANCES, randomUUID() as EventId, stream);
+      const whole = await codec.encode(event, METADATA, randomUUID() as EventId, stream);
       const damaged = fate === null ? whole : (DAMAGES[fate]?.(whole) ?? whole);
       return {
         ...damaged,

@@ -40,7 +40,6 @@ const rowsOf = async (table: string) =>
   (await side.pool.query(`select * from read_model.${table} order by 1, 2`)).rows;
 
 const itemId = fc.integer({ min: 1, max: 7 });
-/** The index of an approver. */
 const approver = fc.integer({ min: 0, max: 3 });
 const amount = fc.integer({ min: 1, max: 9 });
 const note = fc.constantFrom(null, 'one', 'two');

@@ -13,7 +13,6 @@ export const keptViewsOf = ({ views }: Tables): readonly string[] =>
     beginStreamOf(view),
   ]);
 
-/** The definition of each view. */
 export const sumsOf = ({ views }: Tables): readonly string[] =>
   views.map((view) => `${view.name}: ${sumOf(view, view.shares)}`);
 

@@ -30,9 +30,7 @@ import type { DecodedEvent } from '#shared/events/codec.ts';
 
 /** A table of the read model, and the effects of its kind’s events on its rows. */
 export type ProjectedTable = Table & {
-  /** The kind of its rows. */
   readonly aggregate: Kind;
-  /** The definition for its creation. */
   readonly definition: TableDefinition;
   /** Has full-text search, which makes its rows slower to write than all others. */
   readonly isSearched: boolean;

@@ -4,7 +4,6 @@ import type { RestOperation } from '#kernel/base/rest/operation.ts';
 
 const object = z.record(z.string(), z.json()) as unknown as z.ZodType<JsonObject>;
 
-/** The description of an event type. */
 export const EventType = z
   .strictObject({
     type: z.string().meta({ examples: ['user.updated'] }),

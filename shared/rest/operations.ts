@@ -118,7 +118,6 @@ export const ofAggregates = (
     operation.of === 'aggregate' ? [[id, operation] as const] : [],
   );
 
-/** The operations on its views. */
 export const ofViews = (domain: Domain): readonly (readonly [id: string, operation: ViewOperation])[] =>
   Object.entries(operationsOf(domain)).flatMap(([id, operation]) =>
     operation.of === 'view' ? [[id, operation] as const] : [],

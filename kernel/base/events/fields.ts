@@ -21,7 +21,6 @@ const place = { log: (z.uuid() as unknown as z.ZodType<LogIdentity, string>).nul
 export const beginning = z.strictObject(place);
 export const end = z.strictObject(place);
 
-/** The form of a role’s name. */
 export const roleName = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,39}$/);
 /** The attributes of a user that rights compare; fields with a single value. */
 export const attributes = z.record(

@@ -13,7 +13,6 @@ export type RestOperation = {
   readonly path: string;
   /** Path parameters that are not the id of an aggregate. */
   readonly parameters?: PathParameters;
-  /** The role that serves it. */
   readonly role: 'command' | 'query' | 'webhook-dispatcher' | 'auth';
   readonly summary: string;
   /**

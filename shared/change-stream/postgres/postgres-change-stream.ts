@@ -136,8 +136,8 @@ const waitFor = async (
   position: Position,
   signal: AbortSignal,
 ): Promise<void> => {
-  while (!signal.aborted && !(await readPosition.reaches(position, PATIENCE_MS, signal)))
+  while (!signal.aborted && !(await readPosition.reaches(position, WAIT_MAX_MS, signal)))
     await clock.sleep(TRY_AGAIN_MS, signal);
 };
 
-const PATIENCE_MS = 30_000;
+const WAIT_MAX_MS = 30_000;

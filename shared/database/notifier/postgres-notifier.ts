@@ -6,7 +6,6 @@ import { KEEP_ALIVE_AFTER_MS } from '../pool.ts';
 import { pauseMs } from '../reconnection.ts';
 import { processOf } from '../session.ts';
 
-/** A channel of PostgreSQL. */
 type NotifierChannel = 'annals_event_log' | 'annals_read_model';
 
 export type NotifierOptions = {

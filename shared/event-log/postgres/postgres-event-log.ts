@@ -14,7 +14,7 @@ import { type Appended, type EventLog, FIRST, type RecordedEvent, type Seen } fr
 import { followTail, type TailFollower } from '../follow-tail.ts';
 import { Tail, type TailPage } from '../tail.ts';
 import { GroupCommit, type ProposedAppend } from './group-commit.ts';
-import { LogBell } from './log-bell.ts';
+import { LogNotifier } from './log-notifier.ts';
 import { macsIn } from './macs-in.ts';
 import {
   findEvent,
@@ -30,7 +30,7 @@ import {
 import { readBeforeStart } from './read-before-start.ts';
 import { RETRY_BUDGET_MS, withRetries } from './retry.ts';
 import { createReadStanding } from './standing.ts';
-import { type Ring, ringing, storing } from './storing.ts';
+import { type Announce, announcing, storing } from './storing.ts';
 
 const READ_CONNECTIONS_MAX = 4;
 
@@ -61,23 +61,23 @@ export const openPostgresEventLog = async ({
   const writer = opening.use(
     openPool({ ...within, applicationName: 'annals-log-append', connectionsMax: 1 }),
   );
-  const bell = opening.use(new LogBell({ url, directUrl, channel: 'annals_event_log', clock }));
+  const notifier = opening.use(new LogNotifier({ url, directUrl, channel: 'annals_event_log', clock }));
   const authentic = await events?.ofLog({ identity, ...macsIn(readers, clock) });
   const reading: Reading = { pool: readers, authentic };
   const tail = new Tail({
     clock,
     read: (after) => readAfter(reading, after),
-    notified: () => bell.notified,
-    hasNews: (after, notified) => bell.hasNews(after, notified),
-    isListening: () => bell.isListening,
+    notified: () => notifier.notified,
+    hasNews: (after, notified) => notifier.hasNews(after, notified),
+    isListening: () => notifier.isListening,
   });
-  const ring = ringing(bell, clock);
+  const announce = announcing(notifier, clock);
   const commits = opening.use(
     new GroupCommit({
       clock,
       isPassing,
       retryBudgetMs: RETRY_BUDGET_MS,
-      store: storing({ writing: { pool: writer, authentic }, tail, ring }),
+      store: storing({ writing: { pool: writer, authentic }, tail, announce }),
     }),
   );
   const resources = opening.move();
@@ -99,12 +99,12 @@ export const openPostgresEventLog = async ({
       if (expected !== 'any' && expected > VERSION_MAX) throw new StaleVersion(stream, expected);
       return commits
         .append(proposed)
-        .catch((error: unknown) => answerRepeat({ readers, clock, ring }, proposed, error));
+        .catch((error: unknown) => answerRepeat({ readers, clock, announce }, proposed, error));
     },
     read: (stream, from = FIRST, to = VERSION_MAX) =>
       readStreamPages(reading, stream, { from, to: Math.min(to, VERSION_MAX) as Version, clock }),
     find: (stream, id, after) => withRetries(() => findEvent(readers, { stream, id, after }), clock),
-    follow: (after, signal, id) => follow({ tail, wait: waiting(bell), demandSeen }, after, signal, id),
+    follow: (after, signal, id) => follow({ tail, wait: waiting(notifier), demandSeen }, after, signal, id),
     page: async (after, max) =>
       wholeStart(after, await withRetries(() => readSome(reading, after, max), clock)),
     beforeStart: () => withRetries(() => readBeforeStart(reading), clock),
@@ -120,9 +120,9 @@ export const openPostgresEventLog = async ({
 };
 
 const waiting =
-  (bell: LogBell): TailFollower['wait'] =>
+  (notifier: LogNotifier): TailFollower['wait'] =>
   (_after, notified, { timeoutMs, signal }) =>
-    bell.wait(notified, timeoutMs, signal);
+    notifier.wait(notified, timeoutMs, signal);
 
 /**
  * Updates the tables and returns the identity of the log. A migration may take longer than any later
@@ -150,7 +150,11 @@ const LOST_HISTORY = 'AN001';
 
 /** A refused append may be the repeat of a stored one whose response was lost. */
 const answerRepeat = async (
-  { readers, clock, ring }: { readonly readers: pg.Pool; readonly clock: Clock; readonly ring: Ring },
+  {
+    readers,
+    clock,
+    announce,
+  }: { readonly readers: pg.Pool; readonly clock: Clock; readonly announce: Announce },
   proposed: ProposedAppend,
   error: unknown,
 ): Promise<Appended> => {
@@ -162,7 +166,7 @@ const answerRepeat = async (
   const repeat = await withRetries(() => findRepeat(readers, proposed), clock);
   if (repeat) {
     // The process that stored it may not have told anybody.
-    ring(repeat.position);
+    announce(repeat.position);
     return repeat;
   }
   throw isTaken ? new StaleVersion(proposed.stream, proposed.expected, { cause: error }) : error;

@@ -5,18 +5,18 @@ import { notifyLater } from '../notify-later.ts';
 import type { Tail } from '../tail.ts';
 import { appendBatch } from './append-batch.ts';
 import type { StoreBatch } from './group-commit.ts';
-import type { LogBell } from './log-bell.ts';
+import type { LogNotifier } from './log-notifier.ts';
 import type { Reading } from './read.ts';
 
-export type Ring = (position: Position) => void;
-type Storing = { readonly writing: Reading; readonly tail: Tail; readonly ring: Ring };
+export type Announce = (position: Position) => void;
+type Storing = { readonly writing: Reading; readonly tail: Tail; readonly announce: Announce };
 
-export const ringing = (bell: LogBell, clock: Clock): Ring => {
+export const announcing = (notifier: LogNotifier, clock: Clock): Announce => {
   let newest: Position = START;
-  const ring = notifyLater(() => bell.ring(newest), clock);
+  const announce = notifyLater(() => notifier.announce(newest), clock);
   return (position) => {
     newest = Math.max(newest, position) as Position;
-    ring();
+    announce();
   };
 };
 
@@ -24,12 +24,12 @@ export const ringing = (bell: LogBell, clock: Clock): Ring => {
 const ANY_ATTEMPTS_MAX = 20;
 
 /** Stores batches, and hands their events to the followers of this process as they are. */
-export const storing = ({ writing, tail, ring }: Storing): StoreBatch => {
+export const storing = ({ writing, tail, announce }: Storing): StoreBatch => {
   const store: StoreBatch = async (batch) => {
     const { outcomes, stored } = await appendBatch(writing, batch);
     if (stored) {
       tail.append(stored.before, stored.events);
-      ring(stored.last);
+      announce(stored.last);
     }
     return outcomes;
   };

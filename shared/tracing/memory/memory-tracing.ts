@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { formatTraceparent, parseTraceparent } from '#kernel/base/traceparent.ts';
 import { type Attributes, nowMs, type Span, type SpanKind, type Tracing } from '../tracing.ts';
 
-/** A span that has ended. */
 export type EndedSpan = {
   readonly name: string;
   readonly traceId: string;

@@ -3,12 +3,12 @@ import { PostgresNotifier } from '#shared/database/notifier/postgres-notifier.ts
 import { START } from '../event-log.ts';
 
 /** Tells every process up to which position events have been appended. */
-export class LogBell extends PostgresNotifier {
+export class LogNotifier extends PostgresNotifier {
   #newest: Position = START;
   /** Number of the last notification that names no position, as processes of the release before send it. */
   #unnamed = 0;
 
-  ring(position: Position): void {
+  announce(position: Position): void {
     this.notifyEverywhere(String(position));
   }
 
