@@ -4,7 +4,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import { createKeyWrap } from '#shared/keys/postgres/key-wrap.ts';
 import { selectKeys } from '#shared/keys/postgres/statements.ts';
-import { type Person, takeInPersons } from '../export/persons.ts';
+import { type Person, storePersons } from '../export/persons.ts';
 
 /** Gives another database the keys of persons, before it gets what is sealed with them. */
 export type CopyKeys = (subjects: Iterable<UserId>) => Promise<void>;
@@ -34,7 +34,7 @@ export const createKeyCopy = ({ from, to, masterKey }: Databases): CopyKeys => {
           `Person ${subject} has another key in the other database: personal data of this person was recorded there before the copy, and that key cannot decrypt the copied events.`,
         );
     }
-    await takeInPersons(to, [...persons.values()]);
+    await storePersons(to, [...persons.values()]);
     for (const subject of missing) copied.add(subject);
   };
 };

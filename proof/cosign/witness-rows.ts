@@ -6,7 +6,6 @@ export type WitnessRow = {
   readonly names: readonly string[];
   /** The head that it has cosigned last; 0 for none. */
   readonly size: number;
-  /** The lines of its cosignatures. */
   readonly cosignatures: string | null;
   readonly cosignedAt: Date | null;
   readonly problem: string | null;

@@ -122,7 +122,6 @@ export class Present implements AsyncDisposable {
     this.last = position;
   }
 
-  /** The next event. */
   async #next(): Promise<RecordedEvent | undefined> {
     while (this.#taken === this.#page.length && this.last < this.#head) {
       const { value, done } = await this.#pages.next();

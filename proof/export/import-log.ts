@@ -12,7 +12,7 @@ import type { ChainState } from '../chain/chain-at.ts';
 import type { Canonical } from '../stored/canonical.ts';
 import type { Order } from './append-in-order.ts';
 import { type Filled, fillLog, Present } from './fill-log.ts';
-import { takeInPersons } from './persons.ts';
+import { storePersons } from './persons.ts';
 import { type OpenedExport, readEvents, readPersons } from './read-export.ts';
 
 type Importing = {
@@ -39,7 +39,7 @@ export const importLog = async (importing: Importing, opened: OpenedExport): Pro
   const subjects = await check(importing, opened, before);
   await demandKeys(opened, masterKey);
   await using _keys = await openPostgresKeyStore({ pool, masterKey }).catch(explainKeys);
-  await takeInKeys(importing, opened, subjects);
+  await storeKeys(importing, opened, subjects);
   // From the first event on, until the end is known.
   await importing.keepQuiet('everything');
   const filled = await fillLog(
@@ -116,7 +116,7 @@ const explainKeys = (error: unknown): never => {
 };
 
 /** Without its key, personal data could neither be read nor written: such a person is erased here. */
-const takeInKeys = async (
+const storeKeys = async (
   { pool, withoutKeys }: Importing,
   opened: OpenedExport,
   subjects: ReadonlySet<UserId>,
@@ -128,9 +128,9 @@ const takeInKeys = async (
     throw new StartRefused(
       `The keys of ${lost.length} persons are neither in the export nor in this database, so their personal data could never be read here: export with --keys, or import with --without-keys, which erases these persons in this copy.`,
     );
-  for await (const persons of readPersons(opened)) await takeInPersons(pool, persons);
+  for await (const persons of readPersons(opened)) await storePersons(pool, persons);
   const destroyedAt = new Date().toISOString();
-  await takeInPersons(
+  await storePersons(
     pool,
     lost.map((subject) => ({ subject, wrapped: null, destroyedAt })),
   );

@@ -50,7 +50,6 @@ export const signManifest = (signer: Signer, unsigned: Omit<Manifest, 'key'>): S
   return { ...manifest, signature: signer.sign(canonical(manifest)) };
 };
 
-/** The signed text. */
 export const signedText = ({ signature: _, ...manifest }: SignedManifest): string => canonical(manifest);
 
 /** The last line of an export that is one stream of lines: its only file is the lines before. */

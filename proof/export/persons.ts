@@ -76,7 +76,7 @@ const writePersons = async (
 };
 
 /** A key that was destroyed, here or there, stays destroyed. */
-export const takeInPersons = (pool: Pool, persons: readonly Person[]): Promise<void> =>
+export const storePersons = (pool: Pool, persons: readonly Person[]): Promise<void> =>
   inTransaction(pool, async (connection) => {
     await connection.query(
       `insert into public.person_key as present (subject, wrapped, destroyed_at)

@@ -42,7 +42,7 @@ export const auditReads = (
     const next = heads.length > limit && page.at(-1);
     return {
       kind: 'list',
-      items: page.map(toldHead),
+      items: page.map(representHead),
       links: { self: pathAfter(after), ...(next && { next: pathAfter(next.count) }) },
     };
   },
@@ -75,18 +75,18 @@ const statusOf = async ({ pool, eventLog }: AuditReadDependencies, caller: Calle
   return {
     log: { cursor: cursor(logEnd) },
     chain: { count: chain.count, cursor: cursor(chain.position), head: chain.head.toString('hex') },
-    signed: signed ? newestOf(toldHead(signed)) : null,
+    signed: signed ? newestOf(representHead(signed)) : null,
     unproven: {
       events: Math.max(chain.count - publication.count, 0),
       since: publication.at?.toISOString() ?? null,
     },
     readModel: { cursor: cursor(checkpoint?.position ?? START) },
-    verified: watched ? toldWatched(watched, cursor) : null,
+    verified: watched ? representWatched(watched, cursor) : null,
     witnessed: headOf(witnessed),
     stamped: headOf(stamped),
     ...(mayAlways(caller, 'events.export') && {
       problem: publication.problem,
-      witnesses: (await readWitnesses(pool, origin)).map(toldWitness),
+      witnesses: (await readWitnesses(pool, origin)).map(representWitness),
       parked: await countParked(pool),
       differences: (await listDifferences(pool)).map((difference) => toldDifference(difference, cursor)),
     }),
@@ -95,7 +95,7 @@ const statusOf = async ({ pool, eventLog }: AuditReadDependencies, caller: Calle
 
 type CursorOfPosition = (position: Position) => string;
 
-const toldWatched = (
+const representWatched = (
   { count, position, beganAt, differences, finishedAt, finishedDifferences }: Watched,
   cursor: CursorOfPosition,
 ) => ({
@@ -119,7 +119,15 @@ const toldDifference = (
 const headOf = (head: { readonly size: number; readonly at: Date } | undefined) =>
   head ? { count: head.size, at: head.at.toISOString() } : null;
 
-const toldWitness = ({ names, url, size, cosignedAt, problem, failingSince, isRefusing }: WitnessRow) => ({
+const representWitness = ({
+  names,
+  url,
+  size,
+  cosignedAt,
+  problem,
+  failingSince,
+  isRefusing,
+}: WitnessRow) => ({
   ...{ names: [...names], url, count: size, at: cosignedAt?.toISOString() ?? null },
   ...{ problem, since: failingSince?.toISOString() ?? null, isRefusing },
 });
@@ -131,7 +139,7 @@ const countParked = async (pool: Pool): Promise<number> => {
   return rows[0]?.count ?? 0;
 };
 
-const toldHead = ({ count, statement, signature }: StoredHead): AuditHead => {
+const representHead = ({ count, statement, signature }: StoredHead): AuditHead => {
   const { at, head, key } = readStatement(statement);
   return { count, at, head, key, statement, signature };
 };

@@ -26,7 +26,6 @@ export type Block = {
 /** The maximum number of events in a block. */
 export const BLOCK_EVENTS_MAX = 1_000;
 
-/** The end of the chain. */
 export type ChainEnd = Pick<Block, 'count' | 'head' | 'latestAt'> & { readonly position: Position };
 
 export const EMPTY_CHAIN: ChainEnd = { count: 0, position: START, head: GENESIS, latestAt: null };

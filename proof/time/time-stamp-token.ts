@@ -9,7 +9,6 @@ export type TimeStampToken = {
   readonly nonce: Buffer | undefined;
   /** The signed TSTInfo. */
   readonly content: Buffer;
-  /** The certificates that it brings. */
   readonly certificates: readonly Buffer[];
   readonly hash: string;
   /** The signed attributes as they are signed, and by their identifiers. */

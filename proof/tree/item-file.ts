@@ -27,7 +27,6 @@ export const itemProofLines = {
 
 const line = (value: object): string => `${JSON.stringify(value)}\n`;
 
-/** The hashes of one line. */
 export const HASHES_PER_LINE = 500;
 
 type ItemProof = {

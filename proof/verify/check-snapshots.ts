@@ -38,7 +38,6 @@ export const checkSnapshots = async (proving: Proving): Promise<void> => {
 type Folding = {
   readonly fold: Fold;
   take(event: DecodedEvent, recorded: RecordedEvent): void;
-  /** The present state. */
   state(recorded: RecordedEvent): unknown;
 };
 type CreateFolding = (proving: Proving, table: ProjectedTable) => Folding | undefined;

@@ -45,7 +45,7 @@ export const compareSignedDigest = async (
   findings: Findings,
 ): Promise<void> => {
   const { count, position, digests } = signed;
-  tellDifferences({ recorded: await computeDigest(pool, tables, schema), found: digests }, (difference) =>
+  reportDifferences({ recorded: await computeDigest(pool, tables, schema), found: digests }, (difference) =>
     findings.add({ kind: 'signed_digest_different', count, position, ...difference }),
   );
 };
@@ -59,7 +59,7 @@ export const compareKeptDigest = async (
 ): Promise<void> => {
   const kept = await readKeptDigest(connection);
   if (!kept) return;
-  tellDifferences(
+  reportDifferences(
     { recorded: await computeDigestOn(connection, tables, schema), found: kept.digests },
     (difference) => findings.add({ kind: 'kept_digest_different', position: kept.position, ...difference }),
   );
@@ -68,7 +68,7 @@ export const compareKeptDigest = async (
 type Digests = Readonly<Record<string, string>>;
 type Difference = { readonly table: string; readonly recorded: string; readonly found: string };
 
-const tellDifferences = (
+const reportDifferences = (
   { recorded, found }: { recorded: Digests; found: Digests },
   report: (difference: Difference) => void,
 ): void => {
