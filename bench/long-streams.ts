@@ -149,14 +149,14 @@ const measure = async (url: string, count: number): Promise<readonly string[]> =
       states: createStates({ log: eventLog, codec, snapshots }),
     });
     const ids = seededIds({ eventSeed: crypto.randomUUID(), firstId: 1 });
-    const circumstances = {
+    const context = {
       metadata,
       ids,
       ifVersion: undefined,
       unlessVersion: undefined,
       mayBeRepeatAfter: 0 as Position,
     };
-    return cpuMs(() => executor.change({ decider, stream, decide: () => ({ events: [] }) }, circumstances));
+    return cpuMs(() => executor.change({ decider, stream, decide: () => ({ events: [] }) }, context));
   };
   const reading = {
     domain: publishing,

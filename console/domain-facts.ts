@@ -39,7 +39,6 @@ export type KindFacts = {
 };
 
 export type FieldFacts = {
-  /** The name in items. */
   readonly name: string;
   /** The name in forms. */
   readonly wire: string;

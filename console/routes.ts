@@ -12,7 +12,6 @@ import { domainFacts } from './derive-facts.ts';
 
 export type ConsoleOptions = {
   readonly domain: Domain;
-  /** The URL of this installation. */
   readonly publicUrl: string;
   /** The authorization server, for signing in. */
   readonly issuerUrl: string;

@@ -24,7 +24,6 @@ const DemoAccess = z.object({
     email: z.string(),
     password: z.string(),
   }),
-  /** The receiver of its webhooks. */
   receiverPort: z.int(),
   /** The page to open first. */
   lookAt: z.object({ path: z.string(), says: z.string() }),

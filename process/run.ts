@@ -27,7 +27,6 @@ export type ProcessContext = {
   readonly domain: Domain;
   /** The parts that the installation opts into. */
   readonly parts: readonly Part[];
-  /** The routes of the installation’s own. */
   readonly routes?: OwnRoutes | undefined;
   /** Checks each new file, if the installation has a scanner. */
   readonly scan?: Scan | undefined;

@@ -7,7 +7,6 @@ import { inTransaction } from '#shared/database/transaction.ts';
 export type OperatorCommandKind = 'retry' | 'release' | 'verify';
 type OperatorCommandState = 'waiting' | 'running' | 'done' | 'failed';
 
-/** An operator command, and its outcome. */
 export type OperatorCommand = {
   readonly id: string;
   readonly kind: OperatorCommandKind;

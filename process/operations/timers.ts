@@ -7,7 +7,6 @@ import type { Stretch } from '#shared/webhooks/deliveries.ts';
 export type RunningTimer = {
   readonly stream: StreamName;
   readonly name: string;
-  /** The event that started it. */
   readonly causeId: EventId;
   /** Null while it is paused. */
   readonly dueAt: Date | null;

@@ -23,6 +23,5 @@ export type OfPrimary = {
   readonly charge: { readonly asked: readonly Charge[]; readonly answered: readonly Charged[] };
   /** Of the worker with the followers. */
   readonly readiness: { readonly asked: undefined; readonly answered: Readiness };
-  /** Its final metrics. */
   readonly farewell: { readonly asked: MetricsSnapshot; readonly answered: undefined };
 };

@@ -23,7 +23,6 @@ export const release = (changelog: string, version: string, day: string): string
   return changelog.replace(`${UNRELEASED}\n`, `${UNRELEASED}\n\n## ${version} (${day})\n`);
 };
 
-/** The release notes of a version. */
 export const notesOf = (changelog: string, version: string): string => {
   const heading = headingOf(changelog, version);
   const notes = heading === undefined ? undefined : sectionOf(changelog, heading);

@@ -16,7 +16,6 @@ export type Call = {
   readonly origin: string;
   readonly ids: Readonly<Record<string, number | string>>;
   readonly body: JsonObject | undefined;
-  /** The media type of the body. */
   readonly mediaType: string | undefined;
   readonly needsToken: boolean;
 };
@@ -57,6 +56,5 @@ const exampleId = ({ name, schema }: Parameter): number | string => {
 const exampleIn = (schema: JsonObject | undefined): JsonObject | undefined =>
   Array.isArray(schema?.examples) ? (schema.examples[0] as JsonObject) : undefined;
 
-/** The path with its ids. */
 export const pathOf = ({ operation, ids }: Call): string =>
   operation.path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => String(ids[name]));

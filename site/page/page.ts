@@ -2,7 +2,6 @@ import type { Html } from '#shared/html.ts';
 
 /** One page of the site. Its links are relative, so it works wherever it is mounted. */
 export type DocsPage = {
-  /** The path from the root. */
   readonly path: string;
   readonly title: string;
   /** Names of assets, in addition to those of every page. */

@@ -144,11 +144,11 @@ export const disable = async (
 };
 
 /** Waits until all events are planned, and no delivery waits for an attempt. */
-export const untilDelivered = async ({ side }: FollowedRoles, patienceMs: number): Promise<void> => {
+export const untilDelivered = async ({ side }: FollowedRoles, timeoutMs: number): Promise<void> => {
   await until(
     async () => ({ ...(await readProgress(side.pool)), head: await side.eventLog.head() }),
     ({ planned, due, replays, head }) => planned === head && due?.length === 0 && replays === 0,
-    patienceMs,
+    timeoutMs,
   );
 };
 

@@ -11,7 +11,6 @@ type Found = {
   readonly ledger: readonly LedgerRow[];
   readonly faults: readonly string[];
 };
-/** The times of faults. */
 type Course = { readonly events: ReadonlyMap<string, DecodedEvent>; readonly times: readonly number[] };
 
 /** One row of a table. */

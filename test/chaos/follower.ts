@@ -7,7 +7,6 @@ export type Follower = {
   /** Each message as its cursor and the type of the event. */
   received(): readonly string[];
   readonly visits: () => number;
-  /** The last cursor received. */
   lastCursor(): string;
   /** From now on it disconnects only when it is forced to. */
   stay(): void;

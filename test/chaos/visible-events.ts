@@ -19,7 +19,6 @@ export type Happened = {
   readonly isOpen: boolean;
   readonly articleAuthorId: number | undefined;
   readonly webhookId: number | undefined;
-  /** The owner of the webhook. */
   readonly ownerId: number | undefined;
 };
 

@@ -12,7 +12,6 @@ import type { UsedServer } from './eventstoredb-shared-server.ts';
 
 /** Webhooks, the first of which gets every article, on a log that is watched for a loss of events. */
 export type GuardedWebhooks = WebhookSide & {
-  /** The reports of losses. */
   readonly reported: readonly string[];
   /** Publishes as many articles, and waits until all are delivered. */
   publishAndDeliver(count: number): Promise<void>;

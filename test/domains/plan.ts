@@ -19,7 +19,6 @@ export type FieldPlan = {
   type: string;
   /** The arguments of its type; of a reference, the name of its target. */
   given: Json[];
-  /** The fields of its items. */
   item?: FieldPlans;
   options: Record<string, Json[]>;
 };

@@ -26,7 +26,6 @@ export type ChartValues = {
 
 export type Namespace = {
   readonly name: string;
-  /** The file with the values. */
   readonly values: string;
   /** A command of Helm's, of the release `annals` of the chart. */
   helm(command: string, flags?: string): Promise<string>;

@@ -1,4 +1,3 @@
-// Over 200 lines, because it is one fixture: the command side, and the callers and commands of its tests.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -36,7 +35,6 @@ import { inTheDatabase, type StartLog } from './log-engines.ts';
 import { createMigratedDatabase } from './migrated-database.ts';
 import { POLICY, SCOPES } from './policy.ts';
 
-/** The command side of one process. */
 export type CommandSide = AsyncDisposable &
   CommandGateway & {
     readonly clock: Clock;

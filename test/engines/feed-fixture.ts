@@ -26,7 +26,6 @@ export type FeedFixture = AsyncDisposable & {
   /** A draft of a user; the id says which one. */
   write(authorId: number): Promise<number>;
   writeAt(authorId: number): Promise<{ readonly id: number; readonly position: Position }>;
-  /** The id of the next draft. */
   nextId(): number;
   head(): Promise<Position>;
   untilProjected(): Promise<unknown>;

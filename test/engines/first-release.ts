@@ -14,7 +14,6 @@ type StoredEvent = Omit<RecordedEvent, 'recordedAt'>;
 
 type Keys = {
   readonly masterKey: string;
-  /** The identity of the log. */
   readonly log: LogIdentity;
   /** The known value encrypted with the master key. */
   readonly check: string;

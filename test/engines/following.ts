@@ -19,7 +19,6 @@ import { openPublishing, type Publishing } from './publishing.ts';
 export type Following = AsyncDisposable & {
   readonly publishing: Publishing;
   readonly network: Cuttable;
-  /** The environment of the examples. */
   readonly environment: Readonly<Record<'ANNALS_URL' | 'CLIENT_ID' | 'CLIENT_SECRET', string>>;
   tokenOfFollower(): Promise<string>;
   /** Revokes all tokens of the subscriber. */

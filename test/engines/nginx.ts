@@ -142,7 +142,6 @@ type Server = AsyncDisposable & {
 const KEEPER =
   '"$@" < /dev/null & server=$!; echo "$server"; read -r _; kill -TERM "$server"; wait "$server"';
 
-/** In a folder with its configuration. */
 export const startServer = async (folder: string, configuration: string): Promise<Server> => {
   const directives = 'daemon off; error_log stderr notice;';
   const args = [PROGRAM, '-p', folder, '-c', join(folder, configuration), '-g', directives];

@@ -101,7 +101,6 @@ export const somebodyAt = async (
   return { email, password, userId: await site.addPerson({ email, password, role }) };
 };
 
-/** Their credentials. */
 export const credentialsOf = (person: Person): Fields => ({ email: person.email, password: person.password });
 
 /** Moves the clock forward, until it is disposed. */

@@ -13,7 +13,6 @@ export const keepOutput = (output: Output): void => {
   if (latest.length > PROCESSES_MAX) latest.shift();
 };
 
-/** The last lines of each process. */
 export const lastLines = (): string =>
   latest
     .flatMap(({ started, lines }) => [

@@ -141,7 +141,6 @@ const changesIn = async (
   return changes;
 };
 
-/** A subscriber to changes. */
 type Subscriber = AsyncDisposable & {
   readonly received: readonly Change[];
   readonly last: () => Position;

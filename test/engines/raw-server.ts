@@ -10,7 +10,6 @@ type RawServer = AsyncDisposable & {
   readonly requests: readonly string[];
   /** The number of connections so far. */
   connections(): number;
-  /** The number of open connections. */
   open(): number;
 };
 

@@ -92,7 +92,6 @@ export const startSmtpReceiver = async ({
   };
 };
 
-/** The link in a message. */
 export const linkIn = ({ text }: Pick<ReceivedMail, 'text'>): string => {
   const link = /https?:\/\/\S+/.exec(text)?.[0];
   if (link === undefined) throw new Error(`there is no link in ${text}`);

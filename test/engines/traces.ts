@@ -72,7 +72,6 @@ export const only = (
   return found[0] as ReceivedSpan;
 };
 
-/** The log lines of a trace. */
 export const linesOf = (printed: string, traceId: string): readonly object[] =>
   printed
     .split('\n')

@@ -4,7 +4,6 @@ export type Step = {
   readonly section: string;
   /** `server` for a process that runs on in a terminal of its own. */
   readonly where: 'server' | 'shell' | 'written file' | 'changed file';
-  /** The path of a file. */
   readonly path: string;
   /** The commands, the whole file, or the diff. */
   readonly text: string;

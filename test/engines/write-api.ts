@@ -35,7 +35,6 @@ export type Written = {
 /** The command role as clients reach it, with an author, a reader and an administrator. */
 export type WriteApi = AsyncDisposable & {
   readonly side: CommandSide;
-  /** The folder of uploads. */
   readonly uploads: string;
   readonly url: string;
   readonly author: Person;

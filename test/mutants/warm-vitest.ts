@@ -42,10 +42,10 @@ const vitest = await createVitest('test', {
   ...(bail === '1' && { sequence: { sequencer: AsNamed } }),
 });
 /** A loaded machine must not find a mutant. */
-const PATIENCE = 3;
+const TIMEOUT_FACTOR = 3;
 for (const project of vitest.projects) {
   const { test, hook } = project.getProvidedContext().limitsMs;
-  project.provide('limitsMs', { test: PATIENCE * test, hook: PATIENCE * hook });
+  project.provide('limitsMs', { test: TIMEOUT_FACTOR * test, hook: TIMEOUT_FACTOR * hook });
 }
 await vitest.globTestSpecifications();
 

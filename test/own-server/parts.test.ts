@@ -13,7 +13,6 @@ type Belongings = {
   readonly scopes: readonly string[];
   readonly modules: RegExp;
   readonly tables: readonly string[];
-  /** The parts that it needs. */
   readonly with?: readonly PartName[];
 };
 

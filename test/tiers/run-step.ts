@@ -36,7 +36,6 @@ const SEED_MAX = 2 ** 31;
 const MS_PER_SECOND = 1_000;
 
 type RunOptions = {
-  /** The folder for the results. */
   readonly folder: string;
   readonly seed?: number | undefined;
   /** The checkout whose tests run; by default this one. */

@@ -8,7 +8,6 @@ type ComboboxOptions<Choice> = {
   readonly choices: readonly Choice[];
   readonly choose: (choice: Choice) => void;
   readonly show: (choice: Choice) => VNode | string;
-  /** Attributes of the input. */
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly isOpen?: boolean;
   /** True if more may be found for the text: Enter then waits for the first choice. */

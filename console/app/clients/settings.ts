@@ -1,4 +1,3 @@
-/** The content of the form. */
 export type ClientForm = {
   readonly kind: string;
   readonly name: string;

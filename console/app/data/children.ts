@@ -9,7 +9,6 @@ import { NotThere } from './not-there.ts';
 
 const LIMIT = 25;
 
-/** All children of an item. */
 export const DataChildren = ({ route: { parameters, search } }: { readonly route: Route }) => {
   const domain = useDomain();
   const [kind, child] = [kindAt(domain, parameters.kind), kindAt(domain, parameters.child)];

@@ -73,7 +73,6 @@ type ReferenceOptions = {
   readonly field: FieldFacts & Partial<Pick<FormFieldFacts, 'isRequired' | 'isNullable'>>;
   readonly value: string;
   readonly change: (value: string) => void;
-  /** Attributes of the control. */
   readonly attributes: Readonly<Record<string, unknown>>;
   /** The label of no target. */
   readonly none: string;

@@ -118,7 +118,6 @@ type SliderOptions = {
   readonly choose: (version: number) => void;
 };
 
-/** Chooses a version. */
 const Slider = ({ entries, version, choose }: SliderOptions) => {
   const newest = entries[0]?.version ?? 1;
   const entry = entries.find((each) => each.version === version);

@@ -27,7 +27,6 @@ const SPANS = [
 ] as const;
 const FIRST_SPAN_S = 3_600;
 
-/** The span in the address. */
 const spanIn = (search: URLSearchParams): number =>
   SPANS.map(([, seconds]) => seconds).find((seconds) => String(seconds) === search.get('span')) ??
   FIRST_SPAN_S;

@@ -22,7 +22,6 @@ import {
 } from './strikes.ts';
 import { ROLES, type Role } from './supervised.ts';
 
-/** A fault and its repair. */
 export type Fault = { readonly name: string; readonly strike: Strike };
 
 const everybody: Victims = ({ copies }) => copies;

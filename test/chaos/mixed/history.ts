@@ -79,9 +79,7 @@ export type Feed = {
   readonly name: string;
   readonly expected: readonly string[];
   readonly received: readonly string[];
-  /** The contents of the messages. */
   readonly contents: readonly Content[];
-  /** The number of connections. */
   readonly visits: number;
 };
 

@@ -10,7 +10,6 @@ export type Reader = {
   readonly name: string;
   /** Each message as its cursor and its type, in order of arrival. */
   readonly received: readonly string[];
-  /** The contents of the messages. */
   readonly contents: readonly Content[];
   readonly visits: () => number;
   lastCursor(): string;

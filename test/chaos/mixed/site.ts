@@ -39,7 +39,7 @@ const COPIES = 2;
 /** The time after which the ingress tries an unavailable replica again. */
 const AGAIN = 'max_fails=1 fail_timeout=1s';
 /** Short retries and retry budgets; slow operations count as failures. */
-const IMPATIENCE = {
+const SHORT_TIMEOUTS = {
   WEBHOOK_RETRY_SCHEDULE: '0.2,0.3,0.4,0.5,0.6,0.7,0.8',
   WEBHOOK_TIMEOUT_MS: '2000',
   STREAM_HEARTBEAT_MS: '1000',
@@ -65,7 +65,7 @@ export const startSite = async (logEngine: LogEngine): Promise<Site> => {
     HEADER_BYTES_MAX: '32768',
     CLIENT_CERT_SECRET: secret,
     ...PLENTY,
-    ...IMPATIENCE,
+    ...SHORT_TIMEOUTS,
   };
   const settings = { ...common, ...engines.settings };
   const straight = {

@@ -15,7 +15,7 @@ export const check = (history: History): readonly Violation[] => [
   ...proofViolations(history),
   ...history.deliveries.flatMap(deliveryViolations),
   ...history.feeds.flatMap(feedViolations),
-  ...toldViolations(history),
+  ...violationsOfContents(history),
   ...readContentViolations(history),
   ...consequenceViolations(history),
   ...checkpointViolations(history),
@@ -24,7 +24,7 @@ export const check = (history: History): readonly Violation[] => [
 ];
 
 /** Compares the contents of messages and callbacks with the log. */
-const toldViolations = ({ log, feeds, deliveries }: History): readonly Violation[] => {
+const violationsOfContents = ({ log, feeds, deliveries }: History): readonly Violation[] => {
   const recorded = recordedIn(log);
   const faults = [
     ...feeds.flatMap(({ name, contents }) =>

@@ -1,4 +1,3 @@
-/** A violation, with its invariant. */
 export type Violation = {
   readonly invariant: Invariant;
   readonly kind: 'lost' | 'duplicated' | 'reordered' | 'stale' | 'other';
