@@ -2,7 +2,7 @@ import type { Position } from '#kernel/base/brands.ts';
 import { PostgresNotifier } from '#shared/database/notifier/postgres-notifier.ts';
 import { START } from '../event-log.ts';
 
-/** Tells every process up to which position events have been appended. */
+/** Notifies every process up to which position events have been appended. */
 export class LogNotifier extends PostgresNotifier {
   #newest: Position = START;
   /** Number of the last notification that names no position, as processes of the release before send it. */
