@@ -54,6 +54,8 @@ const send = async (
   if (handler === undefined) throw new Error(`${command.type} has no handler`);
   const admission = handler.admit(caller);
   if (admission !== 'allowed') throw admission;
+  if (context.reason === undefined && caller.kind !== 'system' && handler.needsReason?.(command))
+    throw new Rejection('reason_required');
   const outcome = await execute(dependencies, { handler, command, context }).catch(reportUnknown);
   const revealed = await handler.reveal?.(outcome).catch(reportUnknown);
   const { id, version, position, isRepeat } = outcome;
@@ -75,7 +77,7 @@ const execute = (
   { idempotency, newId, clock }: Dependencies,
   { handler, command, context }: Admitted,
 ): Promise<Outcome> => {
-  const { caller, idempotencyKey, content: asked = command, ifVersion, unlessVersion } = context;
+  const { caller, idempotencyKey, content: asked = command, ifVersion, unlessVersion, reason } = context;
   const metadata = metadataOf(context, clock);
   if (idempotencyKey === undefined) {
     const execution = {
@@ -91,6 +93,7 @@ const execute = (
     command: asked,
     ifVersion: ifVersion ?? null,
     ...(unlessVersion !== undefined && { unlessVersion }),
+    ...(reason !== undefined && { reason }),
   };
   const keyed = { client: ownerOfKeys(caller), key: idempotencyKey, content, metadata };
   return idempotency(keyed, (ids, mayBeRepeatAfter) =>
@@ -102,7 +105,7 @@ const execute = (
 };
 
 const metadataOf = (
-  { caller, requestId, correlationId = requestId, causationId, trace }: CommandContext,
+  { caller, requestId, correlationId = requestId, causationId, trace, reason }: CommandContext,
   clock: Clock,
 ): MetadataContext => ({
   at: new Date(clock.nowMs()).toISOString(),
@@ -112,6 +115,7 @@ const metadataOf = (
   correlation: correlationId,
   causation: causationId ?? null,
   trace: recordedOnly(trace),
+  reason,
 });
 
 /** Two users of one client, and one user with two clients, have separate keys. */

@@ -73,6 +73,8 @@ export type ListFacts = {
 export type FormFieldFacts = FieldFacts & {
   readonly isRequired: boolean;
   readonly isNullable: boolean;
+  /** The reason of the command, which is no field of its form. */
+  readonly isReason?: boolean | undefined;
   readonly initial?: unknown;
   readonly schema: {
     readonly maxLength?: number;

@@ -1,7 +1,9 @@
 import * as z from 'zod';
 import { capital, kebab, spaced, targetOf, wire } from '#kernel/base/names.ts';
+import { REASON, REASON_CHARACTERS_MAX } from '#kernel/base/reason.ts';
 import { isFileField } from '#kernel/decide/accepted-files.ts';
 import { formShape } from '#kernel/decide/forms.ts';
+import { reasonOf } from '#kernel/decide/reasons.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import type { CommandInfo, Domain, Kind, ListInfo } from '#kernel/registry/registry.ts';
 import { labelOf, shownName } from '#kernel/rest/schemas.ts';
@@ -65,7 +67,7 @@ export const formFacts = (domain: Domain, kind: Kind, command: CommandInfo): rea
     io: 'input',
   });
   const defs = command.list === undefined ? Object.entries(kind.fields) : membersOf(command.list);
-  return Object.entries(properties).map(([given, whole]) => {
+  const fields = Object.entries(properties).map(([given, whole]): FormFieldFacts => {
     const [name, def] =
       defs.find(([each, { kind: type }]) => given === (type === 'ref' ? `${each}Id` : each)) ?? [];
     const schema = whole as JsonSchema;
@@ -88,4 +90,19 @@ export const formFacts = (domain: Domain, kind: Kind, command: CommandInfo): rea
       schema: JSON.parse(JSON.stringify({ maxLength, minimum, maximum, format })) as FormFieldFacts['schema'],
     };
   });
+  return [...fields, ...reasonFacts(reasonOf(kind, command))];
 };
+
+/** Like a field, but sent beside the form. */
+const reasonFacts = (reason: CommandInfo['reason']): readonly FormFieldFacts[] =>
+  reason === undefined
+    ? []
+    : [
+        {
+          ...{ name: REASON, wire: REASON, title: 'Reason', type: 'text', isReason: true },
+          says: 'Why, in one line. The history shows it, and it is not erased with a person: name nobody.',
+          isRequired: reason === 'required',
+          isNullable: reason === 'optional',
+          schema: { maxLength: REASON_CHARACTERS_MAX },
+        },
+      ];

@@ -4,6 +4,7 @@ import { STATUS_CODES } from '#edge/http/node-http.ts';
 import { requestIdOf } from '#edge/http/request-context.ts';
 import { traceparentOf } from '#edge/http/request-span.ts';
 import type { Json, JsonObject } from '#kernel/base/json.ts';
+import { REASON, REASON_HEADER } from '#kernel/base/reason.ts';
 import { HTTP_PROBLEMS } from '#kernel/base/rest/http-problem.ts';
 import { parseTraceparent } from '#kernel/base/traceparent.ts';
 import { type Answered, ask } from './ask.ts';
@@ -37,6 +38,7 @@ export const call = async (
   const isWrite = method !== 'GET';
   const parent = parseTraceparent(traceparent) === undefined ? traceparentOf(outer) : traceparent;
   const version = tool.places.takesVersion ? given[VERSION] : undefined;
+  const reason = tool.places.takesReason ? given[REASON] : undefined;
   const headers = {
     Accept: 'application/json',
     'X-Request-Id': requestIdOf(outer),
@@ -44,6 +46,7 @@ export const call = async (
     ...(isWrite && { 'Idempotency-Key': typeof key === 'string' ? key : randomUUID() }),
     ...(isWrite && answer.kind === 'written' && { Prefer: 'return=representation' }),
     ...(typeof version === 'string' && { 'If-Match': version }),
+    ...(typeof reason === 'string' && { [REASON_HEADER]: encodeURIComponent(reason) }),
   };
   const asked = { method, path: pathOf(tool, given), body: bodyOf(tool, given), headers, signal };
   const answered = await ask(outer, asked, { headerBytesMax });
@@ -66,7 +69,12 @@ const faultsOf = ({ places }: Tool, given: JsonObject): readonly Fault[] => [
   ...(!places.takesVersion || given[VERSION] === undefined || isHeader(given[VERSION])
     ? []
     : [{ pointer: `/${VERSION}`, detail: 'Give the text as it was read, or leave it out.' }]),
+  ...(!places.takesReason || given[REASON] === undefined || isText(given[REASON])
+    ? []
+    : [{ pointer: `/${REASON}`, detail: 'Give a text.' }]),
 ];
+
+const isText = (value: Json | undefined): boolean => typeof value === 'string' && value.isWellFormed();
 
 const faultsOfKey = (key: Json | undefined): readonly Fault[] =>
   key === undefined || isHeader(key)
@@ -102,6 +110,7 @@ const pathOf = (tool: Tool, given: JsonObject): string => {
 const placeOf = ({ places }: Tool, name: string): 'path' | 'query' | 'body' | 'header' => {
   if (places.path.has(name)) return 'path';
   if (places.takesVersion && name === VERSION) return 'header';
+  if (places.takesReason && name === REASON) return 'header';
   return places.body === 'none' || places.query.has(name) || (places.body === 'whole' && name !== BODY)
     ? 'query'
     : 'body';

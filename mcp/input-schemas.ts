@@ -1,4 +1,5 @@
 import type { JsonObject } from '#kernel/base/json.ts';
+import { REASON, REASON_CHARACTERS_MAX } from '#kernel/base/reason.ts';
 import { isOfLog, type RestOperation } from '#kernel/base/rest/operation.ts';
 
 export const JSON_TYPE = 'application/json';
@@ -10,6 +11,7 @@ export type Places = {
   readonly body: 'none' | 'fields' | 'whole';
   /** Whether a change may name the version that it is about. */
   readonly takesVersion: boolean;
+  readonly takesReason: boolean;
 };
 
 /** An operation as the OpenAPI document describes it. */
@@ -58,11 +60,13 @@ export const createInputSchemas = (components: Readonly<Record<string, JsonObjec
       ...Object.fromEntries(named.map(({ name, schema }) => [name, schema])),
       ...(body !== undefined && (isFlat ? form.properties : { [BODY]: body })),
       ...(takesVersion && { [VERSION]: VERSION_SCHEMA }),
+      ...(operation.reason !== undefined && { [REASON]: REASON_SCHEMA }),
     };
     const required = [
       ...named.flatMap(({ name, required: isRequired }) => (isRequired ? [name] : [])),
       ...(body !== undefined && isNeeded ? (isFlat ? form.required : [BODY]) : []),
       ...(takesVersion && needsVersion(parameters) ? [VERSION] : []),
+      ...(operation.reason === 'required' ? [REASON] : []),
     ];
     return {
       inputSchema: withDefinitions(
@@ -74,6 +78,7 @@ export const createInputSchemas = (components: Readonly<Record<string, JsonObjec
         query: new Set(named.flatMap(({ name, place }) => (place === 'query' ? [name] : []))),
         body: body === undefined ? 'none' : isFlat ? 'fields' : 'whole',
         takesVersion,
+        takesReason: operation.reason !== undefined,
       },
     };
   },
@@ -84,6 +89,14 @@ export const VERSION = 'etag';
 const VERSION_SCHEMA: JsonObject = {
   type: 'string',
   description: 'The `etag` of the item as you have read it. If the item has changed since, nothing happens.',
+};
+
+const REASON_SCHEMA: JsonObject = {
+  type: 'string',
+  minLength: 1,
+  maxLength: REASON_CHARACTERS_MAX,
+  description:
+    'Why, in one line, as the user has said. Everyone who may read the history sees it. Never make one up: ask the user.',
 };
 
 /** A change of an item that exists. */

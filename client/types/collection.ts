@@ -22,6 +22,8 @@ type HistoryEntry = {
   readonly at: string;
   /** When an import recorded it, which claims its time and its actor. */
   readonly importedAt?: string;
+  /** Why, as the actor said, if the command records a reason. */
+  readonly reason?: string;
   readonly cursor: string;
   readonly actor: string | null;
   readonly changes: readonly {

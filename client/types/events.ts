@@ -21,6 +21,8 @@ type PublicEvent<Type, Data> = {
   readonly at: string;
   /** When an import recorded it, which claims its time and its actor. */
   readonly importedAt?: string;
+  /** Why, as the actor said, if the command records a reason. */
+  readonly reason?: string;
   readonly cursor: string;
   /** The aggregate of the event, such as `claim-7`. */
   readonly subject: string;
@@ -46,6 +48,8 @@ export type EventQuery<T> = {
   /** The aggregate of the event, such as `claim-7`. */
   readonly subject?: string;
   readonly since?: string | Date;
+  /** Only events with this text in their data or their reason. */
+  readonly text?: string;
   /** References in the event's data: `{ team: 3 }`. */
   readonly of?: Readonly<Record<string, number>>;
 };

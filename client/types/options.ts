@@ -24,6 +24,8 @@ export type WriteOptions = RequestOptions & {
    * the check.
    */
   readonly ifMatch?: string | false;
+  /** Why, for commands that record a reason. */
+  readonly reason?: string;
 };
 export type PageOptions = { readonly limit?: number; readonly after?: string; readonly before?: string };
 

@@ -8,6 +8,7 @@ import { deciderOf } from '#kernel/decide/decider.ts';
 import { patchedCommandsOf, patchType } from '#kernel/decide/forms.ts';
 import { findBy } from '#kernel/decide/guards.ts';
 import { readsOf } from '#kernel/decide/reads.ts';
+import { needsReason } from '#kernel/decide/reasons.ts';
 import type { CommandInfo, Kind } from '#kernel/registry/registry.ts';
 import { admit, type Caller, may, type Resource } from '#shared/policy.ts';
 import { isDamage } from '#shared/visibility/damage.ts';
@@ -54,6 +55,7 @@ const handlersOf = (
     const operation = operationOf(kind, command.name);
     return {
       admit: (caller) => (command.internal ? 'allowed' : admit(caller, operation)),
+      needsReason: (given) => needsReason(kind, command, given),
       handle: handle as AnyHandler['handle'],
     };
   };

@@ -40,6 +40,8 @@ type Handler<Type extends KernelCommandType> = {
 export type AnyHandler = {
   /** Checks that need no reads. */
   admit(caller: Caller): 'allowed' | Rejection;
+  /** Whether a caller must say why. */
+  needsReason?(command: Command): boolean;
   handle(command: Command, sent: Sent): Promise<Outcome>;
   reveal?(outcome: Outcome): Promise<Revealed>;
 };

@@ -62,7 +62,7 @@ export const createImporter = (dependencies: Dependencies, keys: Map<string, Imp
           at: line.at,
           actor: actingFor === undefined ? 'system:import' : `user:${actingFor.userId}`,
           client: null,
-          ...{ request, correlation: request, causation: null, importedAt },
+          ...{ request, correlation: request, causation: null, importedAt, reason: line.reason },
         },
         ids: freshIds(newId),
         ...{ ifVersion: undefined, unlessVersion: undefined, mayBeRepeatAfter: undefined },

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { nearest } from '#kernel/base/nearest.ts';
 import { parsePlainly } from '#kernel/base/plain-issues.ts';
+import { reason } from '#kernel/base/reason.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 
 /** Names an aggregate or a user: the id here, or the key of the line that created it. */
@@ -24,6 +25,7 @@ const Line = z.strictObject({
   event: ofAggregate.optional(),
   of: name.optional(),
   item: name.optional(),
+  reason: reason.optional(),
   form: z.record(z.string(), z.json()).default({}),
 });
 

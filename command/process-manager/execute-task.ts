@@ -125,6 +125,8 @@ export const following = async (
       causation: cause.id,
       // Consequences of an imported event happen now.
       importedAt: undefined,
+      // The cause has it.
+      reason: undefined,
     });
   } catch (error) {
     span?.fail(errorTypeOf(error));

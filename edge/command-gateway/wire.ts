@@ -3,6 +3,7 @@ import type { EventId, UserId } from '#kernel/base/brands.ts';
 import { attributes, roleName, SCOPES_MAX, version } from '#kernel/base/events/fields.ts';
 import { oncePer } from '#kernel/base/once-per.ts';
 import { parsePlainly } from '#kernel/base/plain-issues.ts';
+import { reason } from '#kernel/base/reason.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import { token } from '#kernel/base/values.ts';
 import { attributesOf } from '#kernel/conditions/attributes.ts';
@@ -25,6 +26,7 @@ const context = {
     .string()
     .regex(/^[\x21-\x7e]{1,255}$/, { error: 'Must be 1 to 255 visible ASCII characters.' })
     .optional(),
+  reason: reason.optional(),
   content: z.string().max(200).optional(),
   ifVersion: z.union([version, versions]).optional(),
   unlessVersion: z.union([z.literal('any'), versions]).optional(),
@@ -49,6 +51,7 @@ export const contextOf = (sent: SentContext, caller: Caller): CommandContext => 
   correlationId: sent.correlationId,
   causationId: sent.causationId as EventId | undefined,
   idempotencyKey: sent.idempotencyKey,
+  reason: sent.reason,
   content: sent.content,
   ifVersion: sent.ifVersion,
   unlessVersion: sent.unlessVersion,

@@ -72,6 +72,7 @@ const REJECTION_STATUS = {
   version_mismatch: 412,
   patch_not_applicable: 422,
   patch_test_failed: 409,
+  reason_required: 422,
   conflict: 409,
   idempotency_key_reused: 422,
   idempotency_key_in_use: 409,

@@ -22,6 +22,7 @@ import { demandOwnNames } from './demand-own-names.ts';
 import { demandParts } from './demand-parts.ts';
 import { demandReactions } from './demand-reactions.ts';
 import { demandReads } from './demand-reads.ts';
+import { demandReasons } from './demand-reasons.ts';
 import { demandParents, demandReferences } from './demand-references.ts';
 import { demandRequires } from './demand-requires.ts';
 import { demandCells, demandForOthers, demandRoles } from './demand-roles.ts';
@@ -95,6 +96,7 @@ export const assemble = <
     demandCreatable(domain),
     demandLabels(domain),
     demandRequires(domain),
+    demandReasons(domain),
     demandCells(domain),
     demandForOthers(domain),
     demandLists(domain),

@@ -41,6 +41,7 @@ export const REJECTIONS = {
   version_mismatch: 'The item has changed since the version that the request names.',
   patch_not_applicable: 'The patch cannot be applied to the item.',
   patch_test_failed: 'A test of the patch failed.',
+  reason_required: 'This needs a reason: say why, in one line.',
   conflict: 'Too many changes at once; try again.',
   idempotency_key_reused: 'The idempotency key was used for another request.',
   idempotency_key_in_use: 'A request with this idempotency key is still running.',

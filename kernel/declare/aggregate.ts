@@ -201,6 +201,11 @@ type CommandSpec<EventName, Plain, Cond, FieldName, Decision, Reference, OnItem,
   /** Only timers and reactions send it: it has no path and no mutation. */
   readonly internal?: true;
   /**
+   * Its callers must, or may, say why: one line, kept with its events. Timers and reactions need no reason,
+   * because the event that caused them is recorded.
+   */
+  readonly reason?: 'required' | 'optional';
+  /**
    * References whose aggregates `decide` receives as `reads`. They, and everything that the conditions and
    * rights of this command read behind them, are unchanged when the events are appended; otherwise the
    * command is decided again. Requires the event log in PostgreSQL.

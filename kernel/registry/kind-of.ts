@@ -422,6 +422,7 @@ const commandOf = (aggregate: string, events: Kind['events'], name: string, spec
     requires: (spec.requires ?? []) as readonly string[],
     next: (spec.next ?? []) as readonly string[],
     internal: spec.internal === true,
+    reason: spec.reason as CommandInfo['reason'],
     says: spec.says as string | undefined,
     when: spec.when,
     whenItem: spec.whenItem,

@@ -102,6 +102,8 @@ export type CommandInfo = {
   readonly requires: readonly string[];
   readonly next: readonly string[];
   readonly internal: boolean;
+  /** Whether callers must, or may, say why. */
+  readonly reason: 'required' | 'optional' | undefined;
   /** The action in the imperative. */
   readonly says: string | undefined;
   readonly when: unknown;

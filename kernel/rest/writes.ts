@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one conversion: each command becomes the operations of REST that send it.
 import { JsonPatch } from '../base/json-patch.ts';
 import { capital, kebab, oneOf, spaced } from '../base/names.ts';
 import { deleted, exists, isFull, notFound, type RejectionCode } from '../base/rejection.ts';
@@ -8,6 +9,7 @@ import { eventsElsewhereOf } from '../decide/elsewhere.ts';
 import { refusalOfInvariant, refusalsOf, refusalsOfNothing, refusalsOnItem } from '../decide/guards.ts';
 import { oneOfList } from '../decide/items.ts';
 import { limitRefusalsOf } from '../decide/limits.ts';
+import { reasonOf } from '../decide/reasons.ts';
 import type { CommandInfo, Domain, EventInfo, Kind } from '../registry/registry.ts';
 import { type AggregateOperation, collectionPath, itemPath, type Named } from './operation.ts';
 import { actionSchema, newSchema, patchSchema, replacementSchema } from './schemas.ts';
@@ -43,6 +45,7 @@ export const commanded = (domain: Domain, kind: Kind, command: CommandInfo) =>
     summary: command.says ?? `${capital(spaced(command.name))} ${oneOf(kind.name)}`,
     right: operationOf(kind, command.name),
     use: { kind, does: 'command', command },
+    reason: reasonOf(kind, command),
     refusals: refusalsOfCommand(domain, kind, command),
   }) as const;
 
@@ -72,6 +75,7 @@ export const refusalsOfCommand = (
       : []),
     ...refusalsOfNothing(kind, command).map(({ code }) => code),
     ...(guarded.some(decidesValues) ? (['invalid_request'] as const) : []),
+    ...(reasonOf(kind, command) === undefined ? [] : (['reason_required'] as const)),
     ...Object.entries(kind.invariants).map((invariant) => refusalOfInvariant(kind, invariant).code),
     ...guarded.flatMap((each) => limitRefusalsOf(domain, kind, each)),
     ...guarded.flatMap((each) => refusalsElsewhere(domain, kind, each)),

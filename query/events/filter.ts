@@ -48,16 +48,18 @@ const cameBy = ({ origin }: Change, caller: Caller, way: Way): boolean => {
   );
 };
 
-/** True if one of the values in the data contains the text, in any case. */
-export const containsText = (text: string): ((data: JsonObject) => boolean) => {
+/** True if the reason, or one of the values in the data, contains the text, in any case. */
+export const containsText = (text: string): ((event: Searched) => boolean) => {
   const wanted = text.toLowerCase();
   const says = (value: unknown): boolean => {
     if (typeof value === 'string') return value.toLowerCase().includes(wanted);
     if (typeof value === 'object') return value !== null && Object.values(value).some(says);
     return String(value).includes(wanted);
   };
-  return says;
+  return ({ data, reason = '' }) => says(data) || says(reason);
 };
+
+type Searched = { readonly data: JsonObject; readonly reason?: string };
 
 /** The part of a filter that the index of events covers; `isAll` if that is all of it. */
 export const indexed = (

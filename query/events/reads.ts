@@ -131,7 +131,7 @@ const wantedBy = (
     const recorded = atHand.recordedOf(change);
     if (contains !== undefined) {
       await meter.onOpened(1);
-      if (!contains((await represent(change, caller, recorded)).data)) return false;
+      if (!contains(await represent(change, caller, recorded))) return false;
     }
     atHand.keep(change);
     return true;

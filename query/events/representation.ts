@@ -32,6 +32,7 @@ type RepresentedEvent = Partial<Omit<Origin, 'actor'>> & {
   readonly version: number;
   readonly at: string;
   readonly importedAt?: string;
+  readonly reason?: string;
   readonly cursor: Cursor;
   readonly subject: string;
   readonly actor: Actor | null;
@@ -50,6 +51,7 @@ export const createRepresentation = ({ domain, log, open, isReadable }: Dependen
     version: change.schemaVersion,
     at: change.at,
     ...(change.importedAt !== undefined && { importedAt: change.importedAt }),
+    ...(change.reason !== undefined && { reason: change.reason }),
     cursor: cursorOf(log, change.position, change.id),
     subject: change.stream,
     ...(change.origin ? visibleOrigin(caller, change.origin) : { actor: null }),

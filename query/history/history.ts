@@ -155,7 +155,7 @@ type Shown = {
 const entryOf = async (shown: Shown, described: Described): Promise<HistoryEntry> => {
   const { columns, caller, log } = shown;
   const { change, isReadable, isErased } = described;
-  const { version, id, type, at, importedAt, position, origin } = change;
+  const { version, id, type, at, importedAt, reason, position, origin } = change;
   const seen = (await visibleIn(shown, described)).map(({ column, from, to }) => ({
     column: columns.get(column) ?? { field: column },
     from,
@@ -167,6 +167,7 @@ const entryOf = async (shown: Shown, described: Described): Promise<HistoryEntry
     type,
     at,
     ...(importedAt !== undefined && { importedAt }),
+    ...(reason !== undefined && { reason }),
     cursor: cursorOf(log, position, id),
     ...(origin ? visibleOrigin(caller, origin) : { actor: null }),
     changes: seen.map(({ column, from, to }) => fieldChange(column, { from, to }, log.identity)),

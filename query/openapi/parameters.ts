@@ -40,6 +40,13 @@ export const HEADER_PARAMETERS = {
       'The token of the response to a write. The read waits up to 5 seconds until it sees that write.',
     schema: { type: 'string', pattern: CURSOR_PATTERN, examples: [EXAMPLE_CURSOR] },
   },
+  Reason: {
+    name: 'Reason',
+    in: 'header',
+    description:
+      'Why, in one line of at most 500 characters: UTF-8 in percent-encoding. History and events show it to everyone who may read them, and it is not erased with a person, so name nobody in it.',
+    schema: { type: 'string', minLength: 1, examples: ['Requested%20by%20the%20customer'] },
+  },
   Prefer: {
     name: 'Prefer',
     in: 'header',
@@ -62,6 +69,7 @@ export const parametersOf = (
   ...headersOf(operation).map((header) =>
     headerParameter(header, requireIfMatch && isOfLog(operation) && operation.method !== 'GET'),
   ),
+  ...(operation.reason === undefined ? [] : [reasonParameter(operation.reason)]),
   ...(operation.takesFileName ? [FILE_NAME] : []),
 ];
 
@@ -154,6 +162,11 @@ const headersOf = (operation: RestOperation): readonly HeaderParameter[] => {
       : (['IfMatch', 'IfNoneMatch'] as const);
   return ['IdempotencyKey', ...conditions, ...(takesPreference(answer) ? (['Prefer'] as const) : [])];
 };
+
+const reasonParameter = (reason: 'required' | 'optional'): JsonObject =>
+  reason === 'required'
+    ? { ...HEADER_PARAMETERS.Reason, required: true }
+    : { $ref: '#/components/parameters/Reason' };
 
 /** A reference, except for If-Match, which the settings may require. */
 const headerParameter = (header: HeaderParameter, requireIfMatch: boolean): JsonObject =>

@@ -80,7 +80,7 @@ const createFollow = ({
         async render(change, reader) {
           if (!matches(change, reader) || !maySee(reader, change)) return undefined;
           const event = await represent(change, reader);
-          if (!contains(event.data)) return undefined;
+          if (!contains(event)) return undefined;
           return eventMessage({ id: event.cursor, data: JSON.stringify(event) });
         },
       };

@@ -41,6 +41,8 @@ export type Change = {
   readonly at: string;
   /** When an import recorded it, which claims its time and its author. */
   readonly importedAt?: string | undefined;
+  /** Why, as the caller said. */
+  readonly reason?: string | undefined;
   /** Null if the event is damaged, or was published by a release that did not state it. */
   readonly origin: Origin | null;
   readonly data: JsonObject;

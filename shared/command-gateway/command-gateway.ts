@@ -22,6 +22,8 @@ export type CommandContext = {
   /** The event that causes the command. */
   readonly causationId?: EventId | undefined;
   readonly idempotencyKey?: string | undefined;
+  /** Why, as the caller says. */
+  readonly reason?: string | undefined;
   /** The content that the key identifies, if a repetition of the same request results in another command. */
   readonly content?: string | undefined;
   /** The version that the item must have, or one of those, as in `If-Match`. */

@@ -14,6 +14,7 @@ export type ClearEvent = {
   readonly schemaVersion: number;
   readonly at: string;
   readonly importedAt?: string;
+  readonly reason?: string;
   readonly origin: Origin;
   readonly data: JsonObject;
 };
@@ -26,7 +27,7 @@ export const decodeClear = (
   const definition = catalogue.find(type);
   if (definition === undefined) return undefined;
   try {
-    const { version, at, importedAt, trace: _, ...origin } = readMetadata(metadata);
+    const { version, at, importedAt, reason, trace: _, ...origin } = readMetadata(metadata);
     // As after an erasure, when nobody can open them any more either.
     const erased = eraseFields(definition, upcast(definition, version, partStored(data).clear));
     const checked = definition.erasedSchema.parse(erased) as JsonObject;
@@ -36,6 +37,7 @@ export const decodeClear = (
       schemaVersion: definition.version,
       at,
       ...(importedAt !== undefined && { importedAt }),
+      ...(reason !== undefined && { reason }),
       origin,
       data: withoutPersonal(definition, checked),
     };

@@ -3,7 +3,7 @@ import { type Actor, actor } from '#kernel/base/events/metadata.ts';
 import { instant } from '#kernel/base/instant.ts';
 import { idParameter, PAGE, sortBy } from '#kernel/base/rest/lists.ts';
 import type { RestOperation } from '#kernel/base/rest/operation.ts';
-import { IMPORTED_AT, TRACE } from '#kernel/base/rest/origin.ts';
+import { IMPORTED_AT, REASON_GIVEN, TRACE } from '#kernel/base/rest/origin.ts';
 import { timestamp, token } from '#kernel/base/values.ts';
 import type { Catalogue } from '#shared/events/catalogue.ts';
 import { typesOf } from '#shared/events/event-patterns.ts';
@@ -21,6 +21,7 @@ export const Event = z
       .meta({ description: 'The version of the event type: it determines the fields of `data`.' }),
     at: timestamp.meta({ description: 'When it happened.' }),
     importedAt: IMPORTED_AT,
+    reason: REASON_GIVEN,
     cursor: z.string().meta({
       description: 'Its position in the log. Send it as `after` or `Last-Event-ID` to continue after it.',
     }),
@@ -103,7 +104,7 @@ const filtersOf = (catalogue: PublicCatalogue) => ({
   }),
   text: text.optional().meta({
     description:
-      'Only events with this text in the data that you may read, in upper or lower case. There is no index for this search.',
+      'Only events with this text in their reason, or in the data that you may read, in upper or lower case. There is no index for this search.',
   }),
   // A domain may have a reference of the same name, which then counts.
   ...referencesIn(catalogue),

@@ -227,6 +227,11 @@ const KERNEL: Readonly<Record<KernelCode, Remedy>> = {
     cause: 'A `test` operation of the JSON Patch failed: the item has another value.',
     remedy: 'Read the item again and decide whether the patch still applies.',
   },
+  reason_required: {
+    cause: 'The declaration demands a reason for this command.',
+    remedy:
+      'Say why: with the header `Reason` in REST, with the argument `reason` in GraphQL and of a tool, with the option `reason` of the client.',
+  },
   conflict: {
     cause: 'Others changed the same item at the same time, several times in a row.',
     remedy: 'Send the request again after `Retry-After`.',

@@ -1,4 +1,5 @@
 import { isFull } from '#kernel/base/rejection.ts';
+import { reasonOf } from '#kernel/decide/reasons.ts';
 import { mutationName } from '#kernel/registry/mutations.ts';
 import type { CommandInfo, Kind, ListInfo } from '#kernel/registry/registry.ts';
 import { itemArgument } from '../../query/graphql/rules/names.ts';
@@ -17,6 +18,7 @@ import {
 } from './items.ts';
 import { giverOf } from './seen-rows.ts';
 import { requestOf, type Stage } from './stage.ts';
+import { REASON_OF_TESTS } from './with-reasons.ts';
 
 const movesIn = (kind: Kind, list: ListInfo): string => `the order of ${kind.name}.${list.name} after moves`;
 const fullness = (kind: Kind, list: ListInfo): string => `how many ${kind.name}.${list.name} there may be`;
@@ -140,7 +142,8 @@ const moveByGraphql = async (
   const { kind } = made.situation;
   const quoted = (key: string): string => (list.id.def.values === undefined ? JSON.stringify(key) : key);
   const one = `id: "${made.id}", ${itemArgument(itemSourceOf(stage, kind, list))}: ${quoted(moved)}`;
-  const text = `mutation { done: ${mutationName(kind, move)}(${one}, before: ${next === undefined ? 'null' : quoted(next)}) { __typename } }`;
+  const reason = reasonOf(kind, move) === undefined ? '' : `, reason: ${JSON.stringify(REASON_OF_TESTS)}`;
+  const text = `mutation { done: ${mutationName(kind, move)}(${one}, before: ${next === undefined ? 'null' : quoted(next)}${reason}) { __typename } }`;
   const { data, errors } = await graphqlClientOf(stage.installation)<{ readonly done: unknown }>(text, {
     token: by.token,
   });

@@ -7,6 +7,7 @@ import {
   isNonNullType,
 } from 'graphql';
 import { kebab, wire } from '#kernel/base/names.ts';
+import { reasonOf } from '#kernel/decide/reasons.ts';
 import { type UploadField, uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
 import { mutationName, uploadMutations } from '#kernel/registry/mutations.ts';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
@@ -18,6 +19,7 @@ import type { GraphqlReply } from '../graphql/graphql-client.ts';
 import { type SampleFile, sampleFor } from '../sample-file.ts';
 import type { Attempt } from './attempts.ts';
 import type { Stage } from './stage.ts';
+import { REASON_OF_TESTS } from './with-reasons.ts';
 
 /** One root field with its arguments. */
 export type RootField = {
@@ -58,6 +60,7 @@ export const mutationOf = (
       ...(does === 'create' && parent && { [idArgument(parent)]: String(id) }),
       ...(isOnItem && { [itemArgument(items)]: decodeURIComponent(on.split('/').at(-1) ?? '') }),
       ...(command.kind === 'moveItem' && { before: null }),
+      ...(reasonOf(kind, command) !== undefined && { reason: REASON_OF_TESTS }),
       input: form,
       changes: form,
       file: null,

@@ -23,6 +23,7 @@ import {
   type Step,
   situationsOf,
 } from './situations.ts';
+import { withReasons } from './with-reasons.ts';
 
 /** A fixture that follows a situation. */
 export type Made = {
@@ -101,7 +102,7 @@ export const openStage = async (domain: Domain, { host, examples, seed }: Option
   const sink = opening.use(await startWebhookSink());
   const installation = opening.use(await host.start(ROOMY));
   const people = await openPeople(installation);
-  const ask = restClientOf(installation);
+  const ask = withReasons(domain, restClientOf(installation));
   const session = restSessionOver(ask);
   const found = situationsOf(domain, examples);
   const { holder, renew } = await holdersOf({ found, people, session });

@@ -47,7 +47,7 @@ const BODY_BYTES_MAX = 262_144;
 export const createComposer = ({ domain, log, open, isReadable, isParked }: Dependencies): ComposeBody => {
   const catalogue = catalogueOf(domain);
   const bytesOf = (change: Change, data: JsonObject): Buffer => {
-    const { id, type, schemaVersion: version, at, importedAt, position, stream: subject } = change;
+    const { id, type, schemaVersion: version, at, importedAt, reason, position, stream: subject } = change;
     return Buffer.from(
       JSON.stringify({
         id,
@@ -55,6 +55,7 @@ export const createComposer = ({ domain, log, open, isReadable, isParked }: Depe
         version,
         at,
         importedAt,
+        reason,
         cursor: cursorOf(log, position, id),
         subject,
         data,

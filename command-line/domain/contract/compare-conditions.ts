@@ -6,6 +6,8 @@ import type { CommandRule } from './rules.ts';
 const ALWAYS: Alternatives = [[]];
 const KEEP = 'Keep the condition, and declare another command beside this one.';
 
+const OPTIONAL = 'Let it be `optional` until all clients send one.';
+
 type Commands = Readonly<Record<string, CommandRule>>;
 
 /** Requests accepted before must still be accepted. The operations already report new and removed commands. */
@@ -15,6 +17,9 @@ export const commandChanges = (kind: string, before: Commands, after: Commands):
     return [
       ...conditionChanges(`${what} when`, [was.when, is.when], is.internal),
       ...conditionChanges(`${what} whenItem`, [was.whenItem, is.whenItem], is.internal),
+      ...(is.needsReason && !was.needsReason
+        ? [breaks(`${what} reason`, 'It now requires a reason, which clients do not send.', OPTIONAL)]
+        : []),
       ...(isDeepStrictEqual(was.emits, is.emits)
         ? []
         : [warns(`${what} emits`, `It emits ${is.emits.join(', ')}, and emitted ${was.emits.join(', ')}.`)]),

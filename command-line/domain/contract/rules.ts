@@ -41,6 +41,8 @@ export type CommandRule = {
   readonly whenItem?: Alternatives;
   /** No client sends it. */
   readonly internal?: true;
+  /** Its callers must say why. */
+  readonly needsReason?: true;
 };
 
 /** Of aggregates that have any. */
@@ -115,6 +117,7 @@ const commandRule = (domain: Domain, kind: Kind, command: CommandInfo): CommandR
     whenItem: alternativesOf(conditionOnItem(domain, kind, command)),
   }),
   ...(command.internal && { internal: true }),
+  ...(command.reason === 'required' && { needsReason: true }),
 });
 
 /** The unique address of users is the kernel’s own limit. */

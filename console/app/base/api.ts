@@ -19,6 +19,8 @@ type Sent = {
   readonly file?: Blob | undefined;
   /** The entity tag of the item: the change is refused if the item has changed since. */
   readonly ifMatch?: string | undefined;
+  /** Why. */
+  readonly reason?: string | undefined;
   /** The idempotency key: repeated requests with it are executed once. */
   readonly key?: string | undefined;
 };
@@ -85,7 +87,7 @@ export const openApi = (session: Session): Api => {
       const headers = { accept, ...after };
       return answerOf(await ask(path, { headers, waitMs: WAIT_MAX_MS, ...(signal && { signal }) }));
     },
-    send: async (method, path, { body, file, ifMatch, key } = {}) => {
+    send: async (method, path, { body, file, ifMatch, reason, key } = {}) => {
       const init = write(method, body, key);
       const headers = {
         ...init.headers,
@@ -94,6 +96,7 @@ export const openApi = (session: Session): Api => {
           'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(file.name)}`,
         }),
         ...(ifMatch && { 'if-match': ifMatch }),
+        ...(reason && { reason: encodeURIComponent(reason) }),
       };
       const response = await ask(path, { ...init, headers, ...(file && { body: file }) });
       const cursor = response.headers.get('consistency-token');

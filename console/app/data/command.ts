@@ -10,10 +10,27 @@ import { Heading, Whole } from '../base/parts.ts';
 import { ApiProblem } from '../base/problem.ts';
 import { go, type Route } from '../base/router.ts';
 import { useChanges } from '../feed/live.ts';
-import { type Item, kindAt, type Link, type Links, pageOfItem, titleOf, useDomain } from './domain.ts';
+import {
+  type Item,
+  kindAt,
+  type Link,
+  type Links,
+  pageOf,
+  pageOfItem,
+  titleOf,
+  useDomain,
+} from './domain.ts';
 import { useDraft } from './drafts.ts';
 import { Form } from './form.ts';
-import { bodyOf, changesOf, fieldsToFill, mergeChanges, type Raw, rawOfAll } from './form-values.ts';
+import {
+  bodyOf,
+  changesOf,
+  fieldsToFill,
+  mergeChanges,
+  type Raw,
+  rawOfAll,
+  reasonIn,
+} from './form-values.ts';
 import { type Meanwhile, Notice, Theirs } from './meanwhile.ts';
 import { NotThere } from './not-there.ts';
 
@@ -128,11 +145,10 @@ const Change = ({ kind, id, command, path, item, etag, link, back }: ChangeOptio
     try {
       // The tag of an item that is not wholly readable has no version, and matches none.
       const ifMatch = versionOf(base.etag) > 0 ? base.etag : undefined;
-      await sendOnce({ body, ifMatch }, (key) =>
-        api.send(link.method ?? 'POST', link.href, { body, ifMatch, key }),
-      );
+      const sent = { body, ifMatch, reason: reasonIn(fields, raw) };
+      await sendOnce(sent, (key) => api.send(link.method ?? 'POST', link.href, { ...sent, key }));
       draft.end();
-      go(back);
+      go(command.does === 'end' ? pageOf(kind) : back);
     } catch (error) {
       if (!(error instanceof ApiProblem && error.facts.status === 412) || !(await look())) throw error;
     } finally {

@@ -8,7 +8,7 @@ import { go, type Route } from '../base/router.ts';
 import { creationOf, kindAt, pageOf, pageOfItem, useDomain, useMe } from './domain.ts';
 import { useDraft } from './drafts.ts';
 import { Form } from './form.ts';
-import { bodyOf, fieldsToFill, type Raw, rawOfAll } from './form-values.ts';
+import { bodyOf, fieldsToFill, type Raw, rawOfAll, reasonIn } from './form-values.ts';
 import { NotThere } from './not-there.ts';
 
 type Of = { readonly route: Route };
@@ -81,8 +81,9 @@ const Creation = ({ command, namers = [], path, back, then }: CreationOptions) =
   const sendOnce = useFormKeys();
   const send = async () => {
     const body = bodyOf(fields, raw);
-    const made = await sendOnce(body, (key) =>
-      api.send<{ readonly id: number }>('POST', path, { body, key }),
+    const reason = reasonIn(fields, raw);
+    const made = await sendOnce({ body, reason }, (key) =>
+      api.send<{ readonly id: number }>('POST', path, { body, reason, key }),
     );
     draft.end();
     go(then(made.body.id));

@@ -10,6 +10,16 @@ const isChosen = ({ type }: FormFieldFacts): boolean => type === 'ref' || type =
 export const fieldsToFill = (fields: readonly FormFieldFacts[]): readonly FormFieldFacts[] =>
   fields.filter(({ type }) => type !== 'upload');
 
+/** The reason that was given, beside the body of the form. */
+export const reasonIn = (fields: readonly FormFieldFacts[], raw: Raw): string | undefined => {
+  const field = fields.find(({ isReason }) => isReason);
+  const given = field === undefined ? '' : String(raw[field.wire] ?? '').trim();
+  return given === '' ? undefined : given;
+};
+
+const inForm = (fields: readonly FormFieldFacts[]): readonly FormFieldFacts[] =>
+  fields.filter(({ isReason }) => !isReason);
+
 /** The initial value of a control, from an item or the default. */
 const rawOf = (
   field: FormFieldFacts,
@@ -17,6 +27,7 @@ const rawOf = (
 ): string | boolean => {
   const { type, name, wire, label } = field;
   const shown = item === undefined ? field.initial : (item[name] ?? item[wire]);
+  if (field.isReason) return '';
   const value =
     label !== undefined && typeof shown === 'object' && shown !== null
       ? (shown as { readonly id: number }).id
@@ -51,7 +62,7 @@ const sentOf = (field: FormFieldFacts, raw: string | boolean): unknown => {
 /** The body of a new item; fields left out get their default. */
 export const bodyOf = (fields: readonly FormFieldFacts[], raw: Raw): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
-    fields.flatMap((field) => {
+    inForm(fields).flatMap((field) => {
       const value = sentOf(field, raw[field.wire] ?? '');
       return value === undefined ? [] : [[field.wire, value]];
     }),
@@ -66,7 +77,7 @@ export const changesOf = (
   raw: Raw,
 ): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
-    fields
+    inForm(fields)
       .filter(({ wire }) => raw[wire] !== before[wire])
       .map((field) => [field.wire, sentOf({ ...field, isRequired: true }, raw[field.wire] ?? '') ?? null]),
   );

@@ -167,7 +167,7 @@ const Latest = ({ kind, item }: { readonly kind: KindFacts; readonly item: Item 
       (
         entry,
       ) => html`<li key=${entry.id}><strong>${eventText(entry.type)}</strong> <span class="soft">${changedFields(kind, entry)}</span>
-        <br /><span class="soft"><${ActorName} actor=${entry.actor} withFace />, <${Time} at=${entry.at} clock short /><${ImportedAt} at=${entry.importedAt} /></span></li>`,
+        <br /><span class="soft"><${ActorName} actor=${entry.actor} withFace />, <${Time} at=${entry.at} clock short /><${ImportedAt} at=${entry.importedAt} />${entry.reason && html`: <q dir="auto">${entry.reason}</q>`}</span></li>`,
     )}</ol>
     <p><a href=${historyOf(kind, item)}>Full history</a></p>`;
 };

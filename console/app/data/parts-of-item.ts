@@ -139,8 +139,8 @@ const Actions = ({ kind, list, items, each, here, etag, done }: ActionsOptions) 
   const [removal, move] = (['removeItem', 'moveItem'] as const).map((does) => commandOf(kind, list, does));
   const [removed, moved] = [removal, move].map((command) => each._links[command?.rel ?? '']);
   const others = commandsOn(kind, list).filter(
-    ({ does, verb, rel }) =>
-      (does === 'actOnItem' || (does === 'removeItem' && verb !== undefined)) &&
+    ({ does, verb, form, rel }) =>
+      (does === 'actOnItem' || (does === 'removeItem' && (verb !== undefined || form.length > 0))) &&
       each._links[rel]?.method !== undefined,
   );
   const at = items.indexOf(each);
@@ -156,6 +156,6 @@ const Actions = ({ kind, list, items, each, here, etag, done }: ActionsOptions) 
     ${moved && above && html`<${Act} kind="quiet" act=${send(moved, { before: above[list.id] })}>Up<//>`}
     ${moved && at < items.length - 1 && html`<${Act} kind="quiet" act=${send(moved, { before: behind?.[list.id] ?? null })}>Down<//>`}
     ${list.uploads.map((upload) => html`<${Upload} upload=${upload} links=${each._links} etag=${etag} done=${done} isSmall />`)}
-    ${removed?.method && html`<${Confirm} label="Remove" kind="quiet" title=${`Remove this ${list.one}?`} doing="Remove it" act=${send(removed)}><p>The history keeps it.</p><//>`}
+    ${removed?.method && removal?.form.length === 0 && html`<${Confirm} label="Remove" kind="quiet" title=${`Remove this ${list.one}?`} doing="Remove it" act=${send(removed)}><p>The history keeps it.</p><//>`}
   </span>`;
 };

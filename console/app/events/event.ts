@@ -64,6 +64,7 @@ const Envelope = ({ event }: { readonly event: RecordedEvent }) => {
     version,
     at,
     importedAt,
+    reason,
     subject,
     streamVersion,
     actor,
@@ -77,6 +78,7 @@ const Envelope = ({ event }: { readonly event: RecordedEvent }) => {
     <div><dt>Type</dt><dd><a href=${`${EVENTS}?types=${type}`}><code>${type}</code></a> <span class="soft">version ${version}</span></dd></div>
     <div><dt>Item</dt><dd><${Subject} subject=${subject} /> <span class="soft">version ${streamVersion}</span>${parked && html` <${Badge} tone="bad">parked<//>`}</dd></div>
     <div><dt>When</dt><dd><${Time} at=${at} /><${ImportedAt} at=${importedAt} /></dd></div>
+    ${reason && html`<div><dt>Why</dt><dd dir="auto">${reason}</dd></div>`}
     <div><dt>By</dt><dd><${ActorName} actor=${actor} />${actor && html` <a href=${`${EVENTS}?by=${encodeURIComponent(actor)}`}>all their events</a>`}</dd></div>
     ${client && html`<div><dt>Through</dt><dd><a href=${`${EVENTS}?client=${encodeURIComponent(client)}`}><${Through} client=${client} /></a></dd></div>`}
     ${correlation && html`<div><dt>Request</dt><dd><a href=${`${EVENTS}?correlation=${encodeURIComponent(correlation)}`}><code class="long">${correlation}</code></a></dd></div>`}

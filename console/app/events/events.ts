@@ -128,7 +128,7 @@ const List = ({ events, isNarrowed, isOver }: ListOptions) => {
 };
 
 const Entry = ({
-  event: { id, type, at, importedAt, subject, actor, client, correlation, data, parked },
+  event: { id, type, at, importedAt, reason, subject, actor, client, correlation, data, parked },
 }: {
   readonly event: Event;
 }) => html`<li>
@@ -141,6 +141,7 @@ const Entry = ({
     </summary>
     <dl class="facts">
       <div><dt>Item</dt><dd><${Subject} subject=${subject} /></dd></div>
+      ${reason && html`<div><dt>Why</dt><dd dir="auto">${reason}</dd></div>`}
       ${importedAt && html`<div><dt>Imported</dt><dd><${Time} at=${importedAt} />, with its time and author</dd></div>`}
       <div><dt>By</dt><dd><${ActorName} actor=${actor} />${client && html` through <${Through} client=${client} />`}</dd></div>
       ${correlation && html`<div><dt>Request</dt><dd><a href=${`${EVENTS}?correlation=${encodeURIComponent(correlation)}`}><code>${shortText(correlation)}</code></a></dd></div>`}

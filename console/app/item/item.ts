@@ -164,13 +164,14 @@ type EntryOptions = {
 };
 
 const Entry = ({ kind, entry, isChosen, choose }: EntryOptions) => {
-  const { id, version, type, at, importedAt, actor, client, changes, erased, unreadable } = entry;
+  const { id, version, type, at, importedAt, reason, actor, client, changes, erased, unreadable } = entry;
   return html`<li class=${isChosen ? 'chosen' : ''} aria-current=${isChosen ? 'true' : null}>
     <p class="line">
       <button type="button" class="quiet" onClick=${() => choose(version)} aria-label=${`v${version}: show it`}>v${version}</button>${' '}
       <strong title=${type}>${eventText(type)}</strong> <${Time} at=${at} /><${ImportedAt} at=${importedAt} />
     </p>
     <p class="soft">by <${ActorName} actor=${actor} withFace />${client && html` through <${Through} client=${client} />`} · <a href=${`/console/events/${id}#why`} aria-label=${`Why? v${version}`}>Why?</a></p>
+    ${reason && html`<p dir="auto"><q>${reason}</q></p>`}
     ${erased && html`<p class="soft">The person was erased: their data is no longer shown.</p>`}
     ${unreadable && html`<p class="wrong">This event cannot be read, so its changes are unknown.</p>`}
     <${Changes} changes=${changes} kind=${kind} />

@@ -4,6 +4,7 @@ import { versionsDemandedBy, versionsForbiddenBy } from '#edge/http/entity-tag.t
 import { requestIdOf } from '#edge/http/request-context.ts';
 import { traceparentOf } from '#edge/http/request-span.ts';
 import type { Version } from '#kernel/base/brands.ts';
+import { REASON_HEADER } from '#kernel/base/reason.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import type { RestOperation } from '#kernel/base/rest/operation.ts';
 import type { CommandContext } from '#shared/command-gateway/command-gateway.ts';
@@ -18,6 +19,7 @@ export const contextOf = (
   requestId: requestIdOf(request),
   trace: traceparentOf(request),
   idempotencyKey: idempotencyKeyOf(request),
+  reason: reasonIn(request, operation),
   // A resource that is about to be created has no version yet.
   ...(operation.answer.status === 201 && !operation.answer.isOfItem
     ? {}
@@ -32,6 +34,24 @@ export const idempotencyKeyOf = (request: Request): string | undefined => {
   throw new HttpProblem('malformed_request', {
     detail: 'Idempotency-Key must be 1 to 255 visible ASCII characters.',
   });
+};
+
+/** Checked with the command, like its form. */
+const reasonIn = (request: Request, { reason }: RestOperation): string | undefined => {
+  const given = request.get(REASON_HEADER);
+  if (given === undefined) return undefined;
+  if (reason === undefined)
+    throw new HttpProblem('malformed_request', {
+      detail: `${REASON_HEADER}: this operation records no reason, so send none.`,
+    });
+  try {
+    return decodeURIComponent(given);
+  } catch (cause) {
+    throw new HttpProblem('malformed_request', {
+      detail: `${REASON_HEADER} must be UTF-8 in percent-encoding: é is %C3%A9, and a percent sign is %25.`,
+      cause,
+    });
+  }
 };
 
 /** No item has this version, so that a foreign tag matches nothing. */

@@ -30,6 +30,8 @@ export type EventMetadata = {
   readonly trace?: string | undefined;
   /** When the event was recorded, if an import claims its time and its author. */
   readonly importedAt?: string | undefined;
+  /** Why, as the caller says. */
+  readonly reason?: string | undefined;
 };
 
 /** The author of a change, with its client, request and cause. */
@@ -40,6 +42,9 @@ export type MetadataContext = Omit<EventMetadata, 'version'>;
 
 const ACTOR = /^(?:user:[1-9]\d{0,15}|system:[a-z0-9-]{1,100}|anonymous)$/;
 export const actor = z.string().regex(ACTOR) as unknown as z.ZodType<Actor, string>;
+
+/** Twice what commands accept, in units of UTF-16: the limit of commands may grow. */
+const REASON_LENGTH_MAX = 1_000;
 
 /** The two names with a dollar are EventStoreDB’s own, so that its by-correlation projection works. */
 const stored = z.strictObject({
@@ -52,14 +57,16 @@ const stored = z.strictObject({
   $causationId: token.nullable(),
   trace: z.string().regex(RECORDED_TRACE).exactOptional(),
   importedAt: timestamp.exactOptional(),
+  reason: z.string().min(1).max(REASON_LENGTH_MAX).exactOptional(),
 });
 
 export const storeMetadata = (version: number, context: MetadataContext): JsonObject => {
-  const { at, actor, client, request, correlation, causation, trace, importedAt } = context;
+  const { at, actor, client, request, correlation, causation, trace, importedAt, reason } = context;
   return stored.parse({
     ...{ version, at, actor, client, request, $correlationId: correlation, $causationId: causation },
     ...(trace !== undefined && { trace }),
     ...(importedAt !== undefined && { importedAt }),
+    ...(reason !== undefined && { reason }),
   });
 };
 
@@ -75,11 +82,13 @@ export const readMetadata = (metadata: JsonObject): EventMetadata => {
     $causationId: causation,
     trace,
     importedAt,
+    reason,
   } = certain(metadata);
   return {
     ...{ version, at, actor, client, request, correlation, causation },
     ...(trace !== undefined && { trace }),
     ...(importedAt !== undefined && { importedAt }),
+    ...(reason !== undefined && { reason }),
   };
 };
 
@@ -102,11 +111,13 @@ const MOMENT = /^20\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]
 
 const isCertain = (metadata: JsonObject): metadata is Stored => {
   if (typeof metadata !== 'object' || metadata === null) return false;
-  const { version, at, actor, client, request, $correlationId, $causationId, importedAt } = metadata;
+  const { version, at, actor, client, request, $correlationId, $causationId, importedAt, reason } = metadata;
   const isImported = importedAt !== undefined;
+  const hasReason = reason !== undefined;
   return (
-    Object.keys(metadata).length === FIELDS + Number(isImported) &&
+    Object.keys(metadata).length === FIELDS + Number(isImported) + Number(hasReason) &&
     (!isImported || is(MOMENT, importedAt)) &&
+    (!hasReason || isRecordedReason(reason)) &&
     Number.isSafeInteger(version) &&
     (version as number) > 0 &&
     is(MOMENT, at) &&
@@ -117,5 +128,8 @@ const isCertain = (metadata: JsonObject): metadata is Stored => {
     ($causationId === null || is(TOKEN, $causationId))
   );
 };
+
+const isRecordedReason = (value: unknown): boolean =>
+  typeof value === 'string' && value.length > 0 && value.length <= REASON_LENGTH_MAX;
 
 const is = (pattern: RegExp, value: unknown): boolean => typeof value === 'string' && pattern.test(value);

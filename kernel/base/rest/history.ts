@@ -4,7 +4,7 @@ import { timestamp } from '../values.ts';
 import { Links } from './fields.ts';
 import { PAGE } from './lists.ts';
 import type { RestOperation } from './operation.ts';
-import { IMPORTED_AT, TRACE } from './origin.ts';
+import { IMPORTED_AT, REASON_GIVEN, TRACE } from './origin.ts';
 
 const FieldChange = z
   .strictObject({
@@ -35,6 +35,7 @@ const HistoryEntry = z
     type: z.string().meta({ examples: ['user.updated'] }),
     at: timestamp.meta({ description: 'When it happened.' }),
     importedAt: IMPORTED_AT,
+    reason: REASON_GIVEN,
     cursor: z.string().meta({ description: 'Its position in the log.' }),
     actor: actor
       .nullable()

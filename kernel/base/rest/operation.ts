@@ -30,6 +30,8 @@ export type RestOperation = {
   readonly isBodyOptional?: true;
   /** The description of the body, for documentation. */
   readonly bodySays?: string;
+  /** Whether the header `Reason` must, or may, say why. */
+  readonly reason?: 'required' | 'optional' | undefined;
   /** Whether `Content-Disposition` may name the file in the body. */
   readonly takesFileName?: true;
   readonly answer: Answer;

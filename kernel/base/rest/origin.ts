@@ -11,6 +11,11 @@ const seenBySome = (text: string): { readonly description: string } => ({
   description: `${text}. Only that user and administrators see it.`,
 });
 
+/** Of events whose command records a reason, if the caller gave one. */
+export const REASON_GIVEN = z.string().exactOptional().meta({
+  description: 'Why, as the actor said. Only events of commands that record a reason have it.',
+});
+
 /** How an event came about, in each of its forms. */
 export const TRACE = {
   client: z.string().nullable().exactOptional().meta(seenBySome('The client through which the actor did it')),

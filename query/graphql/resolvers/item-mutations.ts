@@ -80,6 +80,7 @@ const uploadsOf = (items: ItemSource): readonly (readonly [string, Resolver])[] 
           ...uploading,
           file: args.file as Upload,
           ifVersion: args.ifVersion,
+          reason: args.reason,
           field,
         });
         return readItem(items, context, { of: uploading.id, id: uploading.itemId });

@@ -45,7 +45,9 @@ export const deleting =
 export type Sent = { readonly args: Arguments; readonly context: Context; readonly key: string };
 
 export const sendMutation = (toCommand: ToCommand, { args, context, key }: Sent): Promise<CommandResult> =>
-  context.send(toCommand(args), { field: key, ifVersion: args.ifVersion }).catch(throwFormErrors);
+  context
+    .send(toCommand(args), { field: key, ifVersion: args.ifVersion, reason: args.reason })
+    .catch(throwFormErrors);
 
 /** An invalid id matches no aggregate. */
 export const idOf = (kind: string, given: unknown): number => {
@@ -128,11 +130,11 @@ const uploadsOf = ({ kind }: Source): readonly (readonly [string, Resolver])[] =
     .flatMap((upload) => {
       const { set, remove } = uploadMutations(kind, upload);
       const of = (id: unknown) => ({ kind, upload, id: idOf(kind.name, id), itemId: undefined });
-      const setting: Resolver = async (_mutation, { id, file, ifVersion }, context, field) =>
+      const setting: Resolver = async (_mutation, { id, file, ifVersion, reason }, context, field) =>
         readChanged(
           context,
           kind.type,
-          await sendFile(context, { ...of(id), file: file as Upload, ifVersion, field }),
+          await sendFile(context, { ...of(id), file: file as Upload, ifVersion, reason, field }),
         );
       const removing = changing(kind.type, ({ id }) => ({ ...uploadCommand(of(id)), [upload.name]: null }));
       return [[set, setting] as const, ...(remove === undefined ? [] : [[remove, removing] as const])];

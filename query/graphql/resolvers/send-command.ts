@@ -12,7 +12,10 @@ import type { RequestFacts } from '../execute.ts';
 import type { Commits } from './commits.ts';
 
 /** Throws if the command would be refused; changes nothing. */
-export type CheckCommand = (command: Command, ifVersion: unknown) => Promise<void>;
+export type CheckCommand = (
+  command: Command,
+  asked: Pick<SendOptions, 'ifVersion' | 'reason'>,
+) => Promise<void>;
 
 /** Sends the command of a root field, and waits until its result can be read. */
 export type SendCommand = (command: Command, options: SendOptions) => Promise<CommandResult>;
@@ -21,6 +24,7 @@ type SendOptions = {
   /** The key of the root field in the answer. */
   readonly field: string;
   readonly ifVersion: unknown;
+  readonly reason: unknown;
   /** False for commands to which the idempotency key of the request does not apply. */
   readonly takesKey?: boolean;
 };
@@ -37,13 +41,13 @@ export const createSendCommand =
     { gateway, readPosition, eventLog, visibleWithinMs }: CommandsOptions,
     { caller, facts, commits }: Sender,
   ): SendCommand =>
-  async (command, { field, ifVersion, takesKey = true }) => {
+  async (command, { field, ifVersion, reason, takesKey = true }) => {
     const { requestId, trace, idempotencyKey, charge, signal } = facts;
     const unitsMore = unitsMoreOf(command, caller);
     if (unitsMore > 0) await charge(unitsMore);
     const key =
       takesKey && idempotencyKey !== undefined ? { idempotencyKey: keyOfField(idempotencyKey, field) } : {};
-    const context = { caller, requestId, trace, ...key, ...versionOf(ifVersion) };
+    const context = { caller, requestId, trace, ...key, ...versionOf(ifVersion), ...reasonIn(reason) };
     const result = await commits.record(field, () => gateway.send(command, context));
     if (await readPosition.reaches(parseCursor(eventLog.identity, result.cursor), visibleWithinMs, signal))
       return result;
@@ -66,9 +70,12 @@ const keyOfField = (idempotencyKey: string, field: string): string => {
 
 export const createCheckCommand =
   ({ gateway }: CommandsOptions, caller: Caller, { requestId, trace }: RequestFacts): CheckCommand =>
-  async (command, ifVersion) => {
-    await gateway.send(command, { caller, requestId, trace, ...versionOf(ifVersion) });
+  async (command, { ifVersion, reason }) => {
+    await gateway.send(command, { caller, requestId, trace, ...versionOf(ifVersion), ...reasonIn(reason) });
   };
+
+const reasonIn = (given: unknown): { readonly reason?: string } =>
+  typeof given === 'string' ? { reason: given } : {};
 
 const versionOf = (given: unknown): { readonly ifVersion?: Version } =>
   typeof given === 'number' ? { ifVersion: given as Version } : {};

@@ -21,12 +21,13 @@ type Uploading = {
   readonly itemId: number | string | undefined;
   readonly file: Upload;
   readonly ifVersion: unknown;
+  readonly reason: unknown;
   readonly field: string;
 };
 
 /** Stores the file and sets the field to it; returns the id of the aggregate. */
 export const sendFile = async ({ blobs, check, send }: Context, uploading: Uploading): Promise<number> => {
-  const { file, ifVersion, field, upload } = uploading;
+  const { file, ifVersion, reason, field, upload } = uploading;
   const edit = uploadCommand(uploading);
   const { accepts } = upload;
   const { id } = await setUpload({
@@ -34,13 +35,13 @@ export const sendFile = async ({ blobs, check, send }: Context, uploading: Uploa
     kind: uploading.kind,
     upload,
     id: uploading.id,
-    check: () => check(edit, ifVersion),
+    check: () => check(edit, { ifVersion, reason }),
     receive: async () => {
       const { type, fileName, chunks } = await file.open();
       return { ...(await receiveFile(chunks, accepts, fileTypeOfPart(accepts, type))), name: fileName };
     },
     // Each file has a new name, so a repetition would never be the same request.
-    change: (members) => send({ ...edit, ...members }, { field, ifVersion, takesKey: false }),
+    change: (members) => send({ ...edit, ...members }, { field, ifVersion, reason, takesKey: false }),
   });
   return id;
 };

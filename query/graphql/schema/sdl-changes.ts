@@ -24,6 +24,7 @@ const payloadOf = (type: string): readonly Line[] => [
     'When an import recorded the event, whose time and actor are what its file claims; null for all other events.',
     'importedAt: DateTime',
   ],
+  ['Why, as the actor said; null unless the command records a reason.', 'reason: String'],
 ];
 
 export const changeOf = (source: Source): string => {

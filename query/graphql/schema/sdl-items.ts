@@ -13,6 +13,7 @@ import {
   type Line,
   PAGE,
   pagesOf,
+  reasonArgument,
   sentence,
   uploadFieldLines,
   valueType,
@@ -149,6 +150,7 @@ const formOf = ({ list, members }: ItemSource, { kind, itemForm }: CommandInfo):
 
 export const itemMutationLine = (items: ItemSource, command: CommandInfo): Line => {
   const { kind } = items;
+  const reason = reasonArgument(kind, command);
   const { type } = typed(items);
   const idType = idTypeOf(items);
   const says = (verb: string): string => sentence(command.says ?? `${verb} ${oneOfIt(items)}`);
@@ -157,24 +159,24 @@ export const itemMutationLine = (items: ItemSource, command: CommandInfo): Line 
   switch (command.kind) {
     case 'addItem': {
       const input = formOf(items, command).length === 0 ? '' : `, input: ${additionInput(type, command)}!`;
-      return [says('Add'), `${name}(id: ID!${input}, ifVersion: Int): ${type}!`];
+      return [says('Add'), `${name}(id: ID!${input}, ifVersion: Int${reason}): ${type}!`];
     }
     case 'changeItem':
-      return [says('Change'), `${name}(${one}, changes: ${type}Changes!, ifVersion: Int): ${type}!`];
+      return [says('Change'), `${name}(${one}, changes: ${type}Changes!, ifVersion: Int${reason}): ${type}!`];
     case 'moveItem':
       return [
         `${says('Move')} It moves before the named one, or to the end.`,
-        `${name}(${one}, before: ${idType}, ifVersion: Int): ${type}!`,
+        `${name}(${one}, before: ${idType}, ifVersion: Int${reason}): ${type}!`,
       ];
     case 'actOnItem': {
       const flat = formOf(items, command).map((member) => `, ${inputOf({ type }, member, 'whole')}`);
       return [
         says(capital(spaced(command.verb ?? ''))),
-        `${name}(${one}${flat.join('')}, ifVersion: Int): ${type}!`,
+        `${name}(${one}${flat.join('')}, ifVersion: Int${reason}): ${type}!`,
       ];
     }
     default:
-      return [says('Remove'), `${name}(${one}, ifVersion: Int): ${kind.type}!`];
+      return [says('Remove'), `${name}(${one}, ifVersion: Int${reason}): ${kind.type}!`];
   }
 };
 

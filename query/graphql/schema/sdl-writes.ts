@@ -10,7 +10,7 @@ import type { Member, Source } from '../../rows/source.ts';
 import { demandItems } from '../../rows/sources.ts';
 import { idArgument } from '../rules/names.ts';
 import { itemMutationLine, oneArgument } from './sdl-items.ts';
-import { block, inputOf, type Line, sentence } from './sdl-lines.ts';
+import { block, inputOf, type Line, reasonArgument, sentence } from './sdl-lines.ts';
 
 const commandsOf = ({ kind }: Source, wanted: CommandInfo['kind']): readonly CommandInfo[] =>
   Object.values(kind.commands).filter((command) => command.kind === wanted && !command.internal);
@@ -74,6 +74,7 @@ export const mutationsOf = (source: Source): readonly Line[] => [
 
 const mutationLine = (source: Source, command: CommandInfo): Line => {
   const { kind, parent } = source;
+  const reason = reasonArgument(kind, command);
   const name = mutationName(kind, command);
   const says = sentence(saysOf(source, command));
   const flat = () =>
@@ -88,17 +89,18 @@ const mutationLine = (source: Source, command: CommandInfo): Line => {
       const args = [
         ...(parent ? [`${idArgument(parent)}: ID!`] : []),
         ...(linesOfNew(source, command).length > 0 ? [`input: ${kind.type}Input!`] : []),
+        ...(reason === '' ? [] : [reason.slice(', '.length)]),
       ];
       return [says, `${name}${args.length > 0 ? `(${args.join(', ')})` : ''}: ${kind.type}!`];
     }
     case 'end':
-      return [`${says.slice(0, -1)}; returns the id.`, `${name}(id: ID!, ifVersion: Int): ID!`];
+      return [`${says.slice(0, -1)}; returns the id.`, `${name}(id: ID!, ifVersion: Int${reason}): ID!`];
     case 'edit': {
       const changes = command.form.length > 1 ? `, changes: ${kind.type}Changes!` : flat();
-      return [says, `${name}(id: ID!${changes}, ifVersion: Int): ${kind.type}!`];
+      return [says, `${name}(id: ID!${changes}, ifVersion: Int${reason}): ${kind.type}!`];
     }
     default:
-      return [says, `${name}(id: ID!${flat()}, ifVersion: Int): ${kind.type}!`];
+      return [says, `${name}(id: ID!${flat()}, ifVersion: Int${reason}): ${kind.type}!`];
   }
 };
 
@@ -114,14 +116,20 @@ const uploadLines = (source: Source): readonly Line[] =>
   uploadFieldsOf(source.kind).flatMap((field): readonly Line[] => {
     const { kind } = source;
     const { set, remove } = uploadMutations(kind, field);
+    const reason = reasonArgument(kind, field.command);
     const [of, type] =
       field.list === undefined
         ? ['id: ID!', kind.type]
         : [oneArgument(demandItems(source, field.list)), itemType(kind, field.list)];
     return [
-      [uploadText(field.accepts), `${set}(${of}, file: Upload!, ifVersion: Int): ${type}!`],
+      [uploadText(field.accepts), `${set}(${of}, file: Upload!, ifVersion: Int${reason}): ${type}!`],
       ...(remove === undefined
         ? []
-        : [[`Removes the ${nounOf(field.accepts)}.`, `${remove}(${of}, ifVersion: Int): ${type}!`] as const]),
+        : [
+            [
+              `Removes the ${nounOf(field.accepts)}.`,
+              `${remove}(${of}, ifVersion: Int${reason}): ${type}!`,
+            ] as const,
+          ]),
     ];
   });

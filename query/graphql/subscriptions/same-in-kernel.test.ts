@@ -57,7 +57,7 @@ const DECIDED = {
   ReplayEdge: 'cursor node',
   HistoryConnection: 'edges nodes pageInfo',
   HistoryEntryEdge: 'cursor node',
-  HistoryEntry: `version id type at importedAt cursor actor client request correlation causation changes erased
+  HistoryEntry: `version id type at importedAt reason cursor actor client request correlation causation changes erased
     unreadable proof`,
   FieldChange: 'field from to diff truncated',
 };

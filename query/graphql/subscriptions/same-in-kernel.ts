@@ -14,6 +14,7 @@ export const IN_PAYLOAD = {
   type: 'all',
   at: 'all',
   importedAt: 'all',
+  reason: 'all',
   subjectId: 'all',
 } as const;
 

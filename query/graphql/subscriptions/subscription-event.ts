@@ -9,6 +9,7 @@ export type SubscriptionEvent = {
   readonly type: string;
   readonly at: string;
   readonly importedAt: string | null;
+  readonly reason: string | null;
   /** The kind of the aggregate; undefined if subscriptions do not show it. */
   readonly kind: string | undefined;
   readonly subjectId: string | null;
@@ -16,7 +17,7 @@ export type SubscriptionEvent = {
 
 export const subscriptionEventOf = (
   domain: Domain,
-  { type, at, importedAt, stream }: Change,
+  { type, at, importedAt, reason, stream }: Change,
   cursor: Cursor,
 ): SubscriptionEvent => {
   const row = tablesOf(domain).rowOf(stream);
@@ -25,6 +26,7 @@ export const subscriptionEventOf = (
     type,
     at: new Date(at).toISOString(),
     importedAt: importedAt ?? null,
+    reason: reason ?? null,
     kind: row?.table.kind,
     subjectId: row ? String(row.id) : null,
   };
