@@ -21,7 +21,7 @@ import { serveClients } from '#process/serve-clients.ts';
 import type { WorkerLink } from '#process/workers/link.ts';
 import { policyOf } from '#shared/policy.ts';
 import { openReadModelNotifier } from '#shared/read-model/read-model.ts';
-import { commandRoutes } from './command/routes.ts';
+import { commandRoutes, openPartRoutes } from './command/routes.ts';
 import { startCommands } from './command/start.ts';
 import { startProjection } from './projector/role.ts';
 import { startQueryService } from './query/service.ts';
@@ -87,6 +87,7 @@ export const startAll = async (
     resourcePaths(foundation.domain),
     query.routes,
     writes,
+    ...(await openPartRoutes(context.parts, { ...foundation, ...context, gateway })),
     issuer.routes,
     ...services,
     ...query.ownRoutes,

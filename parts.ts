@@ -1,4 +1,4 @@
-import type { PartName } from '#kernel/registry/parts.ts';
+import { isOptIn, type PartName } from '#kernel/registry/parts.ts';
 import type { Part } from '#process/part.ts';
 
 // Each part is a value without its code: a process loads what it serves.
@@ -70,6 +70,12 @@ export const mcp = (): Part => ({
   adds: { query: async () => (await import('./mcp/part.ts')).part },
 });
 
+/** The inbox: signed messages of the senders that the domain declares become commands. */
+export const inbox = (): Part => ({
+  name: 'inbox',
+  adds: { command: async () => (await import('./inbox/part.ts')).part },
+});
+
 /** One for each name of the kernel: the compiler refuses a missing one, and another. */
 const EACH = {
   webhooks,
@@ -81,7 +87,11 @@ const EACH = {
   docs,
   console,
   mcp,
+  inbox,
 } satisfies Readonly<Record<PartName, () => Part>>;
 
-/** Everything, as `npm start` serves it. */
-export const ALL_PARTS: readonly Part[] = Object.values(EACH).map((make) => make());
+/** Also those to opt into. */
+export const EVERY_PART: readonly Part[] = Object.values(EACH).map((make) => make());
+
+/** Everything that needs no opting in, as `npm start` serves it. */
+export const ALL_PARTS: readonly Part[] = EVERY_PART.filter(({ name }) => !isOptIn(name));

@@ -30,6 +30,8 @@ type Keyed = {
   /** The content of the request; the same key with other content is refused. */
   readonly content: unknown;
   readonly metadata: MetadataContext;
+  /** Whether the key belongs to this request for ever. */
+  readonly isLasting?: boolean;
 };
 
 type Execute = (ids: CommandIds, mayBeRepeatAfter: Position | undefined) => Promise<Outcome>;
@@ -53,12 +55,18 @@ export const createIdempotency = (dependencies: Dependencies): Idempotency => {
   const running = new Set<StreamName>();
   const digest = (text: string): string =>
     createHmac('sha256', dependencies.digestKey).update(text).digest('base64url');
-  return async ({ client, key, content, metadata }, execute) => {
+  return async ({ client, key, content, metadata, isLasting }, execute) => {
     const stream = commandStream(digest(JSON.stringify(['key', client, key])));
     if (running.has(stream)) throw new Rejection('idempotency_key_in_use');
     running.add(stream);
     try {
-      const request = { stream, digest: digest(`content ${canonicalize(content)}`), process, metadata };
+      const request = {
+        stream,
+        digest: digest(`content ${canonicalize(content)}`),
+        process,
+        metadata,
+        isLasting,
+      };
       return await once(dependencies, request, execute);
     } finally {
       running.delete(stream);
@@ -71,6 +79,7 @@ type Request = {
   readonly digest: string;
   readonly process: string;
   readonly metadata: MetadataContext;
+  readonly isLasting?: boolean | undefined;
 };
 
 const once = async (dependencies: Dependencies, request: Request, execute: Execute): Promise<Outcome> => {
@@ -122,13 +131,14 @@ type Reserved = { readonly reserved: Known<ReservationState>; readonly isNew: bo
 /** Most keys are new, so the reservation is written first, and read only if it exists. */
 const reserve = async (dependencies: Dependencies, request: Request): Promise<Reserved> => {
   const { states, newId } = dependencies;
-  const { stream, digest, process, metadata } = request;
+  const { stream, digest, process, metadata, isLasting = false } = request;
   const command = {
     type: 'Reserve',
     digest,
     seed: formatSeed({ eventSeed: v7(), firstId: newId() }),
     at: metadata.at,
     by: process,
+    isLasting,
   } as const;
   const decideOn = (known: Known<ReservationState>) => reservation.decide(command, known.state);
   const absent = unwritten(reservation.initial);

@@ -41,6 +41,8 @@ export type ReservationCommand =
       readonly seed: string;
       readonly at: string;
       readonly by: string;
+      /** The key never belongs to another request: a service may deliver its message days later. */
+      readonly isLasting?: boolean;
     }
   | {
       readonly type: 'Complete';
@@ -56,8 +58,8 @@ export const reservation: Decider<ReservationState, ReservationCommand, Reservat
   decide(command, state) {
     switch (command.type) {
       case 'Reserve': {
-        const { digest, seed, at, by } = command;
-        if (state.status === 'absent' || isRefused(state) || isOver(state.at, at))
+        const { digest, seed, at, by, isLasting = false } = command;
+        if (state.status === 'absent' || isRefused(state) || (!isLasting && isOver(state.at, at)))
           return [{ type: 'command.reserved', data: { digest, seed, at, by } }];
         if (state.digest !== digest) throw new Rejection('idempotency_key_reused');
         return [];

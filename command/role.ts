@@ -19,7 +19,7 @@ import { drainingOf, serveClients } from '#process/serve-clients.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { Log } from '#shared/log.ts';
 import { type Caller, policyOf } from '#shared/policy.ts';
-import { commandRoutes } from './routes.ts';
+import { commandRoutes, openPartRoutes } from './routes.ts';
 import { startCommands } from './start.ts';
 
 /**
@@ -45,8 +45,9 @@ export const startRole = async (context: ProcessContext): Promise<void> => {
     requireIfMatch,
     bodyBytesMax: config.limits.bodyBytesMax,
   });
+  const ofParts = await openPartRoutes(context.parts, { ...foundation, ...context, gateway });
   await serveClients(context, foundation, {
-    routes: [resourcePaths(foundation.domain), writes],
+    routes: [resourcePaths(foundation.domain), writes, ...ofParts],
     links: [],
     authentication,
     fastPaths: [fastRoutes.fastPath],

@@ -95,7 +95,8 @@ const execute = (
     ...(unlessVersion !== undefined && { unlessVersion }),
     ...(reason !== undefined && { reason }),
   };
-  const keyed = { client: ownerOfKeys(caller), key: idempotencyKey, content, metadata };
+  const isLasting = caller.kind === 'sender';
+  const keyed = { client: ownerOfKeys(caller), key: idempotencyKey, content, metadata, isLasting };
   return idempotency(keyed, (ids, mayBeRepeatAfter) =>
     handler.handle(command, {
       caller,

@@ -113,6 +113,6 @@ type Handlers = Readonly<Record<string, AnyHandler>>;
 const handlersOf = (dependencies: HandlerDependencies, parts: readonly CommandPart[]): Handlers =>
   Object.assign(
     {},
-    ...parts.map((part) => part.handlersOf(dependencies)),
+    ...parts.map((part) => part.handlersOf?.(dependencies)),
     aggregateHandlers({ ...dependencies, rules: { user: userRules(dependencies) } }),
   );

@@ -30,5 +30,16 @@ export { avg, latest, max, min, sum } from '#kernel/declare/view.ts';
 export type { Domain } from '#kernel/registry/registry.ts';
 export type { OwnRoutes } from '#process/own-routes.ts';
 export type { Part } from '#process/part.ts';
-export { accounts, aggregates, console, docs, graphql, mcp, proof, streams, webhooks } from '../parts.ts';
+export {
+  accounts,
+  aggregates,
+  console,
+  docs,
+  graphql,
+  inbox,
+  mcp,
+  proof,
+  streams,
+  webhooks,
+} from '../parts.ts';
 export { start } from '../start.ts';

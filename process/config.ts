@@ -72,6 +72,11 @@ export type Config = {
   readonly streams: StreamSettings;
   readonly webhooks: WebhookSettings;
   readonly audit: AuditSettings;
+  /**
+   * Reads a secret setting that the domain names, such as the secrets of a sender; undefined if it is unset. Throws
+   * `ConfigError` if Annals has a setting of that name, or if its file cannot be read.
+   */
+  readonly ownSetting: (name: string) => string | undefined;
   readonly drainMs: number;
   /**
    * The part of `drainMs` in which requests are still accepted after the process has announced that it stops.

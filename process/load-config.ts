@@ -13,7 +13,7 @@ import type {
   TracingSettings,
   WebhookSettings,
 } from './config.ts';
-import { ConfigError, type Environment, readSettings, type Values } from './read-settings.ts';
+import { ConfigError, type Environment, readOwnSetting, readSettings, type Values } from './read-settings.ts';
 
 /** Reads and checks all settings at once, so that one message lists every problem. */
 export const loadConfig = (environment: Environment = process.env): Config => {
@@ -29,7 +29,7 @@ export const loadConfig = (environment: Environment = process.env): Config => {
     problems.push(DIRECT_ALONE);
   if (values.READ_DATABASE_URL !== undefined && values.DATABASE_URL === undefined) problems.push(READ_ALONE);
   if (problems.length > 0) throw new ConfigError(problems);
-  return assemble(values);
+  return { ...assemble(values), ownSetting: (name) => readOwnSetting(environment, name) };
 };
 
 const MASTER_KEY_MISSING =
@@ -55,7 +55,7 @@ const TLS_CLIENT_CA_ALONE =
 /** Longer than load balancers usually take to notice. */
 const PRODUCTION_NOTICE_MS = 2_000;
 
-const assemble = (values: Values): Config => ({
+const assemble = (values: Values): Omit<Config, 'ownSetting'> => ({
   environment: values.NODE_ENV,
   workers: values.WORKERS,
   cell: values.CELL,

@@ -21,7 +21,7 @@ export const readSettings = (environment: Environment, problems: string[]): Valu
   const entries = (Object.keys(SETTINGS) as SettingName[]).map((name) => {
     const setting: (typeof SETTINGS)[SettingName] & { fallback?: string; secret?: boolean | 'path' } =
       SETTINGS[name];
-    const { text: given, problem } = settingText(environment, name);
+    const { text: given, problem } = settingText(environment, name, { isSecret: isSecret(name) });
     if (problem !== undefined) problems.push(problem);
     const text = given ?? setting.fallback;
     const result = text === undefined ? undefined : setting.schema.safeParse(text);
@@ -39,10 +39,11 @@ export const readSettings = (environment: Environment, problems: string[]): Valu
  */
 const settingText = (
   environment: Environment,
-  name: SettingName,
+  name: string,
+  { isSecret }: { readonly isSecret: boolean },
 ): { readonly text?: string; readonly problem?: string } => {
   const given = environment[name] || undefined;
-  const path = isSecret(name) ? environment[`${name}_FILE`] || undefined : undefined;
+  const path = isSecret ? environment[`${name}_FILE`] || undefined : undefined;
   if (path === undefined) return given === undefined ? {} : { text: given };
   if (given !== undefined) return { problem: `${name} and ${name}_FILE are both set: set one of them.` };
   try {
@@ -53,6 +54,15 @@ const settingText = (
       problem: `${name}_FILE names ${path}, which cannot be read (${(error as NodeJS.ErrnoException).code}).`,
     };
   }
+};
+
+/** A secret that the domain names; undefined if it is unset. */
+export const readOwnSetting = (environment: Environment, name: string): string | undefined => {
+  if (Object.hasOwn(SETTINGS, name.replace(/_FILE$/, '')))
+    throw new ConfigError([`${name} is a setting of Annals: let the domain name another one.`]);
+  const { text, problem } = settingText(environment, name, { isSecret: true });
+  if (problem !== undefined) throw new ConfigError([problem]);
+  return text;
 };
 
 const isSecret = (name: SettingName): boolean => {

@@ -42,6 +42,14 @@ export type Caller =
       /** The OAuth client of the token. */
       readonly client: string | null;
     }
+  /** A service whose signed message the inbox has verified. It has the rights of its role, and is no user. */
+  | {
+      readonly kind: 'sender';
+      readonly policy: Policy;
+      readonly name: string;
+      readonly role: Role;
+      readonly scopes: ReadonlySet<string>;
+    }
   /** A part of the system itself, such as the process manager; it may do everything. */
   | {
       readonly kind: 'system';
@@ -95,10 +103,24 @@ export const actorOf = (caller: Caller): Actor => {
       return 'anonymous';
     case 'user':
       return `user:${caller.userId}`;
+    case 'sender':
+      return `system:${SENDER_PREFIX}${caller.name}`;
     case 'system':
       return `system:${caller.name}`;
   }
 };
+
+/** Of senders among the parts of the system: `system:inbox-stripe`. */
+const SENDER_PREFIX = 'inbox-';
+
+/** A sender of the domain, with the rights of its role. No token limits it. */
+export const senderCaller = (
+  policy: Policy,
+  { name, role }: { readonly name: string; readonly role: Role },
+): Extract<Caller, { kind: 'sender' }> => ({
+  ...{ kind: 'sender', policy, name, role },
+  scopes: new Set(policy.scopes),
+});
 
 /**
  * The object of a right: the fields of an existing or future aggregate that the right depends on, and its
@@ -230,6 +252,7 @@ export const admitByScope = (caller: Caller, operation: Operation): 'allowed' | 
     case 'anonymous':
       return isPublic(caller.policy, operation) ? 'allowed' : new Rejection('unauthenticated');
     case 'user':
+    case 'sender':
       return hasScope(caller, operation)
         ? 'allowed'
         : new Rejection('insufficient_scope', { scope: scopeOf(caller.policy, operation) });
@@ -268,6 +291,7 @@ export const userIdOf = (caller: Caller): UserId | null => {
       return caller.userId;
     case 'system':
       return caller.actingFor?.userId ?? null;
+    case 'sender':
     case 'anonymous':
       return null;
   }
@@ -308,7 +332,9 @@ export const reachOf = (caller: Caller, operation: Operation): Reach => {
   if (caller.kind === 'system') return EVERYTHING;
   const right = caller.policy.rights.get(operation);
   const role =
-    caller.kind === 'user' && right !== undefined && caller.scopes.has(right.scope)
+    (caller.kind === 'user' || caller.kind === 'sender') &&
+    right !== undefined &&
+    caller.scopes.has(right.scope)
       ? caller.role
       : 'anonymous';
   return right?.byRole.get(role) ?? NOTHING;
@@ -318,7 +344,10 @@ export const reachOf = (caller: Caller, operation: Operation): Reach => {
 export const mayAlways = (caller: Caller, operation: Operation): boolean =>
   reachOf(caller, operation).has(always);
 
-const hasScope = ({ policy, scopes }: Extract<Caller, { kind: 'user' }>, operation: Operation): boolean => {
+const hasScope = (
+  { policy, scopes }: Extract<Caller, { kind: 'user' | 'sender' }>,
+  operation: Operation,
+): boolean => {
   const scope = policy.rights.get(operation)?.scope;
   return scope !== undefined && scopes.has(scope);
 };

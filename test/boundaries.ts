@@ -9,7 +9,7 @@ const FOLDERS = [
   'projector',
   'auth',
   'webhook-dispatcher',
-  ...['proof', 'mcp'],
+  ...['proof', 'mcp', 'inbox'],
   'command-line',
   'console',
   ...['site', 'process'],
@@ -43,6 +43,7 @@ const BELOW: Readonly<Record<string, readonly string[]>> = {
   site: ['kernel', 'shared', 'edge', 'query'],
   proof: ['kernel', 'shared', 'edge', 'process', 'projector', 'query'],
   mcp: ['kernel', 'shared', 'edge', 'query'],
+  inbox: ['kernel', 'shared', 'edge', 'process', 'command'],
 };
 
 /** Operator commands are composed of parts of the roles. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import * as fields from '#kernel/declare/fields.ts';
 import * as exported from '../package/index.ts';
-import { ALL_PARTS } from '../parts.ts';
+import { EVERY_PART } from '../parts.ts';
 
 /** For the kernel's own aggregates. */
 const OF_THE_KERNEL = ['value', 'email'];
@@ -12,6 +12,6 @@ test('the package exports every type of field', () => {
 });
 
 test('the package exports every part by its name', () => {
-  const names = ALL_PARTS.map(({ name }) => name);
+  const names = EVERY_PART.map(({ name }) => name);
   expect(Object.keys(exported)).toEqual(expect.arrayContaining(names));
 });

@@ -16,7 +16,7 @@ test.each(shown)('$page shows the code of $path', ({ path, text }) => {
   expect(read(path)).toContain(text);
 });
 
-test.each(['conditions', 'evolve', 'files', 'limits', 'lists', 'own-routes', 'reactions', 'reads', 'views'])(
+test.each(['conditions', 'evolve', 'files', 'inbox', 'limits', 'lists', 'own-routes', 'reactions', 'reads', 'views'])(
   'the page of %s shows something',
   (name) => {
     expect(shown.map(({ page }) => page)).toContain(`${name}.md`);

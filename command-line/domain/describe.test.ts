@@ -5,6 +5,7 @@ import { budgets } from '../../test/toy/budgets.ts';
 import { expenses } from '../../test/toy/expenses.ts';
 import { helpdesk } from '../../test/toy/helpdesk.ts';
 import { lending } from '../../test/toy/lending.ts';
+import { payouts } from '../../test/toy/payouts.ts';
 import { requests } from '../../test/toy/requests.ts';
 import { spendingDomain } from '../../test/toy/spending.ts';
 
@@ -85,6 +86,18 @@ test('describes the whole domain, also as JSON', async () => {
     scope: 'solve:tickets',
     says: 'Agent and admin may solve it.',
   });
+});
+
+test('describes senders, with the commands of their messages', async () => {
+  const { output } = await call(payouts);
+  const lines = output.split('\n').map((line) => line.trim().replaceAll(/ +/g, ' '));
+  for (const line of [
+    'bank: The bank of the company.',
+    'a sender to POST /inbox/bank, if inbox() is served, as bank, signed by standard-webhooks with BANK_WEBHOOK_SECRETS',
+    'transfer.settled pay claim',
+  ])
+    expect(lines).toContain(line);
+  expect(JSON.parse((await call(payouts, '--json')).output).senders).toHaveLength(6);
 });
 
 test('an unknown aggregate is refused', async () => {

@@ -11,7 +11,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { CommandContext } from '#shared/command-gateway/command-gateway.ts';
 import { type Command, commandsOf } from '#shared/commands/command.ts';
 import { fieldErrorsOf } from '#shared/json-pointers.ts';
-import type { Caller, Policy } from '#shared/policy.ts';
+import { type Caller, type Policy, senderCaller } from '#shared/policy.ts';
 import { Withheld } from '#shared/rest/webhook.ts';
 
 const VERSIONS_MAX = 100;
@@ -82,6 +82,7 @@ export const AssertedCaller = z.discriminatedUnion('kind', [
     scopes: z.array(z.string().max(100)).max(SCOPES_MAX),
     client: z.string().max(200).nullable(),
   }),
+  z.strictObject({ kind: z.literal('sender'), name: z.string().max(100), role: roleName }),
   z.strictObject({ kind: z.literal('system'), name: z.string().regex(/^[a-z0-9-]{1,100}$/) }),
 ]);
 
@@ -94,6 +95,8 @@ export const assertCaller = (caller: Caller): z.infer<typeof AssertedCaller> => 
       const { policy: _, ...asserted } = caller;
       return { ...asserted, scopes: [...caller.scopes] };
     }
+    case 'sender':
+      return { kind: caller.kind, name: caller.name, role: caller.role };
     case 'system':
       return caller;
   }
@@ -108,6 +111,8 @@ export const readCaller = (asserted: z.infer<typeof AssertedCaller>, policy: Pol
       if (attributesOf(policy.domain).some(({ name }) => asserted.attributes?.[name] === undefined))
         throw new Error('the assertion lacks attributes of the caller that rights compare');
       return { ...asserted, policy, userId: asserted.userId as UserId, scopes: new Set(asserted.scopes) };
+    case 'sender':
+      return senderCaller(policy, asserted);
     case 'system':
       return asserted;
   }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import express, { type RequestHandler } from 'express';
+import type { Json } from '#kernel/base/json.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { parseJson } from './parse-json.ts';
 
@@ -12,6 +13,18 @@ const JSON_TYPES = ['application/json', 'application/*+json'];
  * Reads a JSON body, in UTF-8, up to a size; refuses a body of another media type rather than ignoring it.
  */
 export const readJsonBody = (bytesMax: number, types: readonly string[] = JSON_TYPES): RequestHandler[] => [
+  ...readTypedBody(bytesMax, types),
+  (request, _response, next) => {
+    request.body = Buffer.isBuffer(request.body) ? jsonIn(request.body) : undefined;
+    next();
+  },
+];
+
+/** The value of a JSON body. */
+export const jsonIn = (bytes: Buffer): Json => parseJson(decode(bytes));
+
+/** Reads the bytes of a body of one of these media types, up to a size. */
+export const readTypedBody = (bytesMax: number, types: readonly string[]): RequestHandler[] => [
   (request, _response, next) => {
     const {
       'content-type': type,
@@ -36,10 +49,6 @@ export const readJsonBody = (bytesMax: number, types: readonly string[] = JSON_T
     next();
   },
   readBytes(bytesMax, types),
-  (request, _response, next) => {
-    request.body = Buffer.isBuffer(request.body) ? parseJson(decode(request.body)) : undefined;
-    next();
-  },
 ];
 
 /**

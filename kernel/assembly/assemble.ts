@@ -9,6 +9,7 @@ import { kindOf } from '../registry/kind-of.ts';
 import type { Domain, Kind } from '../registry/registry.ts';
 import { viewOf } from '../registry/view-of.ts';
 import { tableOf } from '../rows/table.ts';
+import type { AnySender } from '../sender/sender.ts';
 import { visibilityOf } from '../visibility/visibility.ts';
 import { demandCreatable } from './demand-creatable.ts';
 import { demandFields } from './demand-fields.ts';
@@ -68,6 +69,7 @@ export const assemble = <
   base: B,
   aggregates: A & Known<A>,
   views?: V,
+  senders: readonly AnySender[] = [],
 ): DomainOf<{
   readonly user: B['user'];
   readonly aggregates: A[number];
@@ -108,8 +110,17 @@ export const assemble = <
   refuse(demandReads(domain), demandLimits(domain), demandReactions(domain), demandViews(domain));
   compile(domain);
   refuse(demandOperations(domain), demandFields(domain));
-  return domain;
+  if (senders.length === 0) return domain;
+  refuse(sameNames(senders));
+  return { ...domain, senders: senders.map((each) => each.resolve(domain)) };
 };
+
+function* sameNames(senders: readonly AnySender[]): Iterable<string> {
+  const names = senders.map(({ sender }) => sender);
+  for (const [index, name] of names.entries())
+    if (names.indexOf(name) < index)
+      yield `There are two senders named ${name}: give one of them another name.`;
+}
 
 /** Compiles everything once, so that authors see mistakes here, and not when a process starts. */
 const compile = (domain: Domain): void => {

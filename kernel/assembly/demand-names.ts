@@ -331,7 +331,7 @@ const TABLES_OF_THE_KERNEL = new Set(
   'webhooks departed digest parked removed view_stream view_removed view_readers'.split(' '),
 );
 const PATHS_OF_THE_KERNEL = new Set([
-  ...'account api audit clients console deliveries docs event-types events graphql mcp me oauth operations schemas uploads webhooks'.split(
+  ...'account api audit clients console deliveries docs event-types events graphql inbox mcp me oauth operations schemas uploads webhooks'.split(
     ' ',
   ),
   ...'authorize consent device introspect jwks livez metrics par readyz register revoke token userinfo'.split(

@@ -10,14 +10,15 @@ export type Commanded = {
   readonly when: unknown;
 };
 
-type Any = {
+/** An aggregate that commands are sent to. */
+export type Any = {
   readonly kind: string;
   readonly fields: Fields;
   readonly events: unknown;
   readonly commands: unknown;
 };
 /** The event that a command emits; if there are several, the first, whose form it has. */
-type EventOf<A extends Any, C extends keyof A['commands']> = A['commands'][C] extends {
+export type EventOf<A extends Any, C extends keyof A['commands']> = A['commands'][C] extends {
   readonly emits: infer N;
 }
   ? A['events'][(N extends readonly [infer First, ...unknown[]] ? First : N) & keyof A['events']]
@@ -39,7 +40,7 @@ type RefKey<F> = { [K in keyof F]: F[K] extends Ref<unknown, unknown> ? K : neve
 type ItemForm = { readonly [name: string]: unknown };
 
 /** A condition is a word of its own, so that none can be taken for a form. */
-type GivenTo<A extends Any, E> = E extends { readonly creates: unknown }
+export type GivenTo<A extends Any, E> = E extends { readonly creates: unknown }
   ? { readonly form: FormOf<A['fields'], ContentOf<E> | RefKey<A['fields']>> }
   : {
       readonly id: number;

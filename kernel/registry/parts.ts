@@ -14,6 +14,7 @@ const PART_NAMES = [
   'docs',
   'console',
   'mcp',
+  'inbox',
 ] as const;
 export type PartName = (typeof PART_NAMES)[number];
 
@@ -25,7 +26,12 @@ const NEEDS: Readonly<Partial<Record<PartName, readonly PartName[]>>> = {
   console: ['accounts', 'streams', 'proof'],
 };
 
-/** The served parts; all, unless it names them. */
+/** Parts that open a door to others: served only where they are named. */
+const OPT_IN: ReadonlySet<PartName> = new Set(['inbox']);
+
+export const isOptIn = (name: PartName): boolean => OPT_IN.has(name);
+
+/** The served parts; all but those to opt into, unless it names them. */
 export type WithParts = { readonly parts?: ReadonlySet<PartName> | undefined };
 
 /** The domain as an installation with only these parts serves it. */
@@ -35,7 +41,8 @@ export const withParts = <Served extends WithParts>(domain: Served, names: reado
     if (needed !== undefined)
       throw new StartRefused(`${name}() needs ${needed}(): add it to the parts, or remove ${name}().`);
   }
-  return PART_NAMES.every((name) => names.includes(name)) ? domain : { ...domain, parts: new Set(names) };
+  const isUsual = PART_NAMES.every((name) => names.includes(name) !== isOptIn(name));
+  return isUsual ? domain : { ...domain, parts: new Set(names) };
 };
 
-export const serves = ({ parts }: WithParts, name: PartName): boolean => parts?.has(name) ?? true;
+export const serves = ({ parts }: WithParts, name: PartName): boolean => parts?.has(name) ?? !isOptIn(name);

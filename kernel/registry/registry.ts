@@ -5,6 +5,7 @@ import type { RejectionCode } from '../base/rejection.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import type { Commanded, Run } from '../declare/run.ts';
 import type { WithParts } from './parts.ts';
+import type { SenderInfo } from './sender-info.ts';
 
 /** The resolved declaration for interpreters: every name is derived once, every reference is resolved. */
 export type Defs = Readonly<Record<string, FieldDef>>;
@@ -261,4 +262,6 @@ export type Domain = WithParts & {
   readonly signUp: string;
   readonly kinds: Readonly<Record<string, Kind>>;
   readonly views: readonly ViewInfo[];
+  /** The services whose messages become commands, with the part `inbox()`. */
+  readonly senders?: readonly SenderInfo[];
 };

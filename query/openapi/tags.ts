@@ -34,6 +34,10 @@ const kernelTagsOf = (domain: Domain) => ({
     description: 'Endpoints that receive changes, the state of each delivery, and replays.',
   },
   deliveries: { name: 'Webhooks' },
+  inbox: {
+    name: 'Inbox',
+    description: 'Signed messages of other services, which become commands.',
+  },
   clients: {
     name: 'Clients',
     description:

@@ -28,6 +28,7 @@ const FOLDERS = [
   'docs',
   'domain',
   'edge',
+  'inbox',
   'kernel',
   'mcp',
   'package',
@@ -83,6 +84,7 @@ const withRelativeImports = (path: string, source: string): string =>
 const withPackageImports = (text: string): string =>
   text
     .replaceAll("'#kernel/decide/given.ts'", "'annals/testing'")
+    .replaceAll("'#kernel/sender/sender.ts'", "'annals/inbox'")
     .replaceAll(/'#kernel\/[\w/-]+\.ts'/g, "'annals'");
 
 const compiled = (path: string): boolean =>

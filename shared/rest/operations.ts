@@ -80,6 +80,7 @@ const makeOperations = (domain: Domain): Operations => {
     ...kernelOperationsOf(domain),
     ...(serves(domain, 'accounts') && accountOperationsOf(domain)),
     ...eventOperations(catalogueOf(domain), serves(domain, 'streams')),
+    ...messagesOf(domain),
   };
   // The declaration refuses aggregates and views with the id of another operation.
   const views = Object.fromEntries(viewOperations(domain));
@@ -89,6 +90,14 @@ const makeOperations = (domain: Domain): Operations => {
     ...allOf('kernel', own),
   };
 };
+
+/** The messages of senders, if the inbox is served. */
+const messagesOf = (domain: Domain): Readonly<Record<string, RestOperation>> =>
+  Object.fromEntries(
+    serves(domain, 'inbox')
+      ? (domain.senders ?? []).map(({ operationId, operation }) => [operationId, operation])
+      : [],
+  );
 
 const aggregateUsers = (
   domain: Domain,

@@ -53,6 +53,12 @@ const KERNEL: Readonly<Record<KernelCode, Remedy>> = {
     remedy:
       'Create a new proof for each request. If the response has a `DPoP-Nonce`, use it in the next proof.',
   },
+  invalid_signature: {
+    cause:
+      'A message to the inbox has no valid signature of its sender, or its time is more than five minutes from ours. `detail` says which.',
+    remedy:
+      'Sign the exact bytes of the body when you send them, with a secret that the installation has. Operators: compare the secret in the setting of the sender.',
+  },
   invalid_assertion: {
     cause:
       'A role called another role with an assertion that is not valid. Clients do not see this unless the installation is misconfigured.',

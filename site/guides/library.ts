@@ -23,6 +23,7 @@ const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] =
       'changes',
       'browser',
       'webhooks',
+      'inbox',
       'agents',
       'audit',
       'accounts',

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { PartName } from '#kernel/registry/parts.ts';
 import { openPool } from '#shared/database/pool.ts';
-import { ALL_PARTS } from '../../parts.ts';
+import { EVERY_PART } from '../../parts.ts';
 import { PUBLIC_URL, startWith } from '../engines/start-with-parts.ts';
 
 /** The belongings of a part, absent where it is not served. */
@@ -69,6 +69,7 @@ const OF: Readonly<Record<PartName, Belongings>> = {
     modules: /^mcp\/|node_modules\/@modelcontextprotocol\//,
     tables: [],
   },
+  inbox: { paths: [], scopes: [], modules: /^inbox\//, tables: [] },
 };
 const NAMES = Object.keys(OF) as PartName[];
 
@@ -91,7 +92,7 @@ const tablesIn = async (url: string): Promise<ReadonlySet<string>> => {
 };
 
 test('there is a test of each part', () => {
-  expect(NAMES.toSorted()).toEqual(ALL_PARTS.map(({ name }) => name).toSorted());
+  expect(NAMES.toSorted()).toEqual(EVERY_PART.map(({ name }) => name).toSorted());
 });
 
 const withNeeded = (name: PartName): readonly PartName[] => [name, ...(OF[name].with ?? [])];

@@ -1,4 +1,4 @@
-import { ALL_PARTS } from '../../parts.ts';
+import { EVERY_PART } from '../../parts.ts';
 import { servedBy } from '../../served.ts';
 import { start } from '../../start.ts';
 
@@ -6,5 +6,5 @@ import { start } from '../../start.ts';
 const names = (process.env.PARTS ?? '').split(' ');
 await start({
   ...servedBy(process.env.DOMAIN_FILE ?? ''),
-  parts: ALL_PARTS.filter(({ name }) => names.includes(name)),
+  parts: EVERY_PART.filter(({ name }) => names.includes(name)),
 });

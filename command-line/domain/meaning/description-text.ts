@@ -1,7 +1,15 @@
 import type { AggregateDescription, DomainDescription } from './description.ts';
 import type { ViewDescription } from './description-views.ts';
 
-export const textOf = ({ domain, roles, signUp, scopes, aggregates, views }: DomainDescription): string =>
+export const textOf = ({
+  domain,
+  roles,
+  signUp,
+  scopes,
+  aggregates,
+  views,
+  senders,
+}: DomainDescription): string =>
   [
     ...(aggregates.length + views.length === 1
       ? []
@@ -16,7 +24,25 @@ export const textOf = ({ domain, roles, signUp, scopes, aggregates, views }: Dom
         ]),
     ...aggregates.map(textOfAggregate),
     ...views.map(textOfView),
+    ...senders.map(textOfSender),
   ].join('\n\n');
+
+const textOfSender = ({
+  name,
+  says,
+  role,
+  scheme,
+  path,
+  setting,
+  messages,
+}: DomainDescription['senders'][number]): string =>
+  [
+    says === undefined ? name : `${name}: ${says}`,
+    ...indented([
+      `a sender to POST ${path}, if inbox() is served, as ${role}, signed by ${scheme} with ${setting}`,
+      ...part('Messages', columnsOf(messages.map(({ type, kind, command }) => [type, `${command} ${kind}`]))),
+    ]),
+  ].join('\n');
 
 const textOfView = ({
   name,

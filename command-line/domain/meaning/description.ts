@@ -33,7 +33,16 @@ export const describeDomain = (domain: Domain, only?: Kind | ViewInfo) => ({
   views: domain.views
     .filter((view) => only === undefined || view === only)
     .map((view) => describeView(domain, view)),
+  senders: only === undefined ? describeSenders(domain) : [],
 });
+
+/** The services whose messages become commands, if the inbox is served. */
+const describeSenders = ({ senders = [] }: Domain) =>
+  senders.map(({ name, says, role, signature, operation, on }) => ({
+    ...{ name, says, role, scheme: signature.scheme, path: operation.path },
+    setting: signature.scheme === 'jws' ? signature.keys : signature.secrets,
+    messages: Object.entries(on).map(([type, { kind, command }]) => ({ type, kind, command })),
+  }));
 
 const describeAggregate = (domain: Domain, kind: Kind) => ({
   name: kind.name,

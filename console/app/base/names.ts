@@ -13,7 +13,7 @@ export const Subject = ({ subject }: { readonly subject: string }) => {
   return path === undefined ? html`<code>${subject}</code>` : html`<a href=${path}>${subject}</a>`;
 };
 
-/** `user:7001` links to that user; parts of the system have no page. */
+/** `user:7001` links to that user; parts of the system, and senders of the inbox, have no page. */
 export const Actor = ({
   actor,
   plain = false,
@@ -24,7 +24,7 @@ export const Actor = ({
   if (actor === null) return html`<span class="soft">unknown</span>`;
   const path = actor.startsWith('user:') ? `/console/users/${actor.slice('user:'.length)}` : undefined;
   return path === undefined || plain
-    ? html`<span>${actor.replace(/^system:/, '')}</span>`
+    ? html`<span>${actor.replace(/^system:(?:inbox-)?/, '')}</span>`
     : html`<a href=${path}>${actor}</a>`;
 };
 

@@ -65,6 +65,9 @@ const Branches = ({ causes, id }: { readonly causes: readonly Cause[]; readonly 
     ? null
     : html`<ul>${causes.map((cause) => html`<${Branch} key=${cause.event.id} cause=${cause} id=${id} />`)}</ul>`;
 
+/** Senders of the inbox are among the parts of the system. */
+const isReaction = (actor: string | null): boolean => /^system:(?!inbox-)/.test(actor ?? '');
+
 const Branch = ({
   cause: { event, caused, deliveries },
   id,
@@ -77,7 +80,7 @@ const Branch = ({
     <div class=${isThis ? 'node this' : 'node'} aria-current=${isThis ? 'true' : null}>
       ${isThis ? html`<strong>${eventText(event.type)}</strong>` : html`<a href=${`${EVENTS}/${event.id}`}><strong>${eventText(event.type)}</strong></a>`}
       ${' '}<${Subject} subject=${event.subject} />${isThis && html` <span class="soft">(this event)</span>`}
-      <br /><span class="soft"><${Time} at=${event.at} clock /><${ImportedAt} at=${event.importedAt} />${event.actor?.startsWith('system:') ? html`, as a reaction by the <${ActorName} actor=${event.actor} />` : html`, by <${ActorName} actor=${event.actor} />`}</span>
+      <br /><span class="soft"><${Time} at=${event.at} clock /><${ImportedAt} at=${event.importedAt} />${isReaction(event.actor) ? html`, as a reaction by the <${ActorName} actor=${event.actor} />` : html`, by <${ActorName} actor=${event.actor} />`}</span>
     </div>
     ${
       caused.length + deliveries.length > 0 &&

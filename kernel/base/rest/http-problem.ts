@@ -14,6 +14,7 @@ export const HTTP_PROBLEMS = {
   invalid_request: [422, 'Some fields are invalid.'],
   invalid_token: [401, 'The access token is not valid.'],
   invalid_dpop_proof: [401, 'The proof of possession is not valid.'],
+  invalid_signature: [401, 'The signature of the message is not valid.'],
   invalid_assertion: [401, 'The assertion of the caller is not valid.'],
   not_found: [404, 'There is nothing at this path.'],
   not_there_then: [404, 'The item did not exist at that time.'],
