@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, describe, expect, vi } from 'vitest';
 import { policyOf, senderCaller } from '#shared/policy.ts';
-import { allEvents, by, Died, mortal } from '../test/engines/command-side.ts';
+import { allEvents, by, type CommandSide, Died, mortal } from '../test/engines/command-side.ts';
 import { type Answered, openInbox, PAYOUTS, SECRETS, type Sent, SIGN, test } from '../test/engines/inbox.ts';
 import { later } from '../test/engines/later.ts';
 
@@ -16,6 +16,16 @@ const settled = (claim: number, reference = 'T-1') => ({
   timestamp: '2026-01-01T00:00:00Z',
   data: { claim, reference },
 });
+/** Their types are those of another domain. */
+const eventsIn = async (side: CommandSide): Promise<readonly AnyEvent[]> =>
+  (await allEvents(side)) as readonly unknown[] as readonly AnyEvent[];
+type AnyEvent = {
+  readonly type: string;
+  readonly stream: string;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly metadata: { readonly actor: string };
+};
+
 const done = { status: 200, body: { outcome: 'done' } };
 
 describe('a signed message', () => {
@@ -48,7 +58,7 @@ describe('a signed message', () => {
     expect(await inbox.post('probe', SIGN.probe({ text: 'Smoke' }, { id: 'a-1' }))).toMatchObject(done);
     const takeover = { sub: 'ada', events: { 'https://id.example/events/takeover': {} } };
     expect(await inbox.post('identity', SIGN.identity(takeover))).toMatchObject(done);
-    const reported = (await allEvents(side)).filter(({ type }) => type === 'incident.reported');
+    const reported = (await eventsIn(side)).filter(({ type }) => type === 'incident.reported');
     expect(reported.map(({ data, metadata }) => [metadata.actor, data.title, data.source])).toEqual([
       ['system:inbox-github', 'It burns', 'issue 7'],
       ['system:inbox-probe', 'Smoke', 'alarm a-1'],
@@ -386,6 +396,7 @@ describe('a message', () => {
       'invalid_request',
       /operator finds the reason in the log/,
     ],
+    ['a number that is none', 'bank', () => SIGN.bank({ type: 'transfer.numbered', number: 'x' }), 422, 'invalid_request', /invalid value/],
     ['an unknown item', 'bank', () => SIGN.bank(settled(987_654)), 404, 'claim_not_found', /./],
     [
       'a value that no command takes',
@@ -449,10 +460,8 @@ describe('a message', () => {
 });
 
 describe('a repeated message', () => {
-  const eventsOf = async (side: Parameters<typeof allEvents>[0], claim: number) =>
-    (await allEvents(side)).filter(
-      ({ stream, type }) => stream === `claim-${claim}` && type === 'claim.paid',
-    );
+  const eventsOf = async (side: CommandSide, claim: number) =>
+    (await eventsIn(side)).filter(({ stream, type }) => stream === `claim-${claim}` && type === 'claim.paid');
 
   test('is answered as the first, also by another process, and days later', async ({
     aClaim,

@@ -72,8 +72,7 @@ const standardKeys = (sender: string, setting: string, readSetting: ReadSetting)
     throw new StartRefused(
       `${setting} must have secrets as Standard Webhooks writes them: whsec_ and base64, or whpk_ for a public key.`,
     );
-  const known = keys.filter((key) => key !== undefined);
-  const secrets = known.filter((key) => !(key instanceof KeyObject));
+  const secrets = keys.filter((key) => Buffer.isBuffer(key));
   if (secrets.some(({ length }) => length < SECRET_BYTES_MIN)) throw tooShort(setting);
-  return { secrets, publicKeys: known.filter((key) => key instanceof KeyObject) };
+  return { secrets, publicKeys: keys.filter((key) => key instanceof KeyObject) };
 };

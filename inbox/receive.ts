@@ -102,10 +102,16 @@ const commandFor = async (
 };
 
 /** A retry must lead to the same command. The rest of its body may differ, such as the count of deliveries. */
-const digestOf = (command: Command): string =>
-  createHash('sha256')
-    .update(canonicalize(command) ?? '')
-    .digest('base64url');
+const digestOf = (command: Command): string => {
+  const hash = createHash('sha256');
+  try {
+    hash.update(canonicalize(command) ?? '');
+  } catch (cause) {
+    // A number that JSON does not have, such as NaN.
+    throw new MappingFailed('The domain made a command of this message that has an invalid value.', { cause });
+  }
+  return hash.digest('base64url');
+};
 
 const answerOf = ({ id, cursor, isRepeat }: CommandResult) => ({
   outcome: isRepeat ? ('repeated' as const) : ('done' as const),

@@ -6,8 +6,7 @@ import { ALIASED, importsOf, localTarget, type Sources } from './imports.ts';
 const FOLDERS = [
   'command',
   'query',
-  'projector',
-  'auth',
+  ...['projector', 'auth'],
   'webhook-dispatcher',
   ...['proof', 'mcp', 'inbox'],
   'command-line',

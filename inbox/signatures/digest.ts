@@ -18,7 +18,7 @@ export const bytesOf = (text: string, encoding: Encoding): Buffer | undefined =>
 
 type Signed = {
   readonly secrets: readonly Buffer[];
-  /** What was signed, in parts. */
+  /** The signed bytes, in parts. */
   readonly content: readonly (string | Buffer)[];
   readonly signatures: readonly Buffer[];
   readonly digest?: Digest | undefined;

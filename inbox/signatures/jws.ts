@@ -1,10 +1,12 @@
 import {
+  type CompactVerifyGetKey,
   compactVerify,
   createLocalJWKSet,
   createRemoteJWKSet,
   decodeProtectedHeader,
   errors,
   type FlattenedJWSInput,
+  type FlattenedVerifyGetKey,
   flattenedVerify,
   type JSONWebKeySet,
   type JWSHeaderParameters,
@@ -22,7 +24,7 @@ const FETCH_TIMEOUT_MS = 5_000;
 const ID = { field: 'jti' } as const;
 const TYPE = { field: 'type' } as const;
 
-type GetKey = ReturnType<typeof createLocalJWKSet>;
+type GetKey = CompactVerifyGetKey & FlattenedVerifyGetKey;
 
 /** The keys of a JWK set, or at its address, which is read again if a signature names an unknown key. */
 export const jwsKeys = (text: string): GetKey | undefined => {
@@ -85,7 +87,7 @@ const trying = async (getKey: GetKey, verifyBy: VerifyBy): Promise<Uint8Array> =
     if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw refusalOf(error);
     for await (const key of error)
       try {
-        return (await verifyBy((async () => key) as unknown as GetKey)).payload;
+        return (await verifyBy(async () => key)).payload;
       } catch (failure) {
         if (!(failure instanceof errors.JWSSignatureVerificationFailed)) throw refusalOf(failure);
       }

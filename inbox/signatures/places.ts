@@ -1,4 +1,4 @@
-import type { Json } from '#kernel/base/json.ts';
+import type { Json, JsonObject } from '#kernel/base/json.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import type { Place } from '#kernel/registry/sender-info.ts';
 import { headerOf, type Received } from './verifier.ts';
@@ -15,7 +15,7 @@ const textIn = (payload: Json, field: string): string | undefined => {
   for (const name of field.split('.')) {
     if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, name))
       return undefined;
-    value = value[name];
+    value = (value as JsonObject)[name];
   }
   return typeof value === 'string' ? value : Number.isSafeInteger(value) ? String(value) : undefined;
 };

@@ -4,6 +4,7 @@ import { publishing } from '#domain/publishing.ts';
 import { REJECTIONS } from '#kernel/base/rejection.ts';
 import { HTTP_PROBLEMS } from '#kernel/base/rest/http-problem.ts';
 import { type PartName, withParts } from '#kernel/registry/parts.ts';
+import { payouts } from '../../test/toy/payouts.ts';
 import { problemCodesOf } from './problem-codes.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
@@ -20,7 +21,7 @@ const thrownIn = (...patterns: readonly string[]): readonly string[] => {
 };
 
 test('with all parts, every code of the kernel is described', () => {
-  const described = problemCodesOf(publishing);
+  const described = [...problemCodesOf(publishing), ...problemCodesOf(withParts(payouts, ['inbox']))];
   const known = [...Object.keys(HTTP_PROBLEMS), ...Object.keys(REJECTIONS)].filter(
     (code) => !OF_SOME_DOMAINS.has(code),
   );
@@ -40,6 +41,13 @@ test('without parts, none that only parts answer with', () => {
     'verification_under_way',
   ];
   expect(codesWith().filter((code) => foreign.includes(code))).toEqual([]);
+});
+
+test('each code of the inbox is described where the domain has senders', () => {
+  const described: readonly string[] = problemCodesOf(withParts(payouts, ['inbox']));
+  const thrown = thrownIn('inbox/**/*.ts');
+  expect(thrown).toContain('invalid_signature');
+  expect(thrown.filter((code) => !described.includes(code))).toEqual([]);
 });
 
 describe('each code that a room throws is described where the room is served', () => {

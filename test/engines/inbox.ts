@@ -209,12 +209,15 @@ export const openInbox = async (side: CommandSide) => {
 
 /** The inbox, and a command side on whose database another process can be opened. */
 export const test = base
-  .extend('database', { scope: 'file' }, // biome-ignore lint/correctness/noEmptyPattern: vitest demands a pattern.
-  async ({}, { onCleanup }) => {
-    const database = await createCommandDatabase();
-    onCleanup(() => database[Symbol.asyncDispose]());
-    return database;
-  })
+  .extend(
+    'database',
+    { scope: 'file' }, // biome-ignore lint/correctness/noEmptyPattern: vitest demands a pattern.
+    async ({}, { onCleanup }) => {
+      const database = await createCommandDatabase();
+      onCleanup(() => database[Symbol.asyncDispose]());
+      return database;
+    },
+  )
   .extend('side', { scope: 'file' }, async ({ database }, { onCleanup }) => {
     const side = await database.open({ domain: PAYOUTS });
     onCleanup(() => side[Symbol.asyncDispose]());

@@ -65,6 +65,10 @@ export const bank = sender(base, 'bank', {
       payload: z.object({ data: z.object({ claim: z.int() }) }),
       given: ({ data }) => ({ id: data.claim }),
     }),
+    'transfer.numbered': message(claim, 'fail', {
+      payload: z.object({ number: z.string() }),
+      given: ({ number }) => ({ id: Number(number) }),
+    }),
     'transfer.odd': message(claim, 'fail', {
       payload: z.unknown(),
       given: () => {

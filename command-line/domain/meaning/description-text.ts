@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one text: the description of a domain for people.
 import type { AggregateDescription, DomainDescription } from './description.ts';
 import type { ViewDescription } from './description-views.ts';
 
