@@ -396,7 +396,14 @@ describe('a message', () => {
       'invalid_request',
       /operator finds the reason in the log/,
     ],
-    ['a number that is none', 'bank', () => SIGN.bank({ type: 'transfer.numbered', number: 'x' }), 422, 'invalid_request', /invalid value/],
+    [
+      'a number that is none',
+      'bank',
+      () => SIGN.bank({ type: 'transfer.numbered', number: 'x' }),
+      422,
+      'invalid_request',
+      /invalid value/,
+    ],
     ['an unknown item', 'bank', () => SIGN.bank(settled(987_654)), 404, 'claim_not_found', /./],
     [
       'a value that no command takes',

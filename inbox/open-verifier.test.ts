@@ -17,7 +17,12 @@ const JWS = { scheme: 'jws', keys: 'BANK_KEYS' } as const;
 const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
 test.for<[string, Signature, string | undefined, string]>([
-  ['no setting', GITHUB, undefined, 'BANK_SECRETS is not set, and the inbox cannot verify the messages of bank'],
+  [
+    'no setting',
+    GITHUB,
+    undefined,
+    'BANK_SECRETS is not set, and the inbox cannot verify the messages of bank',
+  ],
   ['only spaces', GITHUB, '  ', 'must have 1 to 10 secrets'],
   ['too many secrets', GITHUB, 'a'.repeat(20).concat(' ').repeat(11), 'must have 1 to 10 secrets'],
   ['a short secret', GITHUB, 'hunter2', 'a secret of less than 16 bytes'],
@@ -27,7 +32,12 @@ test.for<[string, Signature, string | undefined, string]>([
   ['no keys', JWS, '{"keys":[]}', 'must be the public keys of the sender bank'],
   ['no JSON', JWS, 'secret', 'must be the public keys'],
   ['a shared key', JWS, '{"keys":[{"kty":"oct","k":"AAAA"}]}', 'must be the public keys'],
-  ['a private key', JWS, JSON.stringify({ keys: [privateKey.export({ format: 'jwk' })] }), 'must be the public keys'],
+  [
+    'a private key',
+    JWS,
+    JSON.stringify({ keys: [privateKey.export({ format: 'jwk' })] }),
+    'must be the public keys',
+  ],
   ['keys over http', JWS, 'http://id.example/jwks', 'must be the public keys'],
 ])('%s: a start is refused in a sentence', async ([, signature, value, sentence]) => {
   await expect(open(signature, value)).rejects.toThrow(sentence);
@@ -52,7 +62,11 @@ test('a message of Standard Webhooks may be signed by a private key', async () =
   const headers = { 'webhook-id': 'msg_1', 'webhook-timestamp': time };
   const nowMs = 1_700_000_100_000;
   const sent = (text: string) => verify({ headers: { ...headers, 'webhook-signature': text }, body, nowMs });
-  expect(await sent(`v1,AAAA v1a,${signature}`)).toEqual({ id: 'msg_1', types: ['paid'], payload: { type: 'paid' } });
+  expect(await sent(`v1,AAAA v1a,${signature}`)).toEqual({
+    id: 'msg_1',
+    types: ['paid'],
+    payload: { type: 'paid' },
+  });
   await expect(async () => sent(`v1,${signature}`)).rejects.toThrow('does not match');
 });
 

@@ -108,7 +108,9 @@ const digestOf = (command: Command): string => {
     hash.update(canonicalize(command) ?? '');
   } catch (cause) {
     // A number that JSON does not have, such as NaN.
-    throw new MappingFailed('The domain made a command of this message that has an invalid value.', { cause });
+    throw new MappingFailed('The domain made a command of this message that has an invalid value.', {
+      cause,
+    });
   }
   return hash.digest('base64url');
 };

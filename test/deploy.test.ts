@@ -188,7 +188,7 @@ test('the script makes every secret that compose mounts, once', async () => {
 
 test('alerts and plots name only existing metrics, and each alert has a runbook', () => {
   const sources = globSync(
-    '{adapters,auth,command,console,edge,process,projector,proof,query,shared,webhook-dispatcher}/**/*.ts',
+    '{adapters,auth,command,console,edge,inbox,process,projector,proof,query,shared,webhook-dispatcher}/**/*.ts',
     {
       cwd: root,
     },
