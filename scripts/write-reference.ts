@@ -32,7 +32,7 @@ type Section = { readonly title: string; readonly text: string; readonly parts: 
 const SECTIONS: readonly Section[] = [
   {
     title: 'Domain',
-    text: '`domain({ … })` comes first, and returns `aggregate`, `view` and `user`, which declare aggregates and views; `assemble(base, [one, two], [views])` makes a domain of them.',
+    text: '`domain({ … })` comes first, and returns `aggregate`, `view` and `user`, which declare aggregates and views; `assemble(base, [one, two], [views])` makes a domain of them, with [senders](inbox.md) as a fourth list.',
     parts: [{ file: 'domain.ts', members: 'Options' }],
   },
   {

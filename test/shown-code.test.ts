@@ -16,12 +16,20 @@ test.each(shown)('$page shows the code of $path', ({ path, text }) => {
   expect(read(path)).toContain(text);
 });
 
-test.each(['conditions', 'evolve', 'files', 'inbox', 'limits', 'lists', 'own-routes', 'reactions', 'reads', 'views'])(
-  'the page of %s shows something',
-  (name) => {
-    expect(shown.map(({ page }) => page)).toContain(`${name}.md`);
-  },
-);
+test.each([
+  'conditions',
+  'evolve',
+  'files',
+  'inbox',
+  'limits',
+  'lists',
+  'own-routes',
+  'reactions',
+  'reads',
+  'views',
+])('the page of %s shows something', (name) => {
+  expect(shown.map(({ page }) => page)).toContain(`${name}.md`);
+});
 
 test.each([
   ...['domain', 'grow-domain', 'files', 'lists', 'limits', 'reactions', 'views', 'evolve'],

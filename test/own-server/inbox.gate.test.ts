@@ -7,8 +7,8 @@ import { openPlace, type Place, PROGRAM, PUBLIC_URL } from '../engines/start-wit
 const FILE = 'test/toy/payouts.ts';
 const PARTS = ['graphql', 'inbox'] as const;
 
-const start = async (place: Place) => {
-  const annals = spawnAnnals([PROGRAM], { ...place.environmentFor(PARTS, FILE), ...SECRETS });
+const start = async (place: Place, ...role: readonly string[]) => {
+  const annals = spawnAnnals([PROGRAM, ...role], { ...place.environmentFor(PARTS, FILE), ...SECRETS });
   const [, url = ''] = await annals.said(/"url":"([^"]+)","msg":"Annals is ready\."/);
   return { url, annals, [Symbol.asyncDispose]: () => annals[Symbol.asyncDispose]() };
 };
@@ -68,7 +68,8 @@ test('every surface names the sender, and a message is carried out once although
       post: { operationId: 'receiveBank', tags: ['Inbox'], security: expect.anything() },
     });
   }
-  await using second = await start(place);
+  // The role alone serves the inbox as well.
+  await using second = await start(place, 'command');
   expect(await post(second.url, 'bank', paidIn(claim))).toMatchObject({
     status: 200,
     body: { outcome: 'repeated', id: claim },
