@@ -2,7 +2,7 @@ import { Counter, type Registry } from 'prom-client';
 import type { Log } from '#shared/log.ts';
 
 /** The end of a message: `done`, `repeated`, `ignored`, `refused`, or the code of a refusal. */
-export type Receipt = {
+type Receipt = {
   readonly sender: string;
   readonly outcome: string;
   /** Of a verified message alone. */

@@ -7,7 +7,7 @@ export type PayloadSchema<out P> = {
     readonly validate: (value: unknown) => Validated<P> | Promise<Validated<P>>;
   };
 };
-export type Validated<P> =
+type Validated<P> =
   | { readonly value: P; readonly issues?: undefined }
   | { readonly issues: readonly PayloadIssue[] };
 export type PayloadIssue = {

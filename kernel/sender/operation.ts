@@ -18,7 +18,7 @@ export const operationIdOf = (name: string): string =>
     .map((word) => capital(word))
     .join('')}`;
 
-export const pathOfSender = (name: string): string => `/inbox/${name}`;
+const pathOfSender = (name: string): string => `/inbox/${name}`;
 
 const InboxAnswer = z
   .strictObject({

@@ -5,14 +5,14 @@ import { integer, line, ref, states } from '#kernel/declare/fields.ts';
 import { message, sender } from '#kernel/sender/sender.ts';
 
 /** Claims that a bank pays, and incidents that other systems report: each sender has a role of its own. */
-export const base = domain({
+const base = domain({
   name: 'payouts',
   roles: { employee: 'Claims.', bank: 'Pays.', monitor: 'Reports.' },
   user: { read: { signedIn: true } },
 });
 const { aggregate, user } = base;
 
-export const claim = aggregate('claim', {
+const claim = aggregate('claim', {
   owner: 'employee',
   fields: {
     employee: ref(user),
@@ -40,7 +40,7 @@ export const claim = aggregate('claim', {
   },
 });
 
-export const incident = aggregate('incident', {
+const incident = aggregate('incident', {
   fields: { title: line(100), source: line(60).optional() },
   events: { reported: { creates: ['title', 'source'] } },
   commands: { report: { emits: 'reported' } },
@@ -55,7 +55,7 @@ const pay = message(claim, 'pay', {
   given: ({ data }) => ({ id: data.claim, form: { reference: data.reference } }),
 });
 
-export const bank = sender(base, 'bank', {
+const bank = sender(base, 'bank', {
   says: 'The bank of the company.',
   signature: { scheme: 'standard-webhooks', secrets: 'BANK_WEBHOOK_SECRETS' },
   as: 'bank',
@@ -78,7 +78,7 @@ export const bank = sender(base, 'bank', {
   },
 });
 
-export const stripe = sender(base, 'stripe', {
+const stripe = sender(base, 'stripe', {
   signature: { scheme: 'stripe', secrets: 'STRIPE_WEBHOOK_SECRET' },
   as: 'bank',
   refusals: 'acknowledge',
@@ -91,7 +91,7 @@ export const stripe = sender(base, 'stripe', {
 });
 
 const Issue = z.object({ issue: z.object({ title: z.string(), number: z.int() }) });
-export const github = sender(base, 'github', {
+const github = sender(base, 'github', {
   signature: { scheme: 'github', secrets: 'GITHUB_WEBHOOK_SECRET' },
   as: 'monitor',
   on: {
@@ -102,7 +102,7 @@ export const github = sender(base, 'github', {
   },
 });
 
-export const probe = sender(base, 'probe', {
+const probe = sender(base, 'probe', {
   signature: {
     scheme: 'hmac',
     secrets: 'PROBE_SECRETS',
@@ -125,7 +125,7 @@ export const probe = sender(base, 'probe', {
   },
 });
 
-export const identity = sender(base, 'identity', {
+const identity = sender(base, 'identity', {
   signature: { scheme: 'jws', keys: 'IDENTITY_KEYS', issuer: 'https://id.example', audience: 'payouts' },
   as: 'monitor',
   on: {
@@ -136,7 +136,7 @@ export const identity = sender(base, 'identity', {
   },
 });
 
-export const ledger = sender(base, 'ledger', {
+const ledger = sender(base, 'ledger', {
   signature: { scheme: 'jws', keys: 'LEDGER_KEYS', header: 'X-JWS-Signature', id: { field: 'id' } },
   as: 'bank',
   on: { 'transfer.settled': pay },
