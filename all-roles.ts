@@ -100,6 +100,7 @@ export const startAll = async (
     ...(issuer.isPage && { isPage: issuer.isPage }),
     authentication: issuer.authentication,
     fastPaths: [...fastPaths, ...(issuer.fastPaths ?? [])],
+    upgrades: query.upgrades,
   });
   if (firstMinute)
     await showFirstMinute(config, foundation.domain, {

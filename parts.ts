@@ -76,6 +76,12 @@ export const inbox = (): Part => ({
   adds: { command: async () => (await import('./inbox/part.ts')).part },
 });
 
+/**
+ * GraphQL over WebSocket, beside the streams of `graphql()`, for clients that speak nothing else. It is served only
+ * where it is named.
+ */
+export const graphqlWebSockets = (): Part => ({ name: 'graphqlWebSockets', adds: {} });
+
 /** One for each name of the kernel: the compiler refuses a missing one, and another. */
 const EACH = {
   webhooks,
@@ -88,6 +94,7 @@ const EACH = {
   console,
   mcp,
   inbox,
+  graphqlWebSockets,
 } satisfies Readonly<Record<PartName, () => Part>>;
 
 /** Also those to opt into. */

@@ -36,6 +36,7 @@ export {
   console,
   docs,
   graphql,
+  graphqlWebSockets,
   inbox,
   mcp,
   proof,

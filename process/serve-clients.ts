@@ -12,6 +12,7 @@ import { rootRoutes } from '#edge/http/root.ts';
 import type { Link } from '#edge/http/root-page.ts';
 import { type HttpServer, startHttpServer } from '#edge/http/server.ts';
 import { openLoadShedder } from '#edge/http/shed-load.ts';
+import type { Upgrades } from '#edge/http/upgrade.ts';
 import { serves } from '#kernel/registry/parts.ts';
 import type { WorkerLink } from '#process/workers/link.ts';
 import { NO_TRACING } from '#shared/tracing/tracing.ts';
@@ -53,6 +54,8 @@ export type Served = {
   readonly isPage?: IsPage;
   /** Frequent requests that skip the router; the routes would answer them in the same way. */
   readonly fastPaths?: readonly FastPath[];
+  /** The requests that may leave HTTP. */
+  readonly upgrades?: Upgrades | undefined;
   /** Another server of the same process: the two drain at the same time, because they share one deadline. */
   readonly beside?: HttpServer;
 };
@@ -68,7 +71,7 @@ export const serveClients = async (
     rateLimits,
     tracing = NO_TRACING,
   }: Pick<Foundation, 'domain' | 'clock' | 'health' | 'metrics' | 'rateLimits'> & Partial<Foundation>,
-  { routes, links, offersDemo, isPage, authentication, fastPaths = [], beside }: Served,
+  { routes, links, offersDemo, isPage, authentication, fastPaths = [], upgrades, beside }: Served,
 ): Promise<{ readonly url: string }> => {
   const { http: listener, tls, limits, drainNoticeMs, trustProxy, corsOrigins } = config;
   const { client, anonymous } = config.rateLimits;
@@ -106,6 +109,7 @@ export const serveClients = async (
     await startHttpServer({
       handler,
       exchange: exchangeOf(app),
+      upgrades,
       listener,
       setting: 'PORT',
       tls,

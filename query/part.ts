@@ -1,6 +1,7 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import type { FastPath } from '#edge/http/fast-path.ts';
 import type { Link } from '#edge/http/root-page.ts';
+import type { Upgrades } from '#edge/http/upgrade.ts';
 import type { Api } from './discovery/api.ts';
 import type { DeliveriesOf } from './events/deliveries.ts';
 import type { HistoryOptions } from './history/history.ts';
@@ -46,6 +47,8 @@ export type OpenedPart = Partial<AsyncDisposable> & {
   readonly refusals?: ErrorRequestHandler;
   /** Of its most frequent request. */
   readonly fastPath?: FastPath;
+  /** The requests that it takes from HTTP to another protocol. */
+  readonly upgrades?: Upgrades | undefined;
 };
 
 declare module '#process/part.ts' {

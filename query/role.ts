@@ -36,7 +36,7 @@ export const startRole = async (context: ProcessContext): Promise<void> => {
   const changes = resources.use(
     await openChangeStream({ ...foundation, url: config.changeStreamUrl, notifier, log }),
   );
-  const { routes, ownRoutes, refusals, fastPaths, fastRoutes, links, readWritten } = resources.use(
+  const { routes, ownRoutes, refusals, fastPaths, fastRoutes, links, readWritten, upgrades } = resources.use(
     await startQueryService(
       {
         ...{ ...foundation, access: authentication, changes, blobs, notifier, gateway, config, log },
@@ -58,5 +58,6 @@ export const startRole = async (context: ProcessContext): Promise<void> => {
     links,
     authentication,
     fastPaths,
+    upgrades,
   });
 };

@@ -4,6 +4,7 @@ import { createFastRoutes, type FastRoutes } from '#edge/http/fast-routes.ts';
 import { inSequence } from '#edge/http/in-sequence.ts';
 import type { Link } from '#edge/http/root-page.ts';
 import { routesWhenAsked } from '#edge/http/routes-when-asked.ts';
+import type { Upgrades } from '#edge/http/upgrade.ts';
 import type { ReadWritten } from '#edge/rest/writes/write-routes.ts';
 import { routeOf } from '#kernel/base/rest/operation.ts';
 import { serves } from '#kernel/registry/parts.ts';
@@ -38,6 +39,8 @@ type QueryService = AsyncDisposable & {
   readonly links: readonly Link[];
   /** Reads the item for writes with `Prefer: return=representation`. */
   readonly readWritten: ReadWritten;
+  /** The requests that a part takes from HTTP to another protocol. */
+  readonly upgrades: Upgrades | undefined;
 };
 
 /** The links to the reads over REST. */
@@ -129,6 +132,7 @@ export const startQueryService = async (
     fastRoutes,
     links: queryLinksOf(domain, parts),
     readWritten,
+    upgrades: opened.find(({ upgrades }) => upgrades)?.upgrades,
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   };
 };

@@ -29,6 +29,7 @@ export const ENGINES = {
     'graphql-http',
     'graphql-sse',
   ],
+  'graphqlWebSockets()': ['graphql-ws', 'ws'],
   'accounts()': [
     '@simplewebauthn/server',
     '@zxcvbn-ts/core',

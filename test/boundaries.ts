@@ -80,6 +80,7 @@ const DRIVERS: Readonly<Record<string, readonly string[]>> = {
   ioredis: ['adapters/redis/', 'webhook-dispatcher/queue/'],
   bullmq: ['webhook-dispatcher/queue/'],
   ...Object.fromEntries(['graphql', 'graphql-http', 'graphql-sse'].map((name) => [name, OF_GRAPHQL])),
+  ...Object.fromEntries(['graphql-ws', 'ws'].map((name) => [name, ['query/graphql/sockets/']])),
   '@modelcontextprotocol/server': ['mcp/'],
   '@opentelemetry/api': ['adapters/opentelemetry/'],
   '@opentelemetry/sdk-trace': ['adapters/opentelemetry/'],

@@ -12,6 +12,7 @@ import { type Listener, listen } from './listen.ts';
 import { createServer } from './node-http.ts';
 import { demandOneHost } from './one-host.ts';
 import { readTls, type TlsFiles } from './tls-files.ts';
+import { serveUpgrades, takingUpgrades, type Upgrades } from './upgrade.ts';
 
 export type HttpLimits = {
   readonly bodyBytesMax: number;
@@ -44,6 +45,8 @@ type HttpServerOptions = {
   readonly clock: Clock;
   /** The classes of requests and responses; Node’s own by default. */
   readonly exchange?: Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'>;
+  /** The requests that may leave HTTP; none by default. */
+  readonly upgrades?: Upgrades | undefined;
   /** Counts the connections of one server in a process. */
   readonly metrics?: Registry;
 };
@@ -83,9 +86,11 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
     clock,
     metrics,
     exchange,
+    upgrades,
   } = options;
   const timing = {
     ...exchange,
+    ...takingUpgrades(upgrades),
     maxHeaderSize: limits.headerBytesMax,
     headersTimeout: Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs),
     // Bodies are timed by request, because some routes allow more time.
@@ -106,6 +111,7 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
     inFlight: trackResponses(server, leaving),
   };
   continueOnceRead(server);
+  if (upgrades !== undefined) serveUpgrades(server, exchange?.ServerResponse);
   server.on('request', (request, response) => limitBodyTime(request, response, limits.requestTimeoutMs));
   server.on('request', leaving.redirect.handler);
   const plainUrl = await listen(server, { ...listener, setting });

@@ -15,8 +15,12 @@ const PART_NAMES = [
   'console',
   'mcp',
   'inbox',
+  'graphqlWebSockets',
 ] as const;
 export type PartName = (typeof PART_NAMES)[number];
+
+/** The parts that are served only where they are named, because they open doors to others. */
+const OPT_IN: ReadonlySet<PartName> = new Set(['inbox', 'graphqlWebSockets']);
 
 export const isPartName = (name: string): name is PartName =>
   (PART_NAMES as readonly string[]).includes(name);
@@ -24,10 +28,8 @@ export const isPartName = (name: string): name is PartName =>
 /** The parts without which another is of no use. */
 const NEEDS: Readonly<Partial<Record<PartName, readonly PartName[]>>> = {
   console: ['accounts', 'streams', 'proof'],
+  graphqlWebSockets: ['graphql'],
 };
-
-/** Parts that open a door to others: served only where they are named. */
-const OPT_IN: ReadonlySet<PartName> = new Set(['inbox']);
 
 export const isOptIn = (name: PartName): boolean => OPT_IN.has(name);
 

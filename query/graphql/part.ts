@@ -1,5 +1,5 @@
 import { serves } from '#kernel/registry/parts.ts';
-import { openLive } from '../live/live.ts';
+import { type Live, openLive } from '../live/live.ts';
 import type { PartResources, QueryPart } from '../part.ts';
 import type { ExecutorOptions } from './executor.ts';
 import { openGraphql } from './service.ts';
@@ -24,6 +24,7 @@ export const part: QueryPart = {
       ...{ ...resources, ...live, proofs, settings, dataDir },
       aggregates: await aggregatesOf(resources),
       bodyBytesMax: limits.bodyBytesMax,
+      openSockets: await socketsOf(resources, live),
     });
   },
 };
@@ -35,3 +36,21 @@ const aggregatesOf = async (resources: PartResources): Promise<ExecutorOptions['
   const { ofAggregates } = await import('./resolvers/of-aggregates.ts');
   return ofAggregates(resources.domain, await resources.once(openAggregates));
 };
+
+/** Loaded only where sockets are served. */
+const socketsOf = async (resources: PartResources, { streams }: Live): Promise<OpenSockets> => {
+  if (!serves(resources.domain, 'graphqlWebSockets')) return undefined;
+  const { openSockets } = await import('./sockets/sockets.ts');
+  const { config } = resources;
+  const options = {
+    ...{ ...resources, streams },
+    publicUrl: config.publicUrl,
+    corsOrigins: config.corsOrigins ?? new Set<string>(),
+    bufferBytesMax: config.streams.bufferBytesMax,
+    messageBytesMax: config.limits.bodyBytesMax,
+    initWithinMs: config.limits.headersTimeoutMs,
+  };
+  return (begin) => openSockets(options, begin);
+};
+
+type OpenSockets = Parameters<typeof openGraphql>[0]['openSockets'];

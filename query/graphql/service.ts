@@ -24,11 +24,14 @@ import { createAdmit } from './documents/run.ts';
 import type { Execute } from './execute.ts';
 import { createExecutor, type ExecutorOptions } from './executor.ts';
 import { graphiqlRoutes } from './graphiql/routes.ts';
+import { createEndpoint } from './http/endpoint.ts';
 import { answerGraphqlErrors } from './http/refusal.ts';
 import { graphqlRoutes } from './http/routes.ts';
 import { createPlanner, type Planner } from './planner/planner.ts';
 import { schemaOf } from './schema/schema.ts';
 import { schemaRoute } from './schema/schema-route.ts';
+import type { Begin } from './sockets/operations.ts';
+import type { Sockets } from './sockets/sockets.ts';
 import { openSubscriptions, type SubscriptionDependencies } from './subscriptions/service.ts';
 
 type GraphqlDependencies = Omit<SubscriptionDependencies, 'execute' | 'planner'> &
@@ -57,6 +60,8 @@ type GraphqlDependencies = Omit<SubscriptionDependencies, 'execute' | 'planner'>
     readonly before: readonly RequestHandler[];
     /** The timeout of a mutation that waits until it can be read. */
     readonly visibleWithinMs: number;
+    /** Opens GraphQL over WebSocket, if it is served. */
+    readonly openSockets?: ((begin: Begin) => Sockets) | undefined;
   };
 
 type GraphqlService = AsyncDisposable & {
@@ -65,6 +70,7 @@ type GraphqlService = AsyncDisposable & {
   readonly refusals: ErrorRequestHandler;
   /** The fast path of the most frequent request. */
   readonly fastPath: FastPath;
+  readonly upgrades: Sockets['upgrades'] | undefined;
 };
 
 /** A few connections that are always busy do more than many that compete for the processor. */
@@ -113,19 +119,15 @@ export const openGraphql = async (dependencies: GraphqlDependencies): Promise<Gr
   const subscriptions = opening.use(
     openSubscriptions({ ...dependencies, planner: own.planner, execute: own.execute }),
   );
-  const endpoint = graphqlRoutes({
-    admit: createAdmit({ documents: all, resolveDocument, introspection, costMax }),
-    planner,
-    execute,
-    subscriptions,
-    costMax,
-    bodyBytesMax,
-    fileBytesMax: largestFileOf(domain),
-    log,
-    before,
-  });
+  const admit = createAdmit({ documents: all, resolveDocument, introspection, costMax });
+  const running = { admit, planner, execute, subscriptions, costMax, log };
+  const fileBytesMax = largestFileOf(domain);
+  const endpoint = graphqlRoutes({ ...running, bodyBytesMax, fileBytesMax, before });
+  const { join } = subscriptions;
+  const sockets = dependencies.openSockets?.({ endpoint: createEndpoint(running), join, before, eventLog });
   // Before the endpoint, whose media types hold below its path too. Without introspection, an editor is useless.
   const routes = Router().use(
+    ...(sockets ? [sockets.routes] : []),
     ...(introspection ? [graphiqlRoutes(domain)] : []),
     schemaRoute({ schemaNow, introspection }),
     endpoint.routes,
@@ -133,7 +135,8 @@ export const openGraphql = async (dependencies: GraphqlDependencies): Promise<Gr
   const refusals = answerGraphqlErrors(log, costMax);
   const fastPath: FastPath = { ...endpoint.fastPath, failures: [refusals] };
   const resources = opening.move();
-  return { routes, refusals, fastPath, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  const upgrades = sockets?.upgrades;
+  return { routes, refusals, fastPath, upgrades, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 
 /** A pool of its own, whose sessions are set to use generic plans for every caller. */

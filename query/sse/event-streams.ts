@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Request, Response } from 'express';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { callerOf } from '#edge/authenticate/authenticate.ts';
@@ -8,9 +7,19 @@ import { countNoLonger } from '#edge/http/shed-load.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { type ClosingMessage, EventStream, type Watch } from './event-stream.ts';
 import { plainClosingMessage } from './messages.ts';
+import { every, forEach } from './rounds.ts';
+
+/** A response that lasts: a stream of server-sent events, or a WebSocket. */
+export type Lasting = Pick<EventStream, 'request' | 'owner' | 'isOpen' | 'beat' | 'fail' | 'stop'>;
+
+/** The reports of a lasting response. */
+export type Watching = {
+  onOverflow(): void;
+  onClose(lasting: Lasting): void;
+};
 
 /**
- * All streams of server-sent events of this process.
+ * All streams of this process: of server-sent events, and those of WebSockets.
  *
  *     const stream = streams.open(request, response); // The last step that may refuse.
  *     const send = (message) => stream.send(message);
@@ -28,6 +37,8 @@ export type EventStreams = AsyncDisposable & {
     response: Response,
     options?: { readonly closingMessage?: ClosingMessage },
   ): EventStream;
+  /** The same for a response that `begin` makes, which counts for the owner and ends with the others. */
+  admit<Begun extends Lasting>(request: Request, begin: (owner: string, watching: Watching) => Begun): Begun;
   /** Ends all streams and refuses new ones. Clients reconnect, to another process or the next. */
   drain(): void;
 };
@@ -49,28 +60,26 @@ export type EventStreamsOptions = {
 
 /** A revocation takes about this long to reach all processes. */
 const RECHECK_MS = 1_000;
-/** After this number, the loop yields. */
-const STREAMS_PER_TURN = 256;
 const RETRY_AFTER_SECONDS = '10';
 
 export const openEventStreams = (options: EventStreamsOptions): EventStreams => {
   const { perOwnerMax, heartbeatMs, refusalNow = () => undefined, recheckMs = RECHECK_MS } = options;
-  const streams = new Set<EventStream>();
+  const streams = new Set<Lasting>();
   const owners = new Map<string, number>();
   const { overflows } = observeStreams(options.metrics, () => streams.size);
   let isDraining = false;
 
-  const onClose = (stream: EventStream): void => {
+  const onClose = (stream: Lasting): void => {
     streams.delete(stream);
     const others = (owners.get(stream.owner) ?? 1) - 1;
     if (others === 0) owners.delete(stream.owner);
     else owners.set(stream.owner, others);
   };
+  const watching: Watching = { onOverflow: () => overflows.inc(), onClose };
   const watchWith = (closingMessage: ClosingMessage): Watch => ({
     bufferBytesMax: options.bufferBytesMax,
     closingMessage,
-    onOverflow: () => overflows.inc(),
-    onClose,
+    ...watching,
   });
   // One watch for all streams with the same closing message.
   const watches = new WeakMap<ClosingMessage, Watch>();
@@ -89,27 +98,33 @@ export const openEventStreams = (options: EventStreamsOptions): EventStreams => 
     for (const stream of streams) stream.stop();
   };
 
+  const admit: EventStreams['admit'] = (request, begin) => {
+    if (isDraining) throw new HttpProblem('unavailable', { headers: { 'Retry-After': '1' } });
+    const owner = ownerOf(request);
+    const open = owners.get(owner) ?? 0;
+    if (open >= perOwnerMax)
+      throw new HttpProblem('too_many_streams', {
+        detail: `At most ${perOwnerMax} streams can be open at once; close one first.`,
+        headers: { 'Retry-After': RETRY_AFTER_SECONDS },
+      });
+    const stream = begin(owner, watching);
+    if (!stream.isOpen) return stream;
+    owners.set(owner, open + 1);
+    streams.add(stream);
+    beats.begin();
+    checks.begin();
+    return stream;
+  };
+
   return {
+    admit,
     open(request, response, { closingMessage = plainClosingMessage } = {}) {
-      if (isDraining) throw new HttpProblem('unavailable', { headers: { 'Retry-After': '1' } });
       if (isBehindAnother(response))
         throw new HttpProblem('unavailable', { detail: BEHIND_ANOTHER, headers: { 'Retry-After': '1' } });
-      const owner = ownerOf(request);
-      const open = owners.get(owner) ?? 0;
-      if (open >= perOwnerMax)
-        throw new HttpProblem('too_many_streams', {
-          detail: `At most ${perOwnerMax} streams can be open at once; close one first.`,
-          headers: { 'Retry-After': RETRY_AFTER_SECONDS },
-        });
       const watch = watches.get(closingMessage) ?? watchWith(closingMessage);
       watches.set(closingMessage, watch);
-      const stream = new EventStream(request, response, { owner, watch });
-      if (!stream.isOpen) return stream;
-      countNoLonger(request);
-      owners.set(owner, open + 1);
-      streams.add(stream);
-      beats.begin();
-      checks.begin();
+      const stream = admit(request, (owner) => new EventStream(request, response, { owner, watch }));
+      if (stream.isOpen) countNoLonger(request);
       return stream;
     },
     drain,
@@ -136,55 +151,15 @@ export const ownerOf = (request: Request): string => {
 
 const ownerNamed = (userId: number): string => `user ${userId}`;
 
-const endIfRefused = (stream: EventStream, refusalNow: (request: Request) => unknown): void => {
+const endIfRefused = (stream: Lasting, refusalNow: (request: Request) => unknown): void => {
   const refusal = stream.isOpen ? refusalNow(stream.request) : undefined;
   if (refusal !== undefined) stream.fail(refusal);
-};
-
-/**
- * One timer for all streams, while there are any, so that an idle process sleeps; a round is skipped while the
- * previous one runs.
- */
-const every = (intervalMs: number, streams: ReadonlySet<EventStream>, round: () => Promise<void>) => {
-  let isUnderWay = false;
-  let timer: NodeJS.Timeout | undefined;
-  const end = () => {
-    clearInterval(timer);
-    timer = undefined;
-  };
-  const run = async () => {
-    if (streams.size === 0) return end();
-    if (isUnderWay) return;
-    isUnderWay = true;
-    await round().finally(() => {
-      isUnderWay = false;
-    });
-  };
-  return {
-    begin() {
-      timer ??= setInterval(() => void run(), intervalMs).unref();
-    },
-    end,
-  };
-};
-
-/** Skips streams that are removed meanwhile. */
-const forEach = async (
-  streams: ReadonlySet<EventStream>,
-  visit: (stream: EventStream) => void,
-): Promise<void> => {
-  let visited = 0;
-  for (const stream of streams) {
-    visit(stream);
-    visited += 1;
-    if (visited % STREAMS_PER_TURN === 0) await nextTurn();
-  }
 };
 
 const observeStreams = (registry: Registry, count: () => number): { readonly overflows: Counter } => {
   new Gauge({
     name: 'annals_event_streams',
-    help: 'Open streams of server-sent events.',
+    help: 'Open streams of server-sent events, and WebSockets.',
     registers: [registry],
     collect() {
       this.set(count());

@@ -1,7 +1,9 @@
 import type { Scan } from '#kernel/base/scan.ts';
+import { withParts } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { loadConfig } from '#process/load-config.ts';
 import { createLog } from '#process/observability/log.ts';
+import type { Part } from '#process/part.ts';
 import { signUpRoleOf } from '#process/sign-up-role.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { startAll } from '../../all-roles.ts';
@@ -23,7 +25,11 @@ const LINES_MAX = 20_000;
  * costs. Nothing here reads the environment of the process.
  */
 export const startInThisProcess = async (
-  { domain, scan }: { readonly domain: Domain; readonly scan?: Scan },
+  {
+    domain,
+    scan,
+    parts = ALL_PARTS,
+  }: { readonly domain: Domain; readonly scan?: Scan; readonly parts?: readonly Part[] },
   settings: Settings,
 ): Promise<InThisProcess> => {
   const config = loadConfig({
@@ -51,8 +57,11 @@ export const startInThisProcess = async (
   const resources = opening.use(new AsyncDisposableStack());
   await startAll({
     config,
-    domain,
-    parts: ALL_PARTS,
+    domain: withParts(
+      domain,
+      parts.map(({ name }) => name),
+    ),
+    parts,
     scan,
     clock: REAL_TIME,
     log,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { publishing } from '#domain/publishing.ts';
 import type { Scan } from '#kernel/base/scan.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import type { Part } from '#process/part.ts';
 import {
   createAdmin,
   type Installation as Installed,
@@ -35,10 +36,15 @@ type Options = {
 };
 
 /**
- * A domain, and the file that starts all roles for it in a process of their own; the scanner is only of this
- * process.
+ * A domain, and the file that starts all roles for it in a process of their own; the scanner and the parts are only
+ * of this process.
  */
-type Served = { readonly domain: Domain; readonly main?: string; readonly scan?: Scan };
+type Served = {
+  readonly domain: Domain;
+  readonly main?: string;
+  readonly scan?: Scan;
+  readonly parts?: readonly Part[];
+};
 const PUBLISHING: Served = { domain: publishing, main: 'main.ts' };
 
 /**

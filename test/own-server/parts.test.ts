@@ -70,6 +70,13 @@ const OF: Readonly<Record<PartName, Belongings>> = {
     tables: [],
   },
   inbox: { paths: [], scopes: [], modules: /^inbox\//, tables: [] },
+  graphqlWebSockets: {
+    paths: [],
+    scopes: [],
+    modules: /^query\/graphql\/sockets\/|node_modules\/(?:ws|graphql-ws)\//,
+    tables: [],
+    with: ['graphql'],
+  },
 };
 const NAMES = Object.keys(OF) as PartName[];
 

@@ -42,6 +42,8 @@ export type Subscriptions = Disposable & {
   readonly routes: Router;
   /** A slot on the stream that a request names; undefined if its own response carries the result. */
   reserve(request: Request, operationId: string | undefined): Slot | undefined;
+  /** Begins to deliver to a slot of another interface. */
+  join(subscription: Subscription, outlet: Outlet): Disposable;
   /** Begins a subscription: on the stream with the reserved slot, or as the response. */
   begin(runnable: Runnable, exchange: Exchange, slot: Slot | undefined): Promise<void>;
 };
@@ -67,6 +69,7 @@ export const openSubscriptions = (dependencies: SubscriptionDependencies): Subsc
   const memoryBudget = createMemoryBudget();
   return {
     routes: connectionRoutes(connections),
+    join,
     reserve(request, operationId) {
       const token = tokenOf(request);
       return token === undefined || prefersEvents(request)
