@@ -13,6 +13,7 @@ import { createCodec } from '#shared/events/codec.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import { ofAggregates, ofViews } from '#shared/rest/operations.ts';
 import { OPERATOR_OPERATIONS } from '#shared/rest/operator.ts';
+import { asyncApiRoutes } from './asyncapi/routes.ts';
 import { coreReads, itemReads } from './core-reads.ts';
 import { API_CATALOG_PATH } from './discovery/api.ts';
 import { apiCatalogRoutes } from './discovery/routes.ts';
@@ -115,6 +116,7 @@ export const startQueryService = async (
       { domain, before, readJustCreated, fastRoutes },
     ),
     openApiRoutes({ ...config, domain }, eventLog),
+    asyncApiRoutes({ ...config, domain }, eventLog),
     eventSchemaRoutes({ ...config, domain }),
     apiCatalogRoutes({ ...config, domain, apis: parts.flatMap(({ apis = [] }) => apis) }),
     rareRoutes({ ...resources, kinds }),

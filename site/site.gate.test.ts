@@ -31,6 +31,8 @@ const BESIDE_IT = [
   '/graphql',
   '/openapi.json',
   '/openapi.yaml',
+  '/asyncapi.json',
+  '/asyncapi.yaml',
   '/event-types',
   '/.well-known/openid-configuration',
 ];

@@ -86,6 +86,7 @@ ${tasksOf(domain).map(taskCard)}</div>
 <h2 id="for-programs">For programs</h2>
 <ul>
 <li><a href="${href('/openapi.json')}">openapi.json</a>: the REST interface in OpenAPI 3.1; <a href="${href('/openapi.yaml')}">the same in YAML</a></li>
+<li><a href="${href('/asyncapi.json')}">asyncapi.json</a>: streams, webhooks and subscriptions in AsyncAPI 3; <a href="${href('/asyncapi.yaml')}">the same in YAML</a></li>
 <li><a href="${href('/event-types')}">event-types</a>: every event with its JSON Schema and an example</li>
 ${
   serves(domain, 'accounts') &&

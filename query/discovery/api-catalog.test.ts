@@ -33,7 +33,9 @@ test('it names each interface, with its descriptions, pages and state', async ()
   const catalog = (await response.json()) as Catalog;
   const [rest, graph] = ['https://annals.example/', 'https://annals.example/graphql'];
   expect(hrefs(catalog, `https://annals.example${PATH}`, 'item')).toEqual([rest, graph]);
-  expect(hrefs(catalog, rest, 'service-desc')).toEqual([`${rest}openapi.json`, `${rest}openapi.yaml`]);
+  expect(hrefs(catalog, rest, 'service-desc')).toEqual(
+    ['openapi.json', 'openapi.yaml', 'asyncapi.json', 'asyncapi.yaml'].map((name) => rest + name),
+  );
   expect(hrefs(catalog, graph, 'service-desc')).toEqual([`${graph}/schema.graphql`]);
   expect(hrefs(catalog, graph, 'service-doc')).toEqual([`${rest}docs/graphql`]);
   for (const each of [rest, graph]) {

@@ -22,6 +22,8 @@ const REST: Api = {
   descriptions: [
     { href: '/openapi.json', type: 'application/json', title: 'OpenAPI 3.1' },
     { href: '/openapi.yaml', type: 'application/yaml', title: 'OpenAPI 3.1 in YAML' },
+    { href: '/asyncapi.json', type: 'application/json', title: 'AsyncAPI 3.0' },
+    { href: '/asyncapi.yaml', type: 'application/yaml', title: 'AsyncAPI 3.0 in YAML' },
   ],
   page: '/docs/rest',
 };

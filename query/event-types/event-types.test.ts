@@ -14,6 +14,12 @@ describe.each(EVENT_TYPES.map((each) => [each.type, each] as const))('%s', (_typ
     expect(EventType.parse(eventType)).toEqual(eventType);
   });
 
+  test('links to its schema', () => {
+    expect(eventType._links).toEqual({
+      schema: { href: `/schemas/events/${eventType.type}/${eventType.version}` },
+    });
+  });
+
   test('has a schema that accepts its example, with personal fields and without them', () => {
     const validate = validator.compile(eventType.schema);
     const erased = Object.fromEntries(eventType.personalFields.map((name) => [name, null]));

@@ -7,7 +7,7 @@ import type { JsonObject } from '#kernel/base/json.ts';
 import { oncePer } from '#kernel/base/once-per.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import type { EventType } from '#shared/rest/event-types.ts';
+import { type EventType, schemaPathOf } from '#shared/rest/event-types.ts';
 import type { Reads } from '../rest/read-routes.ts';
 
 /** Also describes internal types, which `eventTypesOf` omits. */
@@ -24,6 +24,7 @@ export const describeEventType = (definition: EventDefinition): EventType => {
     schema: schemaOf(definition, concealed),
     example: Object.fromEntries(Object.entries(shown).filter(([name]) => !concealed.has(name))),
     personalFields: (personal?.fields ?? []).filter((name) => !concealed.has(name)),
+    _links: { schema: { href: schemaPathOf(definition) } },
   };
 };
 

@@ -3,7 +3,7 @@ import { answerDocument } from '#edge/pages/answer-document.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { EventType } from '#shared/rest/event-types.ts';
+import { type EventType, schemaPathOf } from '#shared/rest/event-types.ts';
 import { eventTypesOf } from './event-types.ts';
 
 export type SchemaOptions = {
@@ -12,13 +12,11 @@ export type SchemaOptions = {
   readonly publicUrl: string;
 };
 
-const pathOf = ({ type, version }: EventType): string => `/schemas/events/${type}/${version}`;
-
 /** The data of the event, as `GET /event-types` describes it, with an identifier. */
 const documentOf = (eventType: EventType, { publicUrl }: SchemaOptions): JsonObject => {
   const { $schema, ...schema } = eventType.schema;
   return {
-    ...{ $schema, $id: publicUrl.replace(/\/$/, '') + pathOf(eventType) },
+    ...{ $schema, $id: publicUrl.replace(/\/$/, '') + schemaPathOf(eventType) },
     ...{ title: eventType.type, description: eventType.description },
     ...schema,
     examples: [eventType.example],
@@ -39,7 +37,7 @@ export const answerEventSchema = (options: SchemaOptions): RequestHandler => {
     const answer = answerDocument({
       type: 'application/schema+json',
       text,
-      headers: { 'Content-Location': pathOf(eventType) },
+      headers: { 'Content-Location': schemaPathOf(eventType) },
     });
     answers.set(eventType.type, answer);
     return answer;

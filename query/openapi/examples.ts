@@ -250,6 +250,7 @@ const KERNEL_EXAMPLES: Examples = {
     schema: { type: 'object', properties: { userId: { type: 'integer' } } },
     example: { userId: 1001 },
     personalFields: [],
+    _links: { schema: { href: '/schemas/events/user.deleted/1' } },
   },
   HistoryEntry: {
     version: 3,

@@ -1,8 +1,13 @@
 import * as z from 'zod';
 import type { JsonObject } from '#kernel/base/json.ts';
+import { Links } from '#kernel/base/rest/fields.ts';
 import type { RestOperation } from '#kernel/base/rest/operation.ts';
 
 const object = z.record(z.string(), z.json()) as unknown as z.ZodType<JsonObject>;
+
+/** The address of the schema of its data, which is also the end of its identifier. */
+export const schemaPathOf = ({ type, version }: Pick<EventType, 'type' | 'version'>): string =>
+  `/schemas/events/${type}/${version}`;
 
 export const EventType = z
   .strictObject({
@@ -16,6 +21,7 @@ export const EventType = z
     personalFields: z
       .array(z.string())
       .meta({ description: 'These fields are null after the person was erased.' }),
+    _links: Links,
   })
   .meta({ id: 'EventType' });
 export type EventType = Readonly<z.infer<typeof EventType>>;

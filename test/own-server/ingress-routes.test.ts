@@ -97,6 +97,8 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     ['GET', '/.well-known/oauth-protected-resource', 'auth'],
     ['GET', '/.well-known/api-catalog', 'query'],
     ['GET', '/openapi.yaml', 'query'],
+    ['GET', '/asyncapi.json', 'query'],
+    ['GET', '/asyncapi.yaml', 'query'],
     ['GET', '/schemas/events/article.published/1', 'query'],
     ['GET', '/graphql/schema.graphql', 'query'],
   ])('routes %s %s to %s', async ([method, path, role], { echoOf }) => {
