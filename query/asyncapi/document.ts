@@ -111,7 +111,7 @@ const streamOf = (
 };
 
 const OF_EVENTS =
-  'Each message has one event as `data`, and its cursor as `id`: send it as `Last-Event-ID` or `after` to continue after it.';
+  'Each message has one event as `data`, and its cursor as `id`: send it as `Last-Event-ID` or `after` to continue after it. `Accept: text/event-stream; format=cloudevents` requests CloudEvents 1.0, whose `data` is the same.';
 
 const demanded = (scope: string): readonly JsonObject[] => [
   { ...refTo('components', 'securitySchemes', 'oauth'), scopes: [scope] },

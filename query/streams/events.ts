@@ -8,6 +8,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { Caller } from '#shared/policy.ts';
+import { cloudEventOf } from '#shared/rest/cloud-events.ts';
 import { EVENT_OPERATIONS, type EventFilter, followedEvents } from '#shared/rest/events.ts';
 import { maySee } from '#shared/visibility/may-see.ts';
 import type { Cohort } from '../changes/renderings.ts';
@@ -26,6 +27,8 @@ type Dependencies = Pick<Live, 'feed'> &
   StreamDependencies &
   Pick<EventService, 'represent' | 'times'> & {
     readonly domain: Domain;
+    /** The URL by which clients know this installation. */
+    readonly config: { readonly publicUrl: string };
     readonly eventLog: Pick<EventLog, 'identity' | 'eventAt' | 'head'>;
   };
 
@@ -39,11 +42,16 @@ export const eventStreamRoutes = (dependencies: Dependencies): Router => {
       const { after, since, ...filter } = parametersOf(asked, request.query);
       const charge = (units: number) => takeMore(request, response, units);
       const start = await startPosition(request, { after, since, charge }, dependencies);
-      return (stream) => follow(stream, { filter, after: start });
+      const asCloudEvents = wantsCloudEvents(request);
+      return (stream) => follow(stream, { filter, after: start, asCloudEvents });
     },
   });
   return Router().get(EVENT_OPERATIONS.listEvents.path, ...handlers);
 };
+
+/** A parameter of the media type, which the choice of a type ignores. */
+const wantsCloudEvents = ({ headers: { accept = '' } }: Request): boolean => CLOUD_EVENTS.test(accept);
+const CLOUD_EVENTS = /text\/event-stream\s*;[^,]*\bformat\s*=\s*"?cloudevents\b/i;
 
 type Start = {
   readonly after: string | undefined;
@@ -62,17 +70,22 @@ const startPosition = async (
   return times.further(start, since, charge);
 };
 
-type Asked = { readonly filter: EventFilter; readonly after: Position | 'now' };
+type Asked = {
+  readonly filter: EventFilter;
+  readonly after: Position | 'now';
+  readonly asCloudEvents: boolean;
+};
 
 const createFollow = ({
   domain,
   feed,
   eventLog,
   represent,
-}: Pick<Dependencies, 'domain' | 'feed' | 'eventLog' | 'represent'>) => {
+  config: { publicUrl },
+}: Pick<Dependencies, 'domain' | 'feed' | 'eventLog' | 'represent' | 'config'>) => {
   const sharedCohortOf = createSharedCohorts();
-  const cohortOf = (filter: EventFilter, caller: Caller): Cohort =>
-    sharedCohortOf(JSON.stringify(['events', filter, ...readerKey(caller)]), () => {
+  const cohortOf = ({ filter, asCloudEvents }: Asked, caller: Caller): Cohort =>
+    sharedCohortOf(JSON.stringify(['events', asCloudEvents, filter, ...readerKey(caller)]), () => {
       const matches = matcherOf(catalogueOf(domain), filter);
       const contains = filter.text === undefined ? () => true : containsText(filter.text);
       return {
@@ -81,13 +94,15 @@ const createFollow = ({
           if (!matches(change, reader) || !maySee(reader, change)) return undefined;
           const event = await represent(change, reader);
           if (!contains(event)) return undefined;
-          return eventMessage({ id: event.cursor, data: JSON.stringify(event) });
+          const shown = asCloudEvents ? cloudEventOf({ ...event }, publicUrl) : event;
+          return eventMessage({ id: event.cursor, data: JSON.stringify(shown) });
         },
       };
     });
-  return (stream: EventStream, { filter, after }: Asked): Disposable => {
+  return (stream: EventStream, asked: Asked): Disposable => {
     const caller = callerOf(stream.request);
-    return feed.join(new StreamReader(stream, { cohort: cohortOf(filter, caller), caller, after, eventLog }));
+    const { after } = asked;
+    return feed.join(new StreamReader(stream, { cohort: cohortOf(asked, caller), caller, after, eventLog }));
   };
 };
 

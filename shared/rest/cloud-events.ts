@@ -1,0 +1,38 @@
+import type { Json, JsonObject } from '#kernel/base/json.ts';
+import { schemaPathOf } from './event-types.ts';
+
+/** An event as clients get it, in any of its forms. */
+type Represented = {
+  readonly id: string;
+  readonly type: string;
+  readonly version: number;
+  readonly at: string;
+  readonly cursor: string;
+  readonly subject: string;
+  readonly data: JsonObject;
+  readonly [more: string]: Json | undefined;
+};
+
+/**
+ * The same event in the form of CloudEvents 1.0 (structured mode, in JSON). The members that it has no words for are
+ * extensions, whose names are in lower case; an unknown one is absent, because an attribute is never null.
+ */
+export const cloudEventOf = (
+  { id, type, version, at, subject, data, ...more }: Represented,
+  publicUrl: string,
+): JsonObject => ({
+  specversion: '1.0',
+  id,
+  source: publicUrl,
+  type,
+  subject,
+  time: at,
+  datacontenttype: 'application/json',
+  dataschema: publicUrl.replace(/\/$/, '') + schemaPathOf({ type, version }),
+  ...Object.fromEntries(
+    Object.entries(more).flatMap(([name, value]) =>
+      value === null || value === undefined ? [] : [[name.toLowerCase(), value]],
+    ),
+  ),
+  data,
+});
