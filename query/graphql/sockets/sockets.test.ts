@@ -1,0 +1,110 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { test as base, expect } from 'vitest';
+import { WebSocket } from 'ws';
+import { createApp } from '#edge/http/app.ts';
+import { exchangeOf } from '#edge/http/exchange.ts';
+import { startHttpServer } from '#edge/http/server.ts';
+import { loadConfig } from '#process/load-config.ts';
+import { createMetrics } from '#process/observability/metrics.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
+import { captureLog } from '../../../test/serve.ts';
+import { until } from '../../../testing/until.ts';
+import { EXAMPLE_LOG } from '../../event-types/event-types.ts';
+import { openEventStreams } from '../../sse/event-streams.ts';
+import { openSockets } from './sockets.ts';
+
+const PROTOCOL = 'graphql-transport-ws';
+const PER_OWNER_MAX = 2;
+
+const test = base
+  .extend('metrics', () => createMetrics())
+  .extend('served', async ({ metrics }, { onCleanup }) => {
+    const opened = new AsyncDisposableStack();
+    onCleanup(() => opened.disposeAsync());
+    const [{ log, logged }, config] = [captureLog(), loadConfig({})];
+    const drains: (() => void)[] = [];
+    const streams = opened.use(
+      openEventStreams({ heartbeatMs: 100, perOwnerMax: PER_OWNER_MAX, bufferBytesMax: 1_048_576, metrics }),
+    );
+    const sockets = openSockets(
+      {
+        ...{ streams, access: { refusalNow: () => undefined }, clock: REAL_TIME, initWithinMs: 60_000 },
+        health: { onDrain: (work) => void drains.push(work) },
+        ...{ publicUrl: 'https://annals.example', corsOrigins: new Set<string>() },
+        ...{ bufferBytesMax: 1_048_576, messageBytesMax: 10_000 },
+      },
+      {
+        endpoint: async () => ['{"data":{"a":1}}', { status: 200, statusText: '' }],
+        join: () => ({ [Symbol.dispose]: () => {} }),
+        before: [],
+        eventLog: { identity: EXAMPLE_LOG },
+      },
+    );
+    const app = createApp({ log, metrics, routes: [sockets.routes] });
+    const server = opened.use(
+      await startHttpServer({
+        ...{ handler: app, exchange: exchangeOf(app), upgrades: sockets.upgrades },
+        ...{ listener: { port: 0, host: '127.0.0.1' }, setting: 'PORT', limits: config.limits },
+        ...{ drainMs: 5_000, log, clock: REAL_TIME },
+      }),
+    );
+    const drain = (): void => {
+      for (const work of drains) work();
+      streams.drain();
+    };
+    opened.defer(drain);
+    return { url: server.url, logged, drain };
+  })
+  .extend('connect', ({ served }) => async (options: object = {}) => {
+    const socket = new WebSocket(`${served.url.replace('http', 'ws')}/graphql`, PROTOCOL, options);
+    await once(socket, 'open');
+    socket.send('{"type":"connection_init"}');
+    const [answer] = (await Promise.race([once(socket, 'message'), once(socket, 'close')])) as unknown[];
+    return { socket, answer: String(answer), closed: once(socket, 'close') as Promise<[number, Buffer]> };
+  });
+
+test('when the process stops, connections close with 1001, and new ones are refused', async ({
+  connect,
+  served,
+}) => {
+  const { answer, closed } = await connect();
+  expect(answer).toBe('{"type":"connection_ack"}');
+  served.drain();
+  expect((await closed)[0]).toBe(1001);
+  const refused = new WebSocket(`${served.url.replace('http', 'ws')}/graphql`, PROTOCOL);
+  const [error] = await once(refused, 'error');
+  expect(String(error)).toContain('503');
+});
+
+test('connections count as streams of their owner', async ({ connect }) => {
+  for (let count = 0; count < PER_OWNER_MAX; count += 1) expect((await connect()).answer).toContain('ack');
+  const { answer } = await connect();
+  expect(answer).toBe('4429');
+});
+
+test('a connection that answers no ping is closed, and one that does stays open', async ({ connect }) => {
+  const [dead, alive] = await Promise.all([connect({ autoPong: false }), connect()]);
+  expect((await dead.closed)[0]).toBe(1006);
+  alive.socket.send('{"type":"ping"}');
+  expect(String((await once(alive.socket, 'message'))[0])).toBe('{"type":"pong"}');
+});
+
+test('an operation is logged as a request, and the connection when it ends', async ({ connect, served }) => {
+  const { socket, closed } = await connect();
+  socket.send('{"id":"1","type":"subscribe","payload":{"query":"{ a }"}}');
+  expect(String((await once(socket, 'message'))[0])).toBe(
+    '{"id":"1","type":"next","payload":{"data":{"a":1}}}',
+  );
+  socket.close();
+  await closed;
+  const logged = await until(served.logged, (text) => text.includes('"status":101'));
+  expect(logged).toMatch(/"method":"POST","path":"\/graphql","status":200/);
+});
+
+test('other requests with Upgrade are served as if they had none', async ({ served }) => {
+  const sent = request(`${served.url}/nothing`, { headers: { connection: 'upgrade', upgrade: 'h2c' } }).end();
+  const [response] = await once(sent, 'response');
+  response.resume();
+  expect(response.statusCode).toBe(404);
+});
