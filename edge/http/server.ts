@@ -12,7 +12,7 @@ import { type Listener, listen } from './listen.ts';
 import { createServer } from './node-http.ts';
 import { demandOneHost } from './one-host.ts';
 import { readTls, type TlsFiles } from './tls-files.ts';
-import { serveUpgrades, takingUpgrades, type Upgrades } from './upgrade.ts';
+import type { Upgrades } from './upgrade.ts';
 
 export type HttpLimits = {
   readonly bodyBytesMax: number;
@@ -90,7 +90,8 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
   } = options;
   const timing = {
     ...exchange,
-    ...takingUpgrades(upgrades),
+    // Other requests with `Upgrade` are served as if they had none.
+    ...(upgrades && { shouldUpgradeCallback: upgrades }),
     maxHeaderSize: limits.headerBytesMax,
     headersTimeout: Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs),
     // Bodies are timed by request, because some routes allow more time.
@@ -111,7 +112,7 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
     inFlight: trackResponses(server, leaving),
   };
   continueOnceRead(server);
-  if (upgrades !== undefined) serveUpgrades(server, exchange?.ServerResponse);
+  if (upgrades) (await import('./upgrade.ts')).serveUpgrades(server, exchange?.ServerResponse);
   server.on('request', (request, response) => limitBodyTime(request, response, limits.requestTimeoutMs));
   server.on('request', leaving.redirect.handler);
   const plainUrl = await listen(server, { ...listener, setting });

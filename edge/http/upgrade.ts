@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Request, Response } from 'express';
 import { ServerResponse as PlainResponse } from './node-http.ts';
@@ -14,10 +14,6 @@ const upgrades = requestFact<Upgrade>('upgrade');
 
 /** Whether a request asks to leave HTTP, and was let through. */
 export const asksForUpgrade = (request: IncomingMessage): boolean => upgrades.of(request) !== undefined;
-
-/** For a server of Node. Other requests with `Upgrade` are served as if they had none. */
-export const takingUpgrades = (takes: Upgrades | undefined): ServerOptions =>
-  takes === undefined ? {} : { shouldUpgradeCallback: takes };
 
 /**
  * Serves requests for another protocol as all others: with the same identity, log, limits and refusals. The
