@@ -62,7 +62,7 @@ const attemptOf = async (transport: Transport, sent: Sent): Promise<Response | P
   const authorization = await authorize(transport, sent);
   const response = await answerTo(transport, sent, authorization);
   if (!(response instanceof Response)) return response;
-  if (response.ok || response.status === 304) return response;
+  if (isAnswer(response) || response.status === 304) return response;
   // The server did nothing, so even an unsafe request may be sent once more with another token.
   if (
     response.status === 401 &&
@@ -70,10 +70,14 @@ const attemptOf = async (transport: Transport, sent: Sent): Promise<Response | P
     (await transport.session.refused?.(response, authorization))
   ) {
     const again = await answerTo(transport, sent, await authorize(transport, sent));
-    return again instanceof Response && !again.ok ? problemIn(again) : again;
+    return again instanceof Response && !isAnswer(again) ? problemIn(again) : again;
   }
   return problemIn(response);
 };
+
+/** A person must approve what an agent asks for: 202 with a problem. */
+const isAnswer = ({ ok, status, headers }: Response): boolean =>
+  ok && !(status === 202 && headers.get('content-type')?.startsWith('application/problem+json'));
 
 const isStream = (body: unknown): boolean => body instanceof ReadableStream;
 

@@ -2,6 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StreamName, Version } from '#kernel/base/brands.ts';
+import type { MetadataContext } from '#kernel/base/events/metadata.ts';
 import { Rejection, type RejectionCode } from '#kernel/base/rejection.ts';
 import { checkParts } from '#shared/event-log/check-append.ts';
 import { StaleVersion } from '#shared/event-log/errors.ts';
@@ -40,6 +41,8 @@ export type Preparing = { readonly looksOnly: boolean };
 export type Other = Pick<Target<unknown, AnnalsEvent>, 'decider' | 'stream' | 'prepare'> & {
   readonly version: Version;
   readonly events: readonly AnnalsEvent[];
+  /** If its events have another author than those of the command. */
+  readonly metadata?: MetadataContext;
 };
 
 /** The only place where events are decided and appended. */
@@ -102,7 +105,8 @@ const change = async <State, Event extends AnnalsEvent>(
   throw new Rejection('conflict');
 };
 
-const decide = async <State, Event>(
+/** Checks the conditions of the caller on the version, and decides. */
+export const decide = async <State, Event>(
   target: Target<State, Event>,
   { state, version }: Known<State>,
   conditions: Conditions,
@@ -230,7 +234,8 @@ const append = async <State, Event extends AnnalsEvent>(
   states.advance(decider, { stream, from: basis, events: happened, encoded, to: appended });
   for (const [index, to] of appendedAlso.entries()) {
     const { other, from, encoded: stored } = beside[index] as Beside;
-    const itsEvents = other.events.map((event) => ({ ...event, metadata: execution.metadata }));
+    const metadata = other.metadata ?? execution.metadata;
+    const itsEvents = other.events.map((event) => ({ ...event, metadata }));
     states.advance(other.decider, { stream: other.stream, from, events: itsEvents, encoded: stored, to });
   }
   return appended;
@@ -270,12 +275,12 @@ const encodeOthers = async (
   const beside: Beside[] = [];
   let ordinal = first;
   for (const other of others) {
-    const { decider, stream, version, events } = other;
+    const { decider, stream, version, events, metadata = execution.metadata } = other;
     const from = await states.load(decider, stream);
     if (from.version !== version) throw new StaleVersion(stream, version);
     const unencoded = events.map((event, index) => ({ id: execution.ids.event(ordinal + index), event }));
     ordinal += events.length;
-    const encoded = await codec.encodeAll(stream, execution.metadata, unencoded).catch(refuseForErased);
+    const encoded = await codec.encodeAll(stream, metadata, unencoded).catch(refuseForErased);
     beside.push({ other, from, encoded });
   }
   return beside;

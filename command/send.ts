@@ -3,6 +3,7 @@ import { contextOf, parseSent } from '#edge/command-gateway/wire.ts';
 import type { MetadataContext } from '#kernel/base/events/metadata.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import { recordedOnly } from '#kernel/base/traceparent.ts';
+import { agentRequestsOf } from '#kernel/registry/confirms.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import {
@@ -57,10 +58,17 @@ const send = async (
   if (context.reason === undefined && caller.kind !== 'system' && handler.needsReason?.(command))
     throw new Rejection('reason_required');
   const outcome = await execute(dependencies, { handler, command, context }).catch(reportUnknown);
+  if (outcome.isRequest) throw confirmationRequired(dependencies.domain, outcome);
   const revealed = await handler.reveal?.(outcome).catch(reportUnknown);
   const { id, version, position, isRepeat } = outcome;
   const repeated = context.content !== undefined && isRepeat && { isRepeat };
   return { id, version, cursor: cursorAt(dependencies.log, position), ...revealed, ...repeated };
+};
+
+/** The request is recorded; the caller can read it, and what becomes of it. */
+const confirmationRequired = (domain: Domain, { id }: Outcome): Rejection => {
+  const path = agentRequestsOf(domain)?.path ?? '';
+  return new Rejection('confirmation_required', { request: id, href: `/${path}/${id}` });
 };
 
 const reportUnknown = (error: unknown): never => {

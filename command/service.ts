@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client';
 import { membershipsOf } from '#kernel/decide/memberships.ts';
+import { agentRequestsOf } from '#kernel/registry/confirms.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
 import type { Clock } from '#shared/clock/clock.ts';
@@ -68,7 +69,12 @@ export const startCommandService = async (
     idStep: idStepOf(cell),
     digestKey: deriveKey(masterKey, 'command-digest'),
   });
-  const handlers = handlersOf({ ...base, executor, limits, administrators, pool, webhooks }, parts);
+  const own = { ...base, executor, limits, administrators, pool, webhooks };
+  const requests = agentRequestsOf(domain);
+  const handlers =
+    requests === undefined
+      ? handlersOf(own, parts)
+      : (await import('./confirm/confirm.ts')).confirming(requests, own, handlersOf(own, parts));
   const sender = createSender({
     domain,
     log: eventLog,

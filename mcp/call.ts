@@ -22,7 +22,12 @@ type Call = {
   readonly signal: AbortSignal;
 };
 
-export type Means = { readonly nextSteps: NextSteps; readonly headerBytesMax: number };
+export type Means = {
+  readonly nextSteps: NextSteps;
+  readonly headerBytesMax: number;
+  /** The page on which a person approves a request, by the path of the request. */
+  pageOf(request: string): string | undefined;
+};
 
 export type Outcome = { readonly isRefused: boolean; readonly content: JsonObject };
 
@@ -30,7 +35,7 @@ export type Outcome = { readonly isRefused: boolean; readonly content: JsonObjec
 export const call = async (
   outer: Request,
   { tool, given, key, traceparent, signal }: Call,
-  { nextSteps, headerBytesMax }: Means,
+  { nextSteps, headerBytesMax, pageOf }: Means,
 ): Promise<Outcome> => {
   const faults = [...faultsOf(tool, given), ...faultsOfKey(key)];
   if (faults.length > 0) return { isRefused: true, content: refusalFor(faults) };
@@ -50,12 +55,31 @@ export const call = async (
   };
   const asked = { method, path: pathOf(tool, given), body: bodyOf(tool, given), headers, signal };
   const answered = await ask(outer, asked, { headerBytesMax });
+  if (answered.status === ACCEPTED && isProblem(answered))
+    return { isRefused: false, content: waiting(answered, { nextSteps, pageOf }) };
   return answered.status >= REFUSED_FROM
     ? { isRefused: true, content: refusalIn(answered) }
     : { isRefused: false, content: shown(answered, nextSteps) };
 };
 
 const REFUSED_FROM = 400;
+const ACCEPTED = 202;
+
+const isProblem = ({ headers }: Answered): boolean =>
+  String(headers['content-type'] ?? '').startsWith('application/problem+json');
+
+/** A person must approve the call: with the page on which they do, and the tool that reads what becomes of it. */
+const waiting = (answered: Answered, { nextSteps, pageOf }: Pick<Means, 'nextSteps' | 'pageOf'>): JsonObject => {
+  const { code, title, details } = jsonIn(answered) as JsonObject;
+  const { request, href } = details as JsonObject;
+  const link = pageOf(String(href));
+  const { next } = nextSteps({ _links: { outcome: { href } } } as JsonObject);
+  return {
+    ...{ code, title, request },
+    ...(link !== undefined && { link }),
+    ...(next !== undefined && { next }),
+  } as JsonObject;
+};
 
 type Fault = { readonly pointer: string; readonly detail: string };
 

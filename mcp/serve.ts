@@ -21,6 +21,7 @@ import type { Json, JsonObject } from '#kernel/base/json.ts';
 import { spaced } from '#kernel/base/names.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
+import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import type { OpenApiOptions } from '../query/openapi/document.ts';
@@ -88,7 +89,12 @@ const serverFor = (
   const request = authInfo?.extra?.request as ExpressRequest;
   const caller = callerOf(request);
   const own = tools.filter(({ operation }) => mayAsk(caller, operation));
-  const means = { nextSteps: nextStepsBy(find, new Set(own)), headerBytesMax };
+  const means = {
+    nextSteps: nextStepsBy(find, new Set(own)),
+    headerBytesMax,
+    pageOf: (path: string) =>
+      serves(domain, 'console') ? new URL(`/console/data${path}`, publicUrl).href : undefined,
+  };
   const server = new Server(
     { name: 'annals', title: domain.name, version: packageJson.version, websiteUrl: publicUrl },
     { capabilities: { tools: {}, resources: {} }, instructions: instructionsOf(domain) },

@@ -40,6 +40,7 @@ export const toolsOf = (options: OpenApiOptions): readonly Tool[] => {
         operation.summary,
         described.requestBody?.description,
         ...refusalsOf(operation, components.examples),
+        ...(isConfirmed(operation) ? [CONFIRMED] : []),
       ]
         .flatMap((each) => each?.replace(/[^.]$/, '$&.') ?? [])
         .join(' '),
@@ -62,9 +63,13 @@ const refusalsOf = (
   { refusals = [] }: RestOperation,
   examples: Document['components']['examples'],
 ): readonly string[] => {
-  const sentences = refusals.flatMap((code) => (isAbsence(code) ? [] : (examples[code]?.value?.title ?? [])));
+  const sentences = refusals.flatMap((code) => (isAbsence(code) || code === 'confirmation_required' ? [] : (examples[code]?.value?.title ?? [])));
   return sentences.length === 0 ? [] : [`Refused if so: ${[...new Set(sentences)].join(' ')}`];
 };
+
+const isConfirmed = ({ refusals = [] }: RestOperation): boolean => refusals.includes('confirmation_required');
+const CONFIRMED =
+  'A person must approve it first: the result has a `link` to show to the user, and says how to read what became of it.';
 
 /** Those of users, of the domain’s aggregates and views, and the feed of their changes. */
 const KERNEL: ReadonlySet<string> = new Set(['getMe', 'listUsers', 'getUser', 'listEvents', 'getEvent']);
@@ -77,6 +82,8 @@ const ownOperations = (domain: Domain): readonly (readonly [string, RestOperatio
     ([id, operation]) =>
       (operation.of !== 'kernel' || KERNEL.has(id)) &&
       !(operation.method === 'PUT' && patched.has(operation.path)) &&
+      // Only persons decide about the requests of agents.
+      !(operation.of === 'aggregate' && operation.use.kind.confirms && operation.use.does === 'command') &&
       // Models send no files, and take none away that they could not send back.
       !(operation.of === 'aggregate' && isOfFile(operation)) &&
       (operation.body === undefined || JSON_TYPE in operation.body),

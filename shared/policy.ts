@@ -41,6 +41,8 @@ export type Caller =
       readonly attributes?: Attributes | undefined;
       /** The OAuth client of the token. */
       readonly client: string | null;
+      /** A call of a tool, or a token without a sign-in. Set only in domains with `confirm`, which ask for it. */
+      readonly by?: 'tool' | 'service' | undefined;
     }
   /** A service whose signed message the inbox has verified. It has the rights of its role, and is no user. */
   | {
@@ -91,6 +93,17 @@ export const agentClient = ({
  */
 export const limitedClient = (client: string | null): string =>
   client !== null && (client.includes('>') || client.includes('/')) ? '>' : (client ?? '');
+
+/**
+ * Whether an agent sends this: on behalf of a user, as a client with a document, by a personal access token, or as a
+ * tool. A service that acts for itself is none.
+ */
+export const isAgent = (caller: Caller): boolean =>
+  caller.kind === 'user' && (caller.by === 'tool' || /[>:/]/.test(caller.client ?? ''));
+
+/** Whether a person sends this, who has signed in. */
+export const isPerson = (caller: Caller): boolean =>
+  caller.kind === 'user' && caller.by === undefined && !isAgent(caller);
 
 /** The same caller as if without a token. */
 export const withoutToken = (caller: Caller): Caller =>

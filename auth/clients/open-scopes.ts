@@ -5,6 +5,6 @@ import type { Policy } from '#shared/policy.ts';
  * users and managing webhooks, clients, tokens or accounts would lead to access that outlasts the one given.
  */
 export const openScopesOf = ({ scopes }: Policy): readonly string[] =>
-  scopes.filter((scope) => !NOT_OPEN.has(scope) && !scope.startsWith('manage:'));
+  scopes.filter((scope) => !NOT_OPEN.has(scope) && !/^(?:manage|confirm):/.test(scope));
 
 const NOT_OPEN: ReadonlySet<string> = new Set(['write:users', 'read:schema']);

@@ -142,7 +142,7 @@ const selectAdministrators = async (pool: Pick<Pool, 'query'>): Promise<readonly
  * before it reads in the log whether its user is an administrator. So either it finds the role that
  * was read here before, and is refused, or it is found here.
  */
-const isDeactivated = async (pool: Pick<Pool, 'query'>, userId: UserId): Promise<boolean> => {
+export const isDeactivated = async (pool: Pick<Pool, 'query'>, userId: UserId): Promise<boolean> => {
   const { rows } = await pool
     .query<{ isDeactivated: boolean }>(
       `select deactivated_at is not null as "isDeactivated" from auth.person where user_id = $1 for share`,

@@ -13,6 +13,7 @@ import { readsOf, referencesAfter } from '#kernel/decide/reads.ts';
 import type { AggregateState } from '#kernel/decide/state.ts';
 import type { CommandInfo, Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import { type Caller, isInReach, may } from '#shared/policy.ts';
+import { callersOf } from '../handling/execution-context.ts';
 import { demand } from '../handling/handler.ts';
 import { changesByPatch, namesWhole, revealsContent } from '../handling/patch-content.ts';
 import { contextOf, preparing, streamOf, type Target, toEvents } from '../handling/target.ts';
@@ -76,7 +77,7 @@ const change = (parts: Parts, { kind, command, formOn }: Changing): Handle => {
         const demandTo = (operation: string): void => {
           // Otherwise the decider reports that the aggregate does not exist.
           if (isThere || isOfId(domain, kind, operation))
-            demandOn({ kind, fields, look }, { caller: sent.caller, command, operation });
+            for (const caller of callersOf(sent)) demandOn({ kind, fields, look }, { caller, command, operation });
         };
         demandTo(command.name);
         const mayRead = (part: string): boolean =>
@@ -90,10 +91,11 @@ const change = (parts: Parts, { kind, command, formOn }: Changing): Handle => {
         const moved = { kind, fields, form: command.list ? {} : form, before };
         const seen = isThere ? await readAfter(readReferences, moved, reads) : before;
         if (moves && state.status === 'present')
-          demand(sent.caller, operationOf(kind, command.name), {
-            resource: { fields: referencesAfter(kind, fields, form), find: findBy(seen.look) },
-            hidden: undefined,
-          });
+          for (const caller of callersOf(sent))
+            demand(caller, operationOf(kind, command.name), {
+              resource: { fields: referencesAfter(kind, fields, form), find: findBy(seen.look) },
+              hidden: undefined,
+            });
         const { happened, ...beside } = await decideAll({
           ...{ fields, form, seen, caller: sent.caller },
           decide: (find) => decider.decide({ ...form, type }, state, contextOf(sent, find)),

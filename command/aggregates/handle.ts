@@ -12,6 +12,7 @@ import { needsReason } from '#kernel/decide/reasons.ts';
 import type { CommandInfo, Kind } from '#kernel/registry/registry.ts';
 import { admit, type Caller, may, type Resource } from '#shared/policy.ts';
 import { isDamage } from '#shared/visibility/damage.ts';
+import { callersOf } from '../handling/execution-context.ts';
 import { type AnyHandler, demand, ownerOf } from '../handling/handler.ts';
 import { contextOf, preparing, streamOf, type Target, toEvents } from '../handling/target.ts';
 import { demandOwner } from '../users/demand-owner.ts';
@@ -108,9 +109,10 @@ const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
         );
         const { look } = seen;
         const resource = { fields, find: findBy(look) };
-        demand(caller, operation, { resource });
+        for (const each of callersOf(sent)) demand(each, operation, { resource });
         if (owner !== undefined) demandForOthers(kind, { owner, caller, resource });
-        for (const [next, its] of further) if (form[next] === true) demand(caller, its, { resource });
+        for (const [next, its] of further)
+          if (form[next] === true) for (const each of callersOf(sent)) demand(each, its, { resource });
         demandVisibleParent(parts, { kind, fields, look }, caller);
         const demandPresent = async () => {
           if (owner === undefined) return;

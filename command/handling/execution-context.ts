@@ -16,7 +16,16 @@ export type ExecutionContext = {
 };
 
 /** The sender of a command, with its context. */
-export type Sent = { readonly caller: Caller; readonly execution: ExecutionContext };
+export type Sent = {
+  readonly caller: Caller;
+  readonly execution: ExecutionContext;
+  /** Who approves it, and needs the rights to it beside the caller. */
+  readonly approver?: Caller | undefined;
+};
+
+/** All who need the rights to a command. */
+export const callersOf = ({ caller, approver }: Sent): readonly Caller[] =>
+  approver === undefined ? [caller] : [caller, approver];
 
 /** The ids that a command assigns. */
 export type CommandIds = {

@@ -20,6 +20,8 @@ export type Outcome = Appended & {
   readonly id: number;
   /** True if an earlier request with the same key did it. */
   readonly isRepeat?: boolean;
+  /** True if it is the request of an agent that a person must approve, and nothing else has happened. */
+  readonly isRequest?: boolean;
 };
 
 /** The handler of one type of command. */

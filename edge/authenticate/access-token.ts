@@ -7,6 +7,7 @@ import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { token } from '#kernel/base/values.ts';
 import { attributesOf } from '#kernel/conditions/attributes.ts';
 import type { Attributes } from '#kernel/conditions/holds.ts';
+import { agentRequestsOf } from '#kernel/registry/confirms.ts';
 import { rolesOf } from '#kernel/registry/roles.ts';
 import { agentClient, type Caller, type Policy } from '#shared/policy.ts';
 import type { VerificationKeys } from './keys.ts';
@@ -145,6 +146,10 @@ const accessTokenOf = (claims: z.infer<typeof Claims>, kid: string, policy: Poli
     scopes: scopesOf(claims.scope),
     client: claims.act === undefined ? claims.client_id : agentClient(claims.act),
     ...attributesIn(claims, policy),
+    // A sign-in has a time, and agents have `act`.
+    ...(claims.auth_time === undefined &&
+      claims.act === undefined &&
+      agentRequestsOf(policy.domain) !== undefined && { by: 'service' as const }),
   },
   userId: claims.sub,
   clientId: claims.client_id,

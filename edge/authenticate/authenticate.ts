@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Request, RequestHandler } from 'express';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
+import { agentRequestsOf } from '#kernel/registry/confirms.ts';
 import { type Caller, NO_RIGHTS, type Policy } from '#shared/policy.ts';
 import { rememberChallenge } from '../http/challenge.ts';
 import { clientCertificateOf } from '../http/client-certificate.ts';
@@ -43,10 +44,13 @@ const NOBODY: Caller = { kind: 'anonymous', policy: NO_RIGHTS };
 export const callerOf = (request: IncomingMessage): Caller =>
   accessTokens.of(request)?.caller ?? anonymous.of(request) ?? NOBODY;
 
-/** For a request within the process, as the caller of another one, whose token was checked. */
+/** For a request of a tool within the process, as the caller of another one, whose token was checked. */
 export const actAsCallerOf = (inner: IncomingMessage, outer: IncomingMessage): void => {
   const token = accessTokens.of(outer);
-  if (token !== undefined) accessTokens.set(inner, token);
+  if (token === undefined) return;
+  const { caller } = token;
+  const asks = agentRequestsOf(caller.policy.domain) !== undefined;
+  accessTokens.set(inner, asks ? { ...token, caller: { ...caller, by: 'tool' as const } } : token);
 };
 
 /**

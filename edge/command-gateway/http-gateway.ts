@@ -193,11 +193,14 @@ const Refusal = z.object({
   details: z.record(z.string(), z.json()).optional(),
 });
 
+const ACCEPTED = 202;
+
 const readAnswer = async (response: Response): Promise<CommandResult> => {
   const answer: unknown = await response.json().catch((cause: unknown) => {
     throw new CommandUnavailable(`the command role answered ${response.status} without JSON`, { cause });
   });
-  if (response.ok) {
+  // A request of an agent is recorded, but it is no result of the command.
+  if (response.ok && response.status !== ACCEPTED) {
     const parsed = CommandAnswer.safeParse(answer);
     if (!parsed.success)
       throw new CommandUnavailable('the command role sent an invalid response', { cause: parsed.error });

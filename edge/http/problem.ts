@@ -81,6 +81,10 @@ const REJECTION_STATUS = {
   forbidden: 403,
   cursor_of_lost_history: 400,
   invalid_command: 422,
+  confirmation_required: 202,
+  person_required: 403,
+  asker_not_allowed: 409,
+  request_outdated: 409,
 } as const satisfies Record<keyof typeof REJECTIONS, number>;
 
 /** Unlisted refusals of a domain are 404 if something is absent, otherwise conflicts with a state. */
@@ -168,7 +172,8 @@ const ofHttpProblem = ({ code, message, headers, extensions }: HttpProblem): Pro
 const typeOf = (code: string): string => `urn:annals:problem:${code}`;
 
 /** RFC 9110 demands a challenge with every 401, and RFC 6750 defines how it names a missing scope. */
-const headersOf = (code: RejectionCode, { scope }: Rejection['details']): Problem['headers'] => {
+const headersOf = (code: RejectionCode, { scope, href }: Rejection['details']): Problem['headers'] => {
+  if (code === 'confirmation_required' && typeof href === 'string') return { Location: href };
   if (code === 'unauthenticated') return { 'WWW-Authenticate': 'Bearer' };
   if (code === 'insufficient_scope') {
     const named = typeof scope === 'string' && /^[a-z0-9:-]+$/.test(scope) ? `, scope="${scope}"` : '';

@@ -11,6 +11,8 @@ import { viewOf } from '../registry/view-of.ts';
 import { tableOf } from '../rows/table.ts';
 import type { AnySender } from '../sender/sender.ts';
 import { visibilityOf } from '../visibility/visibility.ts';
+import { agentRequestsFor, withConfirmed } from './agent-requests.ts';
+import { demandConfirm } from './demand-confirm.ts';
 import { demandCreatable } from './demand-creatable.ts';
 import { demandFields } from './demand-fields.ts';
 import { demandFiles } from './demand-files.ts';
@@ -75,14 +77,17 @@ export const assemble = <
   readonly aggregates: A[number];
   readonly views: V[number];
 }> => {
-  const all = [base.user, ...aggregates];
+  const declared = [base.user, ...aggregates];
   refuse(
-    demandWhole(all, views ?? []),
-    demandOwnNames({ roles: base.roles, aggregates: all, views: views ?? [] }),
+    demandWhole(declared, views ?? []),
+    demandOwnNames({ roles: base.roles, aggregates: declared, views: views ?? [] }),
     demandRoles(base),
   );
+  const all = [...declared, ...agentRequestsFor(base.user, aggregates)];
   const alone = all.map(kindOf);
-  const kinds = all.map(({ fields }, index) => withReactionsToEnds(alone[index] as Kind, fields, alone));
+  const kinds = all.map(({ fields }, index) =>
+    withConfirmed(withReactionsToEnds(alone[index] as Kind, fields, alone), alone),
+  );
   const domain = {
     name: base.name,
     roles: ['anonymous', ...base.roles, 'admin'],
@@ -105,6 +110,7 @@ export const assemble = <
     demandItemConditions(domain),
     demandFiles(domain),
     demandParts(domain),
+    demandConfirm(domain),
   );
   demandAttributes(domain);
   refuse(demandReads(domain), demandLimits(domain), demandReactions(domain), demandViews(domain));

@@ -1,9 +1,10 @@
 import { snake, targetOf } from '../base/names.ts';
 import { oncePer } from '../base/once-per.ts';
 import { StartRefused } from '../base/start-refused.ts';
+import type { AgentRequests } from '../registry/confirms.ts';
 import type { Domain, Kind, Row } from '../registry/registry.ts';
 import { managedKindsOf } from '../webhook/managed-kinds.ts';
-import { always, and, at, type Expression, never, resolve } from './expression.ts';
+import { always, and, at, type Expression, never, or, resolve } from './expression.ts';
 import { isOfParts } from './parts-of.ts';
 
 /** The resolved policy for one operation on an aggregate. */
@@ -91,8 +92,28 @@ const rowOf = (kind: Kind, name: string): Row =>
  * A right to a part requires the right to read the whole.
  */
 export const rightOf = (domain: Domain, kind: Kind, name: string, role: string): Expression => {
+  if (kind.confirms !== undefined)
+    return rightToRequests(domain, { ...kind, confirms: kind.confirms }, name, role);
   const own = rightAlong(domain, [kind], name, role);
   return isOfParts(kind, name) ? alsoOf(rightAlong(domain, [kind], 'read', role), own) : own;
+};
+
+/**
+ * A request of an agent is of those who have the right to its command on its aggregate, which they may read. A
+ * creation has no aggregate yet, so it is of those who may always create one, and of its user.
+ */
+const rightToRequests = (domain: Domain, kind: AgentRequests, name: string, role: string): Expression => {
+  const own = role === 'anonymous' ? never : resolve(domain, kind, kind.rights[name]?.signedIn ?? false);
+  const byCommand = kind.confirms.map(({ type, kind: target, command, reference }) => {
+    const asked = domain.kinds[target];
+    if (asked === undefined || role === 'anonymous') return never;
+    const right = alsoOf(rightOf(domain, asked, 'read', role), rightOf(domain, asked, command, role));
+    const isAsked = resolve(domain, kind, { command: type });
+    if (reference !== undefined) return and(isAsked, at(reference, target, right));
+    if (right === never || right === always) return right === never ? never : isAsked;
+    return and(isAsked, { op: 'caller', field: kind.owner ?? '' });
+  });
+  return name === 'read' && role === 'admin' ? always : or(own, ...byCommand);
 };
 
 /** Both, in the shortest form: the second alone if it is one of the alternatives of the first. */

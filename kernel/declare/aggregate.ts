@@ -206,6 +206,11 @@ type CommandSpec<EventName, Plain, Cond, FieldName, Decision, Reference, OnItem,
    */
   readonly reason?: 'required' | 'optional';
   /**
+   * A call of an agent becomes a request, which a person with the right to the command approves or declines. `false`
+   * ends this, and keeps the requests from before readable.
+   */
+  readonly confirm?: 'person' | false;
+  /**
    * References whose aggregates `decide` receives as `reads`. They, and everything that the conditions and
    * rights of this command read behind them, are unchanged when the events are appended; otherwise the
    * command is decided again. Requires the event log in PostgreSQL.

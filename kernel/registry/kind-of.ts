@@ -423,6 +423,7 @@ const commandOf = (aggregate: string, events: Kind['events'], name: string, spec
     next: (spec.next ?? []) as readonly string[],
     internal: spec.internal === true,
     reason: spec.reason as CommandInfo['reason'],
+    confirm: spec.confirm === undefined ? undefined : spec.confirm === 'person',
     says: spec.says as string | undefined,
     when: spec.when,
     whenItem: spec.whenItem,

@@ -105,6 +105,8 @@ export type CommandInfo = {
   readonly internal: boolean;
   /** Whether callers must, or may, say why. */
   readonly reason: 'required' | 'optional' | undefined;
+  /** Whether a person must approve the call of an agent; undefined if that was never declared. */
+  readonly confirm: boolean | undefined;
   /** The action in the imperative. */
   readonly says: string | undefined;
   readonly when: unknown;
@@ -206,6 +208,16 @@ export type Kind = {
    * owner.
    */
   readonly isManaged?: true;
+  /** Of the requests of agents: the commands that are asked for. Who may approve one has the right to its command. */
+  readonly confirms?: readonly Confirmed[];
+};
+/** A command for which agents ask, its aggregate, and the reference of the request to that. */
+export type Confirmed = {
+  readonly type: string;
+  readonly kind: string;
+  readonly command: string;
+  /** Undefined for a creation, which has no aggregate yet. */
+  readonly reference: string | undefined;
 };
 /**
  * The source of a value in a share: a number, the time of the event, or a field; negated if it is subtracted.

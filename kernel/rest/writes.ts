@@ -79,6 +79,8 @@ export const refusalsOfCommand = (
     ...Object.entries(kind.invariants).map((invariant) => refusalOfInvariant(kind, invariant).code),
     ...guarded.flatMap((each) => limitRefusalsOf(domain, kind, each)),
     ...guarded.flatMap((each) => refusalsElsewhere(domain, kind, each)),
+    ...(command.confirm ? (['confirmation_required'] as const) : []),
+    ...refusalsOfRequests(kind, command),
   ];
 };
 
@@ -91,6 +93,14 @@ const refusalsOfUsers = ({ kind, form }: CommandInfo): readonly RejectionCode[] 
     ...(namesAddress && !isCreation ? (['email_changed_by_application'] as const) : []),
     ...(mayLeave ? (['last_administrator'] as const) : []),
   ];
+};
+
+/** An approval may be refused as the command that it is for. */
+const refusalsOfRequests = ({ confirms }: Kind, { name }: CommandInfo): readonly RejectionCode[] => {
+  if (confirms === undefined) return [];
+  return name === 'approve'
+    ? ['person_required', 'asker_not_allowed', 'request_outdated', 'user_deleted']
+    : ['person_required'];
 };
 
 /** Decided values may exceed the limits of their fields. */

@@ -287,6 +287,24 @@ const KERNEL: Readonly<Record<KernelCode, Remedy>> = {
     cause: 'A value of the command is not allowed, for example a user who does not exist.',
     remedy: 'Correct the value that `details` or `errors` names.',
   },
+  confirmation_required: {
+    cause:
+      'The caller is an agent, and the command has `confirm`. The request is recorded: `Location` and `details` have its path.',
+    remedy:
+      'Ask the user to approve it in the console. Read the request, or follow its events, to see what becomes of it.',
+  },
+  person_required: {
+    cause: 'An agent, a personal access token, a service or a tool tried to decide about the request of an agent.',
+    remedy: 'Let a person with the right sign in, and approve or decline it in the console.',
+  },
+  asker_not_allowed: {
+    cause: 'The user for whom the agent asked has lost the right since, or their account is deactivated.',
+    remedy: 'Decline the request.',
+  },
+  request_outdated: {
+    cause: 'The declaration of the command has changed since the agent asked, so its stored form is no longer valid.',
+    remedy: 'Decline the request, and let the agent ask again.',
+  },
 };
 
 /** A code derived from the names of a domain is explained by its form. */

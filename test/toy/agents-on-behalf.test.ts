@@ -1,5 +1,7 @@
 import { describe, expect } from 'vitest';
 import { TOKEN_EXCHANGE } from '#shared/clients/settings.ts';
+import { createClient } from '../../client/client.ts';
+import type { expenses } from '../../examples/expenses/domain/domain.ts';
 import { JOURNAL } from '../../testing/http/people.ts';
 import { until } from '../../testing/until.ts';
 import { test as base } from '../engines/agent-fixture.ts';
@@ -17,7 +19,10 @@ const test = base
         name: 'Claims bot',
         grantTypes: [TOKEN_EXCHANGE],
         tokenEndpointAuthMethod: 'client_secret_basic',
-        scopes: ['read:claims', 'write:claims', 'read:events', 'manage:tokens'],
+        scopes: [
+          ...['read:claims', 'write:claims', 'read:events', 'manage:tokens'],
+          ...['approve:claims', 'read:agent-requests', 'confirm:agent-requests'],
+        ],
       },
     });
     expect(status).toBe(201);
@@ -104,6 +109,86 @@ describe('an agent on behalf of a user', () => {
       body: { name: 'More', scopes: ['read:claims'], expiresAt },
     });
     expect(made).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });
+  });
+
+  test('asks a person for a command with `confirm`, on every surface, and reads what became of it', async ({
+    agentOf,
+    ask,
+    eve,
+    graphql,
+    installation,
+    onBehalfOf,
+    people,
+    administrator,
+    filed,
+    team,
+  }) => {
+    const { id: claimId, agent: agentOfEve } = filed;
+    await agentOfEve.call('addClaimItem', { claimId, spentOn: '2026-11-20', category: 'meals', amount: 900 });
+    await agentOfEve.call('submitClaim', { claimId });
+    const joined = await people.signUp('Abel');
+    await administrator.users.edit(joined.userId, { role: 'approver' });
+    const abel = await people.signIn(joined, 'approver' as never);
+    await administrator.teams.edit(team, { approverId: abel.userId as never });
+    const token = await onBehalfOf(abel.token);
+    const agent = await agentOf(token);
+    expect((await agent.tools()).map(({ name }) => name)).not.toContain('approveAgentRequest');
+
+    const byRest = await ask('POST', `/claims/${claimId}/approve`, {
+      token,
+      headers: { 'idempotency-key': 'rest' },
+    });
+    expect(byRest).toMatchObject({ status: 202, body: { code: 'confirmation_required', status: 202 } });
+    const { request, href } = (byRest.body as { details: { request: number; href: string } }).details;
+    expect(byRest.headers.get('location')).toBe(href);
+    expect(byRest.headers.get('content-type')).toContain('application/problem+json');
+    const again = await ask('POST', `/claims/${claimId}/approve`, {
+      token,
+      headers: { 'idempotency-key': 'rest' },
+    });
+    expect(again.body).toMatchObject({ details: { request } });
+
+    const byTool = await agent.call('approveClaim', { claimId });
+    expect(byTool).toMatchObject({
+      isError: false,
+      code: 'confirmation_required',
+      link: `${installation.url}/console/data/agent-requests/${(byTool as unknown as { request: number }).request}`,
+      next: { outcome: { tool: 'getAgentRequest' } },
+    });
+    const mutation = await graphql(`mutation { approveClaim(id: "${claimId}") { id } }`, { token });
+    expect(mutation.errors).toMatchObject([
+      { extensions: { code: 'confirmation_required', details: { href: expect.any(String) } } },
+    ]);
+    const client = createClient<typeof expenses>({ url: installation.origin, token });
+    await expect(client.claims.approve(claimId as never)).rejects.toMatchObject({
+      code: 'confirmation_required',
+    });
+
+    const approval = `${href}/approve`;
+    for (const by of [token, eve.token])
+      expect((await ask('POST', approval, { token: by, body: {} })).status).toBeOneOf([403, 404]);
+    expect((await ask('GET', approval, { token: abel.token })).status).toBe(405);
+    const open = await ask('GET', '/agent-requests?status=open', { token: abel.token });
+    expect(open.body).toHaveLength(4);
+    expect((await ask('GET', '/agent-requests', { token: eve.token })).body).toEqual([]);
+    const approved = await ask('POST', approval, { token: abel.token, body: {} });
+    expect(approved.status, JSON.stringify(approved.body)).toBe(200);
+    const { item } = await until(
+      () => agent.call('getAgentRequest', { agentRequestId: request }),
+      (read) => read.item.status !== 'open',
+    );
+    expect(item).toMatchObject({ status: 'approved', result: `/claims/${claimId}` });
+    const { body: history } = await ask('GET', `/claims/${claimId}/history`, { token: abel.token });
+    expect((history as readonly object[]).at(-1)).toMatchObject({
+      type: 'claim.approved',
+      actor: `user:${abel.userId}`,
+      client: THROUGH,
+    });
+    const { body: decided } = await ask('GET', `${href}/history`, { token: abel.token });
+    expect(decided).toMatchObject([
+      { type: 'agentRequest.asked', client: THROUGH },
+      { type: 'agentRequest.approved', actor: `user:${abel.userId}`, client: JOURNAL.clientId },
+    ]);
   });
 
   test('ends with the access of the application, and with the account', async ({

@@ -170,7 +170,7 @@ describe('an agent of a user', () => {
 });
 
 describe('an agent of an approver', () => {
-  test('approves the claims of others, and its own never', async ({ agentOf, people, administrator }) => {
+  test('asks to approve the claims of others, and its own never', async ({ agentOf, people, administrator }) => {
     const abel = await people.signUp('Abel');
     await administrator.users.edit(abel.userId, { role: 'approver' });
     const agent = await agentOf((await people.signIn(abel, 'approver' as never)).token);
@@ -183,8 +183,9 @@ describe('an agent of an approver', () => {
     expect(refused).toMatchObject({ isError: true, code: 'forbidden' });
     const read = await agent.call('getClaim', { claimId: claim.item.id });
     expect(Object.values(read.next).map(({ tool }) => tool)).toContain('approveClaim');
-    expect(await agent.call('approveClaim', { claimId: claim.item.id })).toMatchObject({
-      item: { status: 'approved' },
-    });
+    const asked = await agent.call('approveClaim', { claimId: claim.item.id });
+    expect(asked).toMatchObject({ isError: false, code: 'confirmation_required' });
+    const still = await agent.call('getClaim', { claimId: claim.item.id });
+    expect(still.item).toMatchObject({ status: 'submitted' });
   });
 });

@@ -85,6 +85,7 @@ export const claim = aggregate('claim', {
     approve: {
       emits: ['endorsed', 'approved'],
       when: 'submitted',
+      confirm: 'person',
       decide: ({ state }) =>
         state.total >= SECOND_APPROVAL_FROM && state.endorsedBy === null ? ['endorsed'] : ['approved'],
     },

@@ -1,0 +1,239 @@
+import { expect } from 'vitest';
+import type { Command } from '#kernel/decide/decide.ts';
+import { policyOf } from '#shared/policy.ts';
+import { allEvents, by, type CommandSide, registerUser, system } from '../../test/engines/command-side.ts';
+import { callerIn } from '../../test/engines/policy.ts';
+import { test as processes } from '../../test/engines/processes.ts';
+import { letters } from '../../test/toy/letters.ts';
+import { until } from '../../testing/until.ts';
+
+const policy = policyOf(letters);
+const BOT = 'web>bot';
+
+type Person = { readonly userId: number; readonly role: string };
+
+const test = processes
+  .extend('sideOptions', { scope: 'file' }, { domain: letters })
+  .extend('desk', { scope: 'file' }, async ({ side }) => {
+    const person = async (name: string, role: string): Promise<Person> => ({
+      userId: await registerUser(side, { name, role: role as never }),
+      role,
+    });
+    const [ada, head, other, admin] = [
+      await person('Ada', 'writer'),
+      await person('Head', 'clerk'),
+      await person('Other', 'clerk'),
+      await person('Admin', 'admin'),
+    ];
+    const send = async (command: Command, as: Person | undefined, { client = 'web', to = side, ...more }: More = {}) =>
+      to.send(
+        command as never,
+        by(as === undefined ? system : { ...callerIn(policy, as), client }, more as never),
+      );
+    const officeId = (await send({ type: 'OpenOffice', name: 'North', headId: head.userId }, undefined)).id;
+    const letterOf = async (author: Person) =>
+      (await send({ type: 'CreateLetter', officeId, text: 'Dear all' }, author)).id;
+    /** The id of the request that an agent makes. */
+    const ask = async (command: Command, as: Person, more: More = {}): Promise<number> => {
+      const refusal = await send(command, as, { client: BOT, ...more }).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      expect(refusal).toMatchObject({ code: 'confirmation_required' });
+      return (refusal as { readonly details: { readonly request: number } }).details.request;
+    };
+    const approve = (agentRequestId: number, as: Person, more: More & { readonly targetVersion?: number } = {}) => {
+      const { targetVersion, ...rest } = more;
+      return send(
+        { type: 'ApproveAgentRequest', agentRequestId, ...(targetVersion !== undefined && { targetVersion }) },
+        as,
+        rest,
+      );
+    };
+    const decline = (agentRequestId: number, as: Person, more: More = {}) =>
+      send({ type: 'DeclineAgentRequest', agentRequestId }, as, more);
+    return { person, ada, head, other, admin, officeId, send, letterOf, ask, approve, decline };
+  });
+
+type More = {
+  readonly client?: string;
+  readonly to?: CommandSide;
+  readonly idempotencyKey?: string;
+  readonly ifVersion?: number;
+};
+
+const eventsOf = async (side: CommandSide, stream: string) =>
+  (await allEvents(side)).filter((event) => event.stream === stream);
+const typesOf = async (side: CommandSide, stream: string) =>
+  (await eventsOf(side, stream)).map(({ type }) => type);
+
+test('the call of an agent becomes a request, and nothing else happens', async ({ side, desk }) => {
+  const { ada, letterOf, ask } = desk;
+  const letterId = await letterOf(ada);
+  const id = await ask({ type: 'EditLetter', letterId, text: 'Dear Bea' }, ada);
+  expect(await typesOf(side, `letter-${letterId}`)).toEqual(['letter.written']);
+  const [asked] = await eventsOf(side, `agentRequest-${id}`);
+  expect(asked).toMatchObject({
+    type: 'agentRequest.asked',
+    metadata: { actor: `user:${ada.userId}`, client: BOT },
+    data: {
+      ...{ askedById: ada.userId, agent: BOT, command: 'EditLetter', letterId, targetVersion: 1 },
+      target: `/letters/${letterId}`,
+      input: JSON.stringify({ type: 'EditLetter', letterId, text: 'Dear Bea' }),
+    },
+  });
+});
+
+test('a person approves it: both are in the log, in one append, and each names its author', async ({ side, desk }) => {
+  const { ada, head, letterOf, ask, approve } = desk;
+  const letterId = await letterOf(ada);
+  const id = await ask({ type: 'EditLetter', letterId, text: 'Dear Bea' }, ada);
+  await approve(id, head);
+  const approved = (await eventsOf(side, `agentRequest-${id}`)).at(-1);
+  expect(approved).toMatchObject({
+    type: 'agentRequest.approved',
+    metadata: { actor: `user:${head.userId}`, client: 'web' },
+    data: { result: `/letters/${letterId}` },
+  });
+  expect((await eventsOf(side, `letter-${letterId}`)).at(-1)).toMatchObject({
+    type: 'letter.edited',
+    metadata: { actor: `user:${ada.userId}`, client: BOT, causation: approved?.id },
+    data: { text: 'Dear Bea' },
+  });
+});
+
+test('a creation is approved by its user, who owns the item', async ({ side, desk }) => {
+  const { ada, head, officeId, ask, approve } = desk;
+  const id = await ask({ type: 'CreateLetter', officeId, text: 'New' }, ada);
+  await expect(approve(id, head)).rejects.toMatchObject({ code: expect.stringMatching(/forbidden|not_found/) });
+  await approve(id, ada);
+  const { result } = (await eventsOf(side, `agentRequest-${id}`)).at(-1)?.data as { result: string };
+  const created = (await eventsOf(side, `letter-${result.split('/').at(-1)}`))[0];
+  expect(created).toMatchObject({ type: 'letter.written', data: { authorId: ada.userId, text: 'New' } });
+});
+
+test('neither agents, nor tokens, services, tools or people without the right decide', async ({ side, desk }) => {
+  const { ada, head, other, letterOf, ask, approve, decline } = desk;
+  const letterId = await letterOf(ada);
+  const id = await ask({ type: 'EditLetter', letterId, text: 'No' }, ada);
+  for (const client of [BOT, 'web>other-bot', 'annals-token:t1', 'https://agent.example/annals.json'])
+    for (const by of [ada, head])
+      for (const decide of [approve, decline])
+        await expect(decide(id, by, { client })).rejects.toMatchObject({ code: 'person_required' });
+  for (const decide of [approve, decline])
+    await expect(decide(id, other)).rejects.toMatchObject({ code: 'agent_request_not_found' });
+  expect(await typesOf(side, `letter-${letterId}`)).toEqual(['letter.written']);
+  expect(await typesOf(side, `agentRequest-${id}`)).toEqual(['agentRequest.asked']);
+});
+
+test('what is refused now is refused to the agent, and is no request', async ({ side, desk }) => {
+  const { ada, head, letterOf, send } = desk;
+  const letterId = await letterOf(ada);
+  const before = (await allEvents(side)).length;
+  const client = BOT;
+  await expect(send({ type: 'SendLetter', letterId }, ada, { client })).rejects.toMatchObject({ code: 'forbidden' });
+  await expect(
+    send({ type: 'EditLetter', letterId, text: 'x' }, ada, { client, ifVersion: 7 }),
+  ).rejects.toMatchObject({ code: 'version_mismatch' });
+  expect((await allEvents(side)).length).toBe(before);
+  await send({ type: 'SendLetter', letterId }, head);
+  await expect(send({ type: 'EditLetter', letterId, text: 'x' }, ada, { client })).rejects.toMatchObject({
+    code: 'letter_not_draft',
+  });
+});
+
+test('is decided once, also by two at the same time, and by a repeated approval', async ({ side, desk }) => {
+  const { ada, head, letterOf, ask, approve, decline } = desk;
+  const letterId = await letterOf(ada);
+  const id = await ask({ type: 'EditLetter', letterId, text: 'Once' }, ada);
+  const all = await Promise.allSettled([
+    ...[ada, head, ada, head].map((by) => approve(id, by)),
+    decline(id, ada),
+  ]);
+  expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  expect(await typesOf(side, `agentRequest-${id}`)).toHaveLength(2);
+  await expect(approve(id, head)).rejects.toMatchObject({ code: 'agent_request_not_open' });
+});
+
+test('a key repeats a request, and an approval', async ({ side, desk }) => {
+  const { ada, letterOf, ask, approve, send } = desk;
+  const letterId = await letterOf(ada);
+  const command = { type: 'EditLetter', letterId, text: 'Key' };
+  const key = { idempotencyKey: 'one-key' };
+  const [first, second] = [await ask(command, ada, key), await ask(command, ada, key)];
+  expect(second).toBe(first);
+  await expect(send({ ...command, text: 'Other' }, ada, { client: BOT, ...key })).rejects.toMatchObject({
+    code: 'idempotency_key_reused',
+  });
+  const approval = { idempotencyKey: 'approval' };
+  expect(await approve(first, ada, approval)).toEqual(await approve(first, ada, approval));
+  expect(await typesOf(side, `letter-${letterId}`)).toEqual(['letter.written', 'letter.edited']);
+});
+
+test('after a change of the item, the person approves the present version by naming it', async ({ side, desk }) => {
+  const { ada, letterOf, ask, approve, send } = desk;
+  const letterId = await letterOf(ada);
+  const id = await ask({ type: 'EditLetter', letterId, text: 'Bot' }, ada);
+  await send({ type: 'EditLetter', letterId, text: 'Ada' }, ada);
+  await expect(approve(id, ada)).rejects.toMatchObject({ code: 'version_mismatch', details: { version: 2 } });
+  await approve(id, ada, { targetVersion: 2 });
+  expect((await eventsOf(side, `letter-${letterId}`)).at(-1)?.data).toMatchObject({ text: 'Bot' });
+});
+
+test('counts the rights of both at the time of the approval', async ({ desk }) => {
+  const { person, head, officeId, letterOf, ask, approve, send, admin } = desk;
+  const clerk = await person('Clerk', 'clerk');
+  const office = (await send({ type: 'OpenOffice', name: 'South', headId: clerk.userId }, undefined)).id;
+  expect(office).not.toBe(officeId);
+  const letterId = (await send({ type: 'CreateLetter', officeId: office, text: 'x' }, await person('W', 'writer'))).id;
+  const id = await ask({ type: 'SendLetter', letterId }, clerk);
+  await expect(approve(id, head)).rejects.toMatchObject({ code: 'agent_request_not_found' });
+  await send({ type: 'UpdateUser', userId: clerk.userId, role: 'writer' }, undefined);
+  await expect(approve(id, admin)).rejects.toMatchObject({ code: 'asker_not_allowed' });
+  await send({ type: 'UpdateUser', userId: clerk.userId, role: 'clerk' }, undefined);
+  await approve(id, admin);
+  void letterOf;
+});
+
+test('is refused at the approval as its command is, and stays open', async ({ desk }) => {
+  const { ada, head, letterOf, ask, approve, decline, send } = desk;
+  const letterId = await letterOf(ada);
+  const id = await ask({ type: 'EditLetter', letterId, text: 'Late' }, ada);
+  await send({ type: 'SendLetter', letterId }, head);
+  await expect(approve(id, ada, { targetVersion: 2 })).rejects.toMatchObject({ code: 'letter_not_draft' });
+  await decline(id, ada);
+});
+
+test('an agent has at most twenty open requests', async ({ desk }) => {
+  const { person, letterOf, ask, decline, send } = desk;
+  const writer = await person('Many', 'writer');
+  const letterId = await letterOf(writer);
+  const edit = (text: string) => ({ type: 'EditLetter', letterId, text });
+  const ids: number[] = [];
+  for (let count = 0; count < 20; count += 1) ids.push(await ask(edit(`Text ${count}`), writer));
+  await expect(send(edit('One more'), writer, { client: BOT })).rejects.toMatchObject({
+    code: 'agent_request_open_full',
+  });
+  await ask(edit('Of another'), writer, { client: 'web>other-bot' });
+  await decline(ids[0] as number, writer);
+  await ask(edit('One more'), writer);
+});
+
+test('the personal data of a request is erased with its person, and the request ends', async ({ side, desk }) => {
+  const { person, head, letterOf, ask, approve, send } = desk;
+  const author = await person('Gone', 'writer');
+  const letterId = await letterOf(author);
+  const id = await ask({ type: 'EditLetter', letterId, text: 'About me' }, head);
+  expect((await eventsOf(side, `agentRequest-${id}`))[0]?.data).toMatchObject({ personId: author.userId });
+  await send({ type: 'DeleteUser', userId: author.userId }, undefined);
+  await until(
+    () => typesOf(side, `agentRequest-${id}`),
+    (types) => types.at(-1) === 'agentRequest.ended',
+  );
+  const isErased = async () => {
+    const [asked] = await eventsOf(side, `agentRequest-${id}`);
+    return (asked?.data as { input: unknown }).input;
+  };
+  await until(isErased, (input) => input === null);
+  await expect(approve(id, head)).rejects.toMatchObject({ code: 'forbidden' });
+});

@@ -1,0 +1,45 @@
+import { assemble } from '#kernel/assembly/assemble.ts';
+import { domain } from '#kernel/declare/domain.ts';
+import { line, prose, ref, states } from '#kernel/declare/fields.ts';
+
+/** Letters that agents may prepare, and that persons confirm: a creation, an edit with personal data, and an action. */
+const base = domain({ name: 'letters', roles: ['writer', 'clerk'] });
+
+const office = base.aggregate('office', {
+  label: 'name',
+  fields: { name: line(100), head: ref(base.user) },
+  events: { opened: { creates: ['name', 'head'] } },
+  commands: { open: { emits: 'opened' } },
+  rights: { read: { signedIn: true }, write: {} },
+});
+
+const letter = base.aggregate('letter', {
+  owner: 'author',
+  fields: {
+    author: ref(base.user),
+    office: ref(office),
+    text: prose(5_000).personal({ erased: '[deleted]' }),
+    status: states('draft', 'sent'),
+  },
+  events: {
+    written: { creates: ['office', 'text'] },
+    edited: { changes: ['text'] },
+    sent: { sets: { status: 'sent' } },
+    removed: { ends: true },
+  },
+  facts: { ofMyOffice: { office: { head: 'caller' } } },
+  commands: {
+    create: { emits: 'written', confirm: 'person' },
+    edit: { emits: 'edited', when: 'draft', confirm: 'person' },
+    send: { emits: 'sent', when: 'draft', confirm: 'person' },
+    remove: { emits: 'removed' },
+  },
+  rights: {
+    read: { signedIn: ['own', 'ofMyOffice'] },
+    write: { signedIn: 'own', clerk: ['own', 'ofMyOffice'] },
+    send: { scope: 'send', clerk: 'ofMyOffice' },
+  },
+  reactions: { author: { deleted: { run: 'remove' } } },
+});
+
+export const letters = assemble(base, [office, letter]);
