@@ -56,6 +56,10 @@ const kindFacts = (domain: Domain, kind: Kind): KindFacts => {
       .map((command) => commandFacts(domain, kind, command)),
     uploads: uploadsOf(kind, undefined),
     list: listingFacts(domain, kind),
+    confirms: kind.confirms?.map(({ type, kind: of, command, reference }) => ({
+      ...{ type, kind: of, command },
+      isCreation: reference === undefined,
+    })),
   };
 };
 

@@ -36,6 +36,15 @@ export type KindFacts = {
   readonly commands: readonly CommandFacts[];
   readonly uploads: readonly UploadFacts[];
   readonly list: ListingFacts;
+  /** Of the requests of agents: the commands that they ask for. */
+  readonly confirms?: readonly ConfirmedFacts[] | undefined;
+};
+
+export type ConfirmedFacts = {
+  readonly type: string;
+  readonly kind: string;
+  readonly command: string;
+  readonly isCreation: boolean;
 };
 
 export type FieldFacts = {

@@ -64,6 +64,7 @@ type More = {
 
 const eventsOf = async (side: CommandSide, stream: string) =>
   (await allEvents(side)).filter((event) => event.stream === stream);
+const dataOf = <Data>(event: { readonly data: unknown } | undefined): Data => event?.data as Data;
 const typesOf = async (side: CommandSide, stream: string) =>
   (await eventsOf(side, stream)).map(({ type }) => type);
 
@@ -107,7 +108,7 @@ test('a creation is approved by its user, who owns the item', async ({ side, des
   const id = await ask({ type: 'CreateLetter', officeId, text: 'New' }, ada);
   await expect(approve(id, head)).rejects.toMatchObject({ code: expect.stringMatching(/forbidden|not_found/) });
   await approve(id, ada);
-  const { result } = (await eventsOf(side, `agentRequest-${id}`)).at(-1)?.data as { result: string };
+  const { result } = dataOf<{ result: string }>((await eventsOf(side, `agentRequest-${id}`)).at(-1));
   const created = (await eventsOf(side, `letter-${result.split('/').at(-1)}`))[0];
   expect(created).toMatchObject({ type: 'letter.written', data: { authorId: ada.userId, text: 'New' } });
 });
@@ -181,7 +182,7 @@ test('after a change of the item, the person approves the present version by nam
 });
 
 test('counts the rights of both at the time of the approval', async ({ desk }) => {
-  const { person, head, officeId, letterOf, ask, approve, send, admin } = desk;
+  const { person, head, officeId, ask, approve, send, admin } = desk;
   const clerk = await person('Clerk', 'clerk');
   const office = (await send({ type: 'OpenOffice', name: 'South', headId: clerk.userId }, undefined)).id;
   expect(office).not.toBe(officeId);
@@ -192,7 +193,6 @@ test('counts the rights of both at the time of the approval', async ({ desk }) =
   await expect(approve(id, admin)).rejects.toMatchObject({ code: 'asker_not_allowed' });
   await send({ type: 'UpdateUser', userId: clerk.userId, role: 'clerk' }, undefined);
   await approve(id, admin);
-  void letterOf;
 });
 
 test('is refused at the approval as its command is, and stays open', async ({ desk }) => {
@@ -228,11 +228,11 @@ test('the personal data of a request is erased with its person, and the request 
   await send({ type: 'DeleteUser', userId: author.userId }, undefined);
   await until(
     () => typesOf(side, `agentRequest-${id}`),
-    (types) => types.at(-1) === 'agentRequest.ended',
+    (types) => (types.at(-1) as string) === 'agentRequest.ended',
   );
   const isErased = async () => {
     const [asked] = await eventsOf(side, `agentRequest-${id}`);
-    return (asked?.data as { input: unknown }).input;
+    return dataOf<{ input: unknown }>(asked).input;
   };
   await until(isErased, (input) => input === null);
   await expect(approve(id, head)).rejects.toMatchObject({ code: 'forbidden' });

@@ -1,5 +1,7 @@
 import { type Action, lettersOf, useActions } from './base/actions.ts';
+import { useAsked } from './base/asking.ts';
 import { html } from './base/html.ts';
+import { Badge } from './base/parts.ts';
 import { type Me, pageOf, useDomain } from './data/domain.ts';
 import { pageOfView, viewsFor } from './data/view.ts';
 
@@ -37,14 +39,25 @@ export const Sections = ({ section, me }: SectionsOptions) => {
     to,
   }));
   useActions(actions);
+  const requests = kinds.find(({ confirms }) => confirms !== undefined);
   const link = ([name, label, href]: Section) =>
-    html`<li><a href=${href} aria-current=${name === section ? 'page' : null}>${label}</a></li>`;
+    html`<li><a href=${href} aria-current=${name === section ? 'page' : null}>${label}${requests && name === `data/${requests.path}` && html` <${Waiting} path=${requests.path} />`}</a></li>`;
   return html`<nav aria-label="Sections">
     <p><a href=${DATA[2]}>${DATA[1]}</a></p>
     <ul>${data.map(link)}</ul>
     ${!isAdmin && html`<${OwnSections} section=${section} />`}
     ${isAdmin && html`<p>Installation</p><ul>${installation.map(link)}</ul>`}
   </nav>`;
+};
+
+const COUNTED_EVERY_MS = 30_000;
+const COUNTED_MAX = 20;
+
+/** How many requests of agents wait for a person. */
+const Waiting = ({ path }: { readonly path: string }) => {
+  const { body: open = [] } = useAsked<readonly unknown[]>(`/${path}?status=open&limit=${COUNTED_MAX}`, COUNTED_EVERY_MS);
+  if (open.length === 0) return null;
+  return html`<${Badge} tone="warn">${open.length < COUNTED_MAX ? open.length : `${COUNTED_MAX} or more`}<span class="unseen"> waiting</span><//>`;
 };
 
 const ACCOUNT = new URL('/account', document.body.dataset.issuer ?? location.origin).href;

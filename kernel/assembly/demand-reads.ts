@@ -69,8 +69,9 @@ const askedOf = (domain: Domain, kind: Kind, { name, when, next }: CommandInfo):
 /** The first command that changes several aggregates, with its aggregate and a reference. */
 export const severalIn = ({ kinds }: Domain): string | undefined =>
   Object.values(kinds).flatMap((kind) =>
-    Object.values(kind.commands).flatMap(({ name, also }) => {
+    Object.values(kind.commands).flatMap(({ name, also, confirm }) => {
       const [reference] = Object.keys(also);
+      if (confirm) return [`${kind.name}: the approval of ${name} also records the request of the agent`];
       return reference === undefined
         ? []
         : [`${kind.name}: the command ${name} also changes the target of ${reference}`];

@@ -23,8 +23,14 @@ export const commandChanges = (kind: string, before: Commands, after: Commands):
       ...(isDeepStrictEqual(was.emits, is.emits)
         ? []
         : [warns(`${what} emits`, `It emits ${is.emits.join(', ')}, and emitted ${was.emits.join(', ')}.`)]),
+      ...(was.confirm === is.confirm ? [] : [warns(`${what} confirm`, confirmWords(is))]),
     ];
   });
+
+const confirmWords = ({ confirm }: CommandRule): string =>
+  confirm
+    ? 'The call of an agent is answered with 202, and waits for a person.'
+    : 'The call of an agent is executed at once, and no longer waits for a person.';
 
 const conditionChanges = (
   what: string,

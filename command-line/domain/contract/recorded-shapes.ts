@@ -69,6 +69,7 @@ export const PART_SHAPES = {
                 when: alternatives.optional(),
                 whenItem: alternatives.optional(),
                 internal: z.literal(true).optional(),
+                confirm: z.literal(true).optional(),
               }),
             )
             .optional(),

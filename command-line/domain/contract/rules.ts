@@ -43,6 +43,8 @@ export type CommandRule = {
   readonly internal?: true;
   /** Its callers must say why. */
   readonly needsReason?: true;
+  /** A person must approve the call of an agent. */
+  readonly confirm?: true;
 };
 
 /** Of aggregates that have any. */
@@ -118,6 +120,7 @@ const commandRule = (domain: Domain, kind: Kind, command: CommandInfo): CommandR
   }),
   ...(command.internal && { internal: true }),
   ...(command.reason === 'required' && { needsReason: true }),
+  ...(command.confirm === true && { confirm: true }),
 });
 
 /** The unique address of users is the kernel’s own limit. */

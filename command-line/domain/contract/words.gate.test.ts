@@ -349,6 +349,10 @@ const WORDS: Readonly<Record<string, Entry>> = {
     command('remove', { internal: true }),
     'breaks operation DELETE /parcels/{parcelId}',
   ],
+  'Commands: confirm': [
+    command('change', { confirm: 'person' }),
+    'warns command parcel.change confirm',
+  ],
   'Commands: reads': 'it keeps the decision from racing; requests and answers are the same',
   'Commands: also': [
     command('weigh', { also: { depot: ['closed'] } }),

@@ -124,6 +124,10 @@ const textOfAggregate = (aggregate: AggregateDescription): string => {
           ({ command, reference, events }) => `${command}: ${events.join(', ')} of ${reference}`,
         ),
       ),
+      ...part(
+        'Confirmed by a person',
+        aggregate.confirms.map((command) => `${command}: if an agent sends it`),
+      ),
       ...part('Limits', aggregate.limits.map(limitLine)),
       ...part('Timers', aggregate.timers.map(timerLine)),
       ...part('Personal', aggregate.personal.map(personalLine)),

@@ -59,6 +59,7 @@ const describeAggregate = (domain: Domain, kind: Kind) => ({
   reactions: describeReactions(domain, kind),
   limits: describeLimits(domain, kind),
   also: describeAlso(domain, kind),
+  confirms: Object.values(kind.commands).flatMap(({ name, confirm }) => (confirm === true ? [name] : [])),
   timers: describeTimers(domain, kind),
   personal: personalOf(domain, kind),
 });

@@ -9,6 +9,7 @@ import { Act, Heading, Whole } from '../base/parts.ts';
 import { go, type Route } from '../base/router.ts';
 import { ImportedAt, Time } from '../base/time.ts';
 import { useChanges } from '../feed/live.ts';
+import { AgentRequest } from './agent-request.ts';
 import { above, type Item, kindAt, pageOfCommand, possibleOf, titleOf, useDomain } from './domain.ts';
 import { ActorName } from './names.ts';
 import { NotThere } from './not-there.ts';
@@ -55,7 +56,8 @@ type PartOptions = {
 };
 
 const Commands = ({ kind, item, etag, reload }: PartOptions) => {
-  const possible = possibleOf(kind, item._links);
+  // A request of an agent is answered beside what it would do.
+  const possible = kind.confirms === undefined ? possibleOf(kind, item._links) : [];
   const edit = possible.find(({ does }) => does === 'edit');
   const bar = useRef<HTMLDivElement>(null);
   useActions([
@@ -127,6 +129,7 @@ const Body = ({ kind, item, etag, reload, changes }: PartOptions & { readonly ch
   );
   return html`<div class=${long.length + kind.lists.length + under.length === 0 ? 'item alone' : 'item'}>
     <div>
+      ${kind.confirms && html`<${AgentRequest} kind=${kind} request=${item} reload=${reload} />`}
       ${long.map(
         (
           field,
