@@ -1,4 +1,4 @@
-import { readingIn, severalIn } from '#kernel/assembly/demand-reads.ts';
+import { confirmedIn, readingIn, severalIn } from '#kernel/assembly/demand-reads.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type Clock, dateElsewhereMs } from '#shared/clock/clock.ts';
@@ -59,6 +59,11 @@ const demandFencing = (domain: Domain, { fencesReads }: EventLog): void => {
   if (several !== undefined)
     throw new StartRefused(
       `${several}, but EventStoreDB appends to one stream at a time: keep the event log in PostgreSQL, or send the other aggregate a command in \`react\`.`,
+    );
+  const confirmed = fencesReads ? undefined : confirmedIn(domain);
+  if (confirmed !== undefined)
+    throw new StartRefused(
+      `${confirmed}, whose approval EventStoreDB cannot append together with its events: keep the event log in PostgreSQL, or remove \`confirm\`.`,
     );
   const reading = fencesReads ? undefined : readingIn(domain);
   if (reading !== undefined)

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import type { Command } from '#kernel/decide/decide.ts';
+import { realTimeAhead } from '#shared/clock/real-time.ts';
 import { policyOf } from '#shared/policy.ts';
 import { allEvents, by, type CommandSide, registerUser, system } from '../../test/engines/command-side.ts';
 import { callerIn } from '../../test/engines/policy.ts';
@@ -12,8 +13,12 @@ const BOT = 'web>bot';
 
 type Person = { readonly userId: number; readonly role: string };
 
+let aheadMs = 0;
+/** A clock that the last test moves. */
+const clock = realTimeAhead(() => aheadMs);
+
 const test = processes
-  .extend('sideOptions', { scope: 'file' }, { domain: letters })
+  .extend('sideOptions', { scope: 'file' }, { domain: letters, clock })
   .extend('desk', { scope: 'file' }, async ({ side }) => {
     const person = async (name: string, role: string): Promise<Person> => ({
       userId: await registerUser(side, { name, role: role as never }),
@@ -143,13 +148,17 @@ test('what is refused now is refused to the agent, and is no request', async ({ 
   });
 });
 
-test('is decided once, also by two at the same time, and by a repeated approval', async ({ side, desk }) => {
+test('is decided once, also by two processes at the same time, and by a repeated approval', async ({
+  side,
+  other: process,
+  desk,
+}) => {
   const { ada, head, letterOf, ask, approve, decline } = desk;
   const letterId = await letterOf(ada);
   const id = await ask({ type: 'EditLetter', letterId, text: 'Once' }, ada);
   const all = await Promise.allSettled([
-    ...[ada, head, ada, head].map((by) => approve(id, by)),
-    decline(id, ada),
+    ...[ada, head, ada, head].map((by, index) => approve(id, by, { to: index % 2 === 0 ? side : process })),
+    decline(id, ada, { to: process }),
   ]);
   expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   expect(await typesOf(side, `agentRequest-${id}`)).toHaveLength(2);
@@ -236,4 +245,38 @@ test('the personal data of a request is erased with its person, and the request 
   };
   await until(isErased, (input) => input === null);
   await expect(approve(id, head)).rejects.toMatchObject({ code: 'forbidden' });
+});
+
+test('a JSON patch waits as well', async ({ side, desk }) => {
+  const { ada, letterOf, ask, approve } = desk;
+  const letterId = await letterOf(ada);
+  const patch = [{ op: 'replace', path: '/text', value: 'Patched' }];
+  const id = await ask({ type: 'PatchLetter', letterId, patch }, ada);
+  await approve(id, ada);
+  expect(dataOf((await eventsOf(side, `letter-${letterId}`)).at(-1))).toMatchObject({ text: 'Patched' });
+});
+
+test('an approver needs the scope of the command', async ({ side, desk }) => {
+  const { ada, head, letterOf, ask } = desk;
+  const letterId = await letterOf(ada);
+  const agentRequestId = await ask({ type: 'EditLetter', letterId, text: 'Scope' }, ada);
+  const scopes = policy.scopes.filter((scope) => scope !== 'write:letters');
+  await expect(
+    side.send(
+      { type: 'ApproveAgentRequest', agentRequestId } as never,
+      by({ ...callerIn(policy, head, scopes), client: 'web' }),
+    ),
+  ).rejects.toMatchObject({ code: 'insufficient_scope' });
+});
+
+test('expires by itself', async ({ side, desk }) => {
+  const { ada, letterOf, ask, approve } = desk;
+  const letterId = await letterOf(ada);
+  const id = await ask({ type: 'EditLetter', letterId, text: 'Too late' }, ada);
+  aheadMs = 8 * 24 * 60 * 60 * 1_000;
+  await expect(approve(id, ada)).rejects.toMatchObject({ code: 'agent_request_not_open' });
+  await until(
+    () => typesOf(side, `agentRequest-${id}`),
+    (types) => (types.at(-1) as string) === 'agentRequest.expired',
+  );
 });

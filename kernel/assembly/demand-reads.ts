@@ -69,9 +69,8 @@ const askedOf = (domain: Domain, kind: Kind, { name, when, next }: CommandInfo):
 /** The first command that changes several aggregates, with its aggregate and a reference. */
 export const severalIn = ({ kinds }: Domain): string | undefined =>
   Object.values(kinds).flatMap((kind) =>
-    Object.values(kind.commands).flatMap(({ name, also, confirm }) => {
+    Object.values(kind.commands).flatMap(({ name, also }) => {
       const [reference] = Object.keys(also);
-      if (confirm) return [`${kind.name}: the approval of ${name} also records the request of the agent`];
       return reference === undefined
         ? []
         : [`${kind.name}: the command ${name} also changes the target of ${reference}`];
@@ -86,5 +85,13 @@ export const readingIn = ({ kinds }: Domain): string | undefined =>
   Object.values(kinds).flatMap((kind) =>
     Object.values(kind.commands).flatMap(({ name, reads }) =>
       reads.length > 0 ? [`${kind.name}: the command ${name} reads ${reads[0]}`] : [],
+    ),
+  )[0];
+
+/** The first command of which an approval is appended together with its events. */
+export const confirmedIn = ({ kinds }: Domain): string | undefined =>
+  Object.values(kinds).flatMap((kind) =>
+    Object.values(kind.commands).flatMap(({ name, confirm }) =>
+      confirm ? [`${kind.name}: the command ${name} has \`confirm\``] : [],
     ),
   )[0];
