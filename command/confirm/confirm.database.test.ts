@@ -247,6 +247,17 @@ test('the personal data of a request is erased with its person, and the request 
   await expect(approve(id, head)).rejects.toMatchObject({ code: 'forbidden' });
 });
 
+test('the form of another command is no way around a person', async ({ side, desk }) => {
+  const { head, send } = desk;
+  const note = { type: 'NoteMemo', title: 'Sent at once', send: true };
+  await expect(send(note, head, { client: BOT })).rejects.toMatchObject({
+    code: 'invalid_command',
+    details: { errors: [{ pointer: '/command/send' }] },
+  });
+  const id = (await send(note, head)).id;
+  expect(await typesOf(side, `memo-${id}`)).toEqual(['memo.noted', 'memo.sent']);
+});
+
 test('a JSON patch waits as well', async ({ side, desk }) => {
   const { ada, letterOf, ask, approve } = desk;
   const letterId = await letterOf(ada);

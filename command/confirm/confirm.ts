@@ -4,6 +4,7 @@ import { type Command, typeOfCommand } from '#kernel/decide/decide.ts';
 import { patchedCommandsOf, patchType } from '#kernel/decide/forms.ts';
 import type { AgentRequests } from '#kernel/registry/confirms.ts';
 import { commandsOf } from '#shared/commands/command.ts';
+import { isAgent } from '#shared/policy.ts';
 import { aggregateHandlers } from '../aggregates/handle.ts';
 import type { AnyHandler, HandlerDependencies } from '../handling/handler.ts';
 import { approving, declining } from './approve.ts';
@@ -28,6 +29,7 @@ export const confirming = (
   const parts: Asking = { domain, requests, states, plan, ask };
   return {
     ...handlers,
+    ...Object.fromEntries(followedBy(parts, handlers)),
     ...Object.fromEntries(confirmedBy(parts, handlers)),
     [own('approve')]: {
       ...approve,
@@ -54,6 +56,29 @@ const confirmedBy = (
       return [[type, { ...handler, handle }] as const];
     });
   });
+
+/** A form that can also run a command with `confirm`, as `"publish": true`, is no way around a person. */
+const followedBy = (
+  { domain }: Asking,
+  handlers: Handlers,
+): readonly (readonly [type: string, handler: AnyHandler])[] =>
+  Object.values(domain.kinds).flatMap((kind) =>
+    Object.values(kind.commands).flatMap((command) => {
+      const type = typeOfCommand(kind, command.name);
+      const handler = handlers[type];
+      const confirmed = command.next.filter((next) => kind.commands[next]?.confirm);
+      if (handler === undefined || command.confirm || confirmed.length === 0) return [];
+      const handle: AnyHandler['handle'] = async (given, sent) => {
+        const errors = confirmed
+          .filter((next) => (given as Readonly<Record<string, unknown>>)[next] === true)
+          .map((next) => ({ pointer: `/command/${next}`, detail: CONFIRMED_ALONE }));
+        if (errors.length > 0 && isAgent(sent.caller)) throw new Rejection('invalid_command', { errors });
+        return handler.handle(given, sent);
+      };
+      return [[type, { ...handler, handle }] as const];
+    }),
+  );
+const CONFIRMED_ALONE = 'A person must approve this: leave it out, and send it as a command of its own afterwards.';
 
 /** A stored command is read by the present schemas: the declaration may have changed since. */
 const parserOf = ({ domain }: HandlerDependencies): ((input: string) => Command) => {

@@ -42,4 +42,16 @@ const letter = base.aggregate('letter', {
   reactions: { author: { deleted: { run: 'remove' } } },
 });
 
-export const letters = assemble(base, [office, letter]);
+/** The form of its creation can also send it. */
+const memo = base.aggregate('memo', {
+  owner: 'author',
+  fields: { author: ref(base.user), title: line(100), status: states('draft', 'sent') },
+  events: { noted: { creates: ['title'] }, sent: { sets: { status: 'sent' } } },
+  commands: {
+    note: { emits: 'noted', next: ['send'] },
+    send: { emits: 'sent', when: 'draft', confirm: 'person' },
+  },
+  rights: { read: { signedIn: 'own' }, write: { signedIn: 'own' } },
+});
+
+export const letters = assemble(base, [office, letter, memo]);
