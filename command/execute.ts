@@ -60,6 +60,11 @@ export type Executor = {
     targetOf: (id: number) => Target<State, Event>,
     execution: ExecutionContext,
   ): Promise<Appended & { readonly id: number }>;
+  /** Decides as `change` does, and appends nothing. */
+  look<State, Event extends AnnalsEvent>(
+    target: Target<State, Event>,
+    execution: ExecutionContext,
+  ): Promise<{ readonly basis: Known<State>; readonly decision: Decision<Event> }>;
 };
 
 const ATTEMPTS_MAX = 12;
@@ -74,6 +79,10 @@ export const createExecutor = (dependencies: Dependencies): Executor => {
   return {
     change: (target, execution) => queue.run(target.stream, () => change(dependencies, target, execution)),
     create: (targetOf, execution) => create(dependencies, targetOf, execution),
+    async look(target, execution) {
+      const basis = await dependencies.states.load(target.decider, target.stream);
+      return { basis, decision: await decide(target, basis, execution) };
+    },
   };
 };
 
@@ -105,8 +114,7 @@ const change = async <State, Event extends AnnalsEvent>(
   throw new Rejection('conflict');
 };
 
-/** Checks the conditions of the caller on the version, and decides. */
-export const decide = async <State, Event>(
+const decide = async <State, Event>(
   target: Target<State, Event>,
   { state, version }: Known<State>,
   conditions: Conditions,

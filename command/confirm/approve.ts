@@ -7,11 +7,10 @@ import { deciderOf } from '#kernel/decide/decider.ts';
 import type { AggregateState } from '#kernel/decide/state.ts';
 import type { AgentRequests } from '#kernel/registry/confirms.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { ReadAt } from '#shared/event-log/event-log.ts';
+import { NO_STREAM, type ReadAt } from '#shared/event-log/event-log.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import { type Caller, isPerson, policyOf } from '#shared/policy.ts';
 import { isDeactivated } from '../administrators/keep-administrator.ts';
-import { type Known, unwritten } from '../decider.ts';
 import type { Decision, Other } from '../execute.ts';
 import type { ExecutionContext, Sent } from '../handling/execution-context.ts';
 import type { AnyHandler, HandlerDependencies } from '../handling/handler.ts';
@@ -111,8 +110,8 @@ const decideAsked = async (approving: Approving, asked: Asked): Promise<DecidedC
   const created = planned.isCreation ? ids.aggregate(attempt) : undefined;
   const target = targetOf(planned, created);
   const { decider, stream, prepare } = target;
-  const basis: Known<AggregateState> = planned.isCreation
-    ? unwritten(target.decider.initial as AggregateState)
+  const basis = planned.isCreation
+    ? { state: decider.initial, version: NO_STREAM }
     : await states.load(decider, stream);
   const decided = await Promise.resolve(basis.state).then(target.decide).catch(async (error: unknown) => {
     const alone = await plan(command, { caller: asker, execution });

@@ -1,23 +1,21 @@
-import type { Version } from '#kernel/base/brands.ts';
 import { wire } from '#kernel/base/names.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import { type Command, typeOfCommand } from '#kernel/decide/decide.ts';
 import { personsInForm } from '#kernel/decide/persons-in-form.ts';
 import type { AgentRequests } from '#kernel/registry/confirms.ts';
 import type { CommandInfo, Confirmed, Domain, Kind } from '#kernel/registry/registry.ts';
+import { NO_STREAM, START } from '#shared/event-log/event-log.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import { isAgent, userIdOf } from '#shared/policy.ts';
-import { unwritten } from '../decider.ts';
-import { decide } from '../execute.ts';
+import type { Executor } from '../execute.ts';
 import type { Sent } from '../handling/execution-context.ts';
 import type { AnyHandler, Outcome } from '../handling/handler.ts';
-import type { States } from '../states.ts';
 import type { MakePlan, Plan } from './plan.ts';
 
 export type Asking = {
   readonly domain: Domain;
   readonly requests: AgentRequests;
-  readonly states: States;
+  readonly executor: Pick<Executor, 'look'>;
   readonly plan: MakePlan;
   /** The handler of the internal command that records a request. */
   readonly ask: AnyHandler;
@@ -79,20 +77,19 @@ type Seen = {
   readonly unchanged: Outcome;
 };
 
-const lookAt = async ({ states, plan }: Asking, given: Command, sent: Sent): Promise<Seen> => {
+const lookAt = async ({ executor, plan }: Asking, given: Command, sent: Sent): Promise<Seen> => {
   const planned: Plan = await plan(given, sent);
   if (planned.isCreation) {
     const id = sent.execution.ids.aggregate(0);
     const target = planned.targetOf(id);
-    const basis = unwritten(target.decider.initial);
-    const { events } = await target.decide(basis.state);
-    return { id: undefined, events, unchanged: { id, version: basis.version, position: basis.position } };
+    const { events } = await target.decide(target.decider.initial);
+    return { id: undefined, events, unchanged: { id, version: NO_STREAM, position: START } };
   }
   const { target } = planned;
-  const basis = await states.load(target.decider, target.stream);
-  const { events } = await decide(target, basis, sent.execution);
+  const { basis, decision } = await executor.look(target, sent.execution);
   const id = Number(target.stream.slice(target.stream.lastIndexOf('-') + 1));
-  return { id, events, unchanged: { id, version: basis.version as Version, position: basis.position } };
+  const { version, position } = basis;
+  return { id, events: decision.events, unchanged: { id, version, position } };
 };
 
 /** Every event names the user to whom the personal data of its aggregate belongs. */

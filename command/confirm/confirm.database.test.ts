@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one matrix: who asks, who decides, and what has happened in between.
 import { expect } from 'vitest';
 import type { Command } from '#kernel/decide/decide.ts';
 import { realTimeAhead } from '#shared/clock/real-time.ts';

@@ -19,14 +19,14 @@ export const confirming = (
   dependencies: HandlerDependencies,
   handlers: Handlers,
 ): Handlers => {
-  const { domain, states } = dependencies;
+  const { domain, executor } = dependencies;
   const plan = createPlanner(dependencies);
   const own = (name: string) => typeOfCommand(requests, name);
   const ask = aggregateHandlers({ ...dependencies, rules: {} }, { withInternal: true })[own('ask')];
   const [approve, decline] = [handlers[own('approve')], handlers[own('decline')]];
   if (ask === undefined || approve === undefined || decline === undefined)
     throw new Error(`${requests.name} lacks a command`);
-  const parts: Asking = { domain, requests, states, plan, ask };
+  const parts: Asking = { domain, requests, executor, plan, ask };
   return {
     ...handlers,
     ...Object.fromEntries(followedBy(parts, handlers)),

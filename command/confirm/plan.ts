@@ -20,6 +20,7 @@ export type MakePlan = (command: Command, sent: Sent) => Promise<Plan>;
 export const createPlanner = (dependencies: HandlerDependencies): MakePlan => {
   const plans = new WeakMap<ExecutionContext, Plan>();
   const executor: Executor = {
+    look: dependencies.executor.look,
     async change(target, execution) {
       plans.set(execution, { isCreation: false, target: target as unknown as Target });
       return { version: NO_STREAM, position: START };

@@ -19,7 +19,7 @@ export type ExecutionContext = {
 export type Sent = {
   readonly caller: Caller;
   readonly execution: ExecutionContext;
-  /** Who approves it, and needs the rights to it beside the caller. */
+  /** The person who approves it, and needs the rights to it beside the caller. */
   readonly approver?: Caller | undefined;
 };
 

@@ -1,3 +1,5 @@
+// Over 200 lines, because it is one thing: the verification of an access token, and its content.
+
 import { jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import * as z from 'zod';

@@ -39,7 +39,7 @@ const FIELDS = {
     expired: 'Nobody has decided in time.',
   }).filter(),
   expiresAt: instant().says('When it expires unless a person has decided.'),
-  decidedBy: ref('user').optional().says('Who approved or declined it.'),
+  decidedBy: ref('user').optional().says('The person who approved or declined it.'),
   decidedAt: instant().optional(),
   result: line(PATH_CHARACTERS_MAX)
     .optional()

@@ -208,7 +208,7 @@ export type Kind = {
    * owner.
    */
   readonly isManaged?: true;
-  /** Of the requests of agents: the commands that are asked for. Who may approve one has the right to its command. */
+  /** Of the requests of agents: the commands that are asked for, whose rights are those to approve them. */
   readonly confirms?: readonly Confirmed[];
 };
 /** A command for which agents ask, its aggregate, and the reference of the request to that. */

@@ -1,4 +1,5 @@
-// Over 200 lines, because it is one conversion: each command becomes the operations of REST that send it.
+// Over 200 lines, because it is one derivation: the operations of commands, with their refusals.
+
 import { JsonPatch } from '../base/json-patch.ts';
 import { capital, kebab, oneOf, spaced } from '../base/names.ts';
 import { deleted, exists, isFull, notFound, type RejectionCode } from '../base/rejection.ts';

@@ -1,3 +1,5 @@
+// Over 200 lines, because all cases share one installation with an agent.
+
 import { describe, expect } from 'vitest';
 import { TOKEN_EXCHANGE } from '#shared/clients/settings.ts';
 import { createClient } from '../../client/client.ts';
