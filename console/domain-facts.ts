@@ -40,7 +40,7 @@ export type KindFacts = {
   readonly confirms?: readonly ConfirmedFacts[] | undefined;
 };
 
-export type ConfirmedFacts = {
+type ConfirmedFacts = {
   readonly type: string;
   readonly kind: string;
   readonly command: string;

@@ -18,7 +18,7 @@ import { streamOf, type Target } from '../handling/target.ts';
 import { profileOf, usersOf, userStream } from '../users/user.ts';
 import type { MakePlan, Plan } from './plan.ts';
 
-export type Approving = Pick<HandlerDependencies, 'domain' | 'states' | 'executor' | 'pool'> & {
+type Approving = Pick<HandlerDependencies, 'domain' | 'states' | 'executor' | 'pool'> & {
   readonly requests: AgentRequests;
   readonly plan: MakePlan;
   /** Reads a stored command by the present schemas; throws `Rejection` if they no longer accept it. */
@@ -26,7 +26,7 @@ export type Approving = Pick<HandlerDependencies, 'domain' | 'states' | 'executo
 };
 
 /** The decision of a request is that of a person who is signed in, and never of what acts for one. */
-export const demandPerson = (caller: Caller): void => {
+const demandPerson = (caller: Caller): void => {
   if (caller.kind === 'user' && !isPerson(caller)) throw new Rejection('person_required');
 };
 

@@ -350,8 +350,8 @@ const WORDS: Readonly<Record<string, Entry>> = {
     'breaks operation DELETE /parcels/{parcelId}',
   ],
   'Commands: confirm': [
-    command('change', { confirm: 'person' }),
-    'warns command parcel.change confirm',
+    command('send', { confirm: 'person' }),
+    'warns command parcel.send confirm',
   ],
   'Commands: reads': 'it keeps the decision from racing; requests and answers are the same',
   'Commands: also': [
