@@ -69,7 +69,10 @@ const isProblem = ({ headers }: Answered): boolean =>
   String(headers['content-type'] ?? '').startsWith('application/problem+json');
 
 /** A person must approve the call: with the page on which they do, and the tool that reads what becomes of it. */
-const waiting = (answered: Answered, { nextSteps, pageOf }: Pick<Means, 'nextSteps' | 'pageOf'>): JsonObject => {
+const waiting = (
+  answered: Answered,
+  { nextSteps, pageOf }: Pick<Means, 'nextSteps' | 'pageOf'>,
+): JsonObject => {
   const { code, title, details } = jsonIn(answered) as JsonObject;
   const { request, href } = details as JsonObject;
   const link = pageOf(String(href));

@@ -63,7 +63,9 @@ const refusalsOf = (
   { refusals = [] }: RestOperation,
   examples: Document['components']['examples'],
 ): readonly string[] => {
-  const sentences = refusals.flatMap((code) => (isAbsence(code) || code === 'confirmation_required' ? [] : (examples[code]?.value?.title ?? [])));
+  const sentences = refusals.flatMap((code) =>
+    isAbsence(code) || code === 'confirmation_required' ? [] : (examples[code]?.value?.title ?? []),
+  );
   return sentences.length === 0 ? [] : [`Refused if so: ${[...new Set(sentences)].join(' ')}`];
 };
 

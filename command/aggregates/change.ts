@@ -77,7 +77,8 @@ const change = (parts: Parts, { kind, command, formOn }: Changing): Handle => {
         const demandTo = (operation: string): void => {
           // Otherwise the decider reports that the aggregate does not exist.
           if (isThere || isOfId(domain, kind, operation))
-            for (const caller of callersOf(sent)) demandOn({ kind, fields, look }, { caller, command, operation });
+            for (const caller of callersOf(sent))
+              demandOn({ kind, fields, look }, { caller, command, operation });
         };
         demandTo(command.name);
         const mayRead = (part: string): boolean =>

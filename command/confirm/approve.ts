@@ -15,7 +15,7 @@ import type { Decision, Other } from '../execute.ts';
 import type { ExecutionContext, Sent } from '../handling/execution-context.ts';
 import type { AnyHandler, HandlerDependencies } from '../handling/handler.ts';
 import { streamOf, type Target } from '../handling/target.ts';
-import { profileOf, usersOf, userStream } from '../users/user.ts';
+import { profileOf, userStream, usersOf } from '../users/user.ts';
 import type { MakePlan, Plan } from './plan.ts';
 
 type Approving = Pick<HandlerDependencies, 'domain' | 'states' | 'executor' | 'pool'> & {
@@ -113,15 +113,19 @@ const decideAsked = async (approving: Approving, asked: Asked): Promise<DecidedC
   const basis = planned.isCreation
     ? { state: decider.initial, version: NO_STREAM }
     : await states.load(decider, stream);
-  const decided = await Promise.resolve(basis.state).then(target.decide).catch(async (error: unknown) => {
-    const alone = await plan(command, { caller: asker, execution });
-    const refusal = await Promise.resolve(basis.state).then(targetOf(alone, created).decide).then(
-      () => undefined,
-      (reason: unknown) => reason,
-    );
-    const isOfAsker = isLackOfRight(refusal) && basis.state.status !== 'ended';
-    throw isOfAsker ? new Rejection('asker_not_allowed', {}, { cause: error }) : error;
-  });
+  const decided = await Promise.resolve(basis.state)
+    .then(target.decide)
+    .catch(async (error: unknown) => {
+      const alone = await plan(command, { caller: asker, execution });
+      const refusal = await Promise.resolve(basis.state)
+        .then(targetOf(alone, created).decide)
+        .then(
+          () => undefined,
+          (reason: unknown) => reason,
+        );
+      const isOfAsker = isLackOfRight(refusal) && basis.state.status !== 'ended';
+      throw isOfAsker ? new Rejection('asker_not_allowed', {}, { cause: error }) : error;
+    });
   const wanted = given.targetVersion ?? fields.targetVersion;
   if (!planned.isCreation && wanted !== null && wanted !== basis.version)
     throw new Rejection('version_mismatch', { version: basis.version });
@@ -175,7 +179,9 @@ const attributesIn = (domain: Domain, state: AggregateState): { readonly attribu
   if (asked.length === 0 || state.status !== 'present') return {};
   const { fields } = state;
   return {
-    attributes: Object.fromEntries(asked.map(({ name }) => [name, (fields[name] ?? null) as Attributes[string]])),
+    attributes: Object.fromEntries(
+      asked.map(({ name }) => [name, (fields[name] ?? null) as Attributes[string]]),
+    ),
   };
 };
 

@@ -43,7 +43,9 @@ export const asking =
     const input = JSON.stringify(given);
     if (input.length > INPUT_CHARACTERS_MAX)
       throw new Rejection('invalid_command', {
-        errors: [{ pointer: '', detail: `Must have at most ${INPUT_CHARACTERS_MAX} characters for a request.` }],
+        errors: [
+          { pointer: '', detail: `Must have at most ${INPUT_CHARACTERS_MAX} characters for a request.` },
+        ],
       });
     const { confirmed, kind } = asked;
     const askedBy = userIdOf(caller);
@@ -59,7 +61,10 @@ export const asking =
       personId: personOf(asked, seen.events) ?? askedBy,
       expiresAt: new Date(Date.parse(metadata.at) + OPEN_MS).toISOString(),
       ...Object.fromEntries(
-        referencesOf(asking.requests).map((name) => [`${name}Id`, name === reference ? (seen.id ?? null) : null]),
+        referencesOf(asking.requests).map((name) => [
+          `${name}Id`,
+          name === reference ? (seen.id ?? null) : null,
+        ]),
       ),
     };
     const outcome = await asking.ask.handle(form, {
@@ -97,7 +102,9 @@ const personOf = ({ kind, command }: Asked, events: readonly AnnalsEvent[]): unk
   const [person] = personsInForm(kind, command);
   if (person === undefined) return undefined;
   const key = wire(person, kind.fields[person]);
-  return events.map(({ data }) => (data as Readonly<Record<string, unknown>>)[key]).find((id) => id !== undefined);
+  return events
+    .map(({ data }) => (data as Readonly<Record<string, unknown>>)[key])
+    .find((id) => id !== undefined);
 };
 
 /** Also those of kinds of which no command has `confirm` any more. */

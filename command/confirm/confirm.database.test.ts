@@ -31,7 +31,11 @@ const test = processes
       await person('Other', 'clerk'),
       await person('Admin', 'admin'),
     ];
-    const send = async (command: Command, as: Person | undefined, { client = 'web', to = side, ...more }: More = {}) =>
+    const send = async (
+      command: Command,
+      as: Person | undefined,
+      { client = 'web', to = side, ...more }: More = {},
+    ) =>
       to.send(
         command as never,
         by(as === undefined ? system : { ...callerIn(policy, as), client }, more as never),
@@ -48,10 +52,18 @@ const test = processes
       expect(refusal).toMatchObject({ code: 'confirmation_required' });
       return (refusal as { readonly details: { readonly request: number } }).details.request;
     };
-    const approve = (agentRequestId: number, as: Person, more: More & { readonly targetVersion?: number } = {}) => {
+    const approve = (
+      agentRequestId: number,
+      as: Person,
+      more: More & { readonly targetVersion?: number } = {},
+    ) => {
       const { targetVersion, ...rest } = more;
       return send(
-        { type: 'ApproveAgentRequest', agentRequestId, ...(targetVersion !== undefined && { targetVersion }) },
+        {
+          type: 'ApproveAgentRequest',
+          agentRequestId,
+          ...(targetVersion !== undefined && { targetVersion }),
+        },
         as,
         rest,
       );
@@ -91,7 +103,10 @@ test('the call of an agent becomes a request, and nothing else happens', async (
   });
 });
 
-test('a person approves it: both are in the log, in one append, and each names its author', async ({ side, desk }) => {
+test('a person approves it: both are in the log, in one append, and each names its author', async ({
+  side,
+  desk,
+}) => {
   const { ada, head, letterOf, ask, approve } = desk;
   const letterId = await letterOf(ada);
   const id = await ask({ type: 'EditLetter', letterId, text: 'Dear Bea' }, ada);
@@ -112,14 +127,19 @@ test('a person approves it: both are in the log, in one append, and each names i
 test('a creation is approved by its user, who owns the item', async ({ side, desk }) => {
   const { ada, head, officeId, ask, approve } = desk;
   const id = await ask({ type: 'CreateLetter', officeId, text: 'New' }, ada);
-  await expect(approve(id, head)).rejects.toMatchObject({ code: expect.stringMatching(/forbidden|not_found/) });
+  await expect(approve(id, head)).rejects.toMatchObject({
+    code: expect.stringMatching(/forbidden|not_found/),
+  });
   await approve(id, ada);
   const { result } = dataOf<{ result: string }>((await eventsOf(side, `agentRequest-${id}`)).at(-1));
   const created = (await eventsOf(side, `letter-${result.split('/').at(-1)}`))[0];
   expect(created).toMatchObject({ type: 'letter.written', data: { authorId: ada.userId, text: 'New' } });
 });
 
-test('neither agents, nor tokens, services, tools or people without the right decide', async ({ side, desk }) => {
+test('neither agents, nor tokens, services, tools or people without the right decide', async ({
+  side,
+  desk,
+}) => {
   const { ada, head, other, letterOf, ask, approve, decline } = desk;
   const letterId = await letterOf(ada);
   const id = await ask({ type: 'EditLetter', letterId, text: 'No' }, ada);
@@ -138,7 +158,9 @@ test('what is refused now is refused to the agent, and is no request', async ({ 
   const letterId = await letterOf(ada);
   const before = (await allEvents(side)).length;
   const client = BOT;
-  await expect(send({ type: 'SendLetter', letterId }, ada, { client })).rejects.toMatchObject({ code: 'forbidden' });
+  await expect(send({ type: 'SendLetter', letterId }, ada, { client })).rejects.toMatchObject({
+    code: 'forbidden',
+  });
   await expect(
     send({ type: 'EditLetter', letterId, text: 'x' }, ada, { client, ifVersion: 7 }),
   ).rejects.toMatchObject({ code: 'version_mismatch' });
@@ -181,7 +203,10 @@ test('a key repeats a request, and an approval', async ({ side, desk }) => {
   expect(await typesOf(side, `letter-${letterId}`)).toEqual(['letter.written', 'letter.edited']);
 });
 
-test('after a change of the item, the person approves the present version by naming it', async ({ side, desk }) => {
+test('after a change of the item, the person approves the present version by naming it', async ({
+  side,
+  desk,
+}) => {
   const { ada, letterOf, ask, approve, send } = desk;
   const letterId = await letterOf(ada);
   const id = await ask({ type: 'EditLetter', letterId, text: 'Bot' }, ada);
@@ -196,7 +221,9 @@ test('counts the rights of both at the time of the approval', async ({ desk }) =
   const clerk = await person('Clerk', 'clerk');
   const office = (await send({ type: 'OpenOffice', name: 'South', headId: clerk.userId }, undefined)).id;
   expect(office).not.toBe(officeId);
-  const letterId = (await send({ type: 'CreateLetter', officeId: office, text: 'x' }, await person('W', 'writer'))).id;
+  const letterId = (
+    await send({ type: 'CreateLetter', officeId: office, text: 'x' }, await person('W', 'writer'))
+  ).id;
   const id = await ask({ type: 'SendLetter', letterId }, clerk);
   await expect(approve(id, head)).rejects.toMatchObject({ code: 'agent_request_not_found' });
   await send({ type: 'UpdateUser', userId: clerk.userId, role: 'writer' }, undefined);
@@ -229,7 +256,10 @@ test('an agent has at most twenty open requests', async ({ desk }) => {
   await ask(edit('One more'), writer);
 });
 
-test('the personal data of a request is erased with its person, and the request ends', async ({ side, desk }) => {
+test('the personal data of a request is erased with its person, and the request ends', async ({
+  side,
+  desk,
+}) => {
   const { person, head, letterOf, ask, approve, send } = desk;
   const author = await person('Gone', 'writer');
   const letterId = await letterOf(author);

@@ -78,7 +78,8 @@ const followedBy = (
       return [[type, { ...handler, handle }] as const];
     }),
   );
-const CONFIRMED_ALONE = 'A person must approve this: leave it out, and send it as a command of its own afterwards.';
+const CONFIRMED_ALONE =
+  'A person must approve this: leave it out, and send it as a command of its own afterwards.';
 
 /** A stored command is read by the present schemas: the declaration may have changed since. */
 const parserOf = ({ domain }: HandlerDependencies): ((input: string) => Command) => {

@@ -31,7 +31,11 @@ export const createPlanner = (dependencies: HandlerDependencies): MakePlan => {
     },
   };
   const rules = { user: userRules(dependencies) };
-  const handlers: Readonly<Record<string, AnyHandler>> = aggregateHandlers({ ...dependencies, executor, rules });
+  const handlers: Readonly<Record<string, AnyHandler>> = aggregateHandlers({
+    ...dependencies,
+    executor,
+    rules,
+  });
   return async (command, sent) => {
     const handler = handlers[command.type];
     if (handler === undefined) throw new Rejection('invalid_command');
@@ -44,4 +48,3 @@ export const createPlanner = (dependencies: HandlerDependencies): MakePlan => {
     return plan;
   };
 };
-

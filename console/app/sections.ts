@@ -55,7 +55,10 @@ const COUNTED_MAX = 20;
 
 /** How many requests of agents wait for a person. */
 const Waiting = ({ path }: { readonly path: string }) => {
-  const { body: open = [] } = useAsked<readonly unknown[]>(`/${path}?status=open&limit=${COUNTED_MAX}`, COUNTED_EVERY_MS);
+  const { body: open = [] } = useAsked<readonly unknown[]>(
+    `/${path}?status=open&limit=${COUNTED_MAX}`,
+    COUNTED_EVERY_MS,
+  );
   if (open.length === 0) return null;
   return html`<${Badge} tone="warn">${open.length < COUNTED_MAX ? open.length : `${COUNTED_MAX} or more`}<span class="unseen"> waiting</span><//>`;
 };

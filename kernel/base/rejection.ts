@@ -52,9 +52,11 @@ export const REJECTIONS = {
     'The event log has lost events since this cursor was issued: read the data again, and start from now.',
   invalid_command: 'The command is malformed.',
   confirmation_required: 'Nothing has changed yet: a person must approve this request of the agent.',
-  person_required: 'Only a person who has signed in may decide about requests of agents: not an agent, a token or a service.',
+  person_required:
+    'Only a person who has signed in may decide about requests of agents: not an agent, a token or a service.',
   asker_not_allowed: 'The user for whom the agent asked may not do this any more: decline the request.',
-  request_outdated: 'The command has changed since the agent asked: decline the request, and let the agent ask again.',
+  request_outdated:
+    'The command has changed since the agent asked: decline the request, and let the agent ask again.',
 } as const satisfies Record<string, string>;
 
 declare const OF_A_DOMAIN: unique symbol;

@@ -294,7 +294,8 @@ const KERNEL: Readonly<Record<KernelCode, Remedy>> = {
       'Ask the user to approve it in the console. Read the request, or follow its events, to see what becomes of it.',
   },
   person_required: {
-    cause: 'An agent, a personal access token, a service or a tool tried to decide about the request of an agent.',
+    cause:
+      'An agent, a personal access token, a service or a tool tried to decide about the request of an agent.',
     remedy: 'Let a person with the right sign in, and approve or decline it in the console.',
   },
   asker_not_allowed: {
@@ -302,7 +303,8 @@ const KERNEL: Readonly<Record<KernelCode, Remedy>> = {
     remedy: 'Decline the request.',
   },
   request_outdated: {
-    cause: 'The declaration of the command has changed since the agent asked, so its stored form is no longer valid.',
+    cause:
+      'The declaration of the command has changed since the agent asked, so its stored form is no longer valid.',
     remedy: 'Decline the request, and let the agent ask again.',
   },
 };

@@ -181,7 +181,9 @@ describe('an agent on behalf of a user', () => {
     );
     expect(item).toMatchObject({ status: 'approved', result: `/claims/${claimId}` });
     const { body: history } = await ask('GET', `/claims/${claimId}/history`, { token: abel.token });
-    const ofClaim = (history as readonly { readonly type: string }[]).find(({ type }) => type === 'claim.approved');
+    const ofClaim = (history as readonly { readonly type: string }[]).find(
+      ({ type }) => type === 'claim.approved',
+    );
     expect(ofClaim).toMatchObject({ actor: `user:${abel.userId}`, client: THROUGH });
     const { body: decided } = await ask('GET', `${href}/history`, { token: abel.token });
     expect(decided).toMatchObject([

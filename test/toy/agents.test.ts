@@ -170,7 +170,11 @@ describe('an agent of a user', () => {
 });
 
 describe('an agent of an approver', () => {
-  test('asks to approve the claims of others, and its own never', async ({ agentOf, people, administrator }) => {
+  test('asks to approve the claims of others, and its own never', async ({
+    agentOf,
+    people,
+    administrator,
+  }) => {
     const abel = await people.signUp('Abel');
     await administrator.users.edit(abel.userId, { role: 'approver' });
     const agent = await agentOf((await people.signIn(abel, 'approver' as never)).token);

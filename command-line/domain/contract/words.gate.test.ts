@@ -349,10 +349,7 @@ const WORDS: Readonly<Record<string, Entry>> = {
     command('remove', { internal: true }),
     'breaks operation DELETE /parcels/{parcelId}',
   ],
-  'Commands: confirm': [
-    command('send', { confirm: 'person' }),
-    'warns command parcel.send confirm',
-  ],
+  'Commands: confirm': [command('send', { confirm: 'person' }), 'warns command parcel.send confirm'],
   'Commands: reads': 'it keeps the decision from racing; requests and answers are the same',
   'Commands: also': [
     command('weigh', { also: { depot: ['closed'] } }),

@@ -57,7 +57,10 @@ const versionIn = (etag: string | undefined): number | undefined => {
 const OnItem = ({ kind, request, reload, target, fields, input, isOfItem }: OnItemOptions) => {
   const { body: item, etag, problem } = useAsked<Item>(String(request.target));
   if (item === undefined)
-    return problem && html`<p>The ${target.title.toLowerCase()} cannot be read: it was deleted, or you may not read it.</p>`;
+    return (
+      problem &&
+      html`<p>The ${target.title.toLowerCase()} cannot be read: it was deleted, or you may not read it.</p>`
+    );
   const version = versionIn(etag);
   const isChanged = request.status === 'open' && version !== undefined && version !== request.targetVersion;
   return html`
