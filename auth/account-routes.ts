@@ -26,6 +26,7 @@ import { createCodeLimits, createRecoveryLimits, createSignInLimits } from './ac
 import { signInRoutes } from './accounts/sign-in-routes.ts';
 import { signUpRoutes } from './accounts/sign-up-routes.ts';
 import type { Persons } from './directory.ts';
+import { createIdentities } from './identities/identities.ts';
 import { createInvitations } from './invitations/invitations.ts';
 import { notifyOfChange } from './mail/notify-of-change.ts';
 import type { Post } from './mail/post.ts';
@@ -63,6 +64,7 @@ import type { KeyedWrites } from './storage/keyed-writes.ts';
 import { createRecordSeal } from './storage/seal-record.ts';
 import { createSessions } from './storage/sessions.ts';
 import { createTickets } from './storage/tickets.ts';
+import type { Upstreams } from './upstream/open.ts';
 
 type AccountDependencies = InteractionDependencies & {
   readonly domain: Domain;
@@ -84,6 +86,8 @@ type AccountDependencies = InteractionDependencies & {
   readonly log: Log;
   readonly keys: KeyStore;
   readonly keyedWrites: KeyedWrites;
+  /** Undefined if people sign in here alone. */
+  readonly upstreams: Upstreams | undefined;
   endGrantsOfUser(userId: number): Promise<void>;
 };
 
@@ -109,6 +113,8 @@ export const accountRoutes = (dependencies: AccountDependencies): Router => {
       rp: relyingPartyOf(issuerUrl),
       onRefused: (userId) => notifyOfChange(audited, { userId }, COPIED, 'A passkey was refused'),
     }),
+    identities: createIdentities(audited),
+    hasUpstreams: dependencies.upstreams !== undefined,
     secondFactors: createSecondFactors(audited),
     ownTokens: createOwnTokens(audited),
     codeLimits: createCodeLimits(attempts),
@@ -120,11 +126,12 @@ export const accountRoutes = (dependencies: AccountDependencies): Router => {
     cookie: createFormCookie(issuerUrl),
     isSignUpOpen: dependencies.signUp !== 'off',
   };
+  const { upstreams } = dependencies;
   return Router()
     .use(passkeyScript.routes(), copyScript.routes(), personalTokenRoutes(shared))
     .use(
       signUpRoutes(shared),
-      signInRoutes(shared),
+      signInRoutes({ ...shared, elsewhere: upstreams?.elsewhere(shared) }),
       consentRoutes(shared),
       deviceGuesses(attempts),
       ownAccountRoutes({ ...shared, ...audited }),
@@ -152,7 +159,8 @@ const ownAccountRoutes = (given: OwnAccountParts): Router => {
     .use(managedAccountRoutes(dependencies))
     .use('/account', speakAsIssuer(dependencies.issuerUrl))
     .use(signedInRoutes(), resetRoutes(dependencies), invitedRoutes(dependencies), erasedRoutes(dependencies))
-    .use(pages.map((page) => routesOf(dependencies, page)));
+    .use(pages.map((page) => routesOf(dependencies, page)))
+    .use(given.upstreams?.accountRoutes({ ...dependencies, log: given.log }) ?? Router());
 };
 
 const PAGES = [
@@ -174,4 +182,4 @@ const PAGES = [
 type OwnAccountParts = Omit<
   OwnAccountDependencies,
   'sessions' | 'readAllowedClients' | 'endAccess' | 'resets' | 'invitations'
->;
+> & { readonly log: Log; readonly upstreams: Upstreams | undefined };

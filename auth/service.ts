@@ -11,6 +11,7 @@ import { signUpRoleOf } from '#process/sign-up-role.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import { createReleasedCodec } from '#shared/events/released-codec.ts';
+import { loadEngine } from '#shared/load-engine.ts';
 import type { Log } from '#shared/log.ts';
 import { createCheckPerson } from '#shared/persons/check-person.ts';
 import { createReadPerson } from '#shared/persons/read-person.ts';
@@ -72,7 +73,7 @@ type AuthConfig = Pick<
   | 'clientDocuments'
   | 'signUp'
   | 'limits'
-> & { readonly webhooks: Pick<Config['webhooks'], 'guard'> };
+> & { readonly webhooks: Pick<Config['webhooks'], 'guard'>; readonly upstreams?: Config['upstreams'] };
 
 export type AuthService = AsyncDisposable & {
   /** Mounted last, at the root. */
@@ -122,6 +123,7 @@ export const startAuthService = async (dependencies: AuthDependencies): Promise<
   const keyedWrites = createKeyedWrites({ pool, seal: createRecordSeal(dependencies.masterKey) });
   const accounts = accountRoutes({
     ...dependencies,
+    upstreams: await loadUpstreams(dependencies),
     keyedWrites,
     ...ender,
     post,
@@ -150,6 +152,13 @@ export const startAuthService = async (dependencies: AuthDependencies): Promise<
     elsewhere: TOKENS_CHECKED_HERE,
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
+};
+
+/** Few installations have any. */
+const loadUpstreams = async ({ config: { upstreams = [] }, ...dependencies }: AuthDependencies) => {
+  if (upstreams.length === 0) return undefined;
+  const { openUpstreams } = await loadEngine('UPSTREAMS', () => import('./upstream/open.ts'));
+  return openUpstreams({ ...dependencies, upstreams });
 };
 
 type RouteParts = AuthDependencies & {

@@ -14,6 +14,7 @@ import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.t
 import { createEmailHash } from '#shared/persons/email-hash.ts';
 import { openRowProofs } from '#shared/row-proofs/open.ts';
 import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
+import { removeIdentitiesOf } from '../auth/identities/identities.ts';
 import { makeInvitation } from '../auth/invitations/invitations.ts';
 import { MailNotSent } from '../auth/mail/mail.ts';
 import { signInMessage } from '../auth/mail/messages.ts';
@@ -75,6 +76,28 @@ export const accountRemovePasskeys: Command = {
         'Existing sessions stay: choosing a new password through a link (password-link) ends them.',
       );
       await notify(person.userId, 'An operator removed all passkeys from your account.');
+    }),
+};
+
+export const accountUnlink: Command = {
+  name: 'account unlink',
+  summary: 'Unlinks all accounts at identity providers from an account.',
+  positionals: ['<e-mail>'],
+  options: {},
+  examples: ['account unlink ada@example.com'],
+  run: ({ positionals: [email = ''] }, terminal) =>
+    withAccounts(terminal, async ({ persons, by, notify, ...accounts }) => {
+      const person = await persons.at(email);
+      const unlinked = await removeIdentitiesOf(accounts, person.userId, by);
+      if (unlinked === 0) throw new StartRefused(`${email} has no linked accounts.`);
+      await terminal.write(`Nobody can sign in as ${email} with an identity provider any more.`);
+      terminal.complain(
+        'Existing sessions stay: choosing a new password through a link (password-link) ends them.',
+      );
+      await notify(
+        person.userId,
+        'An operator unlinked all accounts at identity providers from your account.',
+      );
     }),
 };
 

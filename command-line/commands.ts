@@ -1,7 +1,13 @@
 import { inWordsOf } from '#kernel/registry/example-kind.ts';
 import { type PartName, serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { accountRemovePasskeys, accountResetSecondFactor, invite, passwordLink } from './accounts.ts';
+import {
+  accountRemovePasskeys,
+  accountResetSecondFactor,
+  accountUnlink,
+  invite,
+  passwordLink,
+} from './accounts.ts';
 import type { Command } from './arguments/command.ts';
 import { auditCheck } from './audit-check.ts';
 import { auditAccept, auditReject, auditTrustLog } from './audit-decide.ts';
@@ -130,7 +136,7 @@ const GROUPS: readonly Group[] = [
   ],
   [
     'Accounts, at the machine',
-    of('accounts', [invite, passwordLink, accountResetSecondFactor, accountRemovePasskeys]),
+    of('accounts', [invite, passwordLink, accountResetSecondFactor, accountRemovePasskeys, accountUnlink]),
   ],
   [
     'Clients and keys',

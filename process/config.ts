@@ -7,6 +7,7 @@ import type { TlsFiles } from '#edge/http/tls-files.ts';
 import type { RatePolicy } from '#edge/rate-limit/rate-limit.ts';
 import type { GuardRules } from '#shared/webhooks/guard/check-url.ts';
 import type { SETTINGS } from './settings.ts';
+import type { Upstream } from './upstreams.ts';
 
 export type Config = {
   readonly environment: 'development' | 'production' | 'test';
@@ -40,6 +41,8 @@ export type Config = {
   readonly registration: 'off' | 'on';
   /** Where documents are that describe clients. */
   readonly clientDocuments: CorsOrigins;
+  /** Identity providers with whose accounts people sign in. */
+  readonly upstreams: readonly Upstream[];
   readonly dpopNonce: 'offered' | 'required';
   /** Whether a change must state the version it changes. */
   readonly requireIfMatch: boolean;

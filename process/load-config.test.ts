@@ -161,6 +161,7 @@ const WRONG: Partial<Record<SettingName, string>> = {
   DPOP_NONCE: 'always',
   CORS_ORIGINS: 'everywhere',
   CLIENT_DOCUMENTS: 'everywhere',
+  UPSTREAMS: '[{"name":"hunter2"}]',
   SIGNUP: 'admin',
   REGISTRATION: 'yes',
   DOMAIN_FILE: 'domain',
@@ -231,6 +232,7 @@ test.each([
   'EVENT_LOG_URL',
   'CHANGE_STREAM_URL',
   'RATE_LIMIT_URL',
+  'UPSTREAMS',
   'OTEL_EXPORTER_OTLP_HEADERS',
 ] as const)('no message repeats the value of %s', (name) => {
   expect(problemsOf({ [name]: WRONG[name] ?? '' }).join()).not.toContain('hunter2');

@@ -80,6 +80,7 @@ const assemble = (values: Values): Omit<Config, 'ownSetting'> => ({
   corsOrigins: values.CORS_ORIGINS ?? (values.NODE_ENV === 'production' ? new Set() : 'any'),
   registration: values.REGISTRATION,
   clientDocuments: values.CLIENT_DOCUMENTS,
+  upstreams: values.UPSTREAMS ?? [],
   dpopNonce: values.DPOP_NONCE,
   requireIfMatch: values.REQUIRE_IF_MATCH === 'on',
   dataDir: resolve(values.DATA_DIR),

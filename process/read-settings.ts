@@ -26,12 +26,19 @@ export const readSettings = (environment: Environment, problems: string[]): Valu
     const text = given ?? setting.fallback;
     const result = text === undefined ? undefined : setting.schema.safeParse(text);
     if (result?.success === false)
-      problems.push(`${name} ${setting.secret ? '' : `is “${text}” and `}must be ${setting.expected}.`);
+      problems.push(
+        `${name} ${setting.secret ? '' : `is “${text}” and `}must be ${setting.expected}${placeOf(result.error)}.`,
+      );
     return [name, result?.data] as const;
   });
   // Each value came from the schema of its name, which the compiler cannot see through `Object.fromEntries`.
   return Object.fromEntries(entries) as Values;
 };
+
+/** Where the first problem is within a structured value: the path names no value, which may be a secret. */
+const placeOf = ({ issues: [issue] }: z.ZodError): string =>
+  issue === undefined || issue.path.length === 0 ? '' : `; “${issue.path.map(stepOf).join('.')}” is wrong`;
+const stepOf = (step: PropertyKey): string => (typeof step === 'number' ? String(step + 1) : String(step));
 
 /**
  * The value of a setting: from the environment, or for a secret from the file that `NAME_FILE` names, because

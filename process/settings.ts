@@ -24,6 +24,7 @@ import {
   rate,
   urlOf,
 } from './setting-values.ts';
+import { upstreams } from './upstreams.ts';
 
 type Setting = {
   readonly schema: z.ZodType<unknown, string>;
@@ -190,6 +191,15 @@ export const SETTINGS = {
     fallback: 'none',
     description:
       'Origins whose documents are clients under their address (Client ID Metadata Document), with the rights of those that register themselves.',
+  },
+  UPSTREAMS: {
+    schema: upstreams,
+    expected:
+      'a JSON list of identity providers with name, issuer, clientId and clientSecret, as docs/accounts.md describes',
+    fallbackText: 'none',
+    description:
+      'Identity providers with whose accounts people sign in: OpenID Connect, or GitHub. A JSON list; put it in a file and name that by UPSTREAMS_FILE.',
+    secret: true,
   },
   METRICS_PORT: { ...port, fallback: '9464', description: 'Port for Prometheus (`/metrics`).' },
   METRICS_HOST: {

@@ -38,6 +38,7 @@ export const ENGINES = {
     'oidc-provider',
     'uqr',
   ],
+  UPSTREAMS: ['openid-client'],
   'docs()': ['highlight.js', 'marked', 'minisearch', 'swagger-ui-dist'],
   'console()': ['htm', 'preact', 'uplot'],
 } as const;

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one table: data for every type of event.
 import fc from 'fast-check';
 import type { LogIdentity, Position, UserId, Version, WebhookId } from '#kernel/base/brands.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
@@ -174,6 +175,11 @@ const DATA: { readonly [Type in EventType]: fc.Arbitrary<EventOf<Type>['data']> 
   }),
   'account.reset_requested': fc.record({ userId }),
   'account.reclaimed': fc.record({ userId }),
+  'account.identity_linked': fc.record({
+    ...{ userId, identityId: token, upstream: token },
+    by: fc.constantFrom('user' as const, 'email' as const, 'creation' as const),
+  }),
+  'account.identity_unlinked': fc.record({ userId, identityId: token, upstream: token }),
   'account.passkey_added': fc.record({ userId, passkeyId: token }),
   'account.passkey_removed': fc.record({ userId, passkeyId: token }),
   'account.passkey_refused': fc.record({ userId, passkeyId: token }),

@@ -22,7 +22,7 @@ export type PasskeyDependencies = SignInFinish & {
 };
 
 /** Shows the sign-in page again with an error. */
-type ShowAgain = (
+export type ShowAgain = (
   exchange: { response: Response; asked: Asked },
   problem: string,
   wrong: { status: number; isPasskeyOffered?: boolean },

@@ -35,22 +35,33 @@ export type SecondStepDependencies = SignInFinish &
 
 type Exchange = { readonly request: Request; readonly response: Response; readonly asked: Asked };
 
+/** How the first step was done: by the password just now, or at an identity provider at that time. */
+type FirstStep = { readonly by: 'pwd' } | { readonly by: 'fed'; readonly atS: number };
+
 /** Continues after a correct password: signs in, or asks for a code. */
-export const afterPassword = async (
+export const afterPassword = (
   dependencies: SecondStepDependencies,
   exchange: Exchange,
   person: Person,
+): Promise<void> => afterFirstStep(dependencies, exchange, { person, step: { by: 'pwd' } });
+
+export const afterFirstStep = async (
+  dependencies: SecondStepDependencies,
+  exchange: Exchange,
+  { person, step }: { readonly person: Person; readonly step: FirstStep },
 ): Promise<void> => {
   const { secondFactors, credentials, tickets } = dependencies;
   const { userId } = person;
+  const atS = step.by === 'fed' ? step.atS : undefined;
   if ((await secondFactors.of(userId)) === undefined)
-    return finishSignIn(dependencies, exchange, { person, amr: ['pwd'] });
+    return finishSignIn(dependencies, exchange, { person, amr: [step.by], atS });
   const passwordOf = versionOf(await credentials.changedAt(userId));
   const ticket = tickets.issue('second step', [exchange.asked.interaction.uid], {
     userId: String(userId),
     passwordOf,
+    ...(atS !== undefined && { atS: String(atS) }),
   });
-  show(dependencies, exchange, { ticket, problems: {} });
+  show(dependencies, exchange, { ticket, problems: {}, isAfterPassword: step.by === 'pwd' });
 };
 
 const Code = z.object({
@@ -80,10 +91,14 @@ const submit = async (
   const form = fieldsOf(Code, request);
   const asked = await askedOf(dependencies, 'login', request, response);
   if (form.cancel) return finish(dependencies, { request, response, result: CANCELLED });
-  const person = await holderOf(dependencies, asked, form.ticket);
+  const { person, step } = await holderOf(dependencies, asked, form.ticket);
   const field = form.recovery === undefined ? 'code' : 'recovery';
   const again = (problems: SecondFactorView['problems'], status: number) =>
-    show(dependencies, { request, response, asked }, { ticket: form.ticket, problems, status });
+    show(
+      dependencies,
+      { request, response, asked },
+      { ticket: form.ticket, problems, status, isAfterPassword: step.by === 'pwd' },
+    );
   const typed: Typed = { kind: field === 'code' ? 'app' : 'recovery', code: form[field]?.trim() ?? '' };
   if (typed.code === '') return again({ [field]: 'Enter a code.' }, 422);
 
@@ -105,10 +120,11 @@ const submit = async (
   ) {
     await limits.succeeded(tried);
     if (typed.kind === 'recovery') await tellOfRecovery(dependencies, person);
-    return finishSignIn(dependencies, { request, response }, { person, amr: ['pwd', 'otp', 'mfa'] });
+    const atS = step.by === 'fed' ? step.atS : undefined;
+    return finishSignIn(dependencies, { request, response }, { person, amr: [step.by, 'otp', 'mfa'], atS });
   }
   if (admitted.locksIfWrong) {
-    await notifyOfTries(dependencies, person, tried.account);
+    if (step.by === 'pwd') await notifyOfTries(dependencies, person, tried.account);
     await recordLock(record, { request, asked, person, attempts: admitted.attempts });
   }
   again({ [field]: WRONG[field] }, 422);
@@ -146,7 +162,7 @@ const holderOf = async (
   { tickets, persons, credentials, secondFactors }: SecondStepDependencies,
   asked: Asked,
   ticket: string,
-): Promise<Person> => {
+): Promise<{ readonly person: Person; readonly step: FirstStep }> => {
   const { uid } = asked.interaction;
   const content = tickets.open('second step', [uid], ticket);
   const userId = Number(content?.userId ?? 0) as UserId;
@@ -155,7 +171,9 @@ const holderOf = async (
     person?.status === 'active' && versionOf(await credentials.changedAt(userId)) === content?.passwordOf;
   if (person === undefined || !isSame || (await secondFactors.of(userId)) === undefined)
     throw new PageRefusal(overPage(uid));
-  return person;
+  const step: FirstStep =
+    content?.atS === undefined ? { by: 'pwd' } : { by: 'fed', atS: Number(content.atS) };
+  return { person, step };
 };
 
 const versionOf = (changedAt: Date | undefined): string => changedAt?.toISOString() ?? '';
@@ -168,7 +186,7 @@ const overPage = (uid: string) =>
     link: { url: `/sign-in/${uid}`, text: 'Sign in' },
   });
 
-type Filled = Pick<SecondFactorView, 'ticket' | 'problems' | 'status'>;
+type Filled = Pick<SecondFactorView, 'ticket' | 'problems' | 'status' | 'isAfterPassword'>;
 
 const show = (dependencies: SecondStepDependencies, { response, asked }: Exchange, filled: Filled): void =>
   answerPage(

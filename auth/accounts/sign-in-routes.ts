@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one page: the sign-in, with all its ways.
 import { type Request, type Response, Router } from 'express';
 import * as z from 'zod';
 import { refuseOtherMethods } from '#edge/http/answer-errors.ts';
@@ -31,8 +32,14 @@ import {
   textOf,
 } from './interaction.ts';
 import { PageRefusal } from './page-refusal.ts';
-import { type PasskeyDependencies, passkeyFormFor, passkeySignInRoutes } from './passkey-sign-in.ts';
+import {
+  type PasskeyDependencies,
+  passkeyFormFor,
+  passkeySignInRoutes,
+  type ShowAgain,
+} from './passkey-sign-in.ts';
 import { afterPassword, type SecondStepDependencies, secondStepRoutes } from './second-step.ts';
+import type { Offer, SignInElsewhere } from './sign-in-elsewhere.ts';
 import { type SignInLimits, waitSeconds, waitText } from './sign-in-limits.ts';
 import { recordLock } from './sign-in-outcome.ts';
 
@@ -45,6 +52,8 @@ type SignInDependencies = SecondStepDependencies &
     readonly emailHash: (email: string) => string;
     readonly isSignUpOpen: boolean;
     readonly readProfile: ReadProfile;
+    /** Undefined if there are no identity providers. */
+    readonly elsewhere?: SignInElsewhere | undefined;
   };
 
 /** The same text for a wrong password and for an unknown address. */
@@ -57,8 +66,13 @@ const SignIn = z.object({
   cancel: z.literal('yes').optional(),
 });
 
-export const signInRoutes = (dependencies: SignInDependencies): Router =>
-  Router()
+export const signInRoutes = (dependencies: SignInDependencies): Router => {
+  const showAgain: ShowAgain = ({ response, asked }, problem, wrong) =>
+    answerPage(
+      response,
+      signInPage(viewOf(dependencies, asked, { email: '', problems: { form: problem }, ...wrong })),
+    );
+  return Router()
     .get('/sign-in/:uid', async (request, response) => {
       const asked = await askedOf(dependencies, 'login', request, response);
       const { login_hint: hint } = asked.interaction.params;
@@ -68,14 +82,11 @@ export const signInRoutes = (dependencies: SignInDependencies): Router =>
     .post('/sign-in/:uid', ...readForm, (request, response) => signIn(dependencies, request, response))
     .use(
       secondStepRoutes(dependencies),
-      passkeySignInRoutes(dependencies, ({ response, asked }, problem, wrong) =>
-        answerPage(
-          response,
-          signInPage(viewOf(dependencies, asked, { email: '', problems: { form: problem }, ...wrong })),
-        ),
-      ),
+      passkeySignInRoutes(dependencies, showAgain),
+      dependencies.elsewhere?.signInRoutes(dependencies, showAgain) ?? Router(),
     )
     .all('/sign-in/:uid', refuseOtherMethods('GET', 'HEAD', 'POST'));
+};
 
 /** The address of a signed-in person who is asked for the password again. */
 const knownEmail = async (
@@ -146,6 +157,7 @@ const viewOf = (dependencies: SignInDependencies, asked: Asked, filled: Filled):
     token: dependencies.tokens.issue('sign-in', [uid]),
     clientName: clientNameOf(asked),
     passkey: passkeyFormFor(dependencies, asked),
+    offers: dependencies.elsewhere?.offersFor(asked) ?? [],
     signUpUrl: dependencies.isSignUpOpen ? `/sign-in/${uid}/sign-up` : undefined,
     formTargets: formTargetsFor(dependencies, asked),
   };
@@ -161,6 +173,8 @@ type SignInView = {
   readonly signUpUrl: string | undefined;
   /** Undefined if passkeys are not possible. */
   readonly passkey: PasskeyForm | undefined;
+  /** The identity providers. */
+  readonly offers: readonly Offer[];
   /** Offers passkeys in the browser's autofill again after an error that no passkey caused. */
   readonly isPasskeyOffered?: boolean;
   readonly formTargets: readonly string[];
@@ -175,6 +189,7 @@ const signInPage = ({
   problems,
   signUpUrl,
   passkey,
+  offers,
   isPasskeyOffered,
   ...page
 }: SignInView): Page => ({
@@ -195,6 +210,7 @@ ${passwordField({ problem: problems.password, hasFocus: email !== '' && !hasProb
 </div>
 </form>
 ${passkey !== undefined && passkeyForm(hasProblems(problems) && !isPasskeyOffered ? 'get' : 'offer', passkey, html`<button type="submit">Sign in with a passkey</button>`)}
+${offers.length > 0 && html`<ul class="offers">${offers.map(({ label, url }) => html`<li><a class="button" href="${url}">Sign in with ${label}</a></li>`)}</ul>`}
 <p><a href="/account/reset">Forgotten your password?</a></p>
 ${signUpUrl !== undefined && html`<p>New here? <a href="${signUpUrl}">Create an account</a></p>`}`,
 });

@@ -14,6 +14,7 @@ export type AccountDependencies = Pick<
   | 'credentials'
   | 'secondFactors'
   | 'passkeys'
+  | 'identities'
   | 'sessions'
   | 'readAllowedClients'
   | 'ownTokens'
@@ -24,13 +25,14 @@ export const readAccount = async (
   dependencies: AccountDependencies,
   { userId, status }: Person,
 ): Promise<ManagedAccount> => {
-  const { pool, credentials, secondFactors, passkeys, sessions, readAllowedClients, ownTokens } =
+  const { pool, credentials, secondFactors, passkeys, identities, sessions, readAllowedClients, ownTokens } =
     dependencies;
-  const [confirmed, passwordSince, secondFactor, keys, open, allowed, tokens] = await Promise.all([
+  const [confirmed, passwordSince, secondFactor, keys, linked, open, allowed, tokens] = await Promise.all([
     isConfirmed(pool, userId),
     credentials.changedAt(userId),
     secondFactors.of(userId),
     passkeys.of(userId),
+    identities.of(userId),
     sessions.of(userId),
     readAllowedClients(userId),
     ownTokens.of(userId),
@@ -42,6 +44,11 @@ export const readAccount = async (
     hasPassword: passwordSince !== undefined,
     hasSecondFactor: secondFactor !== undefined,
     passkeys: keys.length,
+    identities: linked.map(({ id, upstream, linkedAt, usedAt }) => ({
+      ...{ id, upstream },
+      linkedAt: linkedAt.toISOString(),
+      lastUsedAt: usedAt?.toISOString() ?? null,
+    })),
     sessions: open.map(({ uid, signedInAtS, seen }) => ({
       id: uid,
       browser: seen?.browser ?? null,

@@ -23,6 +23,7 @@ import { waitSeconds } from '../accounts/sign-in-limits.ts';
 import { circumstancesOf } from '../clients/by.ts';
 import { demandRoleGiver } from '../clients/demand-rights.ts';
 import { invitationMessage } from '../mail/messages.ts';
+import { notifyOfChange } from '../mail/notify-of-change.ts';
 import type { OwnAccountDependencies } from '../own-account/dependencies.ts';
 import { allSessions, end, everything, oneApplication, oneSession } from '../own-account/end-access.ts';
 import { PER_INVITER } from '../own-account/invitations.ts';
@@ -38,7 +39,15 @@ import { type AccountDependencies, readAccount } from './account.ts';
 type Dependencies = AccountDependencies &
   Pick<
     OwnAccountDependencies,
-    'readPerson' | 'record' | 'endAccess' | 'invitations' | 'attempts' | 'post' | 'issuerUrl' | 'keyedWrites'
+    | 'readPerson'
+    | 'readProfile'
+    | 'record'
+    | 'endAccess'
+    | 'invitations'
+    | 'attempts'
+    | 'post'
+    | 'issuerUrl'
+    | 'keyedWrites'
   >;
 type End = (request: Parameters<Handler>[0]) => Promise<void>;
 type EndAll = (request: Parameters<Handler>[0], settle: SettleResult<Ended>) => Promise<Ended>;
@@ -51,7 +60,15 @@ const BODY_BYTES_MAX = 4_096;
 export const managedAccountRoutes = (dependencies: Dependencies): Router => {
   const operations = managedAccountOperations(dependencies.domain);
   const { getAccount, deactivateAccount, reactivateAccount, listInvitations: list, invite } = operations;
-  const { endAccess, endSessions, endSession, endApplication, endTokenOfUser, revokeInvitation } = operations;
+  const {
+    endAccess,
+    endSessions,
+    endSession,
+    endApplication,
+    endTokenOfUser,
+    unlinkIdentity,
+    revokeInvitation,
+  } = operations;
   const { people, invitations } = handlersOf(dependencies);
   const read = readJsonBody(BODY_BYTES_MAX, Object.keys(invite.body));
   const shared = Router()
@@ -72,6 +89,7 @@ export const managedAccountRoutes = (dependencies: Dependencies): Router => {
     [endSession, finish(people.endSession)],
     [endApplication, finish(people.endApplication)],
     [endTokenOfUser, finish(people.endToken)],
+    [unlinkIdentity, finish(people.unlinkIdentity)],
     [revokeInvitation, finish(invitations.revoke)],
   ] as const) {
     const route = path.replaceAll(/\{(\w+)\}/g, ':$1');
@@ -161,6 +179,13 @@ const peopleHandlers = (dependencies: Dependencies) => {
     }) satisfies End,
     endApplication: (async (request) => {
       await endOf(request, oneApplication(request.params.clientId ?? ''));
+    }) satisfies End,
+    unlinkIdentity: (async (request) => {
+      const { userId } = await personIn(request);
+      if (!(await dependencies.identities.remove(userId, request.params.identityId ?? '', byIn(request))))
+        return;
+      const what = 'An administrator unlinked an account at an identity provider from your account.';
+      notifyOfChange(dependencies, { userId }, what);
     }) satisfies End,
     endToken: (async (request) => {
       const { userId } = await personIn(request);

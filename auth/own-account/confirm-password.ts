@@ -7,7 +7,7 @@ import type { RecordSecurityEvent } from '../security/security-log.ts';
 import { circumstancesOf, type Visitor } from './visitor.ts';
 
 type ConfirmDependencies = {
-  readonly credentials: Pick<Credentials, 'verify'>;
+  readonly credentials: Pick<Credentials, 'verify' | 'changedAt'>;
   readonly limits: SignInLimits;
   readonly devices: Pick<KnownDevices, 'of'>;
   readonly emailHash: (email: string) => string;
@@ -18,6 +18,23 @@ type ConfirmDependencies = {
 /** The error if the typed password does not confirm an action; undefined if it does. */
 type Unconfirmed = { readonly text: string; readonly status: number } | undefined;
 
+/** People who sign in with an identity provider may have none. */
+export const hasPassword = async (
+  { credentials }: { readonly credentials: Pick<Credentials, 'changedAt'> },
+  userId: Visitor['userId'],
+): Promise<boolean> => (await credentials.changedAt(userId)) !== undefined;
+
+const MINUTE_S = 60;
+/** Without a password, a new sign-in replaces it: just before the form, which may stay open for a while. */
+export const SIGNED_IN_JUST_S = { show: 2 * MINUTE_S, submit: 10 * MINUTE_S } as const;
+
+const isJustSignedIn = ({ signInAgeS }: Visitor): boolean => signInAgeS < SIGNED_IN_JUST_S.submit;
+
+const TOO_OLD: Unconfirmed = {
+  text: 'Your sign-in is too old for this. Open this page again to sign in again.',
+  status: 403,
+};
+
 /** Counts together with sign-in attempts, so that an open browser cannot evade their limits. */
 export const confirmPassword = async (
   dependencies: ConfirmDependencies,
@@ -26,6 +43,7 @@ export const confirmPassword = async (
 ): Promise<Unconfirmed> => {
   const { credentials, limits, devices, emailHash, readProfile, record } = dependencies;
   const { userId, request, response } = visitor;
+  if (!(await hasPassword(dependencies, userId))) return isJustSignedIn(visitor) ? undefined : TOO_OLD;
   if (password === '') return { text: 'Enter your password.', status: 422 };
   const { email } = await readProfile(userId);
   const account = email === undefined ? `user ${userId}` : emailHash(email);

@@ -23,7 +23,7 @@ import { messagePage } from '../pages/message-page.ts';
 import { PASSWORD_MAX } from '../pages/parts/person-fields.ts';
 import { deletePerson } from '../persons/person-table.ts';
 import type { RecordSeal } from '../storage/seal-record.ts';
-import { confirmPassword } from './confirm-password.ts';
+import { confirmPassword, hasPassword } from './confirm-password.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
 import { dropSession } from './end-access.ts';
 import { type AccountPage, viewOf } from './pages.ts';
@@ -58,9 +58,10 @@ const ERASED_PATH = '/account/erased';
 export const deletion = (dependencies: Dependencies): AccountPage => ({
   path: PATHS.deletion,
   isSensitive: true,
+  demandsPassword: true,
   async show(visitor) {
     if (await isLastAdministrator(dependencies.pool, visitor)) return refuse(dependencies, visitor);
-    answer(dependencies, visitor, { problems: {}, confirmation: '' });
+    await answer(dependencies, visitor, { problems: {}, confirmation: '' });
   },
   async submit(visitor) {
     const { confirmation, password } = fieldsOf(Deletion, visitor.request);
@@ -103,15 +104,15 @@ const refusalOf = (error: unknown): 'last' | 'busy' => {
 const refuse = (dependencies: Dependencies, visitor: Visitor): void =>
   answerPage(visitor.response, lastAdministratorPage({ ...viewOf(dependencies, visitor), status: 409 }));
 
-const answer = (
+const answer = async (
   dependencies: Dependencies,
   visitor: Visitor,
   filled: Pick<DeletionView, 'problems' | 'confirmation' | 'status'>,
-): void =>
-  answerPage(
-    visitor.response,
-    deletionPage({ ...viewOf(dependencies, visitor), domain: dependencies.domain, ...filled }),
-  );
+): Promise<void> => {
+  const view = { ...viewOf(dependencies, visitor), domain: dependencies.domain, ...filled };
+  const isAsked = await hasPassword(dependencies, visitor.userId);
+  answerPage(visitor.response, deletionPage({ ...view, hasPassword: isAsked }));
+};
 
 /**
  * A receipt that permits reading the report of one's erasure. It never expires, and nothing is stored for it.

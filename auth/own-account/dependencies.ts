@@ -15,6 +15,7 @@ import type { KnownDevices } from '../accounts/known-devices.ts';
 import type { SignInLimits } from '../accounts/sign-in-limits.ts';
 import type { Clients } from '../clients/clients.ts';
 import type { Persons } from '../directory.ts';
+import type { Identities } from '../identities/identities.ts';
 import type { Invitations } from '../invitations/invitations.ts';
 import type { Post } from '../mail/post.ts';
 import type { FormTokens } from '../pages/form-token.ts';
@@ -56,6 +57,9 @@ export type OwnAccountDependencies = {
   readonly limits: SignInLimits;
   readonly devices: KnownDevices;
   readonly passkeys: Passkeys;
+  readonly identities: Identities;
+  /** Whether people can sign in with identity providers. */
+  readonly hasUpstreams: boolean;
   readonly secondFactors: SecondFactors;
   readonly ownTokens: OwnTokens;
   readonly tickets: Tickets;

@@ -24,19 +24,21 @@ export const home = (
 export const security = (
   dependencies: Pick<
     OwnAccountDependencies,
-    'pool' | 'post' | 'tokens' | 'credentials' | 'passkeys' | 'secondFactors'
+    'pool' | 'post' | 'tokens' | 'credentials' | 'passkeys' | 'secondFactors' | 'identities' | 'hasUpstreams'
   >,
 ): AccountPage => ({
   path: PATHS.security,
   async show(visitor) {
     const { userId } = visitor;
-    const [passwordChangedAt, passkeys, secondFactor, isUnconfirmed] = await Promise.all([
+    const { hasUpstreams } = dependencies;
+    const [passwordChangedAt, passkeys, identities, secondFactor, isUnconfirmed] = await Promise.all([
       dependencies.credentials.changedAt(userId),
       dependencies.passkeys.of(userId),
+      hasUpstreams ? dependencies.identities.of(userId) : undefined,
       dependencies.secondFactors.of(userId),
       mustConfirm(dependencies, userId),
     ]);
-    const ways = { passwordChangedAt, passkeys, secondFactor, isUnconfirmed };
+    const ways = { passwordChangedAt, passkeys, identities, secondFactor, isUnconfirmed };
     answerPage(visitor.response, securityPage({ ...viewOf(dependencies, visitor, DONE), ...ways }));
   },
 });
@@ -81,6 +83,8 @@ type SecurityView = AccountView & {
   readonly isUnconfirmed: boolean;
   readonly passwordChangedAt: Date | undefined;
   readonly passkeys: readonly { readonly usedAt: Date | null }[];
+  /** Undefined if there are no identity providers. */
+  readonly identities: readonly { readonly shownAs: string }[] | undefined;
   readonly secondFactor: { readonly madeAt: Date; readonly codesLeft: number } | undefined;
 };
 
@@ -88,6 +92,7 @@ type SecurityView = AccountView & {
 const securityPage = ({
   passwordChangedAt,
   passkeys,
+  identities,
   secondFactor,
   isUnconfirmed,
   ...view
@@ -100,6 +105,7 @@ ${isUnconfirmed && confirmFirst('Then you can add passkeys and codes, and allow 
 <ul class="items">
 ${passwordItem(passwordChangedAt)}
 ${passkeysItem(passkeys)}
+${identities !== undefined && identitiesItem(identities)}
 ${secondFactorItem(secondFactor)}
 ${secondFactor !== undefined && recoveryItem(secondFactor.codesLeft)}
 </ul>
@@ -147,6 +153,19 @@ const passkeysItem = (passkeys: SecurityView['passkeys']): Html => {
     link,
   });
 };
+
+const identitiesItem = (identities: NonNullable<SecurityView['identities']>): Html =>
+  itemOf({
+    title: 'Linked accounts',
+    text:
+      identities.length === 0
+        ? 'None. With one, you sign in without a password here.'
+        : identities.map(({ shownAs }) => shownAs).join(', '),
+    link: {
+      url: PATHS.identities,
+      text: identities.length === 0 ? 'Link an account' : 'Manage linked accounts',
+    },
+  });
 
 const secondFactorItem = (secondFactor: SecurityView['secondFactor']): Html =>
   secondFactor === undefined

@@ -3,6 +3,7 @@ import { type Request, type RequestHandler, type Response, Router } from 'expres
 import * as z from 'zod';
 import { refuseOtherMethods } from '#edge/http/answer-errors.ts';
 import { ACCOUNT_CLIENT_ID } from '#shared/policy.ts';
+import type { Credentials } from '../accounts/credentials.ts';
 import { fieldsOf, formToken, readForm } from '../accounts/form.ts';
 import { PageRefusal } from '../accounts/page-refusal.ts';
 import type { AccountView } from '../pages/account/account-page.ts';
@@ -10,6 +11,7 @@ import type { FormTokens } from '../pages/form-token.ts';
 import { FORGED, messagePage } from '../pages/message-page.ts';
 import type { SecondFactors } from '../second-factor/second-factors.ts';
 import { SIGNED_IN_PATH } from './account-client.ts';
+import { hasPassword, SIGNED_IN_JUST_S } from './confirm-password.ts';
 import { type Visitor, visitorOf } from './visitor.ts';
 
 /** One account page. Its form posts to the page's own path. */
@@ -17,6 +19,8 @@ export type AccountPage = {
   readonly path: string;
   /** Requires a sign-in within the last minutes, against strangers at an open browser. */
   readonly isSensitive?: boolean;
+  /** Its form asks for the password; people without one have just signed in instead. */
+  readonly demandsPassword?: boolean;
   readonly isForAdmins?: boolean;
   /** Links in mail lead here: the link's secret is kept during the sign-in. */
   readonly hasLink?: boolean;
@@ -28,12 +32,12 @@ type PageDependencies = Parameters<typeof visitorOf>[0] & {
   readonly tokens: FormTokens;
   readonly issuerUrl: string;
   readonly secondFactors: Pick<SecondFactors, 'of'>;
+  readonly credentials: Pick<Credentials, 'changedAt'>;
 };
 
 const MINUTE_S = 60;
 /** A visitor may look at a form for a while before sending it. */
 const FRESH_S = { show: 10 * MINUTE_S, submit: 30 * MINUTE_S } as const;
-const MS_PER_SECOND = 1_000;
 
 /**
  * Serves a page to signed-in visitors, and accepts only forms that were made for them. Others sign in first
@@ -47,7 +51,7 @@ export const routesOf = (
     (step: keyof typeof FRESH_S, handle: AccountPage['show']): RequestHandler =>
     async (request, response) => {
       const visitor = await visitorOf(dependencies, { request, response, path });
-      if (visitor === undefined || (page.isSensitive && !(await isFresh(dependencies, visitor, step))))
+      if (visitor === undefined || (page.isSensitive && !(await isFresh(dependencies, visitor, page, step))))
         return goToSignIn(dependencies, response, {
           path: page.hasLink ? pathWithLink(path, request) : path,
           again: visitor !== undefined,
@@ -66,12 +70,17 @@ const pathWithLink = (path: string, { query: { link } }: Pick<Request, 'query'>)
 
 /** If a second factor is set up, a sign-in by password alone does not count here, even an earlier one. */
 const isFresh = async (
-  { secondFactors }: PageDependencies,
+  dependencies: PageDependencies,
   visitor: Visitor,
+  { demandsPassword = false }: Pick<AccountPage, 'demandsPassword'>,
   step: keyof typeof FRESH_S,
-): Promise<boolean> =>
-  Date.now() / MS_PER_SECOND - visitor.signedInAtS < FRESH_S[step] &&
-  (visitor.isMultiFactor || (await secondFactors.of(visitor.userId)) === undefined);
+): Promise<boolean> => {
+  const ageS = visitor.signInAgeS;
+  if (ageS >= FRESH_S[step]) return false;
+  const isMissing = demandsPassword && !(await hasPassword(dependencies, visitor.userId));
+  if (isMissing && ageS >= SIGNED_IN_JUST_S[step]) return false;
+  return visitor.isMultiFactor || (await dependencies.secondFactors.of(visitor.userId)) === undefined;
+};
 
 const NOT_THERE = messagePage({
   status: 404,

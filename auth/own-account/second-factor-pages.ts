@@ -50,20 +50,29 @@ ${field({
 <p><a href="${PATHS.security}">Leave it as it is</a></p>`,
   });
 
-export type TurnOffView = AccountView & { readonly madeAt: Date; readonly problems: Problems<'password'> };
+export type TurnOffView = AccountView & {
+  readonly madeAt: Date;
+  readonly problems: Problems<'password'>;
+  /** Without one, the sign-in has been just now. */
+  readonly hasPassword: boolean;
+};
 
-export const turnOffSecondFactorPage = ({ madeAt, problems, ...view }: TurnOffView): Page =>
+export const turnOffSecondFactorPage = ({ madeAt, problems, hasPassword, ...view }: TurnOffView): Page =>
   accountPage(view, {
     section: PATHS.security,
-    note: PASSWORD_NOTE,
+    ...(hasPassword && { note: PASSWORD_NOTE }),
     title: titleOf('Codes from an app', problems),
     main: html`${summaryOf(problems)}
 <h1>Codes from an app</h1>
-<p>On since ${momentOf(madeAt)}. If you turn it off, you sign in with your password alone, and your recovery codes stop working. To use another phone, turn it
+<p>On since ${momentOf(madeAt)}. If you turn it off, you sign in with your password or a linked account alone, and your recovery codes stop working. To use another phone, turn it
 off and set it up again.</p>
 <form method="post" action="${PATHS.secondFactor}" novalidate>
 ${hidden('token', view.token)}
-${passwordField({ problem: problems.password, hasFocus: !hasProblems(problems) })}
+${
+  hasPassword
+    ? passwordField({ problem: problems.password, hasFocus: !hasProblems(problems) })
+    : hidden('password', '')
+}
 <div class="actions"><button class="danger" type="submit" name="do" value="turn-off">Turn it off</button></div>
 </form>
 <p><a href="${PATHS.security}">Keep it on</a></p>`,

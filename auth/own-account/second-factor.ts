@@ -10,7 +10,7 @@ import { PASSWORD_MAX } from '../pages/parts/person-fields.ts';
 import { CODE_MAX } from '../pages/second-factor-page.ts';
 import { base32, keyUri, SECRET_BYTES } from '../second-factor/totp.ts';
 import { TICKET_MAX } from '../storage/tickets.ts';
-import { confirmPassword } from './confirm-password.ts';
+import { confirmPassword, hasPassword } from './confirm-password.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
 import { allSessions, byVisitor, type EndDependencies, end, renewSession } from './end-access.ts';
 import { type AccountPage, boundTo, goTo, viewOf } from './pages.ts';
@@ -46,6 +46,7 @@ const Form = z.discriminatedUnion('do', [
 export const secondFactor = (dependencies: Dependencies): AccountPage => ({
   path: PATHS.secondFactor,
   isSensitive: true,
+  demandsPassword: true,
   async show(visitor) {
     const present = await dependencies.secondFactors.of(visitor.userId);
     if (present !== undefined)
@@ -146,12 +147,15 @@ const showSetUp = async (
   );
 };
 
-const showTurnOff = (
+const showTurnOff = async (
   dependencies: Dependencies,
   visitor: Visitor,
   filled: Pick<TurnOffView, 'madeAt' | 'problems' | 'status'>,
-): void =>
-  answerPage(visitor.response, turnOffSecondFactorPage({ ...viewOf(dependencies, visitor), ...filled }));
+): Promise<void> => {
+  const view = { ...viewOf(dependencies, visitor), ...filled };
+  const isAsked = await hasPassword(dependencies, visitor.userId);
+  answerPage(visitor.response, turnOffSecondFactorPage({ ...view, hasPassword: isAsked }));
+};
 
 type CodesDependencies = NotifyDependencies & Pick<OwnAccountDependencies, 'tokens' | 'secondFactors'>;
 

@@ -25,7 +25,8 @@ export type Visitor = {
   readonly attributes: Attributes | undefined;
   readonly policy: Policy;
   readonly sessionUid: string;
-  readonly signedInAtS: number;
+  /** Since the person showed who they are. */
+  readonly signInAgeS: number;
   /** With more than the password alone (RFC 8176, `mfa`). */
   readonly isMultiFactor: boolean;
 };
@@ -37,6 +38,8 @@ type Dependencies = {
   readonly sessions: Pick<Sessions, 'note'>;
   readonly readAttributes: ReadAttributes;
 };
+
+const MS_PER_SECOND = 1_000;
 
 /** The person of this browser's session; undefined if nobody is signed in. */
 export const visitorOf = async (
@@ -60,7 +63,7 @@ export const visitorOf = async (
     attributes: await readAttributes(userId),
     policy: policyOf(domain),
     sessionUid: uid,
-    signedInAtS: loginTs ?? 0,
+    signInAgeS: Date.now() / MS_PER_SECOND - (loginTs ?? 0),
     isMultiFactor: amr?.includes('mfa') === true,
   };
 };

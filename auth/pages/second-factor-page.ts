@@ -9,6 +9,7 @@ export type SecondFactorView = {
   readonly action: string;
   readonly ticket: string;
   readonly clientName: string;
+  readonly isAfterPassword: boolean;
   readonly problems: Problems<'code' | 'recovery'>;
   readonly formTargets: readonly string[];
   readonly status?: number;
@@ -19,6 +20,7 @@ export const secondFactorPage = ({
   action,
   ticket,
   clientName,
+  isAfterPassword,
   problems,
   ...page
 }: SecondFactorView): Page => ({
@@ -26,7 +28,7 @@ export const secondFactorPage = ({
   title: titleOf('Enter a code', problems),
   main: html`${summaryOf(problems)}
 <h1>Enter a code</h1>
-<p class="lead">Your password is right. You will continue to <strong>${clientName}</strong>.</p>
+<p class="lead">${isAfterPassword && 'Your password is right. '}You will continue to <strong>${clientName}</strong>.</p>
 <form method="post" action="${action}" novalidate>
 ${hidden('ticket', ticket)}
 ${field({

@@ -48,13 +48,16 @@ input.code { font: 600 1.5rem/1.2 ui-monospace, "DejaVu Sans Mono", monospace; l
 button { min-height: 2.875rem; width: 100%; padding: .5rem 1rem; font: inherit; font-weight: 600; border-radius: .5rem; cursor: pointer;
   border: 1px solid var(--edge); background: transparent; color: inherit; }
 button.primary { background: var(--accent); border-color: var(--accent); color: var(--accent-ink); }
-button:hover { text-decoration: underline; text-underline-offset: .2em; }
+.button { display: block; min-height: 2.875rem; padding: .625rem 1rem; font-weight: 600; text-align: center; text-decoration: none; border-radius: .5rem;
+  border: 1px solid var(--edge); color: inherit; }
+:is(button, .button):hover { text-decoration: underline; text-underline-offset: .2em; }
 :is(a, button, input, [tabindex]):focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 .summary { margin: 0 0 1.25rem; padding: .875rem 1rem; border: 2px solid var(--bad); border-radius: .5rem; background: var(--bad-ground); }
 .summary h2 { margin: 0 0 .25rem; font-size: 1rem; color: var(--bad); }
 .summary ul { margin: 0; padding: 0; list-style: none; }
 .summary li + li { margin-top: .375rem; }
 .summary a { color: var(--bad); }
+.offers { margin: 1.25rem 0; padding: 0; list-style: none; display: grid; gap: .75rem; }
 .scopes { margin: 0 0 1rem; padding: 0; list-style: none; border-top: 1px solid var(--line); }
 .scopes li { padding: .625rem 0; border-bottom: 1px solid var(--line); }
 .scopes small { display: block; color: var(--soft); font-size: .875rem; }

@@ -6,6 +6,7 @@ import { inTransaction } from '#shared/database/transaction.ts';
 import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { confirm, isConfirmed } from '../accounts/confirmed.ts';
 import { type Credentials, setPhc } from '../accounts/credentials.ts';
+import { removeIdentitiesOf } from '../identities/identities.ts';
 import { removePasskeysOf } from '../passkeys/passkeys.ts';
 import { selectEmailHash } from '../persons/person-table.ts';
 import { turnOffSecondFactor } from '../second-factor/second-factors.ts';
@@ -21,7 +22,7 @@ export type PasswordResets = {
   find(link: string): Promise<UserId | undefined>;
   /**
    * Sets the password, and ends everything that was opened with the former one. The first mailed link that is
-   * used also removes passkeys, codes and webhooks: until then nobody has shown that the account is theirs.
+   * used also removes passkeys, linked accounts, codes and webhooks: until then nobody has shown that the account is theirs.
    * Returns false for an invalid link.
    */
   use(link: string, password: string, requestId: string): Promise<boolean>;
@@ -90,6 +91,7 @@ const removeOtherWays = async (
   by: SecurityCircumstances,
 ): Promise<void> => {
   await removePasskeysOf(dependencies, userId, by);
+  await removeIdentitiesOf(dependencies, userId, by);
   await turnOffSecondFactor(dependencies, userId, by);
 };
 

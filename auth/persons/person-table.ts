@@ -154,5 +154,6 @@ const YOUNGER_TABLES = [
   'auth.recovery_code',
   'auth.passkey',
   'auth.personal_token',
+  'auth.upstream_identity',
 ] as const;
 const SIGN_IN_TABLES = ['auth.credential', ...YOUNGER_TABLES] as const;

@@ -61,7 +61,8 @@ export const createSessions = ({ pool, seal }: { pool: Pool; seal: RecordSeal })
 
 const sessionOf = ({ uid, loginTs, iat, seen, authorizations }: Kept): OpenSession => ({
   uid,
-  signedInAtS: loginTs ?? iat ?? 0,
+  // After a sign-in elsewhere, `loginTs` is the time of that one, which may be older than the session.
+  signedInAtS: Math.max(loginTs ?? 0, iat ?? 0),
   seen,
   consoleGrant: authorizations?.[CONSOLE]?.grantId,
 });

@@ -29,6 +29,9 @@ const LIFETIMES_MS = {
   'second factor': 30 * MINUTE_MS,
   // As long as its page may stay open.
   passkey: LIFETIMES_S.Interaction * MS_PER_SECOND,
+  // A person at an identity provider may have to find a phone first.
+  'upstream sign-in': 20 * MINUTE_MS,
+  'upstream link': 20 * MINUTE_MS,
   'new passkey': 5 * MINUTE_MS,
   'confirm address': 24 * 60 * MINUTE_MS,
 } as const;

@@ -90,14 +90,15 @@ const withAccount = (
 const LABEL_WIDTH = 16;
 
 const userLines = (user: User, account: ManagedAccount, paint: Paint): readonly string[] => {
-  const { status, isConfirmed, hasPassword, hasSecondFactor, passkeys, sessions, applications, tokens } =
-    account;
+  const { status, isConfirmed, hasPassword, hasSecondFactor, passkeys, identities } = account;
+  const { sessions, applications, tokens } = account;
   const row = (label: string, text: string): string =>
     `${paint('soft', label.padEnd(LABEL_WIDTH))}${cellOf(text, Number.POSITIVE_INFINITY)}`;
   const ways = [
     ...(hasPassword ? ['password'] : []),
     ...(hasSecondFactor ? ['second factor'] : []),
     ...(passkeys > 0 ? [plural(passkeys, 'passkey')] : []),
+    ...identities.map(({ upstream }) => upstream),
   ];
   return [
     `${paint('strong', cellOf(user.name))} ${paint(status === 'active' ? 'good' : 'bad', status)}`,

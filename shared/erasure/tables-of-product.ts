@@ -133,6 +133,10 @@ export const TABLES: Readonly<Record<string, Held>> = {
     'digests of personal access tokens, with their names encrypted under the key of the person',
     ['personal access tokens', byUser('auth.personal_token')],
   ),
+  'auth.upstream_identity': personal(
+    'accounts at identity providers: a keyed hash of issuer and subject, and both encrypted under the key of the person',
+    ['linked accounts', byUser('auth.upstream_identity')],
+  ),
   'auth.record': personal('sessions, grants and tokens, encrypted', [
     'sessions and grants',
     'select count(*) from auth.record where account_id = $1::bigint::text',

@@ -10,6 +10,7 @@ const visibleTo = { right: 'user.read_private', owner: 'userId' } as const;
 const common = { version: 1, visibility: 'public', visibleTo, personal: null, upcasters: {} } as const;
 
 const accessToken = z.strictObject({ userId, tokenId: token });
+const identity = z.strictObject({ userId, identityId: token, upstream: token });
 const passkey = z.strictObject({ userId, passkeyId: token });
 
 export const ACCOUNT_EVENTS = {
@@ -62,6 +63,23 @@ export const ACCOUNT_EVENTS = {
     stream: account,
     schema: passkey,
     example: { userId: 7001, passkeyId: 'vW9z' },
+  }),
+  'account.identity_linked': defineEvent({
+    ...common,
+    type: 'account.identity_linked',
+    description:
+      'A user can sign in with an account at an identity provider from now on: they linked it, its address is that of their account, or their account was created for it.',
+    stream: account,
+    schema: identity.extend({ by: z.enum(['user', 'email', 'creation']) }),
+    example: { userId: 7001, identityId: 'mB4c', upstream: 'google', by: 'user' },
+  }),
+  'account.identity_unlinked': defineEvent({
+    ...common,
+    type: 'account.identity_unlinked',
+    description: 'An account at an identity provider no longer signs in to this account.',
+    stream: account,
+    schema: identity,
+    example: { userId: 7001, identityId: 'mB4c', upstream: 'google' },
   }),
   'account.token_created': defineEvent({
     ...common,

@@ -19,6 +19,8 @@ import { createCodec } from './codec.ts';
  */
 const FIXTURES = [
   'account.deactivated.v1.json',
+  'account.identity_linked.v1.json',
+  'account.identity_unlinked.v1.json',
   'account.passkey_added.v1.json',
   'account.passkey_refused.v1.json',
   'account.passkey_removed.v1.json',

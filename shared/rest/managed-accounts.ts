@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one interface: the accounts of others.
 import * as z from 'zod';
 import { id } from '#kernel/base/rest/fields.ts';
 import type { RestOperation } from '#kernel/base/rest/operation.ts';
@@ -19,6 +20,16 @@ const ManagedAccount = z
     hasPassword: z.boolean(),
     hasSecondFactor: z.boolean(),
     passkeys: z.int().nonnegative().meta({ description: 'Number of passkeys.' }),
+    identities: z
+      .array(
+        z.strictObject({
+          id: z.string(),
+          upstream: z.string().meta({ description: 'The name of the identity provider in the settings.' }),
+          linkedAt: timestamp,
+          lastUsedAt: moment,
+        }),
+      )
+      .meta({ description: 'The accounts at identity providers with which the user can sign in.' }),
     sessions: z
       .array(
         z.strictObject({
@@ -128,6 +139,12 @@ const ENDINGS = {
     path: '/account/people/{userId}/applications/{clientId}',
     summary: 'Revoke the access of an application to a user',
     answer: gone('The application can no longer act for the user.'),
+  },
+  unlinkIdentity: {
+    ...ending,
+    path: '/account/people/{userId}/identities/{identityId}',
+    summary: 'Unlink an account at an identity provider from the account of a user',
+    answer: gone('Nobody can sign in with it any more. Sessions continue.'),
   },
   endTokenOfUser: {
     ...ending,

@@ -27,6 +27,7 @@ const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] =
       'agents',
       'audit',
       'accounts',
+      'identity-providers',
       'console',
     ],
   ],

@@ -7,6 +7,7 @@ import type { UserId } from '#kernel/base/brands.ts';
 import { openEventLog } from '#process/engines/open-event-log.ts';
 import { createMetrics } from '#process/observability/metrics.ts';
 import { loadAdditions } from '#process/part.ts';
+import type { Upstream } from '#process/upstreams.ts';
 import type { ClientSettings } from '#shared/clients/settings.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
@@ -58,6 +59,8 @@ type Options = {
   readonly isNamed?: boolean;
   /** The receiver of its mail; without one there is no mail. */
   readonly smtp?: SmtpReceiver;
+  /** Identity providers with whose accounts people sign in. */
+  readonly upstreams?: readonly Upstream[];
 };
 
 const silent = pino({ level: 'silent' });
@@ -66,7 +69,7 @@ const silent = pino({ level: 'silent' });
  * The authorization server with its pages and the command side behind it, on a database of its own, by HTTP.
  */
 export const openAccountsSite = async (options: Options = {}): Promise<AccountsSite> => {
-  const { signUp = 'author', trustProxy = 0, isNamed = false, issuerUrl, smtp } = options;
+  const { signUp = 'author', trustProxy = 0, isNamed = false, issuerUrl, smtp, upstreams = [] } = options;
   await using opening = new AsyncDisposableStack();
   const database = opening.use(await createMigratedDatabase());
   const masterKey = parseMasterKey(randomBytes(32).toString('base64'));
@@ -94,7 +97,7 @@ export const openAccountsSite = async (options: Options = {}): Promise<AccountsS
   const server = opening.use(await startLocalServer((request, response) => app(request, response)));
   const application = opening.use(await startLocalServer(answerAsApplication));
   const url = isNamed ? server.url.replace('127.0.0.1', 'localhost') : server.url;
-  const config = { ...CONFIG, issuerUrl: issuerUrl ?? url, publicUrl: url, signUp, trustProxy };
+  const config = { ...CONFIG, issuerUrl: issuerUrl ?? url, publicUrl: url, signUp, trustProxy, upstreams };
   const mail = smtp && opening.use(openSmtpMail({ url: smtp.url, from: 'annals@example.com' }));
   const auth = opening.use(await startAuthService({ ...base, config, gateway, mail }));
   app = createApp({ log: silent, metrics: createMetrics(), routes: [auth.routes], trustProxy });

@@ -9,6 +9,8 @@ export const PATHS = {
   security: '/account/security',
   confirmation: '/account/confirm',
   passkeys: '/account/passkeys',
+  /** Only with identity providers. */
+  identities: '/account/identities',
   password: '/account/password',
   secondFactor: '/account/second-factor',
   recoveryCodes: '/account/recovery-codes',

@@ -15,6 +15,8 @@ export type DeletionView = AccountView & {
   readonly domain: Domain;
   readonly problems: Problems<'confirmation' | 'password'>;
   readonly confirmation: string;
+  /** Without one, the sign-in has been just now. */
+  readonly hasPassword: boolean;
 };
 
 /** Must be typed, so that nobody deletes their account by accident. */
@@ -22,7 +24,13 @@ export const CONFIRMATION = 'delete my account';
 
 const CONFIRMATION_MAX = 50;
 
-export const deletionPage = ({ domain, problems, confirmation, ...view }: DeletionView): Page => {
+export const deletionPage = ({
+  domain,
+  problems,
+  confirmation,
+  hasPassword,
+  ...view
+}: DeletionView): Page => {
   const staying = stayingWithout(domain).map(({ says }) => says);
   const ending = [
     ...endingWith(domain).map(({ says }) => `your ${says}`),
@@ -30,7 +38,7 @@ export const deletionPage = ({ domain, problems, confirmation, ...view }: Deleti
   ];
   return accountPage(view, {
     section: PATHS.home,
-    note: PASSWORD_NOTE,
+    ...(hasPassword && { note: PASSWORD_NOTE }),
     title: titleOf('Delete the account', problems),
     main: html`${summaryOf(problems)}
 <h1>Delete the account</h1>
@@ -52,7 +60,7 @@ ${field({
   maxLength: CONFIRMATION_MAX,
   hasFocus: !hasProblems(problems),
 })}
-${passwordField({ problem: problems.password })}
+${hasPassword ? passwordField({ problem: problems.password }) : hidden('password', '')}
 <div class="actions"><button class="danger" type="submit">Delete the account permanently</button></div>
 </form>
 <p><a href="${PATHS.home}">Keep the account</a></p>`,

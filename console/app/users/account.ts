@@ -41,6 +41,18 @@ export const Account = ({ user }: { readonly user: User }) => {
         end: end(`sessions/${encodeURIComponent(id)}`),
       }),
     )} />
+    ${
+      account.identities.length > 0 &&
+      html`<${Acting} title="Linked accounts" none="" items=${account.identities.map(
+        ({ id, upstream, linkedAt, lastUsedAt }) => ({
+          key: id,
+          name: upstream,
+          since: linkedAt,
+          usedAt: lastUsedAt,
+          end: end(`identities/${encodeURIComponent(id)}`),
+        }),
+      )} />`
+    }
     <${Acting} title="Applications" none="No application may act for the user." items=${account.applications.map(
       ({ clientId, name, scopes, allowedAt, lastUsedAt }) => ({
         key: clientId,
