@@ -25,6 +25,7 @@ import { createPendingSignUps } from './accounts/pending-sign-ups.ts';
 import { createCodeLimits, createRecoveryLimits, createSignInLimits } from './accounts/sign-in-limits.ts';
 import { signInRoutes } from './accounts/sign-in-routes.ts';
 import { signUpRoutes } from './accounts/sign-up-routes.ts';
+import { createAgents } from './agents/agents.ts';
 import type { Persons } from './directory.ts';
 import { createIdentities } from './identities/identities.ts';
 import { createInvitations } from './invitations/invitations.ts';
@@ -117,6 +118,7 @@ export const accountRoutes = (dependencies: AccountDependencies): Router => {
     hasUpstreams: dependencies.upstreams !== undefined,
     secondFactors: createSecondFactors(audited),
     ownTokens: createOwnTokens(audited),
+    agents: createAgents(audited),
     codeLimits: createCodeLimits(attempts),
     recoveryLimits: createRecoveryLimits(attempts),
     tokens: createFormTokens(masterKey),

@@ -158,6 +158,10 @@ const DATA: { readonly [Type in EventType]: fc.Arbitrary<EventOf<Type>['data']> 
   }),
   'session.signed_out': fc.record({ sessionId: token, userId }),
   'grant.consented': fc.record({ grantId: token, userId, clientId: token, scopes: names }),
+  'token.exchanged': fc.record({
+    ...{ grantId: token, userId, clientId: token, application: token },
+    scopes: names,
+  }),
   'grant.revoked': fc.record({ grantId: token, userId: fc.option(userId), clientId: fc.option(token) }),
   'grant.reuse_detected': fc.record({
     grantId: token,
@@ -175,6 +179,8 @@ const DATA: { readonly [Type in EventType]: fc.Arbitrary<EventOf<Type>['data']> 
   }),
   'account.reset_requested': fc.record({ userId }),
   'account.reclaimed': fc.record({ userId }),
+  'account.agent_ended': fc.record({ userId, clientId: token }),
+  'account.agent_allowed': fc.record({ userId, clientId: token }),
   'account.identity_linked': fc.record({
     ...{ userId, identityId: token, upstream: token },
     by: fc.constantFrom('user' as const, 'email' as const, 'creation' as const),

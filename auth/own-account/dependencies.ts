@@ -13,6 +13,7 @@ import type { Credentials } from '../accounts/credentials.ts';
 import type { FormCookie } from '../accounts/form-cookie.ts';
 import type { KnownDevices } from '../accounts/known-devices.ts';
 import type { SignInLimits } from '../accounts/sign-in-limits.ts';
+import type { Agents } from '../agents/agents.ts';
 import type { Clients } from '../clients/clients.ts';
 import type { Persons } from '../directory.ts';
 import type { Identities } from '../identities/identities.ts';
@@ -62,6 +63,7 @@ export type OwnAccountDependencies = {
   readonly hasUpstreams: boolean;
   readonly secondFactors: SecondFactors;
   readonly ownTokens: OwnTokens;
+  readonly agents: Agents;
   readonly tickets: Tickets;
   readonly emailHash: (email: string) => string;
   readonly tokens: FormTokens;

@@ -155,5 +155,7 @@ const YOUNGER_TABLES = [
   'auth.passkey',
   'auth.personal_token',
   'auth.upstream_identity',
+  'auth.agent',
+  'auth.agent_token',
 ] as const;
 const SIGN_IN_TABLES = ['auth.credential', ...YOUNGER_TABLES] as const;

@@ -12,6 +12,7 @@ import { problemOf } from '#edge/http/problem.ts';
 import { namesOf } from '#edge/http/request-span.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Log } from '#shared/log.ts';
+import type { Exchange } from '../agents/agents.ts';
 import type { SigningKeys } from '../signing-keys/signing-keys.ts';
 import { configurationOf, type ProviderSettings } from './configuration.ts';
 import { findTokensOfOurs } from './find-tokens.ts';
@@ -31,6 +32,7 @@ export type ProviderDependencies = {
   /** Adds the middleware of other modules. */
   equip(provider: Provider): void;
   endGrant(grantId: string): Promise<void>;
+  readonly noteExchange: (exchange: Exchange) => Promise<boolean>;
   verifySecret(clientId: string, secret: string): Promise<boolean>;
   /** Returns whether a proof or an assertion is used for the first time. */
   useOnce(client: string, jti: string, expiresAtS: number): Promise<boolean>;

@@ -19,6 +19,7 @@ import { createReadAttributes } from '#shared/read-attributes.ts';
 import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { equipProvider } from '../accounts/equip-provider.ts';
 import { providerPages } from '../accounts/provider-pages.ts';
+import { noteExchange } from '../agents/agents.ts';
 import { createNoteUse } from '../clients/client-uses.ts';
 import type { Clients } from '../clients/clients.ts';
 import { openScopesOf } from '../clients/open-scopes.ts';
@@ -97,6 +98,7 @@ export const openProvider = async (dependencies: Dependencies): Promise<OpenProv
       readPersonalToken({ pool, policy: policyOf(dependencies.domain), checkPerson, rowProofs }, token),
     verifySecret: clients.verifySecret,
     useOnce: onceIn(pool, seal),
+    noteExchange: noteExchange({ pool, record }),
     equip: (provider) => {
       equipProvider(provider, { record, log });
       noteUses(provider, noteUse);

@@ -1,5 +1,5 @@
 import { hash, type X509Certificate } from 'node:crypto';
-import type { JWTPayload } from 'jose';
+import { decodeJwt, type JWTPayload } from 'jose';
 import { errors, type KoaContextWithOIDC, type Provider } from 'oidc-provider';
 import {
   checkDpopReplay,
@@ -9,8 +9,11 @@ import {
   validateDpop,
 } from 'oidc-provider/lib/helpers/grants.js';
 import { PERSONAL_TOKEN_PREFIX } from '#edge/authenticate/personal-token.ts';
+import { requestIdOf } from '#edge/http/request-context.ts';
+import type { UserId } from '#kernel/base/brands.ts';
 import { TOKEN_EXCHANGE } from '#shared/clients/settings.ts';
 import type { Clock } from '#shared/clock/clock.ts';
+import type { Exchange } from '../agents/agents.ts';
 import { LIFETIMES_S } from '../security/lifetimes.ts';
 import type { Act } from './act.ts';
 import { allowedScopesOf, defaultScopesOf } from './client-metadata.ts';
@@ -22,6 +25,8 @@ type Dependencies = {
   readonly resource: string;
   /** Those by which nobody gets further access: an agent must not outlive the token of its user. */
   readonly agentScopes: readonly string[];
+  /** Records an exchange; returns false if the user wants no token for this agent. */
+  readonly noteExchange: (exchange: Exchange) => Promise<boolean>;
 };
 
 /** The access token of a user, as it was issued to an application. */
@@ -97,6 +102,17 @@ export const exchangeTokens = (provider: Provider, dependencies: Dependencies): 
       const value = await token.save();
       // The new token does not count revocations before it: one since the first look would otherwise be missed.
       if ((await dependencies.tokens.find(given)) === undefined) throw refusal('it has been revoked');
+      const isNoted = await dependencies.noteExchange({
+        userId: Number(subject.sub) as UserId,
+        agent: client.clientId,
+        application: subject.client_id,
+        grantId: subject.grant_id,
+        scopes,
+        jti: String(decodeJwt(value).jti),
+        expiresInS: exp - nowS,
+        requestId: requestIdOf(ctx.req),
+      });
+      if (!isNoted) throw refusal('the user has ended the access of this agent');
       ctx.body = {
         access_token: value,
         issued_token_type: ACCESS_TOKEN,

@@ -11,6 +11,8 @@ const TABLES = [
   'auth.pending_sign_up',
   'auth.address_mail',
   'auth.keyed_write',
+  'auth.agent',
+  'auth.agent_token',
 ] as const;
 /** Keeps expired records for a while, so that somebody who presents one learns that it expired. */
 const KEPT_S = 3_600;

@@ -150,6 +150,8 @@ export const TABLES: Readonly<Record<string, Held>> = {
   ),
   'auth.invitation': sealed('addresses of invited people, encrypted until the invitation ends'),
   'auth.attempt': sealed('counts of failed attempts, by a keyed hash'),
+  'auth.agent': nothing('agents that have acted for users, by their numbers'),
+  'auth.agent_token': nothing('ids of tokens of agents, which expire'),
   'auth.client': nothing('applications'),
   'auth.client_use': nothing('when applications last got a token'),
   'auth.known_scope': nothing('scopes of the domain'),

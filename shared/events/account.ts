@@ -11,6 +11,7 @@ const common = { version: 1, visibility: 'public', visibleTo, personal: null, up
 
 const accessToken = z.strictObject({ userId, tokenId: token });
 const identity = z.strictObject({ userId, identityId: token, upstream: token });
+const agent = z.strictObject({ userId, clientId: token });
 const passkey = z.strictObject({ userId, passkeyId: token });
 
 export const ACCOUNT_EVENTS = {
@@ -80,6 +81,22 @@ export const ACCOUNT_EVENTS = {
     stream: account,
     schema: identity,
     example: { userId: 7001, identityId: 'mB4c', upstream: 'google' },
+  }),
+  'account.agent_ended': defineEvent({
+    ...common,
+    type: 'account.agent_ended',
+    description: 'A user ended the access of an agent: it gets no more tokens of theirs by token exchange.',
+    stream: account,
+    schema: agent,
+    example: { userId: 7001, clientId: 'claims-bot' },
+  }),
+  'account.agent_allowed': defineEvent({
+    ...common,
+    type: 'account.agent_allowed',
+    description: 'A user allowed an agent again whose access they had ended.',
+    stream: account,
+    schema: agent,
+    example: { userId: 7001, clientId: 'claims-bot' },
   }),
   'account.token_created': defineEvent({
     ...common,

@@ -18,6 +18,8 @@ import { createCodec } from './codec.ts';
  * decoded part changes with the version. `WRITE_GOLDEN=1` writes missing fixtures.
  */
 const FIXTURES = [
+  'account.agent_allowed.v1.json',
+  'account.agent_ended.v1.json',
   'account.deactivated.v1.json',
   'account.identity_linked.v1.json',
   'account.identity_unlinked.v1.json',
@@ -61,6 +63,7 @@ const FIXTURES = [
   'session.sign_in_failed.v1.json',
   'session.signed_in.v1.json',
   'session.signed_out.v1.json',
+  'token.exchanged.v1.json',
   'user.deleted.v1.json',
   'user.email_abandoned.v1.json',
   'user.registered.v1.json',

@@ -63,6 +63,27 @@ const grantEventsOf = (domain: Domain) => ({
     schema: z.strictObject({ grantId: token, userId: userId.nullable(), clientId: token.nullable() }),
     example: { grantId: 'pQ7x', userId: 7001, clientId: 'web' },
   }),
+  'token.exchanged': defineEvent({
+    ...common,
+    type: 'token.exchanged',
+    description:
+      'An agent, a client, exchanged the token of a user for one of its own, with fewer rights (RFC 8693). It has it from an application of the user.',
+    stream: grant,
+    schema: z.strictObject({
+      grantId: token,
+      userId,
+      clientId: token,
+      application: token,
+      scopes: scopeNames,
+    }),
+    example: {
+      grantId: 'pQ7x',
+      userId: 7001,
+      clientId: 'claims-bot',
+      application: 'web',
+      scopes: [`read:${exampleKind(domain).path}`],
+    },
+  }),
   'grant.reuse_detected': defineEvent({
     ...common,
     type: 'grant.reuse_detected',

@@ -3,6 +3,7 @@ import { decodeJwt, SignJWT } from 'jose';
 import { describe, expect } from 'vitest';
 import { PERSONAL_TOKEN_PREFIX } from '#edge/authenticate/personal-token.ts';
 import { type ClientSettings, TOKEN_EXCHANGE } from '#shared/clients/settings.ts';
+import { createAgents } from '../../auth/agents/agents.ts';
 import { deactivatePerson } from '../../auth/persons/person-table.ts';
 import { readSigningKeys } from '../../auth/signing-keys/signing-keys.ts';
 import { CALLBACK, ISSUER, registerClient, registerPerson } from '../engines/auth-database.ts';
@@ -102,6 +103,39 @@ describe('an agent', () => {
     });
     expect(issued).not.toHaveProperty('auth_time');
     expect(Number(issued.exp)).toBeLessThanOrEqual(Number(held.exp));
+  });
+
+  test('is in the log with each exchange, and among those of the user, who can end it for good', async ({
+    agent,
+    app,
+    auth,
+    exchange,
+    person,
+    subject,
+  }) => {
+    const { userId } = person;
+    const held = await exchange(subject);
+    const issued = decodeJwt(String(held.body.access_token));
+    const events: (readonly [string, unknown])[] = [];
+    for await (const page of auth.eventLog.read(`grant-${issued.grant_id}` as never))
+      events.push(...page.map(({ type, metadata }) => [type, metadata.client] as const));
+    expect(events).toContainEqual(['token.exchanged', `${app.clientId}>${agent.clientId}`]);
+    const agents = createAgents({ pool: auth.pool, record: async () => {} });
+    expect(await agents.of(userId)).toMatchObject([
+      { agent: agent.clientId, application: app.clientId, scopes: ['read:articles'], endedAt: null },
+    ]);
+    const by = { actor: `user:${userId}`, client: null, requestId: 'test' } as const;
+    await agents.end(userId, agent.clientId, by);
+    const { rowCount } = await auth.pool.query(`select from auth.revoked where kind = 'jti' and value = $1`, [
+      issued.jti,
+    ]);
+    expect(rowCount).toBe(1);
+    expect(await exchange(subject)).toMatchObject({
+      status: 400,
+      body: { error_description: expect.stringContaining('the user has ended the access of this agent') },
+    });
+    await agents.allow(userId, agent.clientId, by);
+    expect((await exchange(subject)).status).toBe(200);
   });
 
   test('gets the scopes that it asks for, if it names them', async ({ exchange, subject }) => {
