@@ -1,4 +1,6 @@
 import { StartRefused } from '#kernel/base/start-refused.ts';
+import { isAddress } from '#shared/clients/document-address.ts';
+import { clientSettingsOf } from '#shared/clients/settings.ts';
 import { policyOf } from '#shared/policy.ts';
 import { findNewScopes, grantScopes } from '../auth/clients/new-scopes.ts';
 import { representationOf } from '../auth/clients/representation.ts';
@@ -85,6 +87,30 @@ export const clientDelete: Command = {
       await clients.remove(id, undefined, by);
       await terminal.write(`${id} is deleted.`);
     }),
+};
+
+export const clientBlock: Command = {
+  name: 'client block',
+  summary:
+    'Blocks a client with a document, by its address: its tokens and grants end. `client delete` unblocks it.',
+  positionals: ['<address>'],
+  options: {},
+  examples: ['client block https://agent.example/annals.json'],
+  run: ({ positionals: [address = ''] }, terminal) => {
+    if (!isAddress(address))
+      throw new UsageError(`<address> must be the https address of a document, but is “${address}”`);
+    const settings = clientSettingsOf(terminal.domain).ClientSettings.parse({
+      name: 'Blocked',
+      grantTypes: ['authorization_code'],
+      redirectUris: [address],
+      scopes: ['openid'],
+      disabled: true,
+    });
+    return withClients(terminal, async (clients, by) => {
+      await clients.register({ clientId: address, settings }, by);
+      await terminal.write(`${address} is blocked. client delete ${address} unblocks it.`);
+    });
+  },
 };
 
 export const clientGrantScopes: Command = {

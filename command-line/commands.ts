@@ -13,6 +13,7 @@ import { auditCheck } from './audit-check.ts';
 import { auditAccept, auditReject, auditTrustLog } from './audit-decide.ts';
 import { auditVerify } from './audit-verify.ts';
 import {
+  clientBlock,
   clientDelete,
   clientGrantScopes,
   clientList,
@@ -143,6 +144,7 @@ const GROUPS: readonly Group[] = [
     [
       ...of('accounts', [
         clientCreate,
+        clientBlock,
         clientList,
         clientShow,
         clientGrantScopes,

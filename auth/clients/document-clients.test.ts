@@ -29,7 +29,11 @@ const test = base.extend('world', async () => {
     answer: good,
     mayFetch: true,
   };
-  const registered: Pick<Clients, 'find'> = { find: async () => undefined };
+  const blocked = new Map<string, boolean>();
+  const registered = {
+    find: async (clientId: string) =>
+      blocked.has(clientId) ? { clientId, disabled: blocked.get(clientId) } : undefined,
+  } as unknown as Pick<Clients, 'find'>;
   const { find } = withDocuments(registered as Clients, {
     domain: publishing,
     origins: 'any',
@@ -43,10 +47,23 @@ const test = base.extend('world', async () => {
     log: pino({ level: 'silent' }),
     clock,
   });
-  return { asked, clock, hosts, find };
+  return { asked, blocked, clock, hosts, find };
 });
 
 describe('a document', () => {
+  test('is blocked by a disabled client with its address, and by no other', async ({ world }) => {
+    const { asked, blocked, find } = world;
+    expect(await find(ID)).toMatchObject({ name: 'Helper', disabled: false });
+    blocked.set(ID, true);
+    expect(await find(ID)).toEqual({ clientId: ID, disabled: true });
+    blocked.set(ID, false);
+    expect(await find(ID)).toMatchObject({ name: 'Helper', disabled: false });
+    // Such an id never comes from anywhere but a document.
+    blocked.set('https://agent.example/a/../b', false);
+    expect(await find('https://agent.example/a/../b')).toBeUndefined();
+    expect(asked).toHaveLength(1);
+  });
+
   test('is read once for all, and again after ten minutes', async ({ world }) => {
     const { asked, clock, find } = world;
     await Promise.all([find(ID), find(ID)]);

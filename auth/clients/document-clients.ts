@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { type CorsOrigins, isAllowedOrigin } from '#edge/http/cors.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { isAddress } from '#shared/clients/document-address.ts';
+import { ADDRESS_CHARACTERS_MAX, isAddress } from '#shared/clients/document-address.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Log } from '#shared/log.ts';
 import { createSemaphore, TooBusy } from '../security/semaphore.ts';
@@ -83,14 +83,17 @@ export const withDocuments = (clients: Clients, dependencies: Dependencies): Cli
   };
   return {
     ...clients,
-    find: (id) => (isDocumentOf(origins, id) ? find(id) : clients.find(id)),
+    async find(id) {
+      const registered = await clients.find(id);
+      // Administrators block a document by a disabled client with its address; no other client has one.
+      if (!isAddress(id) || registered?.disabled) return registered;
+      return isDocumentOf(origins, id) ? find(id) : undefined;
+    },
   };
 };
 
 const unavailable = (): HttpProblem => new HttpProblem('unavailable', { headers: { 'Retry-After': '10' } });
 
-/** With the id of another client beside it, the name of an agent in events has 200 characters at most. */
-const ADDRESS_CHARACTERS_MAX = 128;
 /** Only one spelling of each address, without anything that a parser changes. */
 const isDocumentOf = (origins: CorsOrigins, id: string): boolean =>
   id.length <= ADDRESS_CHARACTERS_MAX &&

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Rejection } from '#kernel/base/rejection.ts';
+import { isAddress } from '#shared/clients/document-address.ts';
 import type { ClientSettings } from '#shared/clients/settings.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
@@ -9,7 +10,7 @@ import { type ClientAndSecret, hasSecret } from '../storage/client.ts';
 import { type By, circumstancesOf, type SettledBy } from './by.ts';
 import { insertClient, type Queryable, selectClient } from './client-table.ts';
 import { demandScopes } from './demand-rights.ts';
-import type { EndDependencies } from './end.ts';
+import { type EndDependencies, endAgain, endFor } from './end.ts';
 import { hashSecret, newSecret } from './secret.ts';
 import { makeServiceAccount, type ServiceAccountDependencies } from './service-account.ts';
 
@@ -42,7 +43,9 @@ export const registerClient = async (
   const secret = hasSecret(settings.tokenEndpointAuthMethod) ? newSecret() : undefined;
   const serviceAccount = await makeServiceAccount(dependencies, { clientId, settings }, by);
   const { pool, rowProofs } = dependencies;
-  const client = await inTransaction(pool, async (connection) => {
+  // It blocks the document at this address, which may have been a client until now.
+  const ending = isAddress(clientId) ? 'grants' : 'nothing';
+  const { client, ended } = await inTransaction(pool, async (connection) => {
     const secretHash = secret === undefined ? undefined : hashSecret(secret);
     const inserted = await insertClient(
       { database: connection, rowProofs },
@@ -58,9 +61,11 @@ export const registerClient = async (
       { type: 'client.registered', data: { clientId, selfRegistered } },
       circumstancesOf(by),
     );
+    const ended = await endFor(connection, clientId, ending);
     await by.settle?.(connection, { client: inserted, secret });
-    return inserted;
+    return { client: inserted, ended };
   });
+  await endAgain(dependencies, { clientId, ending, ended });
   return { client, secret };
 };
 

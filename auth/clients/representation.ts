@@ -18,7 +18,7 @@ export const representationOf = ({
     updatedAt,
     tokenEndpointAuthMethod,
   } = client;
-  const self = `/clients/${clientId}`;
+  const self = `/clients/${encodeURIComponent(clientId)}`;
   return {
     clientId,
     ...(secret === undefined ? {} : { secret }),

@@ -211,3 +211,16 @@ describe('GET', () => {
     });
   });
 });
+
+test('the address of a document is the id of a disabled client alone, which can be deleted', async ({ send }) => {
+  const clientId = 'https://agent.example/client.json';
+  expect(await send('POST', '/clients', { body: { ...WEB, clientId } })).toMatchObject({
+    status: 422,
+    body: { errors: [{ pointer: '/disabled' }] },
+  });
+  const made = await send('POST', '/clients', { body: { ...WEB, clientId, disabled: true } });
+  const path = `/clients/${encodeURIComponent(clientId)}`;
+  expect([made.status, made.headers.get('location')]).toEqual([201, path]);
+  expect(await send('GET', path)).toMatchObject({ status: 200, body: { clientId, disabled: true } });
+  expect((await send('DELETE', path)).status).toBe(204);
+});

@@ -126,7 +126,7 @@ const handlersFor = (
       const { clientId, ...settings } = parseInput(NewClient, request.body);
       const answer = ({ client, secret }: ClientAndSecret): Written => ({
         ...writtenClient({ client, secret, usedAt: undefined }, 201),
-        location: `/clients/${client.clientId}`,
+        location: `/clients/${encodeURIComponent(client.clientId)}`,
       });
       return answer(await clients.register({ clientId, settings }, byOf(request, settling(settle, answer))));
     }) satisfies Write,

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { EventId, StreamName } from '#kernel/base/brands.ts';
 import type { Actor } from '#kernel/base/events/metadata.ts';
-import { streamName } from '#kernel/base/events/streams.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { catalogueOf, type EventOf } from '#shared/events/catalogue.ts';
+import { keyedStream } from '#shared/events/check-stream.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import type { securityEventsOf } from '#shared/events/security.ts';
 import type { Log } from '#shared/log.ts';
@@ -45,7 +45,7 @@ export const createSecurityLog =
 /** The stream's key is a field of the event's data, which the codec checks. */
 const streamOf = (domain: Domain, { type, data }: SecurityEvent): StreamName => {
   const { kind = '', key } = catalogueOf(domain).find(type)?.stream ?? {};
-  return streamName(kind, String((data as Readonly<Record<string, unknown>>)[key ?? '']));
+  return keyedStream(kind, String((data as Readonly<Record<string, unknown>>)[key ?? '']));
 };
 
 /**

@@ -129,6 +129,14 @@ export const clientId = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{1,61})[a-z0-9]$/
   error: 'Must be 3 to 63 characters of a–z, 0–9 and the hyphen, without a hyphen at the beginning or end.',
 });
 
+/** Or the address of a document, with at most 128 characters, to block the client that it describes. */
+export const clientIdOrAddress = z
+  .string()
+  .regex(/^(?:[a-z0-9](?:[a-z0-9-]{1,61})[a-z0-9]|(?=.{1,128}$)https:\/\/[a-z0-9.-]+(?::\d+)?\/[\w.~/-]+)$/, {
+    error:
+      'Must be 3 to 63 characters of a–z, 0–9 and the hyphen, without a hyphen at the beginning or end, or the address of a document.',
+  });
+
 type Rule = readonly [
   field: keyof ClientSettings,
   isBroken: (client: ClientSettings) => boolean,

@@ -4,7 +4,8 @@ import { createdAt, id, Links, unheeded, updatedAt } from '#kernel/base/rest/fie
 import type { RestOperation } from '#kernel/base/rest/operation.ts';
 import { timestamp, token } from '#kernel/base/values.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { checkTogether, clientId, clientSettingsOf, withDefaultScopes } from '#shared/clients/settings.ts';
+import { isAddress } from '#shared/clients/document-address.ts';
+import { checkTogether, clientIdOrAddress, clientSettingsOf, withDefaultScopes } from '#shared/clients/settings.ts';
 
 /** A client that sends back a representation may leave read-only members in it. */
 const UNHEEDED = {
@@ -93,11 +94,18 @@ export const clientForms = (domain: Domain) => {
 
   const NewClient = z
     .strictObject({
-      clientId: clientId.optional().meta({ description: 'By default Annals generates one.' }),
+      clientId: clientIdOrAddress.optional().meta({
+        description:
+          'By default Annals generates one. The address of a document, with `disabled`, blocks the client that it describes.',
+      }),
       ...sent,
     })
     .transform(({ clientId, ...settings }) => ({ clientId, ...withDefaultScopes(settings) }))
     .superRefine(checkTogether)
+    .refine(({ clientId = '', disabled }) => disabled || !isAddress(clientId), {
+      path: ['disabled'],
+      error: 'Must be true if the id is the address of a document: the client can only block it.',
+    })
     .meta({ id: 'NewOAuthClient' });
 
   const ClientReplacement = z
