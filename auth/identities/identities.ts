@@ -34,7 +34,7 @@ export type LinkedIdentity = {
 };
 
 /** `by`: the person linked it, it has the address of their account, or their account was created for it. */
-export type NewLink = Kept & { readonly upstream: string; readonly by: 'user' | 'email' | 'creation' };
+type NewLink = Kept & { readonly upstream: string; readonly by: 'user' | 'email' | 'creation' };
 
 /** Accounts at identity providers with which people sign in. */
 export type Identities = {

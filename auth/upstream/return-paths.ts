@@ -49,7 +49,7 @@ export const returnRoutes = (names: readonly string[]): Router => {
   return router;
 };
 
-export const NOT_BEGUN = messagePage({
+const NOT_BEGUN = messagePage({
   status: 400,
   title: 'This sign-in was not started here',
   text: 'It was started elsewhere, or the answer is not complete. Go back to the application and start again.',
