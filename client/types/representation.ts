@@ -48,7 +48,7 @@ type ShownValue<X, Domain, Absent = null> =
         | ([Label<X, Domain>] extends [never]
             ? number
             : Labelled<FieldsOf<LedTo<X, Domain>>, Label<X, Domain>, Absent>)
-        | N
+        | Extract<N, null>
     : ValueOf<X> | (Is<X, 'erasable'> extends true ? null : never);
 type Labelled<F, L extends string, Absent> = Flat<
   { readonly id: number } & {
