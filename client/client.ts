@@ -4,6 +4,7 @@ import { SILENCE_MAX_MS } from './follow.ts';
 import { listingOf, pageIn } from './pages.ts';
 import { jsonIn, Problem } from './problem.ts';
 import { type Options, type Requester, requesterOf } from './requests.ts';
+import { SOURCE } from './source.ts';
 import type { Client } from './types/client.ts';
 import type { EventQuery, FollowOptions } from './types/events.ts';
 import type { WriteOptions } from './types/options.ts';
@@ -18,7 +19,7 @@ export const createClient = <Domain>(options: Options): Client<Domain> =>
 
 const clientOf = (requester: Requester): object => {
   const { send } = requester;
-  const kernel: Readonly<Record<string, unknown>> & { readonly written?: string | undefined } = {
+  const kernel: Readonly<Record<string | symbol, unknown>> & { readonly written?: string | undefined } = {
     me: async (options?: object) => jsonIn(await send('GET', '/me', { options })),
     follow: (query: EventQuery<string> = {}, options: FollowOptions = {}) =>
       followBy(requester, query, { ...requester.options, ...options }),
@@ -50,6 +51,7 @@ const clientOf = (requester: Requester): object => {
     get written() {
       return requester.written();
     },
+    [SOURCE]: requester,
   };
   return collections(kernel, send);
 };

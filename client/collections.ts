@@ -1,5 +1,6 @@
 import { listingOf, type Page, pageIn } from './pages.ts';
 import { jsonIn } from './problem.ts';
+import { SOURCE } from './source.ts';
 import type { ReadOptions, Target, WriteOptions } from './types/options.ts';
 
 /** The methods of a collection, by its path: REST has the same ones for every aggregate, list and view. */
@@ -93,7 +94,7 @@ export const collectionOf = (send: Send, under: string, name: string, etagAbove?
   };
   return named(
     (command) => (target: Target, body?: unknown, options?: Write) => act(target, command, body, options),
-    methods,
+    { ...methods, [SOURCE]: path },
   );
 };
 

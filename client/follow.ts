@@ -17,12 +17,28 @@ export type Follow = {
   /** Reconnects after so long without a byte: an idle stream sends a heartbeat every 15 seconds. */
   readonly silenceMaxMs: number;
   readonly signal: AbortSignal | undefined;
+  readonly watch?: Watch;
+};
+
+/** Callbacks for a copy that is kept up to date. */
+export type Watch = {
+  /** The cursor has advanced; `isQuiet` if there was no event, so that there are no more for now. */
+  moved(cursor: string, isQuiet: boolean): void;
+  /** The connection has ended; unless the loop ends too, another one follows. */
+  ended(): void;
 };
 
 export const SILENCE_MAX_MS = 45_000;
 const RECONNECT_MAX_MS = 30_000;
 
-export const follow = <Event>({ begin, open, after, silenceMaxMs, signal }: Follow): Followed<Event> => {
+export const follow = <Event>({
+  begin,
+  open,
+  after,
+  silenceMaxMs,
+  signal,
+  watch,
+}: Follow): Followed<Event> => {
   const leaving = new AbortController();
   const ended = signal ? AbortSignal.any([leaving.signal, signal]) : leaving.signal;
   const state = { cursor: after, failures: 0, retryMs: 0 };
@@ -50,9 +66,11 @@ export const follow = <Event>({ begin, open, after, silenceMaxMs, signal }: Foll
         }
         // An empty id would mean the current end.
         state.cursor = id || state.cursor;
+        if (id) watch?.moved(id, data === '');
       }
     } finally {
       silence.end();
+      watch?.ended();
     }
   }
 

@@ -145,7 +145,8 @@ const remember = (shared: Shared, response: Response): Response => {
 };
 
 const BASE = 36;
-const isLater = (cursor: string, than: string | undefined): boolean => {
+/** Whether a cursor is later than another one; true for one of another log. */
+export const isLater = (cursor: string, than: string | undefined): boolean => {
   const [[log, position], [otherLog, other]] = [cursor, than ?? ''].map((each) => each.split('-')) as [
     string[],
     string[],
