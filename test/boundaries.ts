@@ -11,7 +11,7 @@ const FOLDERS = [
   ...['proof', 'mcp', 'inbox'],
   'command-line',
   'console',
-  ...['site', 'process'],
+  ...['site', 'process', 'tanstack'],
   'adapters',
   'edge',
   'shared',
@@ -43,6 +43,7 @@ const BELOW: Readonly<Record<string, readonly string[]>> = {
   proof: ['kernel', 'shared', 'edge', 'process', 'projector', 'query'],
   mcp: ['kernel', 'shared', 'edge', 'query'],
   inbox: ['kernel', 'shared', 'edge', 'process', 'command'],
+  tanstack: ['client'],
 };
 
 /** Operator commands are composed of parts of the roles. */
@@ -81,6 +82,7 @@ const DRIVERS: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(['graphql', 'graphql-http', 'graphql-sse'].map((name) => [name, OF_GRAPHQL])),
   ...Object.fromEntries(['graphql-ws', 'ws'].map((name) => [name, ['query/graphql/sockets/']])),
   '@modelcontextprotocol/server': ['mcp/'],
+  '@tanstack/db': ['tanstack/'],
   '@opentelemetry/api': ['adapters/opentelemetry/'],
   '@opentelemetry/sdk-trace': ['adapters/opentelemetry/'],
 };

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
-const COMPILING_MS = 120_000;
+const COMPILING_MS = 240_000;
 
 const compile = async (project: string): Promise<string> => {
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
@@ -45,10 +45,33 @@ test('the types of the package compile, as projects get them', { timeout: COMPIL
   const declared = Object.entries<string>(imports).map(([from, to]) => [`${from}.ts`, `${to}.d.ts`]);
   await writeFile(
     join(folder, 'types/package.json'),
-    JSON.stringify({ type: 'module', imports: Object.fromEntries(declared) }),
+    JSON.stringify({
+      name: 'annals',
+      type: 'module',
+      imports: Object.fromEntries(declared),
+      exports: Object.fromEntries(
+        Object.entries<string>(exports).map(([as, entry]) => [as, { types: entry.replace(/\.ts$/, '.d.ts') }]),
+      ),
+    }),
   );
   const project = JSON.parse(await readFile(join(ROOT, 'create/template/tsconfig.json'), 'utf8'));
   const types = { ...project, files: entries.map((entry) => entry.replace(/\.ts$/, '.d.ts')), include: [] };
   await writeFile(join(folder, 'types/tsconfig.json'), JSON.stringify(types));
   expect(await compile(join(folder, 'types'))).toBe('');
+
+  // The page of docs/tanstack.md is checked like a project of its reader.
+  const page = 'docs/examples/tanstack';
+  for (const path of [page, 'examples/expenses/domain'])
+    await cp(join(ROOT, path), join(folder, 'types', path), { recursive: true });
+  const ofPage = {
+    ...project,
+    compilerOptions: {
+      ...project.compilerOptions,
+      ...{ lib: ['es2025', 'esnext.disposable', 'dom', 'dom.iterable'], jsx: 'react-jsx', skipLibCheck: true },
+    },
+    include: [`../${page}/*`],
+  };
+  await mkdir(join(folder, 'types/of-page'));
+  await writeFile(join(folder, 'types/of-page/tsconfig.json'), JSON.stringify(ofPage));
+  expect(await compile(join(folder, 'types/of-page'))).toBe('');
 });

@@ -38,6 +38,7 @@ const FOLDERS = [
   'query',
   'shared',
   'site',
+  'tanstack',
   'testing',
   'webhook-dispatcher',
 ];
@@ -56,8 +57,8 @@ const CREATE = 'create';
 const TEMPLATE = `${CREATE}/template/`;
 const LEFT_OUT =
   /^(?!create\/template\/).*\.test\.ts$|^domain\/contract\/|^shared\/events\/golden\/|^docs\/pictures\/|^package\/README\.md$|^\w[\w-]*\/main\.ts$/;
-/** The console is served to browsers from its sources. */
-const FOR_BROWSERS = 'console/app/';
+/** The console is served to browsers from its sources, and examples are read. */
+const FOR_BROWSERS = /^(?:console\/app|docs\/examples)\//;
 
 const listFiles = (): readonly string[] =>
   execFileSync(
@@ -88,7 +89,7 @@ const withPackageImports = (text: string): string =>
     .replaceAll(/'#kernel\/[\w/-]+\.ts'/g, "'annals'");
 
 const compiled = (path: string): boolean =>
-  path.endsWith('.ts') && !path.startsWith(FOR_BROWSERS) && !path.startsWith(TEMPLATE);
+  path.endsWith('.ts') && !FOR_BROWSERS.test(path) && !path.startsWith(TEMPLATE);
 
 const write = async (path: string, content: string): Promise<void> => {
   await mkdir(dirname(path), { recursive: true });

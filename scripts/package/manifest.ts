@@ -29,6 +29,9 @@ const TYPES = ['@types/node'];
  */
 const RUNNER = { vitest: '>=3' };
 
+/** Before version 1, TanStack DB changes its interface with the second number. */
+const TANSTACK = '@tanstack/db';
+
 /** Of the parts that an installation opts into. */
 const OF_PARTS = new Set<string>(
   Object.entries(ENGINES).flatMap(([engine, packages]) => (engine.endsWith('()') ? packages : [])),
@@ -85,6 +88,7 @@ export const manifestOf = ({
   const peers = {
     ...pickOf({ ...dependencies, ...devDependencies }, (dependency) => engines.has(dependency)),
     ...RUNNER,
+    [TANSTACK]: `~${devDependencies[TANSTACK]}`,
   };
   return {
     name,

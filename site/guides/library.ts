@@ -22,6 +22,7 @@ const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] =
       'aggregates',
       'changes',
       'browser',
+      'tanstack',
       'webhooks',
       'inbox',
       'agents',

@@ -130,7 +130,7 @@ describeInChromium('the reference of REST in Chromium', () => {
       await page.waitForURL('**/docs/rest#/Webhooks/createWebhook');
       const operation = operationIn(page, 'createWebhook');
       await operation.getByText('Idempotency-Key', { exact: true }).waitFor();
-      const top = () => operation.evaluate((element) => element.getBoundingClientRect().top);
+      const top = async () => (await operation.boundingBox())?.y ?? -1;
       await until(top, (px) => px >= 0 && px < PART_OF_WINDOW_PX);
       await expectStill(page);
       await page.evaluate("location.hash = '#/Users/getMe'");
