@@ -1,6 +1,5 @@
 import { expect, expectTypeOf, test } from 'vitest';
 import type { publishing } from '#domain/publishing.ts';
-import type { expenses } from '../examples/expenses/domain/domain.ts';
 import type { publishingWithCollections } from '../test/toy/collections.ts';
 import type { helpdesk } from '../test/toy/helpdesk.ts';
 import type { lending } from '../test/toy/lending.ts';
@@ -39,13 +38,6 @@ const items = async (client: typeof never) => {
   expectTypeOf(can(article, 'publish')).toEqualTypeOf<boolean>();
   // @ts-expect-error: there is no such action.
   can(article, 'print');
-};
-
-/** A reference that is also a filter, and one that may be empty. */
-const references = async (client: ReturnType<typeof createClient<typeof expenses>>) => {
-  const claim = await client.claims.get(1);
-  expectTypeOf(claim.team).toEqualTypeOf<{ readonly id: number; readonly name: string | null }>();
-  expectTypeOf(claim.paidBy).toEqualTypeOf<{ readonly id: number; readonly name: string | null } | null>();
 };
 
 const lists = async (client: typeof never) => {
@@ -200,6 +192,6 @@ const privateUsers = async () => {
 
 test('tsc has checked these types', () => {
   const own = [listsOfItems, commandsOnItems, ownRefusals, privateUsers];
-  for (const checked of [items, references, lists, commands, events, problems, ...own])
+  for (const checked of [items, lists, commands, events, problems, ...own])
     expect(checked).toBeTypeOf('function');
 });

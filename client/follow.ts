@@ -21,7 +21,7 @@ export type Follow = {
 };
 
 /** Callbacks for a copy that is kept up to date. */
-export type Watch = {
+type Watch = {
   /** The cursor has advanced; `isQuiet` if there was no event, so that there are no more for now. */
   moved(cursor: string, isQuiet: boolean): void;
   /** The connection has ended; unless the loop ends too, another one follows. */

@@ -48,7 +48,7 @@ const INITIAL: Connection = {
   isComplete: true,
   error: undefined,
 };
-/** A transaction with so many changes is committed without waiting for the others of the same moment. */
+/** The maximum number of changes in one transaction. */
 const CHANGES_MAX = 500;
 
 type Options = {

@@ -7,7 +7,7 @@ import type { CommandOptions, Utils } from './types.ts';
 /** Writes of optimistic transactions: each ends when the collections have its effect. */
 
 /** The cursor of a write, by its answer; an answer without content has none. */
-export const cursorIn = (written: unknown): string | undefined => {
+const cursorIn = (written: unknown): string | undefined => {
   const { cursor } = (written ?? {}) as { readonly cursor?: unknown };
   return typeof cursor === 'string' ? cursor : undefined;
 };

@@ -3,6 +3,7 @@ import { expectTypeOf, test } from 'vitest';
 import type { publishing } from '#domain/publishing.ts';
 import { createClient } from '../client/client.ts';
 import { annalsCollection, annalsCommand } from '../package/tanstack.ts';
+import type { expenses } from '../examples/expenses/domain/domain.ts';
 import type { spendingDomain } from '../test/toy/spending.ts';
 
 // tsc checks what compiles here and what does not; nothing of it is called.
@@ -80,7 +81,15 @@ const others = () => {
   annalsCollection({ client, list: client.comments });
 };
 
+/** A reference that is also a filter, and one that may be empty. */
+const references = async (client: ReturnType<typeof createClient<typeof expenses>>) => {
+  const claim = await client.claims.get(1);
+  expectTypeOf(claim.team).toEqualTypeOf<{ readonly id: number; readonly name: string | null }>();
+  expectTypeOf(claim.paidBy).toEqualTypeOf<{ readonly id: number; readonly name: string | null } | null>();
+};
+
 test('the types of collections follow from the declaration', () => {
   expectTypeOf(lists).toBeFunction();
   expectTypeOf(others).toBeFunction();
+  expectTypeOf(references).toBeFunction();
 });

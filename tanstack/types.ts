@@ -1,4 +1,4 @@
-import type { CollectionConfig, CreateOptimisticActionsOptions, Transaction } from '@tanstack/db';
+import type { CollectionConfig, CreateOptimisticActionsOptions } from '@tanstack/db';
 import type { Listing } from '../client/pages.ts';
 import type { ReadOptions } from '../client/types/options.ts';
 
@@ -16,7 +16,7 @@ export type AnyClient = {
 
 export type RowOf<L> = L extends { list(...args: never[]): Listing<infer T extends object> } ? T : never;
 /** The filters of a list, and its order. The collection pages through it by itself. */
-export type QueryOf<L> = L extends { list(query?: infer Q, options?: infer _): unknown }
+type QueryOf<L> = L extends { list(query?: infer Q, options?: infer _): unknown }
   ? Omit<NonNullable<Q>, 'limit' | 'after' | 'before' | 'at'>
   : never;
 type TypesOf<C> = C extends { follow(query?: infer Q, options?: infer _): unknown }
@@ -112,4 +112,3 @@ export type CommandOptions<Variables> = Omit<
   /** Further collections that the command changes, such as those of views. */
   readonly also?: readonly { readonly utils: Pick<Utils<never>, 'reached'> }[];
 };
-export type { Transaction };

@@ -53,7 +53,7 @@ const REAL_TIME_IN: Readonly<Record<string, Exception>> = {
 };
 
 /** Commands of a terminal wait for people; clients and pages run in browsers; authors test in real time. */
-const ANYWHERE = /^(command-line|client|package|testing|console\/app)\//;
+const ANYWHERE = /^(command-line|client|package|tanstack|testing|console\/app)\//;
 
 const READINGS = [
   String.raw`(?<![.\w]|typeof )set(Timeout|Interval)\(`,

@@ -20,6 +20,7 @@ const EDITS: Readonly<Record<string, (text: string) => string>> = {
   'docker-bake.hcl': (text) => text.replace(/^(variable "VERSION" \{ default = )"[^"]*"/m, `$1"${version}"`),
   'docs/browser.md': ofTarballs,
   'docs/project.md': ofTarballs,
+  'docs/tanstack.md': ofTarballs,
 };
 
 for (const [path, edit] of Object.entries(EDITS)) {
