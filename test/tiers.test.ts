@@ -32,6 +32,17 @@ test('every test file is in a step of test:all', () => {
   const all = filesOf(['**/*.test.ts'], ['create/template/**']);
   expect(all.length).toBeGreaterThan(500);
   expect(all.filter((file) => !run.includes(file))).toEqual([]);
+  const shortened = TIERS.all.filter((step) => isVitest(step.run) && step.run.without !== undefined);
+  expect(shortened.map(({ name }) => name)).toEqual([]);
+});
+
+test('the gate leaves files out of steps that leave none of them out in test:all', () => {
+  for (const { name, run } of TIERS.gate) {
+    if (!isVitest(run) || run.without === undefined) continue;
+    const whole = TIERS.all.find((step) => step.name === name);
+    expect(whole && isVitest(whole.run) && whole.run.projects, name).toEqual(run.projects);
+    for (const pattern of run.without) expect(filesOf([pattern]), `${name}: ${pattern}`).not.toEqual([]);
+  }
 });
 
 test('every project is in test:all, and every step of the gate has projects that exist', () => {
@@ -100,6 +111,14 @@ test('a file that passed alone is named, and its tests count as passed', () => {
   expect(summary).toContain('Failed once, and passed alone: b.test.ts (test, TEST_SEED=7, load 4.3)');
   expect(summary).toMatch(/ 40\.0 s {2}b\.test\.ts\n +20\.0 s {2}a\.test\.ts\n/);
   expect(summary).toMatch(/\nAll green\.\n8 passed, 0 failed, 0 skipped$/);
+});
+
+test('a step beside others takes no time of its own', () => {
+  const steps = [step({ seconds: 120 }), step({ name: 'chaos', seconds: 90, isBeside: true })];
+  expect(tierResultOf(ABOUT, steps).minutes).toBe(2);
+  expect(tierResultOf(ABOUT, [...steps, step({ name: 'pages', seconds: 90, isBeside: true })]).minutes).toBe(
+    3,
+  );
 });
 
 test('a skipped step is no success', () => {

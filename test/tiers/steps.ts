@@ -16,12 +16,16 @@ export type Step = {
   readonly before?: readonly string[];
   /** Why it cannot run on this machine. */
   readonly missing?: string | undefined;
+  /** Whether it runs beside the steps that have no such mark, and after those that have one. */
+  readonly isBeside?: boolean;
 };
 
 export type Vitest = {
   readonly projects: readonly string[];
   /** A part of the paths of its files; by default all files. */
   readonly files?: string;
+  /** Patterns of files that are left out. */
+  readonly without?: readonly string[];
   /** Fewer than usual, because each starts more processes. */
   readonly maxWorkers?: number;
   readonly env?: Readonly<Record<string, string>>;
@@ -49,7 +53,7 @@ const versionsIn = (folder: string): readonly number[] => {
 };
 
 const [oldest] = versionsIn(SERVERS).toSorted((one, other) => one - other);
-const OLDEST_POSTGRES: Step = {
+const OLDEST_POSTGRES: Step & { readonly run: Vitest } = {
   name: 'oldest-postgres',
   run: { projects: ['postgres'], maxWorkers: 3, env: { TEST_POSTGRES_BIN: `${SERVERS}/${oldest}/bin` } },
   missing:
@@ -63,7 +67,7 @@ const poolers = (mode: 'transaction' | 'session'): Step => ({
 });
 
 /** Each installation has ten processes. */
-const JOURNEYS: Step = {
+const JOURNEYS: Step & { readonly run: Vitest } = {
   name: 'journeys',
   run: { projects: ['journeys'], maxWorkers: 2 },
   missing: kafkaMissing ?? redisMissing ?? nginxMissing,
@@ -83,17 +87,42 @@ const withoutQuarantine = (step: Step): Step =>
     ? { ...step, run: { ...step.run, env: { ...step.run.env, ANNALS_TEST_TIER: 'gate' } } }
     : step;
 
-/** Every submission passes these. */
+const beside = (step: Step): Step => ({ ...step, isBeside: true });
+
+/**
+ * The files that the gate runs on the newest PostgreSQL as well. Of those that take minutes only the contract of
+ * the event log, which everything else is built on.
+ */
+const OLDEST_POSTGRES_OF_GATE: Step = {
+  ...OLDEST_POSTGRES,
+  run: {
+    ...OLDEST_POSTGRES.run,
+    without: ['**/!(event-log-postgres.*).long.test.ts', '**/*.engine.test.ts'],
+  },
+};
+
+/** Each of these needs ten processes of its own, for limits and traces, which guard no data. */
+const JOURNEYS_OF_GATE: Step = {
+  ...JOURNEYS,
+  run: { ...JOURNEYS.run, without: ['**/{graphql-rate,trace}.*.long.test.ts'] },
+};
+
+/**
+ * Every submission passes these. All after the first three run beside them: while a test of the one waits, a test
+ * of the other computes.
+ */
 const GATE_STEPS: readonly Step[] = [
   CHECK,
   TEST,
   GATE,
-  OLDEST_POSTGRES,
-  poolers('transaction'),
-  JOURNEYS,
-  { name: 'chaos', run: { projects: ['chaos'], files: OF_GATE, maxWorkers: 2 } },
-  { name: 'pages', run: { projects: ['pages'], files: OF_GATE } },
-  CONFORMANCE,
+  ...[
+    JOURNEYS_OF_GATE,
+    { name: 'chaos', run: { projects: ['chaos'], files: OF_GATE, maxWorkers: 2 } },
+    CONFORMANCE,
+    poolers('transaction'),
+    OLDEST_POSTGRES_OF_GATE,
+    { name: 'pages', run: { projects: ['pages'], files: OF_GATE } },
+  ].map(beside),
 ].map(withoutQuarantine);
 
 const ALL_STEPS: readonly Step[] = [
