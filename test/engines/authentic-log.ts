@@ -67,7 +67,7 @@ type OpenOptions = {
   readonly mayBeginAnew?: boolean;
 };
 
-const createAuthenticPlace = async (startLog: StartLog = inTheDatabase): Promise<AuthenticPlace> => {
+export const createAuthenticPlace = async (startLog: StartLog = inTheDatabase): Promise<AuthenticPlace> => {
   await using opening = new AsyncDisposableStack();
   const database = opening.use(await createDatabase());
   const log = opening.use(await startLog());

@@ -1,6 +1,7 @@
-import { expect } from 'vitest';
+import { test as base, expect } from 'vitest';
 import type { Pool } from '#shared/database/pool.ts';
-import { test as base, ourEvent } from '../../../test/engines/authentic-log.ts';
+import { createAuthenticPlace, ourEvent } from '../../../test/engines/authentic-log.ts';
+import { inTheDatabase } from '../../../test/engines/log-engines.ts';
 import { createTestClock } from '../../../test/engines/test-clock.ts';
 import { macsIn } from './macs-in.ts';
 
@@ -28,25 +29,52 @@ const countingRows = (pool: Pool) => {
   return { pool: counting as unknown as Pool, counts };
 };
 
-/** A log of an earlier release, with many events. */
-const test = base.extend('log', async ({ place }, { onCleanup }) => {
-  const former = await place.openFormer();
-  onCleanup(() => former[Symbol.asyncDispose]());
-  await place.pool.query(
-    `insert into event_log.event (position, stream, version, id, type, data, metadata, bytes)
-     select n, 'thing-' || n, 1, gen_random_uuid(), 'thing.noted', '{}', '{}', 4 from generate_series(1, ${EVENTS}) n`,
-  );
-  await place.pool.query('analyze event_log.event');
-  const { pool, counts } = countingRows(place.pool);
-  return { counts, macs: macsIn(pool, createTestClock()) };
-});
+/** What all events of the log have, except for one that a test has changed and changes back. */
+type Former = 'no MAC' | 'a MAC, for half an hour' | 'a MAC, for two hours';
+const SET: Readonly<Record<Former, string>> = {
+  'no MAC': 'mac = null, recorded_at = now()',
+  'a MAC, for half an hour': `mac = '\\x00', recorded_at = now() - interval '30 minutes'`,
+  'a MAC, for two hours': `mac = '\\x00', recorded_at = now() - interval '2 hours'`,
+};
 
-test('no statement reads the whole log to find that no event has a MAC', async ({ log }) => {
+/** A log with many events for the whole file, because to write them costs more than all tests. */
+const test = base
+  // biome-ignore lint/correctness/noEmptyPattern: vitest requires a destructuring pattern.
+  .extend('place', { scope: 'file' }, async ({}, { onCleanup }) => {
+    await using opening = new AsyncDisposableStack();
+    const place = opening.use(await createAuthenticPlace(inTheDatabase));
+    opening.use(await place.openFormer());
+    await place.pool.query(
+      `insert into event_log.event (position, stream, version, id, type, data, metadata, bytes)
+       select n, 'thing-' || n, 1, gen_random_uuid(), 'thing.noted', '{}', '{}', 4 from generate_series(1, ${EVENTS}) n`,
+    );
+    await place.pool.query('analyze event_log.event');
+    const resources = opening.move();
+    onCleanup(() => resources.disposeAsync());
+    return place;
+  })
+  .extend('all', { scope: 'file' }, ({ place }) => {
+    let all: Former = 'no MAC';
+    return {
+      async have(wanted: Former): Promise<void> {
+        if (all !== wanted) await place.tamper(`update event_log.event set ${SET[wanted]}`);
+        all = wanted;
+      },
+    };
+  })
+  .extend('log', ({ place }) => {
+    const { pool, counts } = countingRows(place.pool);
+    return { counts, macs: macsIn(pool, createTestClock()) };
+  });
+
+test('no statement reads the whole log to find that no event has a MAC', async ({ all, log }) => {
+  await all.have('no MAC');
   expect(await log.macs.hasMacs()).toBe(false);
   expect(Math.max(...log.counts)).toBeLessThanOrEqual(READ_AT_ONCE_MAX);
 });
 
-test('a MAC is found wherever it is', async ({ log, place }) => {
+test('a MAC is found wherever it is', async ({ all, log, place }) => {
+  await all.have('no MAC');
   for (const position of [1, EVENTS]) {
     await place.tamper(`update event_log.event set mac = '\\x00' where position = $1`, [position]);
     expect(await log.macs.hasMacs()).toBe(true);
@@ -69,18 +97,23 @@ const cases: readonly (readonly [name: string, its: Partial<Look>])[] = [
 ];
 type Look = { bareAt: number; bareAgo: string; metadata: string; is: boolean };
 
-test.for(cases)('%s', async ([, its], { log, place }) => {
+test.for(cases)('%s', async ([, its], { all, log, place }) => {
   const { bareAt = EVENTS, bareAgo = '59 minutes', metadata = OURS, is = false } = its;
-  await place.tamper(`update event_log.event set mac = '\\x00', recorded_at = now() - interval '30 minutes'`);
+  await all.have('a MAC, for half an hour');
   await place.tamper(
     'update event_log.event set mac = null, recorded_at = now() - $2::interval, metadata = $3 where position = $1',
     [bareAt, bareAgo, metadata],
   );
-  expect(await log.macs.hasBareWithin(HOUR_MS)).toBe(is);
+  const found = await log.macs.hasBareWithin(HOUR_MS);
+  await place.tamper(
+    `update event_log.event set ${SET['a MAC, for half an hour']}, metadata = '{}' where position = $1`,
+    [bareAt],
+  );
+  expect(found).toBe(is);
 });
 
-test('what is older than an hour is not read', async ({ log, place }) => {
-  await place.tamper(`update event_log.event set recorded_at = now() - interval '2 hours'`);
+test('what is older than an hour is not read', async ({ all, log }) => {
+  await all.have('a MAC, for two hours');
   expect(await log.macs.hasBareWithin(HOUR_MS)).toBe(false);
   expect(log.counts).toEqual([READ_AT_ONCE_MAX]);
 });
