@@ -7,7 +7,8 @@ import { promisify } from 'node:util';
 import { test as base, expect } from 'vitest';
 import { type CosignatureAlgorithm, cosign, type WitnessKey } from '../proof/tree/cosignature.ts';
 import { verifierKeyOf } from '../proof/tree/note.ts';
-import { policyLineOf } from '../proof/tree/policy.ts';
+import { parsePolicy, policyLineOf } from '../proof/tree/policy.ts';
+import { ADDRESSES } from './policy-addresses.ts';
 import { aKey, aLog, EVENTS } from './proven-log.ts';
 
 /** The script without dependencies checks the cosignatures of a proof by a policy. */
@@ -175,5 +176,35 @@ test.for([
     expect(exit).toBe(1);
     expect(text).toMatch(/^Not proven\. [^\n]*\.\n$/);
     expect(text).toContain(reason);
+  },
+);
+
+const ACCEPTED = `import importlib.util, json, sys
+spec = importlib.util.spec_from_file_location("verify_proof", sys.argv[1])
+script = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(script)
+def accepts(policy):
+    try: return bool(script.parse_policy(policy))
+    except (ValueError, LookupError): return False
+print(json.dumps([accepts(policy) for policy in json.load(open(sys.argv[2]))]))`;
+
+test.skipIf(!hasPython)(
+  'the script and `annals audit check` accept the same addresses in a policy',
+  async ({ folder }) => {
+    const addresses = [...ADDRESSES.right, ...ADDRESSES.wrong];
+    const policies = addresses.map((address) => `${W1.line} ${address}\nquorum w1\n`);
+    const ours = policies.map((policy) => {
+      try {
+        return parsePolicy(policy).witnesses.length === 1;
+      } catch {
+        return false;
+      }
+    });
+    expect(ours).toEqual(addresses.map((_, index) => index < ADDRESSES.right.length));
+    const path = join(folder, 'policies.json');
+    await writeFile(path, JSON.stringify(policies));
+    const { stdout } = await promisify(execFile)('python3', ['-c', ACCEPTED, SCRIPT, path]);
+    const accepted = JSON.parse(stdout) as readonly boolean[];
+    expect(addresses.filter((_, index) => accepted[index] !== ours[index])).toEqual([]);
   },
 );

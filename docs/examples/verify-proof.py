@@ -43,11 +43,8 @@ def is_signed(key, text, signature):
     left, right = multiply(s, BASE), add(r, multiply(h, a))
     return all((left[i] * right[2] - right[i] * left[2]) % P == 0 for i in (0, 1))
 
-def demand(is_so, sentence):
-    is_so or sys.exit(f"Not proven. {sentence}")
-
-def sha256(*parts):
-    return hashlib.sha256(b"".join(parts)).digest()
+def demand(is_so, sentence): is_so or sys.exit(f"Not proven. {sentence}")
+def sha256(*parts): return hashlib.sha256(b"".join(parts)).digest()
 
 def root_of(leaf, index, size, path):
     """The root of the tree that has this leaf there, if the path is right (RFC 9162, 2.1.3.2)."""
@@ -66,6 +63,11 @@ def parse_key(vkey, kinds):
     if kinds.get(key[:1]) != len(key) or sha256(name.encode(), b"\n", key)[:4].hex() != key_id: raise ValueError
     return name, bytes.fromhex(key_id), key[1:]
 
+NAME = r"(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*(?=[a-z])[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.?"
+IPV4 = r"(?:(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])(?:\.(?=[0-9])|(?=[:/]|$))){4}"
+IPV6 = r"\[(?:(?:H:){7}H|(?=(?::{0,2}H){0,7}:{0,2}\])(?:H(?::H)*)?::(?:H(?::H)*)?)\]".replace("H", "[0-9a-f]{1,4}")
+PORT = "(?:6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3})"
+ADDRESS = re.compile(f"(?ai)https?://(?:{NAME}|{IPV4}|{IPV6})(?::{PORT})?(?:/[a-z0-9._~%!$&'()*+,;=:/-]*)?")
 def parse_policy(text):
     """The keys of witnesses by their names, and whether a set of names is enough."""
     if re.search("[\0-\x08\x0b-\x1f\x7f]", text): raise ValueError
@@ -83,8 +85,8 @@ def parse_policy(text):
         elif word == "quorum" and not more: quorum.append(rules.get(name) or {"none": lambda _: True}[name])
         else: raise ValueError
         # Each key is in one line, and each name in one group, so that no witness counts twice.
-        if len(set(used)) < len(used) or rule and name in (*rules, "none"): raise ValueError
-        if not re.fullmatch(r"((?i:https?)://[^@?#\s]+)?", " ".join(url)): raise ValueError
+        is_wrong = len(set(used)) < len(used) or rule and name in (*rules, "none")
+        if is_wrong or url and not ADDRESS.fullmatch(" ".join(url)): raise ValueError
         if rule: rules[name] = rule
     [is_enough] = quorum
     return keys, is_enough
@@ -96,9 +98,7 @@ FORM = re.compile(
     r"(?:[^\0-\x1f]+\n)*)\n(?P<signatures>(?:\u2014 [^\s+]+ [A-Za-z0-9+/]+=*\n){1,100})"
 )
 
-def signatures_of(name, key_id, signed):
-    return [blob[4:] for by, blob in signed if by == name and blob[:4] == key_id]
-
+def signatures_of(name, key_id, signed): return [blob[4:] for by, blob in signed if by == name and blob[:4] == key_id]
 def cosigned(keys, text, signed):
     """The witnesses that have cosigned, each with the time, in this order."""
     times = {}

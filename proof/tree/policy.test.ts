@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { ADDRESSES } from '../../test/policy-addresses.ts';
 import { textOfWitnessKey } from './cosignature.ts';
 import { verifierKeyOf } from './note.ts';
 import { parsePolicy, policyLineOf } from './policy.ts';
@@ -48,6 +49,16 @@ test('a policy has logs, and witnesses with their addresses', () => {
   ]);
   const [, second] = witnesses;
   expect(second && policyLineOf(second)).toBe(`witness X2 ${X2} https://x2.example/submit`);
+});
+
+test.each(ADDRESSES.right)('%s is an address', (address) => {
+  const [witness] = parsePolicy(`witness X1 ${X1} ${address}\nquorum X1`).witnesses;
+  expect(URL.canParse(witness?.url ?? '')).toBe(true);
+});
+
+test.each(ADDRESSES.wrong)('%s is no address', (address) => {
+  for (const line of [`witness X1 ${X1} ${address}`, `log ${LOG} ${address}`])
+    expect(() => parsePolicy(`${line}\nquorum none`)).toThrow('has an address that is no http or https URL');
 });
 
 test('nobody must have cosigned if the quorum is none', () => {

@@ -32,6 +32,20 @@ const NAMES_MAX = 1_000;
 const CONTROL = /[\0-\x08\x0b-\x1f\x7f]/;
 const NONE = 'none';
 
+const LABEL = '[a-z0-9](?:[a-z0-9-]*[a-z0-9])?';
+/** The last label of a name begins with a letter: otherwise it is a number of some form. */
+const NAME = `(?:${LABEL}\\.)*(?=[a-z])${LABEL}\\.?`;
+const IPV4 = '(?:(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])(?:\\.(?=[0-9])|(?=[:/]|$))){4}';
+const GROUP = '[0-9a-f]{1,4}';
+const GROUPS = `(?:${GROUP}(?::${GROUP})*)?`;
+const IPV6 = `\\[(?:(?:${GROUP}:){7}${GROUP}|(?=(?::{0,2}${GROUP}){0,7}:{0,2}\\])${GROUPS}::${GROUPS})\\]`;
+const PORT = '(?:6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3})';
+/** Less than browsers accept, so that other programs, as verify-proof.py, can accept the same. */
+const ADDRESS = new RegExp(
+  `^https?://(?:${NAME}|${IPV4}|${IPV6})(?::${PORT})?(?:/[a-z0-9._~%!$&'()*+,;=:/-]*)?$`,
+  'i',
+);
+
 type Rule = (cosigned: ReadonlySet<string>) => boolean;
 
 export const parsePolicy = (text: string): Policy => {
@@ -132,11 +146,9 @@ class Reader {
 
   #urlOf(text: string | undefined): string | undefined {
     if (text === undefined) return undefined;
-    const url = URL.parse(text);
-    const isWeb = url !== null && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '';
-    if (!isWeb || url.username !== '' || url.password !== '')
+    if (!ADDRESS.test(text))
       throw this.#wrong(`has an address that is no http or https URL of a witness or a log: “${text}”`);
-    return url.href.replace(/\/+$/, '');
+    return (URL.parse(text)?.href ?? text).replace(/\/+$/, '');
   }
 
   #wrong(message: string): PolicyWrong {
