@@ -1,5 +1,6 @@
 import { createHash, verify, X509Certificate } from 'node:crypto';
 import { contentOf, DerWrong, inside, TAG } from './der.ts';
+import { pathLengthOf } from './path-length.ts';
 import { hashOf, parseToken, type TimeStampToken, TST_INFO, textOfOid } from './time-stamp-token.ts';
 
 export type TimeStamped = {
@@ -51,7 +52,7 @@ export const checkTimeStamp = (
   const isForTime = signer.keyUsage?.length === 1 && signer.keyUsage[0] === TIME_STAMPING;
   if (!isForTime || !isValidAt(signer, at))
     return 'The certificate of the time stamp is not for time stamps, or not for that time.';
-  if (trusted !== undefined && !leadsTo(signer, { trusted, brought, at, depth: 0 }))
+  if (trusted !== undefined && !leadsTo(signer, { trusted, brought, at, depth: 0, below: 0 }))
     return 'The time stamp is of an authority whose certificate was not given.';
   return { at, by: signer.subject.replaceAll('\n', ', '), nonce };
 };
@@ -106,22 +107,29 @@ type Chain = {
   readonly brought: readonly X509Certificate[];
   readonly at: Date;
   readonly depth: number;
+  /** The authorities below, apart from those that have issued their certificate themselves. */
+  readonly below: number;
 };
 
 const DEPTH_MAX = 5;
 
 /** Whether a trusted certificate is this one, or has issued it, directly or through others. */
 const leadsTo = (certificate: X509Certificate, chain: Chain): boolean => {
-  const { trusted, brought, at, depth } = chain;
+  const { trusted, brought, at, depth, below } = chain;
   if (trusted.some(({ raw }) => raw.equals(certificate.raw))) return true;
   if (depth === DEPTH_MAX) return false;
   return [...trusted, ...brought].some(
     (issuer) =>
       issuer.ca &&
       isValidAt(issuer, at) &&
+      pathLengthOf(issuer) >= below &&
       certificate.checkIssued(issuer) &&
       isIssuedBy(certificate, issuer) &&
-      leadsTo(issuer, { ...chain, depth: depth + 1 }),
+      leadsTo(issuer, {
+        ...chain,
+        depth: depth + 1,
+        below: issuer.subject === issuer.issuer ? below : below + 1,
+      }),
   );
 };
 

@@ -16,9 +16,10 @@ export const TAG = {
   generalizedTime: 0x18,
   sequence: 0x30,
   set: 0x31,
-  /** `[0]` and `[1]`, with others inside. */
+  /** `[0]`, `[1]` and `[3]`, with others inside. */
   first: 0xa0,
   second: 0xa1,
+  fourth: 0xa3,
 } as const;
 
 /** The bytes are no DER, or not the structure that was expected. */

@@ -115,6 +115,35 @@ test.skipIf(!hasOpenssl).for(['clientAuth', 'critical,timeStamping,clientAuth'])
   },
 );
 
+test.skipIf(!hasOpenssl).for([
+  { authorities: ['A,pathlen:0'], isRight: true },
+  { authorities: ['A,pathlen:0', 'B'], isRight: false },
+  { authorities: ['A,pathlen:1', 'B'], isRight: true },
+  { authorities: ['A', 'B,pathlen:0'], isRight: true },
+  { authorities: ['A', 'B,pathlen:0', 'C'], isRight: false },
+  { authorities: ['A,pathlen:1', 'B', 'C'], isRight: false },
+  { authorities: ['A,pathlen:2', 'B,pathlen:1', 'C,pathlen:0'], isRight: true },
+  // An authority may issue itself a certificate with a new key.
+  { authorities: ['A,pathlen:0', 'A'], isRight: true },
+])('authorities may be as deep as OpenSSL lets them: $authorities', async (given, { folders }) => {
+  const folder = await folders();
+  await using authority = await startTestAuthority(folder, { ...given, algorithm: 'ec' });
+  const token = tokenIn(await authority.stamp(requestTimeStamp(DATA).bytes)) as Buffer;
+  const checked = checkTimeStamp(token, DATA, [new X509Certificate(authority.ca)]);
+  expect(typeof checked !== 'string', String(checked)).toBe(given.isRight);
+  await writeFile(join(folder, 'data'), DATA);
+  await writeFile(join(folder, 'token'), token);
+  await writeFile(join(folder, 'between.pem'), authority.between);
+  const verify = [
+    ...['ts', '-verify', '-data', 'data', '-in', 'token', '-token_in', '-CAfile', 'ca.pem'],
+    ...(authority.between === '' ? [] : ['-untrusted', 'between.pem']),
+  ];
+  const verified = promisify(execFile)('openssl', verify, { cwd: folder });
+  await (given.isRight
+    ? verified
+    : expect(verified).rejects.toMatchObject({ stderr: expect.stringContaining('path length') }));
+});
+
 test.skipIf(!hasOpenssl)('no changed byte of a time stamp is believed', ({ stamped: { token, trusted } }) => {
   fc.assert(
     fc.property(fc.nat(token.length - 1), fc.integer({ min: 1, max: 255 }), (at, change) => {

@@ -14,6 +14,8 @@ export type TestAuthority = AsyncDisposable & {
   readonly url: string;
   /** The certificate of the authority that has certified it, in PEM. */
   readonly ca: string;
+  /** Those between it and the authority for time stamps. */
+  readonly between: string;
   /** Answers instead of `openssl`, until it is undefined again. */
   lie: ((query: Buffer) => Promise<{ readonly status?: number; readonly body?: Buffer }>) | undefined;
   stamp(query: Buffer): Promise<Buffer>;
@@ -27,7 +29,7 @@ default_tsa = ours
 serial = ${folder}/serial
 signer_cert = ${folder}/${key}.pem
 signer_key = ${folder}/${key}.key
-certs = ${folder}/ca.pem
+certs = ${folder}/certs.pem
 signer_digest = sha256
 default_policy = 1.2.3.4.1
 digests = sha256, sha512
@@ -36,23 +38,39 @@ ess_cert_id_chain = no
 ess_cert_id_alg = sha256
 `;
 
+type Options = {
+  readonly usage?: string;
+  readonly algorithm?: string;
+  /** From the root on, each as in `Test CA,pathlen:0`. */
+  readonly authorities?: readonly string[];
+};
+
 export const startTestAuthority = async (
   folder: string,
-  { usage = 'critical,timeStamping', algorithm = 'rsa:2048' } = {},
+  { usage = 'critical,timeStamping', algorithm = 'rsa:2048', authorities = ['Test CA'] }: Options = {},
 ): Promise<TestAuthority> => {
   const at = (file: string) => join(folder, file);
   const openssl = (...args: readonly string[]) => run('openssl', [...args], { encoding: 'buffer' });
   const curve = algorithm === 'ec' ? ['-pkeyopt', 'ec_paramgen_curve:prime256v1'] : [];
   const key = (name: string) => ['-newkey', algorithm, ...curve, '-nodes', '-keyout', at(`${name}.key`)];
-  await openssl(
-    ...['req', '-x509', ...key('ca'), '-subj', '/CN=Test CA', '-days', '2', '-out', at('ca.pem')],
-    ...['-addext', 'basicConstraints=critical,CA:TRUE'],
-  );
-  await openssl(
-    ...['req', '-x509', ...key('tsa'), '-subj', '/CN=Test TSA', '-days', '2', '-out', at('tsa.pem')],
-    ...['-CA', at('ca.pem'), '-CAkey', at('ca.key'), '-addext', 'basicConstraints=critical,CA:FALSE'],
-    ...['-addext', `extendedKeyUsage=${usage}`],
-  );
+  const certify = (name: string, subject: string, by: string | undefined, extensions: readonly string[]) =>
+    openssl(
+      ...['req', '-x509', ...key(name), '-subj', `/CN=${subject}`, '-days', '2', '-out', at(`${name}.pem`)],
+      ...(by === undefined ? [] : ['-CA', at(`${by}.pem`), '-CAkey', at(`${by}.key`)]),
+      ...extensions.flatMap((each) => ['-addext', each]),
+    );
+  const names = authorities.map((_, index) => (index === 0 ? 'ca' : `ca${index}`));
+  for (const [index, authority] of authorities.entries()) {
+    const [subject = '', ...limits] = authority.split(',');
+    const extension = ['critical', 'CA:TRUE', ...limits].join(',');
+    await certify(names[index] ?? '', subject, names[index - 1], [`basicConstraints=${extension}`]);
+  }
+  await certify('tsa', 'Test TSA', names.at(-1), [
+    'basicConstraints=critical,CA:FALSE',
+    `extendedKeyUsage=${usage}`,
+  ]);
+  const certificates = await Promise.all(names.map((name) => readFile(at(`${name}.pem`), 'utf8')));
+  await writeFile(at('certs.pem'), certificates.join(''));
   await writeFile(at('serial'), '01\n');
   await writeFile(at('tsa.cnf'), CONFIG(folder, 'tsa'));
   const stamp = async (query: Buffer): Promise<Buffer> => {
@@ -74,7 +92,8 @@ export const startTestAuthority = async (
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/tsa`,
-    ca: await readFile(at('ca.pem'), 'utf8'),
+    ca: certificates[0] ?? '',
+    between: certificates.slice(1).join(''),
     stamp,
     get lie() {
       return lie;
