@@ -1,12 +1,14 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { Position } from '#kernel/base/brands.ts';
 import { CHAIN } from '#shared/audit/chain.ts';
+import { dateElsewhereMs } from '#shared/clock/clock.ts';
 import { sendPipelined } from '#shared/database/pipeline.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { type Batch, followAhead } from '#shared/follower/follow-ahead.ts';
 import { type FollowingOptions, FULL_EVENTS, startFollowing } from '#shared/follower/follower.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
+import { removeLeftovers } from '#shared/leftovers.ts';
 import { openTreeHeadFile, treeHeadFileIn } from '../heads/tree-head-file.ts';
 import {
   BLOCK_EVENTS_MAX,
@@ -40,6 +42,7 @@ export const startChain = async (dependencies: ChainDependencies): Promise<Async
   const { pool, masterKey, eventLog, log, clock, auditDir, onHead } = dependencies;
   await using opening = new AsyncDisposableStack();
   const path = treeHeadFileIn(auditDir);
+  await removeLeftovers(path, dateElsewhereMs(clock));
   const onFailure = (err: unknown) => log.error({ err }, 'The head of the tree cannot be written.');
   const file = opening.use(openTreeHeadFile(path, { clock, onFailure }));
   const onRefused = (err: unknown) => log.error({ err }, 'The tree over the log does not grow.');

@@ -1,6 +1,6 @@
 import type { Position } from '#kernel/base/brands.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import type { Clock } from '#shared/clock/clock.ts';
+import { type Clock, dateElsewhereMs } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
@@ -13,7 +13,7 @@ import { decidedIn, lookAtDecisions } from './look-at-decisions.ts';
 import { migrateAuthenticEvents } from './migrate.ts';
 import type { OpenedLog } from './opened-log.ts';
 import { combined, isSame, type Statement } from './statement.ts';
-import { hasFile } from './statement-file.ts';
+import { hasFile, removeLeftoversIn } from './statement-file.ts';
 import { readRow } from './statement-row.ts';
 
 export type Dependencies = {
@@ -51,9 +51,10 @@ export class Authenticity {
   }
 
   async open(): Promise<KeptLog> {
-    const { clock } = this.#dependencies;
+    const { clock, auditDir, isReader = false } = this.#dependencies;
     const { showsMacs } = this.#opened;
-    const { mac } = this.#authenticating;
+    const { mac, log } = this.#authenticating;
+    if (auditDir !== undefined && !isReader) await removeLeftoversIn(auditDir, log, dateElsewhereMs(clock));
     const { statement, isStored } = await this.#find();
     return new KeptLog(statement, await decidedIn(this.#dependencies, statement), {
       ...{ mac, clock, showsMacs },

@@ -1,3 +1,6 @@
+import { randomUUID } from 'node:crypto';
+import { readdir, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Position } from '#kernel/base/brands.ts';
 import { type EventLog, NO_STREAM, START } from '#shared/event-log/event-log.ts';
@@ -71,4 +74,20 @@ test('a process that runs takes back what one without the file has said', async 
     () => fromIn(place),
     (from) => from?.[0] === 0,
   );
+});
+
+test('a start removes what a process has left that was killed while it wrote the file', async ({ place }) => {
+  {
+    await using _first = await place.open();
+  }
+  const names = await readdir(place.auditDir);
+  const left = join(place.auditDir, `${names[0]}.${randomUUID()}`);
+  await writeFile(left, '{');
+  await utimes(left, new Date(0), new Date(0));
+  {
+    await using _reader = await place.open({ isReader: true });
+    expect(await readdir(place.auditDir)).toHaveLength(2);
+  }
+  await using _next = await place.open();
+  expect(await readdir(place.auditDir)).toEqual(names);
 });

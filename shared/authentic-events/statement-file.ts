@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import type { LogIdentity } from '#kernel/base/brands.ts';
 import { makeFolder } from '#shared/folder.ts';
+import { removeLeftovers } from '#shared/leftovers.ts';
 import { type Authenticating, closed, opened, type Statement } from './statement.ts';
 
 const PREFIX = 'authentic-events-';
@@ -53,6 +54,10 @@ export const writeFileIn = async (
     throw error;
   }
 };
+
+/** Of processes that were killed while they wrote it. */
+export const removeLeftoversIn = (auditDir: string, log: LogIdentity, nowMs: number): Promise<void> =>
+  removeLeftovers(pathIn(auditDir, log), nowMs);
 
 /** Whether the folder has a statement about any log. */
 export const hasFile = async (auditDir: string): Promise<boolean> => {
