@@ -7,8 +7,10 @@ import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { indexEvents, migrateEventIndex } from '#shared/event-index/event-index.ts';
 import { type RecordedEvent, START } from '#shared/event-log/event-log.ts';
+import { hashesOf } from '../proof/chain/block-of.ts';
 import { startChain } from '../proof/chain/follow-chain.ts';
 import { readChainEnd } from '../proof/stored/blocks.ts';
+import { extendByAll, GENESIS } from '../proof/stored/chain.ts';
 import { createBareEvents } from '../test/engines/bare-events.ts';
 import { callAt, callLine } from '../test/engines/call-line.ts';
 import type { CommandDatabase } from '../test/engines/command-side.ts';
@@ -57,6 +59,40 @@ test('an event that the chain reaches while the operator is asked is accepted as
     type: 'article.drafted',
     chained: { type: REFUSED },
   });
+});
+
+test('a process that does not know yet that an event was accepted does not chain it as refused', async ({
+  database,
+}) => {
+  const hashesAnew = async () => hashesOf(await eventsAnew(database));
+  await using former = await database.open();
+  // It has read the event, and looks at decisions once a minute.
+  expect((await former.eventLog.page?.(START, 100))?.at(-1)?.type).toBe(REFUSED);
+  await migrateAudit(former.pool);
+  const accepted = await callLine(database.settings, ['audit', 'accept', '--all', '--yes']);
+  expect(accepted, accepted.complaint).toMatchObject({ exit: 0 });
+  expect((await eventsAnew(database)).at(-1)).not.toHaveProperty('chained');
+  const lines: string[] = [];
+  const options = { metrics: createMetrics(), clock: REAL_TIME };
+  {
+    await using _chain = await startChain({
+      ...{ ...former, ...options },
+      log: pino({}, { write: (line: string) => void lines.push(line) }),
+    });
+    await until(
+      () => lines.join(''),
+      (printed) => printed.includes('An operator has accepted events'),
+    );
+  }
+  expect(lines.join('')).not.toContain('"level":50');
+  const head = await former.eventLog.head();
+  await using side = await database.open();
+  await using _chain = await startChain({ ...side, ...options, log: pino({ level: 'silent' }) });
+  const end = await until(
+    () => readChainEnd(side.pool),
+    ({ position }) => position >= head,
+  );
+  expect(end.head).toEqual(extendByAll(GENESIS, await hashesAnew()));
 });
 
 test('a repetition corrects the index if the command ended before it did', async ({ database }) => {

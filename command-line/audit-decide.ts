@@ -1,10 +1,10 @@
 import type { Position, StreamName, Version } from '#kernel/base/brands.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
-import { decide } from '#shared/authentic-events/change-statement.ts';
-import { DECISIONS, type Decision } from '#shared/authentic-events/decided.ts';
+import { type Decisions, decide } from '#shared/authentic-events/change-statement.ts';
 import { migrateAuthenticEvents } from '#shared/authentic-events/migrate.ts';
-import { openPool, type Pool } from '#shared/database/pool.ts';
+import { type Connection, openPool, type Pool } from '#shared/database/pool.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
 import { migrateEventIndex } from '#shared/event-index/event-index.ts';
 import { indexAgain, indexedAs } from '#shared/event-index/index-again.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
@@ -40,13 +40,24 @@ export const auditAccept: Command = {
   run: (given, terminal) =>
     decideAll(given, terminal, {
       asks: 'Do these events count from now on, as if commands had written them?',
-      async decisionOn(pool) {
-        const { position: end } = await readChainEnd(pool);
-        const find = counter(pool);
-        return async (event) =>
-          event.position > end || (await find(event, event.hash)) === undefined
-            ? 'accepted'
-            : 'accepted, chained as foreign';
+      async decide(pool, found, store) {
+        const chained = await foreignIn(pool, found, START);
+        // The chain may have grown meanwhile. It waits while this is decided, and reads then what was (follow-chain.ts).
+        await inTransaction(pool, async (connection) => {
+          await connection.query('lock table audit.block in share row exclusive mode');
+          const since = await foreignIn(connection, found, chained.upTo);
+          const foreign = new Set([...chained.events, ...since.events]);
+          const [counted, others] = [true, false].map((is) =>
+            found.filter((event) => foreign.has(event) === is).map(({ digest }) => digest),
+          ) as [string[], string[]];
+          await store(
+            connection,
+            new Map([
+              ['accepted', others],
+              ['accepted, chained as foreign', counted],
+            ]),
+          );
+        });
       },
       completes: countAgain,
       follows: 'They count within a minute. Then apply them: npm run annals -- projection retry --all.',
@@ -62,7 +73,7 @@ export const auditReject: Command = {
   run: (given, terminal) =>
     decideAll(given, terminal, {
       asks: 'Are these events known to be no events of yours?',
-      decisionOn: async () => async () => 'rejected',
+      decide: (pool, found, store) => store(pool, new Map([['rejected', found.map(({ digest }) => digest)]])),
       follows:
         'They stay in the log, and are reported no more. projection release skips those that park their stream.',
     }),
@@ -92,10 +103,12 @@ type Refused = Pick<RecordedEvent, 'stream' | 'version' | 'position'> & {
   readonly hash: Buffer;
 };
 
+type Store = (database: Pool | Connection, decisions: Decisions) => Promise<void>;
+
 type Deciding = {
   readonly asks: string;
-  /** Called when everything else is known, because the chain grows. Events come in the order of the log. */
-  decisionOn(pool: Pool): Promise<(event: Refused) => Promise<Decision>>;
+  /** Decides about events, which come in the order of the log, and stores that. */
+  decide(pool: Pool, found: readonly Refused[], store: Store): Promise<void>;
   /** Completes a decision, and one before that did not come to its end. */
   completes?(terminal: Terminal, pool: Pool): Promise<void>;
   /** The next step of the operator. */
@@ -129,12 +142,26 @@ const decideAll = async (given: Given, terminal: Terminal, deciding: Deciding): 
       `… and ${number(found.length - LISTED_MAX)} more, ${number(found.length)} events in all.`,
     );
   await confirm(given, terminal, deciding.asks);
-  const decisionOn = await deciding.decisionOn(pool);
-  const decisions = new Map(DECISIONS.map((is) => [is, [] as string[]]));
-  for (const event of found) decisions.get(await decisionOn(event))?.push(event.digest);
-  await decide({ pool, masterKey, auditDir: config.audit.dir }, eventLog.identity, decisions);
+  await deciding.decide(pool, found, (database, decisions) =>
+    decide({ pool: database, masterKey, auditDir: config.audit.dir }, eventLog.identity, decisions),
+  );
   await deciding.completes?.(terminal, pool);
   await terminal.write(deciding.follows);
+};
+
+/** The events after a position that the chain has as records of somebody else, and up to where it was compared. */
+const foreignIn = async (
+  database: Pool | Connection,
+  found: readonly Refused[],
+  after: Position,
+): Promise<{ readonly upTo: Position; readonly events: readonly Refused[] }> => {
+  const { position: upTo } = await readChainEnd(database);
+  const find = counter(database);
+  const events: Refused[] = [];
+  for (const event of found)
+    if (event.position > after && event.position <= upTo && (await find(event, event.hash)) !== undefined)
+      events.push(event);
+  return { upTo, events };
 };
 
 /** Reads again the events that did not count when they were indexed, and corrects the entries of those that count. */

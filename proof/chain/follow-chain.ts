@@ -1,6 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { Position } from '#kernel/base/brands.ts';
 import { CHAIN } from '#shared/audit/chain.ts';
+import { isAcceptedSince } from '#shared/authentic-events/accepted-since.ts';
 import { dateElsewhereMs } from '#shared/clock/clock.ts';
 import { sendPipelined } from '#shared/database/pipeline.ts';
 import type { Connection } from '#shared/database/pool.ts';
@@ -71,7 +72,18 @@ export const startChain = async (dependencies: ChainDependencies): Promise<Async
             };
         }
       },
+      isExpected: (error) => error instanceof AcceptedMeanwhile,
       async write({ events, ready }, connection, { after }) {
+        const refused = events.map(({ notAuthentic }) => notAuthentic).filter((each) => each !== undefined);
+        if (
+          refused.length > 0 &&
+          (await isAccepted(refused, { connection, masterKey, log: eventLog.identity }))
+        ) {
+          log.info(
+            'An operator has accepted events that this process reads as refused: the chain waits for it.',
+          );
+          throw new AcceptedMeanwhile();
+        }
         const [end, ...answers] = await sendPipelined(connection, [FIND_CHAIN_END, ...QUESTIONS]);
         const [hashes, before] = [Buffer.concat(ready), chainEndIn(end)];
         await writeBlocks(connection, { events, hashes, after, end: before });
@@ -83,6 +95,22 @@ export const startChain = async (dependencies: ChainDependencies): Promise<Async
   const resources = opening.move();
   return { [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
+
+type Reading = Parameters<typeof isAcceptedSince>[0];
+
+/** While this transaction writes blocks, no operator accepts an event by what the chain had before (audit-decide.ts). */
+const isAccepted = async (digests: readonly string[], reading: Reading): Promise<boolean> => {
+  await reading.connection.query('lock table audit.block in row exclusive mode');
+  return isAcceptedSince(reading, digests);
+};
+
+/** The process knows the decision within a minute, and reads the events again. */
+class AcceptedMeanwhile extends Error {
+  constructor() {
+    super('an operator has accepted events that this process still reads as refused');
+    this.name = 'AcceptedMeanwhile';
+  }
+}
 
 /** Hashing blocks the event loop, so it is done in parts, between which requests are served. */
 const PART_EVENTS = 50;

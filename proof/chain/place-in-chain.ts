@@ -1,5 +1,5 @@
 import type { Position } from '#kernel/base/brands.ts';
-import type { Pool } from '#shared/database/pool.ts';
+import type { Connection, Pool } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { headAt } from '../stored/blocks.ts';
 import { hashOf } from '../stored/canonical.ts';
@@ -55,12 +55,14 @@ type Covering = {
 export const countOf = (pool: Pool, event: RecordedEvent, hash: Buffer): Promise<number | undefined> =>
   counter(pool)(event, hash);
 
+type Database = Pick<Pool | Connection, 'query'>;
+
 /** The same for several events of a stream in order, of which many may be in one block. */
-export const counter = (pool: Pool) => {
+export const counter = (database: Database) => {
   let block: Covering | undefined;
   return async ({ position }: Pick<RecordedEvent, 'position'>, hash: Buffer): Promise<number | undefined> => {
     if (block === undefined || position < block.first || position > block.last)
-      block = await blockAt(pool, position);
+      block = await blockAt(database, position);
     const index = block?.hashes.indexOf(hash) ?? -1;
     return block === undefined || index < 0 || index % HASH_BYTES !== 0
       ? undefined
@@ -68,8 +70,8 @@ export const counter = (pool: Pool) => {
   };
 };
 
-const blockAt = async (pool: Pool, position: Position): Promise<Covering | undefined> => {
-  const { rows } = await pool.query<Covering>(
+const blockAt = async (database: Database, position: Position): Promise<Covering | undefined> => {
+  const { rows } = await (database as Pool).query<Covering>(
     `select count, events, hashes, first_position as first, last_position as last from audit.block
      where last_position >= $1 and first_position <= $1 order by last_position limit 1`,
     [position],

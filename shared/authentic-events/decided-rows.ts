@@ -27,7 +27,7 @@ export const writeCarried = async (
 
 /** Reads the events of those decisions that are not known yet; some may be missing. */
 export const readDecided = async (
-  pool: Pick<Pool, 'query'>,
+  pool: Pick<Pool | Connection, 'query'>,
   batches: readonly Batch[],
   known: Decided,
 ): Promise<Decided> => {
@@ -49,10 +49,10 @@ export const readDecided = async (
 const namesOf = (batches: readonly Batch[]): readonly string[] => batches.map(({ sha256 }) => sha256);
 
 const readDigests = async (
-  pool: Pick<Pool, 'query'>,
+  pool: Pick<Pool | Connection, 'query'>,
   batches: readonly Batch[],
 ): Promise<ReadonlyMap<string, Buffer>> => {
-  const { rows } = await pool
+  const { rows } = await (pool as Pool)
     .query<{ name: string; digests: Buffer }>(
       `select encode(sha256, 'hex') as name, digests from public.decided_events
        where sha256 = any(select decode(name, 'hex') from unnest($1::text[]) as asked (name))`,
