@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { test } from '../../test/engines/three-witnesses.ts';
 import { until } from '../../testing/until.ts';
 import { cosignatureIn } from '../tree/cosignature.ts';
-import { parseNote } from '../tree/note.ts';
+import { parseNote, writeSignature } from '../tree/note.ts';
 import { parsePolicy } from '../tree/policy.ts';
 import { readTreeHead } from '../tree/tiles.ts';
 import { startWitnesses } from './service.ts';
@@ -98,6 +98,40 @@ test('a start keeps one line of each key of what a process before has stored', a
   await using _again = await side.start(policy);
   expect(await side.rows()).toEqual(before);
   expect(parseNote((await side.heads()).newest?.note ?? '')?.signatures).toHaveLength(4);
+});
+
+test('a start drops wrong lines of the newest head, and has it cosigned again if none is left', async ({
+  audited,
+  policy,
+  side,
+}) => {
+  await audited.append(5);
+  {
+    await using _running = await side.start(policy);
+    await until(side.rows, (rows) => rows.every(({ size }) => size === 5));
+  }
+  const before = await side.rows();
+  const [first, second] = before.map(({ cosignatures }) => parseNote(`-\n\n${cosignatures}`)?.signatures[0]);
+  if (first === undefined || second === undefined) throw new Error('two witnesses have cosigned');
+  // Earlier than the right ones, and of no time at all.
+  const [early, late] = [first, second].map(({ name, id, bytes }) => {
+    const wrong = Buffer.from(bytes);
+    wrong.writeBigUInt64BE(1n);
+    return writeSignature(name, id, wrong);
+  });
+  const [beside, instead] = [before[0], before[1]];
+  const change = 'update audit.witness set cosignatures = $2 where url = $1';
+  await audited.pool.query(change, [beside?.url, `${early}${beside?.cosignatures}`]);
+  await audited.pool.query(change, [instead?.url, late]);
+  await using _again = await side.start(policy);
+  const after = await until(side.rows, (rows) => rows[1]?.cosignatures?.includes(late ?? '') === false);
+  expect(after[0]?.cosignatures).toBe(beside?.cosignatures);
+  const note = await until(
+    async () => parseNote((await side.heads()).newest?.note ?? ''),
+    (head) => head?.signatures.length === 4,
+  );
+  const found = parsePolicy(policy).witnesses.map(({ key }) => note && cosignatureIn(note, key).is);
+  expect(found).toEqual(['right', 'right', 'right']);
 });
 
 test('a witness that has seen more than the database remembers is asked again from there', async ({

@@ -65,7 +65,9 @@ export class Witnesses {
   static async open(given: WitnessesDependencies): Promise<Witnesses> {
     const rows = await readWitnesses(given.pool, given.origin);
     const witnessed = await readWitnessed(given.pool, given.origin);
-    const endpoints = endpointsOf(given.policy, rows);
+    const { size, note } = (await readTreeHead(given.pool)) ?? {};
+    const newest = size === undefined || note == null ? undefined : { size, note };
+    const endpoints = endpointsOf(given.policy, rows, newest);
     await replaceLines(given.pool, given.origin, { rows, endpoints });
     return new Witnesses(given, endpoints, witnessed?.note);
   }
