@@ -151,20 +151,16 @@ describe.each(PLACES)('the tree published in %s', (_name, start) => {
   });
 });
 
-test('a long backlog that was interrupted continues with the first tile that is missing', async () => {
+test('a long backlog that was interrupted continues with what is missing, wherever that is', async () => {
   await using audited = await createAuditedLog();
   await using place = await inAFolder();
   await using files = await open(place.url);
   await audited.append(8 * 256 + 5);
   await audited.prove();
   const written: string[] = [];
-  let [read, writesMax] = [0, 13];
+  let writesMax = 13;
   const counted: PublishedFiles = {
     ...files,
-    read: (path) => {
-      read += path === 'checkpoint' ? 0 : 1;
-      return files.read(path);
-    },
     async write(path, content) {
       if (written.length === writesMax) throw new Error('the place is full');
       await files.write(path, content);
@@ -172,15 +168,18 @@ test('a long backlog that was interrupted continues with the first tile that is 
     },
   };
   await expect(publisherOf(audited, counted)()).rejects.toThrow('the place is full');
-  [read, writesMax] = [0, Number.POSITIVE_INFINITY];
+  writesMax = Number.POSITIVE_INFINITY;
   const before = written.length;
+  // The place loses one, and damages another.
+  await files.remove('tile/0/001');
+  await files.write('tile/entries/002', Buffer.from('torn'));
   await publisherOf(audited, counted)();
   // Six of eight full tiles were complete, and the seventh had no entries yet.
   expect(written.slice(before)).toEqual([
-    ...['006', '007', '008.p/5'].flatMap((name) => [`tile/0/${name}`, `tile/entries/${name}`]),
+    ...['tile/0/001', 'tile/entries/002', 'tile/entries/006'],
+    ...['007', '008.p/5'].flatMap((name) => [`tile/0/${name}`, `tile/entries/${name}`]),
     ...['tile/1/000.p/8', 'checkpoint'],
   ]);
-  expect(read).toBeLessThanOrEqual(4);
   expect((await readTree(audited, files))?.size).toBe(2_053);
 });
 

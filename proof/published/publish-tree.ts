@@ -50,18 +50,17 @@ export const publishTreeTo = (dependencies: Dependencies) => {
     { from, size, isContinued }: { from: number; size: number; isContinued: boolean },
     signal?: AbortSignal,
   ): Promise<boolean> => {
-    let sent = 0;
-    for (const span of spansBetween(from, size)) {
-      const { level, first, end } = span;
-      for (let index = isContinued ? first : await firstMissing(place, span); index < end; index += 1)
+    let done = 0;
+    for (const { level, first, end } of spansBetween(from, size))
+      for (let index = first; index < end; index += 1)
         for (const kind of kindsOf(level)) {
-          if (signal?.aborted === true && sent > TILES_AT_STOP_MAX) return false;
+          if (signal?.aborted === true && done > TILES_AT_STOP_MAX) return false;
           const tile = { level: kind, index, width: widthOf(size, level, index) };
-          await files.write(pathOf(tile), await place.contentOf(tile));
+          if (isContinued) await files.write(pathOf(tile), await place.contentOf(tile));
+          else await writeIfOther(place, tile);
           if (tile.width < TILE_WIDTH) partial.set(pathOf(tile), tile);
-          sent += 1;
+          done += 1;
         }
-    }
     return true;
   };
 
@@ -109,16 +108,13 @@ const sizeIn = async ({ pool, masterKey, log }: Place, note: string): Promise<nu
   return head?.origin === originOf(log) ? head.size : undefined;
 };
 
-/** The first full tile of a level that is not there, of those that were written in order. */
-const firstMissing = async ({ files, contentOf }: Place, { level, first, full }: Span): Promise<number> => {
-  let [begin, end] = [first, full];
-  while (begin < end) {
-    const index = Math.floor((begin + end) / 2);
-    const tile = { level: kindsOf(level).at(-1), index, width: TILE_WIDTH };
-    if ((await files.read(pathOf(tile)))?.equals(await contentOf(tile))) begin = index + 1;
-    else end = index;
-  }
-  return begin;
+/**
+ * A process before may have written it. Each is compared, because the place may have lost any of them: nobody would
+ * notice before somebody checks an event that needs it.
+ */
+const writeIfOther = async ({ files, contentOf }: Place, tile: NamedTile): Promise<void> => {
+  const [written, wanted] = [await files.read(pathOf(tile)), await contentOf(tile)];
+  if (written?.equals(wanted) !== true) await files.write(pathOf(tile), wanted);
 };
 
 const removeFilled = async (
@@ -139,21 +135,15 @@ const removeFilled = async (
 
 const pathOf = (tile: NamedTile): string => `tile/${tilePath(tile)}`;
 
-/** The tiles of a level from the first one that differs: of these, the full ones, and all. */
-type Span = {
-  readonly level: number;
-  readonly first: number;
-  readonly full: number;
-  readonly end: number;
-};
+/** The tiles of a level from the first one that differs. */
+type Span = { readonly level: number; readonly first: number; readonly end: number };
 
 /** The tiles in which a tree of `size` leaves differs from one of `from`. */
 function* spansBetween(from: number, size: number): Generator<Span> {
   for (let level = 0, before = from, count = size; count > before; level += 1) {
-    const full = Math.floor(count / TILE_WIDTH);
     before = Math.floor(before / TILE_WIDTH);
-    yield { level, first: before, full, end: Math.ceil(count / TILE_WIDTH) };
-    count = full;
+    yield { level, first: before, end: Math.ceil(count / TILE_WIDTH) };
+    count = Math.floor(count / TILE_WIDTH);
   }
 }
 
