@@ -1,7 +1,11 @@
+import { hash } from 'node:crypto';
 import { expect } from 'vitest';
 import { type EventLog, NO_STREAM, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { type AuthenticPlace, ourEvent, test, thing } from '../../test/engines/authentic-log.ts';
-import { decide } from './change-statement.ts';
+import { DECISIONS_MAX, decide } from './change-statement.ts';
+import { batchOf, sortedDigests, unitedBatches } from './decided.ts';
+import { createEventMac } from './event-mac.ts';
+import { findStatement, keepStatement } from './keep-statement.ts';
 
 const EVENTS = 8;
 
@@ -58,4 +62,23 @@ test('a row that is set back during a decision takes nothing back, neither in th
   expect(await typesAnew(place, `${auditDir}-other`)).toEqual(new Set(['thing.noted']));
   await place.pool.query('delete from public.authentic_events');
   expect(await typesAnew(place)).toEqual(new Set(['thing.noted']));
+});
+
+test('a decision beyond the maximum is refused in a sentence, and changes nothing', async ({ place }) => {
+  await using opened = await place.open();
+  const { masterKey } = place;
+  const { identity: log } = opened.eventLog;
+  const authenticating = { log, mac: createEventMac(masterKey) };
+  const found = await findStatement(place, authenticating);
+  if (found === undefined) throw new Error('the log has a statement');
+  const digestOf = (n: number) => hash('sha256', String(n));
+  const batches = Array.from({ length: DECISIONS_MAX }, (_, n) =>
+    batchOf(sortedDigests([digestOf(n)]), { n: n + 2, is: 'rejected' }),
+  );
+  const full = { ...found, n: DECISIONS_MAX + 2, decided: unitedBatches([], batches) };
+  const kept = await keepStatement(place, full, authenticating);
+  await expect(decide(place, log, new Map([['rejected', [digestOf(-1)]]]))).rejects.toThrow(
+    'The log has 10000 decisions of operators, and no more are kept',
+  );
+  expect(await findStatement(place, authenticating)).toEqual(kept);
 });

@@ -1,4 +1,5 @@
 import type { LogIdentity, Position } from '#kernel/base/brands.ts';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import { type Batch, batchOf, type Decision, sortedDigests, unitedBatches } from './decided.ts';
@@ -21,11 +22,18 @@ const authenticatingOf = ({ masterKey }: Changing, log: LogIdentity): Authentica
 /** The digests of the events about which an operator has decided so. */
 export type Decisions = ReadonlyMap<Decision, readonly string[]>;
 
+/** Each process reads all decisions once a minute, and the statement grows by some 150 bytes with each. */
+export const DECISIONS_MAX = 10_000;
+
 /** Adds decisions about events. Running processes read them within a minute. */
 export const decide = async (changing: Changing, log: LogIdentity, decisions: Decisions): Promise<void> => {
   const found = await findStatement(changing, authenticatingOf(changing, log));
   if (found === undefined)
     throw new Error(`nothing says since when the events of the log ${log} are authentic`);
+  if (found.decided.length >= DECISIONS_MAX)
+    throw new StartRefused(
+      `The log has ${DECISIONS_MAX} decisions of operators, and no more are kept: stop whoever inserts such events first (docs/runbooks.md, “Events that no command wrote”). Nothing was decided.`,
+    );
   const n = found.n + 1;
   const batches: Batch[] = [];
   for (const [is, named] of decisions) {
