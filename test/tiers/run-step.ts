@@ -45,7 +45,7 @@ type RunOptions = {
   /** Whether nothing is printed. */
   readonly isQuiet?: boolean;
   /** Whether the output of a program is printed when it ends, because other programs print meanwhile. */
-  readonly isGathered?: boolean;
+  readonly isGathered?: boolean | undefined;
 };
 
 /** Runs a step, and each failed file once more by itself. */
