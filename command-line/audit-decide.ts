@@ -8,13 +8,11 @@ import { inTransaction } from '#shared/database/transaction.ts';
 import { migrateEventIndex } from '#shared/event-index/event-index.ts';
 import { indexAgain, indexedAs } from '#shared/event-index/index-again.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
-import { NOT_AUTHENTIC, refusedType } from '#shared/event-log/foreign-record.ts';
+import { NOT_AUTHENTIC } from '#shared/event-log/foreign-record.ts';
 import { readBetween } from '#shared/event-log/read-between.ts';
-import { counter } from '../proof/chain/place-in-chain.ts';
-import { readChainEnd } from '../proof/stored/blocks.ts';
-import { hashOf } from '../proof/stored/canonical.ts';
 import { type Command, type Given, numberOf } from './arguments/command.ts';
 import { UsageError } from './arguments/usage-error.ts';
+import { foreignIn, type Refused, refusedIn } from './audit-refused.ts';
 import { demandMasterKey } from './installation/authentic.ts';
 import { openInstallation } from './installation/installation.ts';
 import { number } from './output/progress.ts';
@@ -95,14 +93,6 @@ export const auditTrustLog: Command = {
   },
 };
 
-/** An event without the right MAC, and what is decided about it. */
-type Refused = Pick<RecordedEvent, 'stream' | 'version' | 'position'> & {
-  readonly type: string;
-  readonly digest: string;
-  /** As the chain has it. */
-  readonly hash: Buffer;
-};
-
 type Store = (database: Pool | Connection, decisions: Decisions) => Promise<void>;
 
 type Deciding = {
@@ -149,21 +139,6 @@ const decideAll = async (given: Given, terminal: Terminal, deciding: Deciding): 
   await terminal.write(deciding.follows);
 };
 
-/** The events after a position that the chain has as records of somebody else, and up to where it was compared. */
-const foreignIn = async (
-  database: Pool | Connection,
-  found: readonly Refused[],
-  after: Position,
-): Promise<{ readonly upTo: Position; readonly events: readonly Refused[] }> => {
-  const { position: upTo } = await readChainEnd(database);
-  const find = counter(database);
-  const events: Refused[] = [];
-  for (const event of found)
-    if (event.position > after && event.position <= upTo && (await find(event, event.hash)) !== undefined)
-      events.push(event);
-  return { upTo, events };
-};
-
 /** Reads again the events that did not count when they were indexed, and corrects the entries of those that count. */
 const countAgain = async (terminal: Terminal, pool: Pool): Promise<void> => {
   await using installation = await openInstallation(terminal);
@@ -199,22 +174,6 @@ const readRequest = (given: Given): ((event: RecordedEvent) => boolean) => {
   if (given.flags.has('all') === (stream !== undefined) || (stream === undefined) !== (version === undefined))
     throw new UsageError('give either <stream> and --version, or --all');
   return (event) => stream === undefined || (event.stream === stream && event.version === version);
-};
-
-const refusedIn = async (
-  eventLog: EventLog,
-  isMeant: (event: RecordedEvent) => boolean,
-): Promise<readonly Refused[]> => {
-  const found: Refused[] = [];
-  const upTo = await eventLog.head();
-  for await (const page of readBetween(eventLog, { after: START, upTo }))
-    for (const event of page) {
-      const { stream, version, position, notAuthentic: digest } = event;
-      if (digest === undefined || !isMeant(event)) continue;
-      const [type, hash] = [refusedType(event) ?? event.type, hashOf(event)];
-      found.push({ stream, version, position, type, digest, hash });
-    }
-  return found;
 };
 
 const confirm = async ({ flags }: Given, terminal: Terminal, question: string): Promise<void> => {

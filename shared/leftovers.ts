@@ -7,7 +7,7 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
  * Removes what processes have left beside a file if they were killed while they replaced it: the new content, in
- * `<file>.<UUID>`. What cannot be removed stays, because it harms nobody.
+ * `<file>.<UUID>`. A file that cannot be removed stays, because it harms nobody.
  */
 export const removeLeftovers = async (path: string, nowMs: number): Promise<void> => {
   const names = await readdir(dirname(path)).catch(() => []);

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one list: every policy and cosignature that the script must refuse.
 import { execFile, spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one suite: what a log does with its witnesses, over restarts and failures.
 import { expect } from 'vitest';
 import { test } from '../../test/engines/three-witnesses.ts';
 import { until } from '../../testing/until.ts';

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one page, with everything that a person does there.
 import { readFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';

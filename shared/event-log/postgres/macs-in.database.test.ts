@@ -29,7 +29,7 @@ const countingRows = (pool: Pool) => {
   return { pool: counting as unknown as Pool, counts };
 };
 
-/** What all events of the log have, except for one that a test has changed and changes back. */
+/** The state of all events of the log, except for one that a test has changed and changes back. */
 type Former = 'no MAC' | 'a MAC, for half an hour' | 'a MAC, for two hours';
 const SET: Readonly<Record<Former, string>> = {
   'no MAC': 'mac = null, recorded_at = now()',
