@@ -53,6 +53,7 @@ import { projectionStatus } from './projection.ts';
 import { projectionParked, projectionRelease, projectionRetry } from './projection-parked.ts';
 import { projectionRebuild, projectionRollback } from './projection-rebuild.ts';
 import { replay } from './replay.ts';
+import { schedules, schedulesRun } from './schedules.ts';
 import { settings } from './settings.ts';
 import { status } from './status.ts';
 import { usersDeactivate } from './users/deactivate.ts';
@@ -123,7 +124,10 @@ const GROUPS: readonly Group[] = [
       projectionRelease,
     ],
   ],
-  ['Reactions and timers', [processManagerParked, processManagerRetry, processManagerSkip, timers]],
+  [
+    'Reactions, timers and schedules',
+    [processManagerParked, processManagerRetry, processManagerSkip, timers, schedules, schedulesRun],
+  ],
   [
     'Users',
     [

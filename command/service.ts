@@ -100,13 +100,13 @@ const startFollowers = async (
   dependencies: CommandDependencies,
   { codec, executor, limits, states, sender }: Decision,
 ): Promise<AsyncDisposable> => {
-  const { domain, pool, eventLog, keys, erasures, blobs, log, metrics, tracing, clock } = dependencies;
+  const { domain, pool, eventLog, keys, erasures, blobs, log, metrics, tracing, clock, cell } = dependencies;
   const memberships = membershipsOf(domain);
   await using opening = new AsyncDisposableStack();
   opening.use(
     await startProcessManager({
       ...{ domain, memberships, pool, eventLog, log, metrics, codec, keys, erasures, tracing },
-      ...{ executor, limits, states, clock },
+      ...{ executor, limits, states, clock, cell },
     }),
   );
   opening.use(await startCoverRemover({ domain, pool, eventLog, log, metrics, clock, blobs }));

@@ -144,6 +144,11 @@ const SECTIONS: readonly Section[] = [
     })),
   },
   {
+    title: 'Schedules',
+    text: "`schedules: { 'nightly-report': { cron: '30 2 * * *', timeZone: 'Europe/Berlin', run: 'open', missed: 'skip' } }`; [Schedules](schedules.md) says what holds of them.",
+    parts: [{ file: 'aggregate.ts', members: 'Schedule' }],
+  },
+  {
     title: 'Views',
     text: '`view(name, { … })`: numbers and latest values by a key, over the events of several aggregates; [Views](views.md) says how they are kept.',
     parts: [{ file: 'view.ts', members: 'ViewDeclaration' }],

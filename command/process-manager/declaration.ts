@@ -131,7 +131,7 @@ const discard = async (pool: Pool, isOverdue: string): Promise<void> => {
       [timerTask('')],
     );
     await connection.query(
-      'truncate process_manager.timer, process_manager.timer_mark, process_manager.fan_out',
+      'truncate process_manager.timer, process_manager.timer_mark, process_manager.fan_out, process_manager.schedule, process_manager.schedule_run',
     );
     await connection.query('delete from public.follower_checkpoint where follower = $1', [REACTIONS]);
     await endLeases(connection);

@@ -109,6 +109,10 @@ export const following = async (
   { tracing = NO_TRACING, clock }: Pick<TaskDependencies, 'tracing' | 'clock'>,
   cause: Cause,
   work: (metadata: MetadataContext) => Promise<void>,
+  origin: Pick<MetadataContext, 'actor' | 'causation'> = {
+    actor: 'system:process-manager',
+    causation: cause.id,
+  },
 ): Promise<void> => {
   // No trace of the cause, no trace of this.
   const { trace } = cause.metadata;
@@ -121,8 +125,7 @@ export const following = async (
       ...cause.metadata,
       trace: recordedOnly(span?.traceparent) ?? trace,
       at: new Date(clock.nowMs()).toISOString(),
-      actor: 'system:process-manager',
-      causation: cause.id,
+      ...origin,
       // Consequences of an imported event happen now.
       importedAt: undefined,
       // The cause has it.

@@ -16,7 +16,7 @@ import { type Cause, type Link, runsOf, type Step, type StepsOf, stepsBy } from 
 
 type ProcessManagerDependencies = TaskDependencies &
   ReactDependencies &
-  Omit<FollowerOptions, 'name' | 'act' | 'write'>;
+  Omit<FollowerOptions, 'name' | 'act' | 'write'> & { readonly cell?: number | undefined };
 
 /** A short delay that nobody notices. */
 const REST_MS = 20;

@@ -15,15 +15,24 @@ import { commandSchema } from '#kernel/decide/forms.ts';
 import { findBy } from '#kernel/decide/guards.ts';
 import { itemsOf } from '#kernel/decide/items.ts';
 import { readsOf } from '#kernel/decide/reads.ts';
+import { scheduledTime } from '#kernel/decide/schedules.ts';
 import type { AggregateState } from '#kernel/decide/state.ts';
 import { conditionOf } from '#kernel/decide/timers.ts';
 import { type Commanded, run } from '#kernel/declare/run.ts';
-import type { CommandInfo, Domain, Kind, ListInfo, Row, TimerInfo } from '#kernel/registry/registry.ts';
+import type {
+  CommandInfo,
+  Domain,
+  Kind,
+  ListInfo,
+  Row,
+  ScheduleInfo,
+  TimerInfo,
+} from '#kernel/registry/registry.ts';
 import { itemIdIn } from '#kernel/rest/lists.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import type { Codec } from '#shared/events/codec.ts';
-import { EPOCH_MS, PER_MS } from '#shared/id-time.ts';
+import { CELLS, EPOCH_MS, PER_MS } from '#shared/id-time.ts';
 import { createDemandReferences, type DemandReferences } from '../aggregates/demand-references.ts';
 import type { Limits } from '../aggregates/limits.ts';
 import { createReferenceReader, type ReadReferences, readAfter } from '../aggregates/read-references.ts';
@@ -34,7 +43,7 @@ import { preparing, streamOf, type Target, toEvents } from '../handling/target.t
 import type { States } from '../states.ts';
 import { following, type TaskDependencies } from './execute-task.ts';
 import { isOvertaken } from './overtaken.ts';
-import { isOfTimer, type ReactionTask, timerTask } from './tasks.ts';
+import { isOfSchedule, isOfTimer, type ReactionTask, scheduleTask, timerTask } from './tasks.ts';
 
 export type ReactDependencies = Pick<TaskDependencies, 'tracing' | 'clock'> & {
   readonly domain: Domain;
@@ -45,13 +54,17 @@ export type ReactDependencies = Pick<TaskDependencies, 'tracing' | 'clock'> & {
   readonly states: States;
 };
 
+/** A schedule is the author of what it sends, and no event is its cause. */
+const originOf = ({ cause }: ReactionTask) => ({ actor: cause.metadata.actor, causation: null });
+
 /** Executes a task as declared now; a task that is no longer declared has no effect. */
 export const createReact = (dependencies: ReactDependencies): ((task: ReactionTask) => Promise<void>) => {
   const readReferences = createReferenceReader(dependencies.domain, dependencies.states);
   const demandReferences = createDemandReferences({ ...dependencies, readReferences });
   const readTarget = targetReader(dependencies.domain, dependencies.states);
-  return (task) =>
-    following(dependencies, task.cause, async (metadata) => {
+  const execute =
+    (task: ReactionTask) =>
+    async (metadata: MetadataContext): Promise<void> => {
       const kind = kindOfStream(dependencies.domain, task.stream);
       if (kind === undefined) return;
       const parts = { ...dependencies, readReferences, readTarget, demandReferences };
@@ -59,12 +72,18 @@ export const createReact = (dependencies: ReactDependencies): ((task: ReactionTa
         const timer = kind.timers[task.name.slice(timerTask('').length)];
         return timer && runTimer(parts, { kind, timer }, { task, mark: ONLY, metadata });
       }
+      if (isOfSchedule(task)) {
+        const schedule = kind.schedules[task.name.slice(scheduleTask('').length)];
+        return schedule && runSchedule(parts, { kind, schedule }, { task, mark: ONLY, metadata });
+      }
       for (const [mark, { id, form, when, ...called }] of await commandsOf(dependencies, kind, task)) {
         const { kind: of, command } = commandIn(dependencies.domain, called);
         const only = when === undefined ? undefined : resolve(dependencies.domain, of, when);
         await give(parts, { kind: of, command, id, form, only }, { task, mark, metadata });
       }
-    });
+    };
+  return (task) =>
+    following(dependencies, task.cause, execute(task), isOfSchedule(task) ? originOf(task) : undefined);
 };
 
 export const kindOfStream = ({ kinds }: Domain, stream: string): Kind | undefined => kinds[kindIn(stream)];
@@ -163,6 +182,23 @@ const runTimer = async (
   await give(parts, ordered, given).catch((error: unknown) => {
     if (!(error instanceof Rejection) || error.code === 'conflict') throw error;
   });
+};
+
+/** A refused command is parked, so that operators see it. */
+const runSchedule = (
+  parts: Parts,
+  { kind, schedule }: { readonly kind: Kind; readonly schedule: ScheduleInfo },
+  given: Reacting,
+): Promise<void> => {
+  const { run: name, when, form, timeZone } = schedule;
+  const { command } = commandIn(parts.domain, { kind: kind.name, command: name });
+  const time = scheduledTime(timeZone, Date.parse(given.task.cause.metadata.at));
+  const only = when === undefined ? undefined : resolve(parts.domain, kind, when);
+  return give(
+    parts,
+    { kind, command, id: idOfStream(given.task.stream), form: form?.(time) ?? {}, only },
+    given,
+  );
 };
 
 const commandIn = (
@@ -305,7 +341,10 @@ const executionOf = ({ task, mark, metadata }: Reacting): ExecutionContext => {
   const eventSeed = seedOf(task, mark);
   return {
     metadata,
-    ids: seededIds({ eventSeed, firstId: firstIdOf(task.cause, eventSeed) }),
+    // What a schedule creates has the id that its task names.
+    ids: isOfSchedule(task)
+      ? seededIds({ eventSeed, firstId: idOfStream(task.stream) }, CELLS)
+      : seededIds({ eventSeed, firstId: firstIdOf(task.cause, eventSeed) }),
     ifVersion: undefined,
     unlessVersion: undefined,
     mayBeRepeatAfter: task.cause.position ?? START,

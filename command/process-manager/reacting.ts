@@ -11,21 +11,31 @@ import { demandFence, type Fence, Overtaken, type Waiting } from './fence.ts';
 import { meaningOf, noteReactions, referencesTo } from './note-reactions.ts';
 import { createReact, type ReactDependencies } from './react.ts';
 import type { Reacting } from './retry-parked.ts';
+import { createScheduling, type Scheduling } from './schedules.ts';
 import { dropTask, inTurn, parkTask, type ReactionTask } from './tasks.ts';
 import { createLook, isLook, type Look } from './timers.ts';
 
 type Dependencies = TaskDependencies &
-  ReactDependencies &
-  Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' | 'metrics' | 'clock'> & { readonly waiting: Waiting };
+  ReactDependencies & {
+    readonly cell?: number | undefined;
+  } & Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' | 'metrics' | 'clock'> & {
+    readonly waiting: Waiting;
+  };
 
 /** Reactions and timers: the code that only domains which declare some load. */
 export const createReacting = (
   dependencies: Dependencies,
   following: Following,
 ): Reacting & { start(committed: () => void): Promise<AsyncDisposable> } => {
-  const parts = { ...dependencies, react: createReact(dependencies), look: createLook(dependencies) };
+  const parts = {
+    ...dependencies,
+    react: createReact(dependencies),
+    look: createLook(dependencies),
+    scheduling: createScheduling(dependencies),
+  };
   return {
     fingerprint: following.fingerprint,
+    hasSchedules: parts.scheduling !== undefined,
     followUp: (fence) => followUp(parts, fence),
     start: (committed) => startReactions({ ...dependencies, following, committed }),
   };
@@ -34,6 +44,7 @@ export const createReacting = (
 type Parts = Pick<Dependencies, keyof TaskDependencies | 'waiting'> & {
   readonly react: (task: ReactionTask) => Promise<void>;
   readonly look: Look;
+  readonly scheduling: Scheduling | undefined;
 };
 
 /**
@@ -41,7 +52,7 @@ type Parts = Pick<Dependencies, keyof TaskDependencies | 'waiting'> & {
  * successor can take it.
  */
 const followUp = (dependencies: Parts, fence: Fence): (() => Promise<boolean>) => {
-  const { pool, eventLog, look, waiting } = dependencies;
+  const { pool, eventLog, look, scheduling, waiting } = dependencies;
   const next = inTurn(pool, fence);
   return async () => {
     await demandFence(pool, fence).catch(async (error: unknown) => {
@@ -52,10 +63,11 @@ const followUp = (dependencies: Parts, fence: Fence): (() => Promise<boolean>) =
       throw error;
     });
     waiting.ends();
+    const hasRun = (await scheduling?.atAll(fence)) === true;
     const hasLooked = await look.atAll(fence);
     const { tasks, isLast } = await next();
     await executeAll(dependencies, tasks, fence);
-    return hasLooked || !isLast;
+    return hasRun || hasLooked || !isLast;
   };
 };
 

@@ -8,6 +8,7 @@ import { forgetUnseen, recordActivity } from './declaration.ts';
 import { executeOrPark, type TaskDependencies } from './execute-task.ts';
 import { type Fence, isFenced, LEASE, Overtaken } from './fence.ts';
 import { DUE_NOW, DUE_SINCE_SET_BACK, dueOf, unpark } from './parked.ts';
+import { isScheduleDue } from './tasks.ts';
 
 /** How often it records its activity, and looks for other declarations. */
 const ACTIVE_EVERY_MS = 5_000;
@@ -22,6 +23,7 @@ type Dependencies = TaskDependencies & {
 
 export type Reacting = {
   readonly fingerprint: string;
+  readonly hasSchedules: boolean;
   /** Executes what is due of one leader. Returns whether there was anything to do. */
   followUp(fence: Fence): () => Promise<boolean>;
 };
@@ -56,7 +58,7 @@ export const startRetrying = (dependencies: Dependencies): AsyncDisposable & { w
         isWoken = looks && (await follows?.()) === true;
         if (isWoken) continue;
         isWoken = await pulseOf(pool).wait({
-          ...hasWork(clock, fence),
+          ...hasWork(clock, fence, reacting?.hasSchedules),
           ...{ clock, timeoutMs: ACTIVE_EVERY_MS, signal: AbortSignal.any([signal, waking.signal]) },
         });
       }
@@ -73,8 +75,8 @@ export const startRetrying = (dependencies: Dependencies): AsyncDisposable & { w
   };
 };
 
-/** SQL that is true if a task or a timer is due, or if another process or declaration has taken over. */
-const hasWork = (clock: Clock, fence: Fence | undefined) => {
+/** SQL that is true if a task, a timer or a schedule is due, or if another process or declaration has taken over. */
+const hasWork = (clock: Clock, fence: Fence | undefined, hasSchedules = false) => {
   const waits = (table: string, isDue: string) =>
     `exists (select from process_manager.${table} where ${isDue})`;
   const due = [DUE_NOW, DUE_SINCE_SET_BACK].map((isDue) => `skipped_at is null and ${isDue}`);
@@ -88,6 +90,7 @@ const hasWork = (clock: Clock, fence: Fence | undefined) => {
           waits('task', 'skipped_at is null and next_at is null'),
           waits('timer_mark', 'true'),
           waits('timer', `due_at <= ${now}`),
+          ...(hasSchedules ? [waits('schedule', isScheduleDue(now))] : []),
           `not ${isFenced('$2', '$3')}`,
         ]),
   ];

@@ -63,4 +63,9 @@ const PENDING = `
   union all
   select 'the timer ' || name || ' of ' || stream
     from process_manager.timer where due_at <= clock_timestamp() + $3::float8 * interval '1 millisecond'
+  union all
+  select 'the schedule ' || name
+    from process_manager.schedule where wake_at <= clock_timestamp() + $3::float8 * interval '1 millisecond'
+  union all
+  select 'commands of the schedule ' || schedule from process_manager.schedule_run where not is_noted
   limit ${NAMED_MAX}`;

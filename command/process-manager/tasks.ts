@@ -19,6 +19,16 @@ export const timerTask = (name: string): string => `timer ${name}`;
 export const isOfTimer = ({ name }: ReactionTask): boolean =>
   name.startsWith(timerTask('')) && !name.includes('.');
 
+/** The name of a task for a schedule. */
+export const scheduleTask = (name: string): string => `schedule ${name}`;
+export const isOfSchedule = ({ name }: ReactionTask): boolean => name.startsWith(scheduleTask(''));
+/** SQL that is true if a schedule is to be looked at. */
+export const isScheduleDue = (now: string): string =>
+  `(wake_at <= ${now} or after_at > ${now} + interval '1 second')`;
+
+/** The command of a time is of little use long after it: it is retried for about an hour. */
+const ATTEMPTS_OF_SCHEDULES_MAX = 20;
+
 const AT_ONCE = 100;
 /** Of how many causes each turn takes tasks, beside those of the next aggregates, and how many of each. */
 const CAUSES_AT_ONCE = 10;
@@ -163,9 +173,18 @@ export const parkTask = async (
 ): Promise<void> => {
   await pool.query(
     `update process_manager.task set reason = $5, attempts = attempts + 1, parked_at = coalesce(parked_at, clock_timestamp()),
-       next_at = ${pauseAfter('attempts', { first: '$6', max: '$7' })}
+       next_at = ${pauseAfter('attempts', { first: '$6', max: '$7' })},
+       skipped_at = case when attempts + 1 >= $10::integer then clock_timestamp() end
      where ${THIS} and ${isFenced('$8', '$9')}`,
-    [...keyOf(task), reasonOf(error), PAUSE_MS, PAUSE_MAX_MS, fingerprint, epoch],
+    [
+      ...keyOf(task),
+      reasonOf(error),
+      PAUSE_MS,
+      PAUSE_MAX_MS,
+      fingerprint,
+      epoch,
+      isOfSchedule(task) ? ATTEMPTS_OF_SCHEDULES_MAX : null,
+    ],
   );
 };
 

@@ -29,6 +29,7 @@ import { demandReasons } from './demand-reasons.ts';
 import { demandParents, demandReferences } from './demand-references.ts';
 import { demandRequires } from './demand-requires.ts';
 import { demandCells, demandForOthers, demandRoles } from './demand-roles.ts';
+import { demandSchedules } from './demand-schedules.ts';
 import { demandSupported } from './demand-supported.ts';
 import { demandViews } from './demand-views.ts';
 import { demandWhole } from './demand-whole.ts';
@@ -113,7 +114,13 @@ export const assemble = <
     demandConfirm(domain),
   );
   demandAttributes(domain);
-  refuse(demandReads(domain), demandLimits(domain), demandReactions(domain), demandViews(domain));
+  refuse(
+    demandReads(domain),
+    demandLimits(domain),
+    demandReactions(domain),
+    demandSchedules(domain),
+    demandViews(domain),
+  );
   compile(domain);
   refuse(demandOperations(domain), demandFields(domain));
   if (senders.length === 0) return domain;

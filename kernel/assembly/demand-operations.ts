@@ -26,7 +26,7 @@ export const OPERATIONS_OF_THE_KERNEL: readonly string[] = [
   'getOperationsSamples getOrder getRecordedEvent getReplay getUser getUserProof getWebhook getWebhookProof getWebhookStatistics invite',
   'listAttempts listAuditHeads listAuditKeys listClients listDeliveries listEventTypes listEvents',
   'listFailedDeliveries listInvitations listOrders listParkedConsequences listParkedItems listPersonalTokens',
-  'listReplays listTimers listUserHistory listUsers listWebhookHistory listWebhooks reactivateAccount redeliver',
+  'listReplays listSchedules listTimers listUserHistory listUsers listWebhookHistory listWebhooks reactivateAccount redeliver',
   'redriveWebhook releaseParkedItem replaceClient replaceWebhook replayWebhook retryParkedItem revokeInvitation',
   'revokePersonalToken rotateClientSecret rotateWebhookSecret searchDeliveries testWebhook traceRecordedEvent',
   'verifyLog',

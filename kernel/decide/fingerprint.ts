@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Expression, resolve } from '../conditions/expression.ts';
 import type { CommandInfo, Domain, Kind, TimerInfo } from '../registry/registry.ts';
 import type { Reaction } from './memberships.ts';
+import { type DeclaredSchedule, schedulesOf } from './schedules.ts';
 import { conditionOf, followsFields } from './timers.ts';
 
 /** One part of what a declaration means for reactions and timers. */
@@ -21,6 +22,7 @@ export const fingerprintOf = (
     ...known,
     ...reactions.map((reaction) => reactionFact(domain, reaction)),
     ...kinds.flatMap((kind) => Object.values(kind.timers).map((timer) => timerFact(domain, kind, timer))),
+    ...schedulesOf(domain).map((declared) => scheduleFact(domain, declared)),
     ...kinds.flatMap(({ react, events }) =>
       Object.keys(react).map((name) => ['code', events[name]?.type, events[name]?.version]),
     ),
@@ -40,6 +42,14 @@ const timerFact = (domain: Domain, kind: Kind, timer: TimerInfo): Fact => {
     inOrder(conditionOf(domain, kind, timer)),
     ...(pause === undefined ? [null] : [[inOrder(resolve(domain, kind, pause)), stateFact(kind)]]),
     ...(followsFields(timer) ? [stateFact(kind)] : []),
+  ];
+};
+
+const scheduleFact = (domain: Domain, { kind, schedule }: DeclaredSchedule): Fact => {
+  const { name, cron, timeZone, run, when, form, caughtUpMax } = schedule;
+  return [
+    ...['schedule', kind.name, name, cron, timeZone, caughtUpMax, form !== undefined],
+    ...[commandFact(kind.commands[run]), when === undefined ? null : inOrder(resolve(domain, kind, when))],
   ];
 };
 

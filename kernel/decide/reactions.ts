@@ -3,6 +3,7 @@ import { wire } from '../base/names.ts';
 import type { Domain, EventInfo, Kind, ListInfo, Row } from '../registry/registry.ts';
 import { type Fact, fingerprintOf } from './fingerprint.ts';
 import { endsWithTarget, membershipOf, type Reaction, type Reference, reactionsIn } from './memberships.ts';
+import { schedulesOf } from './schedules.ts';
 import { followsFields } from './timers.ts';
 
 /** The target of a reference after an event. */
@@ -14,7 +15,7 @@ type Leading = {
   idIn(data: Row, actor: Actor): unknown;
 };
 
-/** The reactions and timers that follow from events, by type, except memberships. */
+/** The reactions and timers that follow from events, by type, except memberships; schedules are in the fingerprint alone. */
 export type Following = {
   /** The targets of references with reactions, as events set them. */
   readonly leads: ReadonlyMap<string, readonly Leading[]>;
@@ -45,7 +46,7 @@ export const followingOf = (domain: Domain): Following | undefined => {
     Object.keys(kind.react).flatMap((event) => kind.events[event]?.type ?? []),
   );
   const timed = kinds.flatMap(timedBy);
-  if (reactions.length + coded.length + timed.length === 0) return undefined;
+  if (reactions.length + coded.length + timed.length + schedulesOf(domain).length === 0) return undefined;
   const references = new Map(
     reactions.map((reaction) => [referenceOf(reaction.kind, reaction.path), reaction]),
   );

@@ -15,6 +15,7 @@ import type {
   ValuesOf,
 } from './fields.ts';
 import type { Commanded, Run } from './run.ts';
+import type { ScheduledTime } from './scheduled-time.ts';
 
 // ── Fields by type ──────────────────────────────────────────────────────────────
 type KeysOf<F, Type> = { [K in keyof F]: F[K] extends Type ? K : never }[keyof F] & string;
@@ -198,7 +199,7 @@ type CommandSpec<EventName, Plain, Cond, FieldName, Decision, Reference, OnItem,
   readonly whenItem?: OnItem;
   /** Optional fields that the form of a creation or an action must have; it may leave out all others. */
   readonly requires?: readonly FieldName[];
-  /** Only timers and reactions send it: it has no path and no mutation. */
+  /** Only timers, schedules and reactions send it: it has no path and no mutation. */
   readonly internal?: true;
   /**
    * Its callers must, or may, say why: one line, kept with its events. Timers and reactions need no reason,
@@ -592,6 +593,30 @@ type TimerCommand<C, Cond> = {
   readonly when?: Cond;
 };
 
+type Schedule<F, C, Cond> = {
+  /**
+   * Minute, hour, day of the month, month and day of the week: `'30 2 * * *'` is half past two every night, `'0 9 * *
+   * MON'` is nine on Mondays.
+   */
+  readonly cron: string;
+  /** The time zone of the expression, by its IANA name: `'Europe/Berlin'`, or `'UTC'`. */
+  readonly timeZone: string;
+  /** The command: a creation once, any other sent to each aggregate for which `when` holds. */
+  readonly run: keyof C & string;
+  /** Only aggregates for which this condition holds when they are selected, and when the command is executed. */
+  readonly when?: Cond;
+  /** The form of the command, made of the scheduled time. Pure: it runs again after a crash. */
+  readonly form?: (given: ScheduledTime) => ScheduledForm<F>;
+  /**
+   * Times at which no process could run it: they are skipped, or the latest of them are caught up, seven with
+   * `{ catchUp: 7 }`.
+   */
+  readonly missed: 'skip' | { readonly catchUp: number };
+};
+type ScheduledForm<F> = {
+  readonly [K in keyof F & string as F[K] extends Ref<unknown, unknown> ? `${K}Id` : K]?: ValueOf<F[K]>;
+};
+
 // ── The declaration ─────────────────────────────────────────────────────────────
 /** `own` is a fact only if the aggregate has an owner. */
 type Own<O> = [O] extends [string] ? 'own' : never;
@@ -672,6 +697,8 @@ export type Declaration<
   readonly reactions?: Reactions<NoInfer<F>, NoInfer<D>, NoInfer<E>, C, Cond>;
   /** Commands without a form that run some time after an event, unless they no longer apply. */
   readonly timers?: { readonly [name: string]: Timer<NoInfer<F>, E, C, Cond> };
+  /** Commands at the times of cron expressions, once across all processes; their names are the actors in histories. */
+  readonly schedules?: { readonly [name: string]: Schedule<NoInfer<F>, C, Cond> };
 };
 
 declare const MORE: unique symbol;

@@ -22,6 +22,7 @@ import type {
   ListInfo,
   Refusal,
   Row,
+  ScheduleInfo,
   TimerInfo,
   TimerStart,
   TimerWait,
@@ -101,6 +102,9 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
     ...reactionsIn((declaration.reactions ?? {}) as Row),
     timers: mapped((declaration.timers ?? {}) as Record<string, Row>, (timer, spec) =>
       timerOf(name, timer, spec),
+    ),
+    schedules: mapped((declaration.schedules ?? {}) as Record<string, Row>, (schedule, spec) =>
+      scheduleOf(`${name}: the schedule ${schedule}`, schedule, spec),
     ),
     oldestFirst: declaration.order === 'oldest',
   };
@@ -448,6 +452,36 @@ const timerOf = (aggregate: string, name: string, spec: Row): TimerInfo => {
     run: String(spec.run),
     when: spec.when,
     pause: spec.pause,
+  };
+};
+
+const WORDS_OF_SCHEDULES = ['cron', 'timeZone', 'run', 'when', 'form', 'missed'];
+const CAUGHT_UP_MAX = 100;
+
+const scheduleOf = (place: string, name: string, spec: Row): ScheduleInfo => {
+  const strange = Object.keys(spec).find((word) => !WORDS_OF_SCHEDULES.includes(word));
+  if (strange !== undefined)
+    throw new StartRefused(
+      `${place} has \`${strange}\`, which has no meaning there: use ${WORDS_OF_SCHEDULES.join(', ')}.`,
+    );
+  const { cron, timeZone, run, when, form, missed } = spec;
+  const caughtUpMax = missed === 'skip' ? 0 : (missed as Row | undefined)?.catchUp;
+  if (
+    !Number.isInteger(caughtUpMax) ||
+    (missed !== 'skip' && Number(caughtUpMax) < 1) ||
+    Number(caughtUpMax) > CAUGHT_UP_MAX
+  )
+    throw new StartRefused(
+      `${place} has no valid \`missed\`: use 'skip', or { catchUp: 7 } with a number from 1 to ${CAUGHT_UP_MAX}.`,
+    );
+  if (form !== undefined && typeof form !== 'function')
+    throw new StartRefused(
+      `${place} has a \`form\` that is no function: use ({ at, date, time }) => ({ … }).`,
+    );
+  return {
+    ...{ name, cron: String(cron), timeZone: String(timeZone), run: String(run), when },
+    form: form as ScheduleInfo['form'],
+    caughtUpMax: Number(caughtUpMax),
   };
 };
 

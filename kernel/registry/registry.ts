@@ -4,6 +4,7 @@ import type { Period } from '../base/period.ts';
 import type { RejectionCode } from '../base/rejection.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import type { Commanded, Run } from '../declare/run.ts';
+import type { ScheduledTime } from '../declare/scheduled-time.ts';
 import type { WithParts } from './parts.ts';
 import type { SenderInfo } from './sender-info.ts';
 
@@ -140,6 +141,17 @@ export type TimerStart =
 export type TimerWait =
   | { readonly ms: number }
   | { readonly by: string; readonly msOf: Readonly<Record<string, number>> };
+export type ScheduleInfo = {
+  readonly name: string;
+  readonly cron: string;
+  readonly timeZone: string;
+  readonly run: string;
+  readonly when: unknown;
+  /** The values of the form, in place of a constant one. */
+  readonly form: ((given: ScheduledTime) => Row) | undefined;
+  /** How many missed times are caught up; 0 if they are skipped. */
+  readonly caughtUpMax: number;
+};
 /** The reaction as authors write it, without types. */
 type React = (given: {
   readonly state: Row;
@@ -202,6 +214,7 @@ export type Kind = {
   /** Keyed by event. */
   readonly react: Readonly<Record<string, React>>;
   readonly timers: Readonly<Record<string, TimerInfo>>;
+  readonly schedules: Readonly<Record<string, ScheduleInfo>>;
   readonly oldestFirst: boolean;
   /**
    * True for aggregates of the kernel: visible to the owner and to administrators, and removed with the

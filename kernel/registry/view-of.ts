@@ -98,6 +98,7 @@ const askedOf = (
     reactions: {},
     react: {},
     timers: {},
+    schedules: {},
     oldestFirst: false,
   },
 });

@@ -68,6 +68,10 @@ export const operatorExamplesOf = (domain: Domain): Readonly<Record<string, Json
       ...{ stream: 'claim-8001', name: 'remind', cause: ORDER_ID, dueAt: AT, leftSeconds: null },
       _links: { item: { href: '/claims/8001' }, history: { href: '/claims/8001/history' } },
     },
+    ScheduleStatus: {
+      ...{ name: 'nightly-report', cron: '30 2 * * *', timeZone: 'Europe/Berlin', nextAt: AT, lastAt: AT },
+      ...{ state: 'done', commands: 1, failed: 0, reason: null, missedAt: null },
+    },
     NewRelease: { version: 2 },
     Order: {
       ...{ id: ORDER_ID, kind: 'release', stream: 'user-1001', version: 2, by: 'user:1001', state: 'done' },

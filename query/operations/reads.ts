@@ -8,6 +8,7 @@ import { type ListedTask, readConsequences } from '#process/operations/consequen
 import { readInstallationState } from '#process/operations/installation-state.ts';
 import { findOperatorCommand } from '#process/operations/operator-commands.ts';
 import { readSamples } from '#process/operations/samples.ts';
+import { type ListedSchedule, readSchedules } from '#process/operations/schedules.ts';
 import { type ListedTimer, readTimers } from '#process/operations/timers.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
@@ -22,6 +23,7 @@ import {
   representConsequence,
   representOperatorCommand,
   representParked,
+  representSchedule,
   representStanding,
   representTimer,
 } from './representation.ts';
@@ -33,21 +35,24 @@ type OperationsDependencies = {
   readonly clock: Clock;
 };
 
+type OperationsReads = Reads<
+  | 'getOperations'
+  | 'getOperationsSamples'
+  | 'listParkedItems'
+  | 'listParkedConsequences'
+  | 'listTimers'
+  | 'listSchedules'
+  | 'listOrders'
+  | 'getOrder'
+>;
+
 /** Reads for operators come from the database alone, so every process answers the same. */
 export const operationsReads = ({
   domain,
   pool,
   eventLog,
   clock,
-}: OperationsDependencies): Reads<
-  | 'getOperations'
-  | 'getOperationsSamples'
-  | 'listParkedItems'
-  | 'listParkedConsequences'
-  | 'listTimers'
-  | 'listOrders'
-  | 'getOrder'
-> => ({
+}: OperationsDependencies): OperationsReads => ({
   async getOperations({ caller }) {
     const state = await readInstallationState(domain, pool, eventLog).catch(throwReadFailure);
     const item = representStanding(state, {
@@ -110,6 +115,8 @@ export const operationsReads = ({
     });
   },
 
+  listSchedules: listSchedulesIn(pool),
+
   listOrders(_reader, asked): Promise<ListAnswer> {
     return readKeyedList<OperatorCommandRow, string>({
       path: '/operations/orders',
@@ -129,6 +136,18 @@ export const operationsReads = ({
     return { kind: 'item', version: undefined, item: representOperatorCommand(command) };
   },
 });
+
+const listSchedulesIn =
+  (pool: Pool): Reads<'listSchedules'>['listSchedules'] =>
+  (_reader, asked) =>
+    readKeyedList<ListedSchedule, string>({
+      path: '/operations/schedules',
+      asked,
+      kindOfKey: 'string',
+      read: (stretch) => readSchedules(pool, stretch).catch(throwReadFailure),
+      keyOf: ({ name }) => name,
+      represent: representSchedule,
+    });
 
 const mayManage = (caller: Caller): boolean => may(caller, 'operations.manage', {});
 

@@ -3,6 +3,7 @@ import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { ParkedTask } from '#process/operations/consequences.ts';
 import type { InstallationState } from '#process/operations/installation-state.ts';
+import type { ListedSchedule } from '#process/operations/schedules.ts';
 import type { RunningTimer as Timer } from '#process/operations/timers.ts';
 import { cursorAt, type SeeingLog } from '#shared/event-log/own-cursor.ts';
 import { isCut, type Listed } from '#shared/read-model/parked.ts';
@@ -13,6 +14,7 @@ import type {
   ParkedConsequence,
   ParkedItem,
   RunningTimer,
+  ScheduleStatus,
 } from '#shared/rest/operator.ts';
 import { pathOf } from '../time-travel/aggregates.ts';
 import type { OperatorCommandRow } from './lists.ts';
@@ -107,6 +109,18 @@ export const representTimer = (
   ...{ stream, name, cause: causeId, dueAt: dueAt?.toISOString() ?? null, leftSeconds },
   _links: itemLinks(domain, stream),
 });
+
+export const representSchedule = ({
+  nextAt,
+  lastAt,
+  missedAt,
+  ...schedule
+}: ListedSchedule): ScheduleStatus => ({
+  ...schedule,
+  ...{ nextAt: isoOf(nextAt), lastAt: isoOf(lastAt), missedAt: isoOf(missedAt) },
+});
+
+const isoOf = (time: Date | null): string | null => time?.toISOString() ?? null;
 
 /** Links to aggregates that are readable over REST. */
 const itemLinks = (domain: Domain, stream: string): Readonly<Record<string, { href: string }>> => {

@@ -1,9 +1,9 @@
 import { capital, column, spaced, targetOf } from '#kernel/base/names.ts';
 import { isUser } from '#kernel/base/users.ts';
 import { resolve } from '#kernel/conditions/expression.ts';
-import { conditionSql, type SqlWriter } from '#kernel/conditions/sql.ts';
+import { conditionSql } from '#kernel/conditions/sql.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
-import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
+import { CONDITION_AS_TEXT } from '#shared/database/condition-text.ts';
 
 /**
  * Rows of an aggregate of the domain that name a person: `where` is a condition on a row `t` and the id of
@@ -78,7 +78,7 @@ const endingsOf = (domain: Domain, kind: Kind): readonly Ending[] =>
       const condition =
         when === undefined
           ? 'true'
-          : conditionSql(AS_TEXT, resolve(domain, kind, when), { domain, kind, row: 't' });
+          : conditionSql(CONDITION_AS_TEXT, resolve(domain, kind, when), { domain, kind, row: 't' });
       const named = [when ?? []].flat();
       // Conditions on more than states are left out of the words.
       const words = named.every((each) => typeof each === 'string') ? named : [];
@@ -112,15 +112,4 @@ const namedIn = (
       ...(without.length === 0 ? [] : ['without their', without.map(spaced).join(' and ')]),
     ].join(' '),
   };
-};
-
-/** All of it comes from the declaration. */
-const AS_TEXT: SqlWriter<string> = {
-  sql: (strings, ...holes) => String.raw({ raw: strings }, ...holes),
-  name: (word) => word,
-  constant: (value) => (typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value)),
-  table: (name) => `${LIVE_SCHEMA}.${name}`,
-  viewer: '$1',
-  // These conditions belong to reactions, which have no caller.
-  attribute: () => 'null',
 };

@@ -182,6 +182,33 @@ const RunningTimer = z
   .meta({ id: 'RunningTimer' });
 export type RunningTimer = Readonly<z.infer<typeof RunningTimer>>;
 
+const ScheduleStatus = z
+  .strictObject({
+    name: z
+      .string()
+      .meta({ description: 'The name of the schedule in the domain.', examples: ['nightly-report'] }),
+    cron: z.string().meta({ description: 'Its cron expression.', examples: ['30 2 * * *'] }),
+    timeZone: z
+      .string()
+      .meta({ description: 'The time zone of the expression, by IANA.', examples: ['Europe/Berlin'] }),
+    nextAt: timestamp.nullable().meta({ description: 'When it runs next; null if never again.' }),
+    lastAt: timestamp.nullable().meta({ description: 'The time of its latest run; null before the first.' }),
+    state: z.enum(['running', 'done', 'retrying', 'failed']).nullable().meta({
+      description:
+        'What became of the latest run: commands are executed, all were, failed ones are retried, or failed ones are no longer retried. Null before the first.',
+    }),
+    commands: z.int().min(0).meta({ description: 'How many commands the latest run has sent so far.' }),
+    failed: z.int().min(0).meta({ description: 'How many of these have failed.' }),
+    reason: z.string().nullable().meta({ description: 'Why one of them failed; null if none did.' }),
+    missedAt: timestamp
+      .nullable()
+      .meta({
+        description: 'The latest time at which no process ran it, and which was skipped; null if none.',
+      }),
+  })
+  .meta({ id: 'ScheduleStatus' });
+export type ScheduleStatus = Readonly<z.infer<typeof ScheduleStatus>>;
+
 const OperatorCommand = z
   .strictObject({
     id: z.uuid(),
@@ -300,6 +327,18 @@ export const OPERATOR_OPERATIONS = {
       description: 'A page of timers, the next first, paused ones last.',
       kind: 'list',
       schema: RunningTimer,
+    },
+  },
+  listSchedules: {
+    ...read,
+    path: '/operations/schedules',
+    summary: 'Schedules with their next and latest runs, for administrators',
+    query: z.strictObject(PAGE),
+    answer: {
+      status: 200,
+      description: 'A page of schedules, by name.',
+      kind: 'list',
+      schema: ScheduleStatus,
     },
   },
   listOrders: {

@@ -73,6 +73,7 @@ const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] =
       'limits',
       'reads',
       'reactions',
+      'schedules',
       'views',
       'evolve',
       'own-routes',

@@ -38,6 +38,7 @@ export const compareRules = (
     ...consequenceChanges(`reaction ${kind}`, was.reactions ?? {}, is.reactions ?? {}),
     ...consequenceChanges(`change elsewhere ${kind}`, was.also ?? {}, is.also ?? {}),
     ...consequenceChanges(`timer ${kind}`, was.timers ?? {}, is.timers ?? {}),
+    ...consequenceChanges(`schedule ${kind}`, was.schedules ?? {}, is.schedules ?? {}),
     ...valueChanges(`derived ${kind}`, was.derived, is.derived),
   ]);
 };

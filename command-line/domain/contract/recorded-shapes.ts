@@ -79,6 +79,7 @@ export const PART_SHAPES = {
             .optional(),
           reactions: z.record(z.string(), z.string()).optional(),
           timers: z.record(z.string(), z.record(z.string(), z.string())).optional(),
+          schedules: z.record(z.string(), z.record(z.string(), z.string())).optional(),
           derived: z.record(z.string(), z.string()).optional(),
         }),
       )

@@ -4,6 +4,7 @@ import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
 import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
 import { type Alternatives, alternativesOf } from '../meaning/alternatives.ts';
 import { describeAlso, describeLimits, describeReactions } from '../meaning/description.ts';
+import { describeSchedules } from '../meaning/schedules.ts';
 import { describeTimers } from '../meaning/timers.ts';
 
 /** Refusals and effects beyond those of forms, rights and events. */
@@ -22,6 +23,7 @@ export type KindRules = {
   /** The events that commands append to targets of references, by command and reference. */
   readonly also?: Readonly<Record<string, string>>;
   readonly timers?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  readonly schedules?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Numbers derived from lists, with their sources. */
   readonly derived?: Readonly<Record<string, string>>;
 };
@@ -98,6 +100,10 @@ const rulesOfKind = (domain: Domain, kind: Kind): KindRules => ({
   ...unlessEmpty(
     'timers',
     named(describeTimers(domain, kind), ({ name, ...timer }) => [name, timer]),
+  ),
+  ...unlessEmpty(
+    'schedules',
+    named(describeSchedules(domain, kind), ({ name, ...schedule }) => [name, schedule]),
   ),
   ...unlessEmpty(
     'derived',

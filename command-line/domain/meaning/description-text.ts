@@ -1,6 +1,7 @@
 // Over 200 lines, because it is one text: the description of a domain for people.
 import type { AggregateDescription, DomainDescription } from './description.ts';
 import type { ViewDescription } from './description-views.ts';
+import { scheduleLine } from './schedules.ts';
 
 export const textOf = ({
   domain,
@@ -130,6 +131,7 @@ const textOfAggregate = (aggregate: AggregateDescription): string => {
       ),
       ...part('Limits', aggregate.limits.map(limitLine)),
       ...part('Timers', aggregate.timers.map(timerLine)),
+      ...part('Schedules', aggregate.schedules.map(scheduleLine)),
       ...part('Personal', aggregate.personal.map(personalLine)),
     ]),
   ].join('\n');

@@ -16,6 +16,7 @@ import { demandSource, sourcesOf } from '../../../query/rows/sources.ts';
 import { operationsTo, tableLines } from './description-parts.ts';
 import { describeView } from './description-views.ts';
 import { personalFieldsOf, rightSentencesOf } from './rights.ts';
+import { describeSchedules } from './schedules.ts';
 import { describeTimers } from './timers.ts';
 
 export type DomainDescription = ReturnType<typeof describeDomain>;
@@ -61,6 +62,7 @@ const describeAggregate = (domain: Domain, kind: Kind) => ({
   also: describeAlso(domain, kind),
   confirms: Object.values(kind.commands).flatMap(({ name, confirm }) => (confirm === true ? [name] : [])),
   timers: describeTimers(domain, kind),
+  schedules: describeSchedules(domain, kind),
   personal: personalOf(domain, kind),
 });
 

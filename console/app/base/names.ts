@@ -24,9 +24,15 @@ export const Actor = ({
   if (actor === null) return html`<span class="soft">unknown</span>`;
   const path = actor.startsWith('user:') ? `/console/users/${actor.slice('user:'.length)}` : undefined;
   return path === undefined || plain
-    ? html`<span>${actor.replace(/^system:(?:inbox-)?/, '')}</span>`
+    ? html`<span>${nameOfSystem(actor)}</span>`
     : html`<a href=${path}>${actor}</a>`;
 };
+
+const SCHEDULE = 'system:schedule-';
+export const isSchedule = (actor: string | null): boolean => actor?.startsWith(SCHEDULE) === true;
+/** The name of a part of the system. */
+export const nameOfSystem = (actor: string): string =>
+  isSchedule(actor) ? `schedule ${actor.slice(SCHEDULE.length)}` : actor.replace(/^system:(?:inbox-)?/, '');
 
 const TOKEN = 'annals-token:';
 const AGENT = '>';

@@ -3,6 +3,7 @@ import type { FieldFacts, KindFacts } from '../../domain-facts.ts';
 import type { Api } from '../base/api.ts';
 import { useApi } from '../base/asking.ts';
 import { html } from '../base/html.ts';
+import { isSchedule, nameOfSystem } from '../base/names.ts';
 import { kindNamed, type Links, pageOfItem, titleOf, useDomain, useMe } from './domain.ts';
 import { Picture } from './picture.ts';
 
@@ -96,6 +97,7 @@ export const ActorName = ({ actor, withFace = false, plain = false }: ActorNameO
   const [of = '', id] = actor?.split(':') ?? [];
   const face = useFace(withFace ? kind : undefined, of === 'user' ? Number(id) : undefined);
   if (actor === null) return html`<span class="soft">unknown</span>`;
+  if (isSchedule(actor)) return html`<span>${nameOfSystem(actor)}</span>`;
   if (of !== 'user') return html`<span>${(id ?? of).replaceAll('-', ' ')}</span>`;
   return html`${withFace && html`<${Portrait} face=${face} />`}<${Named} of=${of} id=${Number(id)} plain=${plain} ...${isAdmin && { href: `/console/users/${id}` }} />`;
 };

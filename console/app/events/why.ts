@@ -3,7 +3,7 @@ import type { Delivery } from '#shared/rest/deliveries.ts';
 import type { EventTrace } from '#shared/rest/recorded-event.ts';
 import { useAsked } from '../base/asking.ts';
 import { html } from '../base/html.ts';
-import { Subject, Through } from '../base/names.ts';
+import { isSchedule, Subject, Through } from '../base/names.ts';
 import { Whole } from '../base/parts.ts';
 import { ImportedAt, Time } from '../base/time.ts';
 import { eventText } from '../data/item.ts';
@@ -66,7 +66,7 @@ const Branches = ({ causes, id }: { readonly causes: readonly Cause[]; readonly 
     : html`<ul>${causes.map((cause) => html`<${Branch} key=${cause.event.id} cause=${cause} id=${id} />`)}</ul>`;
 
 /** Senders of the inbox are among the parts of the system. */
-const isReaction = (actor: string | null): boolean => /^system:(?!inbox-)/.test(actor ?? '');
+const isReaction = (actor: string | null): boolean => /^system:(?!inbox-|schedule-)/.test(actor ?? '');
 
 const Branch = ({
   cause: { event, caused, deliveries },

@@ -1,5 +1,11 @@
 import { countText, spanText } from '#shared/format.ts';
-import type { OperatorCommand, ParkedConsequence, ParkedItem, RunningTimer } from '#shared/rest/operator.ts';
+import type {
+  OperatorCommand,
+  ParkedConsequence,
+  ParkedItem,
+  RunningTimer,
+  ScheduleStatus,
+} from '#shared/rest/operator.ts';
 import { useApi, usePages } from '../base/asking.ts';
 import { Confirm } from '../base/confirm.ts';
 import { html } from '../base/html.ts';
@@ -35,7 +41,8 @@ export const Parked = () => {
       ]}
     />
     <${Consequences} />
-    <${Timers} />`;
+    <${Timers} />
+    <${Schedules} />`;
 };
 
 const TASKS = { end: 'end it', erase: 'erase the user', run: 'react to', react: 'react by code to' } as const;
@@ -93,6 +100,41 @@ const Timers = () => {
         },
       ]}
     />`;
+};
+
+/** Commands at the times of cron expressions. */
+const Schedules = () => {
+  const pages = usePages<ScheduleStatus>('/operations/schedules', EVERY_MS);
+  return html`
+    <h2>Schedules</h2>
+    <p>Commands that the domain runs at fixed times. Those that fail are retried, and listed above.</p>
+    <${Listing}
+      pages=${pages}
+      caption="Schedules"
+      keyOf=${({ name }: ScheduleStatus) => name}
+      empty=${html`<p><strong>The domain has no schedule.</strong></p>`}
+      columns=${[
+        { label: 'Schedule', cell: ({ name }: ScheduleStatus) => name },
+        {
+          label: 'Times',
+          cell: ({ cron, timeZone }: ScheduleStatus) =>
+            html`<code>${cron}</code> <span class="soft">${timeZone}</span>`,
+        },
+        { label: 'Next run', cell: ({ nextAt }: ScheduleStatus) => timeOr(nextAt, 'never again') },
+        { label: 'Last run', cell: ({ lastAt }: ScheduleStatus) => timeOr(lastAt, 'none yet') },
+        { label: 'Outcome', cell: outcomeOf },
+        { label: 'Skipped', cell: ({ missedAt }: ScheduleStatus) => timeOr(missedAt, '–') },
+      ]}
+    />`;
+};
+
+const timeOr = (time: string | null, otherwise: string) =>
+  time === null ? html`<span class="soft">${otherwise}</span>` : html`<${Time} at=${time} clock />`;
+
+const outcomeOf = ({ state, commands, failed, reason }: ScheduleStatus) => {
+  if (state === null) return html`<span class="soft">–</span>`;
+  const sent = `${state}, ${countText(commands)} ${commands === 1 ? 'command' : 'commands'}`;
+  return failed === 0 ? sent : `${sent}, ${countText(failed)} failed: ${reason}`;
 };
 
 const Actions = ({ item: { stream, version, type, _links } }: { readonly item: ParkedItem }) => {
