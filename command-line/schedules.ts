@@ -25,7 +25,7 @@ const list = (pool: Pool): Promise<readonly ListedSchedule[]> =>
 
 export const schedules: Command = {
   name: 'schedules',
-  summary: 'Lists schedules with their next run, their last run and what became of it.',
+  summary: 'Lists schedules with their next run, their last run and its outcome.',
   positionals: [],
   options: { json: { type: 'boolean', description: 'Prints each in full, as one line of JSON.' } },
   examples: ['schedules', 'schedules --json'],

@@ -341,7 +341,7 @@ const executionOf = ({ task, mark, metadata }: Reacting): ExecutionContext => {
   const eventSeed = seedOf(task, mark);
   return {
     metadata,
-    // What a schedule creates has the id that its task names.
+    // The aggregate that a schedule creates has the id in the stream of its task.
     ids: isOfSchedule(task)
       ? seededIds({ eventSeed, firstId: idOfStream(task.stream) }, CELLS)
       : seededIds({ eventSeed, firstId: firstIdOf(task.cause, eventSeed) }),

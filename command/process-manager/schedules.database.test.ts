@@ -3,8 +3,9 @@ import { expect } from 'vitest';
 import type { StreamName } from '#kernel/base/brands.ts';
 import type { Command } from '#kernel/decide/decide.ts';
 import { schedulesOf, timesOf } from '#kernel/decide/schedules.ts';
-import type { Domain } from '#kernel/registry/registry.ts';
+import type { Domain, Kind, ScheduleInfo } from '#kernel/registry/registry.ts';
 import { type ListedTask, readConsequences } from '#process/operations/consequences.ts';
+import { readSchedules, requestRun } from '#process/operations/schedules.ts';
 import { realTimeAhead } from '#shared/clock/real-time.ts';
 import { by, type CommandSide, system } from '../../test/engines/command-side.ts';
 import { test as base } from '../../test/engines/processes.ts';
@@ -53,6 +54,8 @@ const openedOn = async (side: CommandSide, timeMs: number) => {
   );
   return rows.map(({ stream }) => stream);
 };
+const listed = async ({ pool }: CommandSide, name: string) =>
+  (await readSchedules(pool, ALL)).find((each) => each.name === name);
 const settled = (side: CommandSide) =>
   until(
     async () =>
@@ -211,18 +214,74 @@ test('a refused command is parked with its reason, retried, and skipped after it
   const task = await parked(({ attempts }) => attempts > 0);
   expect(task).toMatchObject({ task: 'run', skippedAt: null, reason: expect.stringMatching(/taken|title/i) });
   expect(await openedOn(side, timeMs)).toEqual([]);
+  expect(await listed(side, NIGHTLY)).toMatchObject({
+    state: 'retrying',
+    commands: 1,
+    failed: 1,
+    reason: task?.reason,
+  });
   await side.pool.query(
     `update process_manager.task set attempts = 19, next_at = clock_timestamp() where name = $1`,
     [`schedule ${NIGHTLY}`],
   );
   await parked(({ skippedAt }) => skippedAt !== null);
-  // What follows from later times does not wait.
+  expect(await listed(side, NIGHTLY)).toMatchObject({ state: 'failed', lastAt: new Date(timeMs) });
+  // Later times do not wait.
   const laterMs = nextOf(NIGHTLY);
   setClock(laterMs + 1_000);
   await until(
     () => openedOn(side, laterMs),
     (found) => found.length === 1,
   );
+});
+
+test('an operator runs a schedule now, beside its times', async ({ side, projector }) => {
+  expect(projector).toBeDefined();
+  await settled(side);
+  const [id, before] = [await addTask(side, 'now'), await runsOf(side, MONDAY)];
+  expect(await requestRun(side.pool, MONDAY, aheadMs)).toBe(true);
+  await until(
+    () => typesOf(side, id),
+    (types) => types.length === 2,
+  );
+  await settled(side);
+  expect(await runsOf(side, MONDAY)).toHaveLength(before.length + 1);
+  expect(await listed(side, MONDAY)).toMatchObject({ state: 'done', nextAt: new Date(nextOf(MONDAY)) });
+  expect(await requestRun(side.pool, 'unknown', aheadMs)).toBe(false);
+});
+
+test('another expression counts from its declaration, and a removed schedule is forgotten', async ({
+  database,
+  side,
+}) => {
+  await settled(side);
+  const { report, task } = reports.kinds as Record<string, Kind>;
+  if (report === undefined || task === undefined) throw new Error('no kinds');
+  const nightly = { ...report.schedules[NIGHTLY], cron: '0 5 * * *' } as ScheduleInfo;
+  const changed: Domain = {
+    ...reports,
+    kinds: {
+      ...reports.kinds,
+      report: { ...report, schedules: { [NIGHTLY]: nightly } },
+      task: { ...task, schedules: {} },
+    },
+  };
+  const [formerMs, before] = [nextOf(NIGHTLY), await runsOf(side, NIGHTLY)];
+  setClock(formerMs - MINUTE);
+  await using next = await database.open({ domain: changed, clock });
+  await until(
+    () => listed(next, NIGHTLY),
+    (schedule) => schedule?.cron === '0 5 * * *',
+  );
+  expect(await listed(next, MONDAY)).toBeUndefined();
+  const timeMs = timesIn(changed, NIGHTLY).next(clock.nowMs()) ?? Number.NaN;
+  setClock(timeMs + 1_000);
+  await until(
+    () => openedOn(next, timeMs),
+    (found) => found.length === 1,
+  );
+  await settled(next);
+  expect(await runsOf(next, NIGHTLY)).toEqual([...before, timeMs]);
 });
 
 test('of the times that have come, only the latest run', () => {

@@ -3,6 +3,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { poll } from '#shared/clock/poll.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { PROJECTOR } from '#shared/database/read-model-schemas.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { PROCESS_MANAGER, REACTIONS } from '#shared/process-manager/followers.ts';
 
@@ -15,7 +16,7 @@ type System = {
 
 type Options = {
   readonly waitMaxMs: number;
-  /** Followers that must have reached the end of the log too. */
+  /** Followers that must have reached the end of the log too. Schedules of items wait for the projector. */
   readonly followers?: readonly string[];
 };
 
@@ -67,5 +68,5 @@ const PENDING = `
   select 'the schedule ' || name
     from process_manager.schedule where wake_at <= clock_timestamp() + $3::float8 * interval '1 millisecond'
   union all
-  select 'commands of the schedule ' || schedule from process_manager.schedule_run where not is_noted
+  select 'commands of the schedule ' || schedule from process_manager.schedule_run where not is_noted and '${PROJECTOR}' = any($1::text[])
   limit ${NAMED_MAX}`;

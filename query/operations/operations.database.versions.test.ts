@@ -151,6 +151,37 @@ test('timers come in pages, the next first and parked ones last', async ({ admin
   await backend.side.pool.query('truncate process_manager.timer');
 });
 
+test('schedules come in pages by name, with the outcome of their latest run', async ({ admin, backend }) => {
+  const { pool } = backend.side;
+  expect((await backend.ask('/operations/schedules', { by: admin })).body).toEqual([]);
+  await pool.query(`insert into process_manager.schedule (name, timing, after_at, next_at, wake_at)
+    select name, '["0 3 * * *","UTC"]', 'infinity', '2030-01-01', 'infinity' from unnest('{c,a,b}'::text[]) as t (name)`);
+  await pool.query(`insert into process_manager.schedule_run (schedule, time_at, cause_id, commands, is_noted) values
+    ('a', '2029-01-01', gen_random_uuid(), 7, true), ('a', '2029-01-02', gen_random_uuid(), 2, true), ('b', '2029-01-01', gen_random_uuid(), 0, false)`);
+  const first = await backend.ask('/operations/schedules?limit=2', { by: admin });
+  const next = String(/<([^>]*)>; rel="next"/.exec(first.headers.get('link') ?? '')?.[1]);
+  const rest = await backend.ask(new URL(next, backend.url).pathname + new URL(next, backend.url).search, {
+    by: admin,
+  });
+  expect([first.body, rest.body]).toMatchObject([
+    [
+      {
+        name: 'a',
+        cron: '0 3 * * *',
+        timeZone: 'UTC',
+        lastAt: '2029-01-02T00:00:00.000Z',
+        state: 'done',
+        commands: 2,
+      },
+      { name: 'b', state: 'running', failed: 0, reason: null },
+    ],
+    [{ name: 'c', nextAt: '2030-01-01T00:00:00.000Z', lastAt: null, state: null, missedAt: null }],
+  ]);
+  const others = await backend.ask('/operations/schedules', { by: await backend.person('reader') });
+  expect(others).toMatchObject({ status: 403 });
+  await pool.query('truncate process_manager.schedule, process_manager.schedule_run');
+});
+
 test('a page of consequences reads indexes, and none is missing or repeated if many are parked at once', async ({
   backend,
 }) => {

@@ -55,11 +55,8 @@ export const operationsReads = ({
 }: OperationsDependencies): OperationsReads => ({
   async getOperations({ caller }) {
     const state = await readInstallationState(domain, pool, eventLog).catch(throwReadFailure);
-    const item = representStanding(state, {
-      ...{ domain, eventLog },
-      at: new Date(clock.nowMs()),
-      mayManage: mayManage(caller),
-    });
+    const shown = { domain, eventLog, at: new Date(clock.nowMs()), mayManage: mayManage(caller) };
+    const item = representStanding(state, shown);
     return { kind: 'item', version: undefined, item };
   },
 

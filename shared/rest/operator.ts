@@ -195,16 +195,14 @@ const ScheduleStatus = z
     lastAt: timestamp.nullable().meta({ description: 'The time of its latest run; null before the first.' }),
     state: z.enum(['running', 'done', 'retrying', 'failed']).nullable().meta({
       description:
-        'What became of the latest run: commands are executed, all were, failed ones are retried, or failed ones are no longer retried. Null before the first.',
+        'The outcome of the latest run: commands are executed, all were, failed ones are retried, or failed ones are no longer retried. Null before the first.',
     }),
     commands: z.int().min(0).meta({ description: 'How many commands the latest run has sent so far.' }),
     failed: z.int().min(0).meta({ description: 'How many of these have failed.' }),
     reason: z.string().nullable().meta({ description: 'Why one of them failed; null if none did.' }),
-    missedAt: timestamp
-      .nullable()
-      .meta({
-        description: 'The latest time at which no process ran it, and which was skipped; null if none.',
-      }),
+    missedAt: timestamp.nullable().meta({
+      description: 'The latest time at which no process ran it, and which was skipped; null if none.',
+    }),
   })
   .meta({ id: 'ScheduleStatus' });
 export type ScheduleStatus = Readonly<z.infer<typeof ScheduleStatus>>;
