@@ -235,6 +235,32 @@ test('a refused command is parked with its reason, retried, and skipped after it
   );
 });
 
+test('a run whose commands could not be noted is noted later', async ({ side }) => {
+  await settled(side);
+  await side.pool.query(`create function public.refuse() returns trigger language plpgsql as $$ begin raise 'no'; end $$;
+    create trigger refuse before insert on process_manager.task for each row execute function public.refuse()`);
+  const timeMs = nextOf(NIGHTLY);
+  setClock(timeMs + 1_000);
+  await until(
+    () => runsOf(side, NIGHTLY),
+    (runs) => runs.includes(timeMs),
+  );
+  // The next leader finds it before the next time.
+  const { rows } = await side.pool.query(
+    'select from process_manager.schedule where name = $1 and wake_at < next_at',
+    [NIGHTLY],
+  );
+  expect(rows).toHaveLength(1);
+  expect(await openedOn(side, timeMs)).toEqual([]);
+  await side.pool.query('drop function public.refuse cascade');
+  setClock(clock.nowMs() + MINUTE);
+  await until(
+    () => openedOn(side, timeMs),
+    (found) => found.length === 1,
+  );
+  await settled(side);
+});
+
 test('an operator runs a schedule now, beside its times', async ({ side, projector }) => {
   expect(projector).toBeDefined();
   await settled(side);

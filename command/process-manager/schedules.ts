@@ -136,11 +136,20 @@ const look = async (parts: Parts, name: string, fence: Fence): Promise<void> => 
   }
 };
 
-const pause = ({ pool, clock }: Parts, name: string, ms: number): Promise<unknown> =>
-  pool.query(
+const pause = async ({ pool, clock }: Parts, name: string, ms: number): Promise<void> => {
+  await pool.query(
     `update process_manager.schedule set wake_at = ${NOW} + $2::float8 * interval '1 millisecond' where name = $3`,
     [clock.aheadMs(), ms, name],
   );
+};
+
+/** Until its next time, or a request. */
+const sleep = async (pool: Pool, name: string): Promise<void> => {
+  await pool.query(
+    'update process_manager.schedule set wake_at = next_at where name = $1 and requested_at is null',
+    [name],
+  );
+};
 
 type Row = {
   readonly afterMs: number;
@@ -182,8 +191,8 @@ const begin = async (parts: Parts, name: string, fence: Fence): Promise<void> =>
       );
       const next = isoOf(timed.times.next(nowMs));
       await connection.query(
-        `update process_manager.schedule set after_at = $2, next_at = $3, wake_at = $3, requested_at = null,
-           missed_at = coalesce($4, missed_at) where name = $1`,
+        `update process_manager.schedule set after_at = $2, next_at = $3, requested_at = null,
+           wake_at = case when ${HAS_MORE} then $2::timestamptz else $3::timestamptz end, missed_at = coalesce($4, missed_at) where name = $1`,
         [name, isoOf(nowMs), next, isoOf(missedMs)],
       );
       await connection.query(
@@ -218,6 +227,9 @@ export const timesToRun = (
   };
 };
 
+/** SQL that is true while a run of the schedule `$1` is to be noted: after a crash, the next leader goes on. */
+const HAS_MORE = 'exists (select from process_manager.schedule_run where schedule = $1 and not is_noted)';
+
 /** The same for the same time of a schedule, whoever runs it; cells have aggregates of their own. */
 const causeIdOf = (name: string, timeMs: number, cell: number | undefined): EventId =>
   v5(`schedule ${name} ${isoOf(timeMs)} ${cell ?? ''}`, NAMESPACE) as EventId;
@@ -239,14 +251,17 @@ const noteAll = async (parts: Parts, name: string, fence: Fence): Promise<void> 
       [name],
     );
     const [run] = rows;
-    if (run === undefined || timed === undefined) return;
+    if (timed === undefined) return;
+    if (run === undefined) return sleep(parts.pool, name);
     const noted =
       timed.kind.commands[timed.schedule.run]?.kind === 'create'
         ? { streams: [createdBy(parts, timed, run)], afterId: 0, isLast: true }
         : await selected(parts, timed, run);
-    if (noted === undefined) return void (await pause(parts, name, LAG_PAUSE_MS));
+    if (noted === undefined) return pause(parts, name, LAG_PAUSE_MS);
     await note(parts, { name, run, ...noted }, fence);
-    if (noted.isLast) parts.heads.delete(run.causeId);
+    // Other work has its turn between the pages of many aggregates.
+    if (!noted.isLast) return pause(parts, name, 0);
+    parts.heads.delete(run.causeId);
   }
 };
 
