@@ -93,5 +93,8 @@ test('cursors are compared by their position, in the same log', () => {
     'log-1',
     'log-1',
   ]);
-  expect([isOfLostCursor({ code: 'unknown_cursor' }), isOfLostCursor(new Error('no'))]).toEqual([true, false]);
+  expect([isOfLostCursor({ code: 'unknown_cursor' }), isOfLostCursor(new Error('no'))]).toEqual([
+    true,
+    false,
+  ]);
 });

@@ -2,8 +2,8 @@ import { createCollection, createOptimisticAction, eq, queryOnce } from '@tansta
 import { expectTypeOf, test } from 'vitest';
 import type { publishing } from '#domain/publishing.ts';
 import { createClient } from '../client/client.ts';
-import { annalsCollection, annalsCommand } from '../package/tanstack.ts';
 import type { expenses } from '../examples/expenses/domain/domain.ts';
+import { annalsCollection, annalsCommand } from '../package/tanstack.ts';
 import type { spendingDomain } from '../test/toy/spending.ts';
 
 // tsc checks what compiles here and what does not; nothing of it is called.

@@ -53,7 +53,10 @@ test('the types of the package compile, as projects get them', { timeout: COMPIL
       type: 'module',
       imports: Object.fromEntries(declared),
       exports: Object.fromEntries(
-        Object.entries<string>(exports).map(([as, entry]) => [as, { types: entry.replace(/\.ts$/, '.d.ts') }]),
+        Object.entries<string>(exports).map(([as, entry]) => [
+          as,
+          { types: entry.replace(/\.ts$/, '.d.ts') },
+        ]),
       ),
     }),
   );
@@ -70,7 +73,11 @@ test('the types of the package compile, as projects get them', { timeout: COMPIL
     ...project,
     compilerOptions: {
       ...project.compilerOptions,
-      ...{ lib: ['es2025', 'esnext.disposable', 'dom', 'dom.iterable'], jsx: 'react-jsx', skipLibCheck: true },
+      ...{
+        lib: ['es2025', 'esnext.disposable', 'dom', 'dom.iterable'],
+        jsx: 'react-jsx',
+        skipLibCheck: true,
+      },
     },
     include: [`../${page}/*`],
   };

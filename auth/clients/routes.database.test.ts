@@ -212,7 +212,9 @@ describe('GET', () => {
   });
 });
 
-test('the address of a document is the id of a disabled client alone, which can be deleted', async ({ send }) => {
+test('the address of a document is the id of a disabled client alone, which can be deleted', async ({
+  send,
+}) => {
   const clientId = 'https://agent.example/client.json';
   expect(await send('POST', '/clients', { body: { ...WEB, clientId } })).toMatchObject({
     status: 422,

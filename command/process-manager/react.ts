@@ -194,11 +194,7 @@ const runSchedule = (
   const { command } = commandIn(parts.domain, { kind: kind.name, command: name });
   const time = scheduledTime(timeZone, Date.parse(given.task.cause.metadata.at));
   const only = when === undefined ? undefined : resolve(parts.domain, kind, when);
-  return give(
-    parts,
-    { kind, command, id: idOfStream(given.task.stream), form: form?.(time) ?? {}, only },
-    given,
-  );
+  return give(parts, { kind, command, id: idIn(given.task.stream), form: form?.(time) ?? {}, only }, given);
 };
 
 const commandIn = (
@@ -343,7 +339,7 @@ const executionOf = ({ task, mark, metadata }: Reacting): ExecutionContext => {
     metadata,
     // The aggregate that a schedule creates has the id in the stream of its task.
     ids: isOfSchedule(task)
-      ? seededIds({ eventSeed, firstId: idOfStream(task.stream) }, CELLS)
+      ? seededIds({ eventSeed, firstId: idIn(task.stream) }, CELLS)
       : seededIds({ eventSeed, firstId: firstIdOf(task.cause, eventSeed) }),
     ifVersion: undefined,
     unlessVersion: undefined,

@@ -5,7 +5,12 @@ import type { RestOperation } from '#kernel/base/rest/operation.ts';
 import { timestamp, token } from '#kernel/base/values.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { isAddress } from '#shared/clients/document-address.ts';
-import { checkTogether, clientIdOrAddress, clientSettingsOf, withDefaultScopes } from '#shared/clients/settings.ts';
+import {
+  checkTogether,
+  clientIdOrAddress,
+  clientSettingsOf,
+  withDefaultScopes,
+} from '#shared/clients/settings.ts';
 
 /** A client that sends back a representation may leave read-only members in it. */
 const UNHEEDED = {
@@ -92,21 +97,7 @@ export const clientForms = (domain: Domain) => {
       .meta({ readOnly: true, description: 'Present only when the secret is new. It is not shown again.' }),
   }).meta({ id: 'OAuthClientAndSecret' });
 
-  const NewClient = z
-    .strictObject({
-      clientId: clientIdOrAddress.optional().meta({
-        description:
-          'By default Annals generates one. The address of a document, with `disabled`, blocks the client that it describes.',
-      }),
-      ...sent,
-    })
-    .transform(({ clientId, ...settings }) => ({ clientId, ...withDefaultScopes(settings) }))
-    .superRefine(checkTogether)
-    .refine(({ clientId = '', disabled }) => disabled || !isAddress(clientId), {
-      path: ['disabled'],
-      error: 'Must be true if the id is the address of a document: the client can only block it.',
-    })
-    .meta({ id: 'NewOAuthClient' });
+  const NewClient = newClientOf(sent);
 
   const ClientReplacement = z
     .strictObject({ ...sent, ...UNHEEDED })
@@ -140,6 +131,23 @@ export const clientForms = (domain: Domain) => {
     .meta({ id: 'OAuthClientPatch', description: '`null` resets a setting to its default.' });
   return { Client, ClientAndSecret, NewClient, ClientReplacement, ClientPatch };
 };
+
+const newClientOf = (sent: ReturnType<typeof clientSettingsOf>['sent']) =>
+  z
+    .strictObject({
+      clientId: clientIdOrAddress.optional().meta({
+        description:
+          'By default Annals generates one. The address of a document, with `disabled`, blocks the client that it describes.',
+      }),
+      ...sent,
+    })
+    .transform(({ clientId, ...settings }) => ({ clientId, ...withDefaultScopes(settings) }))
+    .superRefine(checkTogether)
+    .refine(({ clientId = '', disabled }) => disabled || !isAddress(clientId), {
+      path: ['disabled'],
+      error: 'Must be true if the id is the address of a document: the client can only block it.',
+    })
+    .meta({ id: 'NewOAuthClient' });
 
 /** Clients are stored by the authorization server; they are neither in the log nor under `/api`. */
 export const clientOperations = (domain: Domain) => {

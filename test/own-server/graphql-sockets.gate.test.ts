@@ -382,7 +382,9 @@ describe('a connection', () => {
     expect(raw.closing).toMatchObject({ code: 4503, reason: expect.stringContaining('too_slow') });
     const received = raw.messages.filter(({ type }) => type === 'next');
     expect(received.length).toBeLessThan(CHANGES);
-    const sent = received.map(({ payload }) => (payload as { extensions: { cursor: string } }).extensions.cursor);
+    const sent = received.map(
+      ({ payload }) => (payload as { extensions: { cursor: string } }).extensions.cursor,
+    );
     const cursor = sent.at(-1);
     const short = `subscription ($after: Cursor) { articleChanged(id: ${data.createPost.id}, after: $after) { cursor } }`;
     await using again = await streamOf(installation, short, {

@@ -3,7 +3,7 @@ import type { Delivery } from '#shared/rest/deliveries.ts';
 import type { EventTrace } from '#shared/rest/recorded-event.ts';
 import { useAsked } from '../base/asking.ts';
 import { html } from '../base/html.ts';
-import { isSchedule, Subject, Through } from '../base/names.ts';
+import { Subject, Through } from '../base/names.ts';
 import { Whole } from '../base/parts.ts';
 import { ImportedAt, Time } from '../base/time.ts';
 import { eventText } from '../data/item.ts';
