@@ -27,7 +27,7 @@ export const OPERATIONS_OF_THE_KERNEL: readonly string[] = [
   'listAttempts listAuditHeads listAuditKeys listClients listDeliveries listEventTypes listEvents',
   'listFailedDeliveries listInvitations listOrders listParkedConsequences listParkedItems listPersonalTokens',
   'listReplays listSchedules listTimers listUserHistory listUsers listWebhookHistory listWebhooks reactivateAccount redeliver',
-  'redriveWebhook releaseParkedItem replaceClient replaceWebhook replayWebhook retryParkedItem revokeInvitation',
+  'redriveWebhook releaseParkedItem replaceClient replaceWebhook replayWebhook retryParkedItem revokeInvitation unlinkIdentity',
   'revokePersonalToken rotateClientSecret rotateWebhookSecret searchDeliveries testWebhook traceRecordedEvent',
   'verifyLog',
 ].flatMap((line) => line.split(' '));

@@ -28,8 +28,11 @@ test('with all parts, every code of the kernel is described', () => {
   expect(known.filter((code) => !described.some((each) => each === code))).toEqual([]);
 });
 
-/** No command of publishing records a reason. */
-const OF_SOME_DOMAINS: ReadonlySet<string> = new Set(['reason_required']);
+/** No command of publishing records a reason, or needs a person who confirms it. */
+const OF_SOME_DOMAINS: ReadonlySet<string> = new Set([
+  'reason_required',
+  ...['confirmation_required', 'person_required', 'asker_not_allowed', 'request_outdated'],
+]);
 
 test('without parts, none that only parts answer with', () => {
   const foreign = [

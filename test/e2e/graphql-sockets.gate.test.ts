@@ -1,4 +1,3 @@
-// Own server: it serves a part that others do not, and limits for slow readers.
 // Over 200 lines, because it is one protocol, with the client of graphql-ws, unmodified.
 import { connect as connectTcp, createServer, type Socket } from 'node:net';
 import { type Client, createClient } from 'graphql-ws';
