@@ -5,7 +5,7 @@ import { timeOfId } from '#shared/id-time.ts';
 import { budgets } from '../../test/toy/budgets.ts';
 import { firstIdOf, marked } from './react.ts';
 import type { ReactionTask } from './tasks.ts';
-import { isOfTimer, timerTask } from './tasks.ts';
+import { isOfSchedule, isOfTimer, scheduleTask, timerTask } from './tasks.ts';
 import { isLook } from './timers.ts';
 
 const named = (task: ReactionTask['task'], name: string): ReactionTask => ({
@@ -22,6 +22,11 @@ test('tasks of timers are distinct from a reference named timer, and from an eve
     ),
   ).toEqual([true, false, false]);
   expect([named('run', 'timers'), named('react', 'timers')].map(isLook)).toEqual([true, false]);
+});
+
+test('tasks of schedules are distinct from those of a reference named schedule', () => {
+  const tasks = [scheduleTask('nightly-report'), 'schedule plan.closed', timerTask('schedule')];
+  expect(tasks.map((name) => isOfSchedule(named('run', name)))).toEqual([true, false, false]);
 });
 
 test('creations that follow from imported events have ids of their own, whatever times these claim', () => {

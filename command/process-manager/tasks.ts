@@ -19,9 +19,10 @@ export const timerTask = (name: string): string => `timer ${name}`;
 export const isOfTimer = ({ name }: ReactionTask): boolean =>
   name.startsWith(timerTask('')) && !name.includes('.');
 
-/** The name of a task for a schedule. */
+/** The name of a task for a schedule. A field may have the name `schedule` too, and its reactions a dot. */
 export const scheduleTask = (name: string): string => `schedule ${name}`;
-export const isOfSchedule = ({ name }: ReactionTask): boolean => name.startsWith(scheduleTask(''));
+export const isOfSchedule = ({ name }: ReactionTask): boolean =>
+  name.startsWith(scheduleTask('')) && !name.includes('.');
 /** SQL that is true if a schedule is to be looked at. */
 export const isScheduleDue = (now: string): string =>
   `(wake_at <= ${now} or after_at > ${now} + interval '1 second')`;
