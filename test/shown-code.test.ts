@@ -26,6 +26,7 @@ test.each([
   'own-routes',
   'reactions',
   'reads',
+  'schedules',
   'views',
 ])('the page of %s shows something', (name) => {
   expect(shown.map(({ page }) => page)).toContain(`${name}.md`);
@@ -33,7 +34,7 @@ test.each([
 
 test.each([
   ...['domain', 'grow-domain', 'files', 'lists', 'limits', 'reactions', 'views', 'evolve'],
-  ...['conditions', 'reads'],
+  ...['conditions', 'reads', 'schedules'],
 ])('each block of code on the page of %s names the file by which a test follows it', (name) => {
   const unnamed = [...read(`docs/${name}.md`).matchAll(/^```ts\n(.*?)^```$/gms)].map(([, text]) => text);
   expect(unnamed).toEqual([]);
