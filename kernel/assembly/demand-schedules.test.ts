@@ -67,6 +67,8 @@ test('valid schedules are accepted', () => {
     { cron: '@daily' },
     { cron: '0 9 L * *' },
     subject('x'),
+    // As one that counts from a day: no run before it matters.
+    { ...subject('x'), form: ({ at }: { at: string }) => ({ subject: at < '2029' ? 5 : 'x' }) },
     { missed: { catchUp: 100 } },
   ])
     expect(declared(part)).not.toThrow();
