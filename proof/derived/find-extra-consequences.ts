@@ -162,14 +162,16 @@ const findExtraTasks = async (dependencies: Dependencies): Promise<readonly Deri
       if (isIndexed) found.push(extra('process_manager.task', key));
       continue;
     }
-    if (causeStream === stream || reference === 'timer') {
+    // A field may have the name `timer` too: then the event of its reaction has a dot.
+    if (causeStream === stream || (reference === 'timer' && !of.includes('.'))) {
       if (causeStream !== stream) found.push(extra('process_manager.task', key));
       continue;
     }
+    const stored = `${kindIn(stream)}.${reference}`;
     // A task that is declared no longer has no effect.
-    if (!following?.reactions.get(of)?.includes(reference.split('/')[0] ?? '')) continue;
+    if (!following?.reactions.get(of)?.includes(stored.split('/')[0] ?? '')) continue;
     const led = await someEvent(eventLog, stream, (event) =>
-      leadsOf(domain, event).some((lead) => lead.name === reference && lead.parent === causeStream),
+      leadsOf(domain, event).some((lead) => lead.name === stored && lead.parent === causeStream),
     );
     if (causeType !== of || !led) found.push(extra('process_manager.task', key));
   }

@@ -349,7 +349,7 @@ export const OF_ROWS: readonly Tampering[] = [
   },
   {
     name: 'a task is added',
-    sql: `insert into process_manager.task (task, stream, name, cause_id, cause_metadata, cause_position) select 'run', t.stream, 'claim.team team.closed', e.id, e.metadata::jsonb, e.position from process_manager.timer t, event_log.event e where e.type = 'team.closed' limit 1`,
+    sql: `insert into process_manager.task (task, stream, name, cause_id, cause_metadata, cause_position) select 'run', t.stream, 'team team.closed', e.id, e.metadata::jsonb, e.position from process_manager.timer t, event_log.event e where e.type = 'team.closed' limit 1`,
     verify: ['derived_extra'],
     watch: ['derived_extra'],
   },
