@@ -55,7 +55,7 @@ const send = async (
   if (handler === undefined) throw new Error(`${command.type} has no handler`);
   const admission = handler.admit(caller);
   if (admission !== 'allowed') throw admission;
-  if (context.reason === undefined && caller.kind !== 'system' && handler.needsReason?.(command))
+  if (context.reason === undefined && !MACHINES.has(caller.kind) && handler.needsReason?.(command))
     throw new Rejection('reason_required');
   const outcome = await execute(dependencies, { handler, command, context }).catch(reportUnknown);
   if (outcome.isRequest) throw confirmationRequired(dependencies.domain, outcome);
@@ -64,6 +64,9 @@ const send = async (
   const repeated = context.content !== undefined && isRepeat && { isRepeat };
   return { id, version, cursor: cursorAt(dependencies.log, position), ...revealed, ...repeated };
 };
+
+/** Timers, reactions and messages of services: their cause is recorded in place of a reason. */
+const MACHINES: ReadonlySet<Caller['kind']> = new Set(['system', 'sender']);
 
 /** The request is recorded; the caller can read it, and what becomes of it. */
 const confirmationRequired = (domain: Domain, { id }: Outcome): Rejection => {
