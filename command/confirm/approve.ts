@@ -23,11 +23,12 @@ type Approving = Pick<HandlerDependencies, 'domain' | 'states' | 'executor' | 'p
   readonly plan: MakePlan;
   /** Reads a stored command by the present schemas; throws `Rejection` if they no longer accept it. */
   parse(input: string): Command;
+  readonly needsReason: NonNullable<AnyHandler['needsReason']>;
 };
 
 /** The decision of a request is that of a person who is signed in, and never of what acts for one. */
 const demandPerson = (caller: Caller): void => {
-  if (caller.kind === 'user' && !isPerson(caller)) throw new Rejection('person_required');
+  if (!isPerson(caller)) throw new Rejection('person_required');
 };
 
 /** Declines a request. */
@@ -73,6 +74,7 @@ type RequestFields = {
   readonly target: string;
   readonly targetVersion: Version | null;
   readonly input: string | null;
+  readonly reason: string | null;
   readonly expiresAt: string;
 };
 type Approval = Command & { readonly targetVersion?: Version | null };
@@ -103,9 +105,12 @@ const decideAsked = async (approving: Approving, asked: Asked): Promise<DecidedC
       actor: `user:${fields.askedBy}`,
       client: fields.agent,
       causation: ids.event(0),
+      reason: fields.reason ?? undefined,
     },
   };
   const command = approving.parse(fields.input);
+  // The declaration demands a reason since the agent asked, which nobody else can give.
+  if (fields.reason === null && approving.needsReason(command)) throw new Rejection('request_outdated');
   const planned = await plan(command, { caller: asker, approver: sent.caller, execution });
   const created = planned.isCreation ? ids.aggregate(attempt) : undefined;
   const target = targetOf(planned, created);

@@ -58,6 +58,7 @@ export const asking =
       target: seen.id === undefined ? `/${kind.path}` : `/${kind.path}/${seen.id}`,
       targetVersion: seen.id === undefined ? null : seen.unchanged.version,
       input,
+      reason: metadata.reason ?? null,
       personId: personOf(asked, seen.events) ?? askedBy,
       expiresAt: new Date(Date.parse(metadata.at) + OPEN_MS).toISOString(),
       ...Object.fromEntries(

@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import type { Command } from '#kernel/decide/decide.ts';
 import { realTimeAhead } from '#shared/clock/real-time.ts';
-import { policyOf } from '#shared/policy.ts';
+import { policyOf, senderCaller } from '#shared/policy.ts';
 import { allEvents, by, type CommandSide, registerUser, system } from '../../test/engines/command-side.ts';
 import { callerIn } from '../../test/engines/policy.ts';
 import { test as processes } from '../../test/engines/processes.ts';
@@ -70,7 +70,17 @@ const test = processes
     };
     const decline = (agentRequestId: number, as: Person, more: More = {}) =>
       send({ type: 'DeclineAgentRequest', agentRequestId }, as, more);
-    return { person, ada, head, other, admin, officeId, send, letterOf, ask, approve, decline };
+    const dossierOf = async (author: Person) =>
+      (await send({ type: 'OpenDossier', grade: 'A', salary: null }, author)).id;
+    const revise = async (dossierId: Promise<number>, form: object) => ({
+      ...form,
+      type: 'ReviseDossier',
+      dossierId: await dossierId,
+    });
+    return {
+      ...{ person, ada, head, other, admin, officeId, dossierOf, revise },
+      ...{ send, letterOf, ask, approve, decline },
+    };
   });
 
 type More = {
@@ -78,6 +88,7 @@ type More = {
   readonly to?: CommandSide;
   readonly idempotencyKey?: string;
   readonly ifVersion?: number;
+  readonly reason?: string;
 };
 
 const eventsOf = async (side: CommandSide, stream: string) =>
@@ -309,6 +320,57 @@ test('an approver needs the scope of the command', async ({ side, desk }) => {
       by({ ...callerIn(policy, head, scopes), client: 'web' }),
     ),
   ).rejects.toMatchObject({ code: 'insufficient_scope' });
+});
+
+test('a request is hidden from those who may not read what it would write, administrators included', async ({
+  desk,
+}) => {
+  const { ada, head, admin, ask, approve, dossierOf, revise } = desk;
+  const id = await ask(await revise(dossierOf(ada), { salary: '4,000' }), ada, { reason: 'Promoted' });
+  for (const by of [head, admin])
+    await expect(approve(id, by)).rejects.toMatchObject({ code: 'agent_request_not_found' });
+  await approve(id, ada);
+});
+
+test('the reason of the agent is asked for, shown to the person, and kept with the change', async ({
+  side,
+  desk,
+}) => {
+  const { ada, ask, approve, dossierOf, revise, send } = desk;
+  const command = await revise(dossierOf(ada), { grade: 'B' });
+  await expect(send(command, ada, { client: BOT })).rejects.toMatchObject({ code: 'reason_required' });
+  const id = await ask(command, ada, { reason: 'Exam passed' });
+  const [asked] = await eventsOf(side, `agentRequest-${id}`);
+  expect(asked).toMatchObject({ data: { reason: 'Exam passed' }, metadata: { reason: 'Exam passed' } });
+  await approve(id, ada);
+  const stream = `dossier-${command.dossierId}`;
+  expect((await eventsOf(side, stream)).at(-1)).toMatchObject({
+    type: 'dossier.revised',
+    metadata: { client: BOT, reason: 'Exam passed' },
+  });
+  const approved = (await eventsOf(side, `agentRequest-${id}`)).at(-1);
+  expect(approved?.metadata.reason).toBeUndefined();
+});
+
+test('neither messages of services nor the system decide', async ({ desk, side }) => {
+  const { ada, letterOf, ask } = desk;
+  const letterId = await letterOf(ada);
+  const agentRequestId = await ask({ type: 'EditLetter', letterId, text: 'Machine' }, ada);
+  const sender = senderCaller(policy, { name: 'bank', role: 'admin' as never });
+  for (const machine of [sender, system])
+    for (const type of ['ApproveAgentRequest', 'DeclineAgentRequest'])
+      await expect(side.send({ type, agentRequestId } as never, by(machine))).rejects.toMatchObject({
+        code: 'person_required',
+      });
+});
+
+test('a message of a service needs no reason', async ({ desk, side }) => {
+  const { ada, dossierOf, revise } = desk;
+  const command = await revise(dossierOf(ada), { grade: 'C' });
+  await side.send(command as never, by(senderCaller(policy, { name: 'bank', role: 'clerk' as never })));
+  expect((await eventsOf(side, `dossier-${command.dossierId}`)).at(-1)).toMatchObject({
+    metadata: { actor: 'system:inbox-bank' },
+  });
 });
 
 test('expires by itself', async ({ side, desk }) => {

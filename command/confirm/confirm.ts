@@ -33,7 +33,10 @@ export const confirming = (
     ...Object.fromEntries(confirmedBy(parts, handlers)),
     [own('approve')]: {
       ...approve,
-      handle: approving({ ...dependencies, requests, plan, parse: parserOf(dependencies) }),
+      handle: approving({
+        ...{ ...dependencies, requests, plan, parse: parserOf(dependencies) },
+        needsReason: (command) => handlers[command.type]?.needsReason?.(command) === true,
+      }),
     },
     [own('decline')]: { ...decline, handle: declining(decline) },
   };

@@ -1,4 +1,5 @@
 import { capital } from '../base/names.ts';
+import { REASON_CHARACTERS_MAX } from '../base/reason.ts';
 import { StartRefused } from '../base/start-refused.ts';
 import { typeOfCommand } from '../decide/decide.ts';
 import { type AnyAggregate, declarerOf, declareUntyped } from '../declare/aggregate.ts';
@@ -31,6 +32,9 @@ const FIELDS = {
     .personal({ of: 'person' })
     .says('The whole command as JSON; null if the person to whom its content belongs was deleted.')
     .example('{"type":"ApproveClaim","claimId":8001}'),
+  reason: line(REASON_CHARACTERS_MAX)
+    .optional()
+    .says('Why, as the agent says; null unless the command records a reason.'),
   person: ref('user').says('The user to whom the personal data of the command belongs.'),
   status: states({
     open: 'It waits for a person.',
@@ -47,7 +51,7 @@ const FIELDS = {
     .example('/claims/8001'),
 } satisfies Readonly<Record<string, Field<unknown>>>;
 
-const ASKED = ['agent', 'command', 'target', 'targetVersion', 'input', 'person', 'expiresAt'];
+const ASKED = ['agent', 'command', 'target', 'targetVersion', 'input', 'reason', 'person', 'expiresAt'];
 
 /** The aggregate of requests, if a command has `confirm`; a kind of which none has it any more keeps its reference. */
 export const agentRequestsFor = (

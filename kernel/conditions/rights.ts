@@ -5,7 +5,7 @@ import type { AgentRequests } from '../registry/confirms.ts';
 import type { Domain, Kind, Row } from '../registry/registry.ts';
 import { managedKindsOf } from '../webhook/managed-kinds.ts';
 import { always, and, at, type Expression, never, or, resolve } from './expression.ts';
-import { isOfParts } from './parts-of.ts';
+import { guardOfField, isOfParts, partOfItems, partRightsOf } from './parts-of.ts';
 
 /** The resolved policy for one operation on an aggregate. */
 export type Right = {
@@ -99,22 +99,58 @@ export const rightOf = (domain: Domain, kind: Kind, name: string, role: string):
 };
 
 /**
- * A request of an agent is of those who have the right to its command on its aggregate, which they may read. A
- * creation has no aggregate yet, so it is of those who may always create one, and of its user.
+ * A request of an agent is of those who have the right to its command on its aggregate, and may read all that its form
+ * can contain. A creation has no aggregate yet, so it is of those who may always create one, and of its user. Its user
+ * knows the form. Administrators read the requests about what they may read.
  */
 const rightToRequests = (domain: Domain, kind: AgentRequests, name: string, role: string): Expression => {
   const own = role === 'anonymous' ? never : resolve(domain, kind, kind.rights[name]?.signedIn ?? false);
+  const isReadByAdmin = name === 'read' && role === 'admin';
   const byCommand = kind.confirms.map(({ type, kind: target, command, reference }) => {
     const asked = domain.kinds[target];
     if (asked === undefined || role === 'anonymous') return never;
-    const right = alsoOf(rightOf(domain, asked, 'read', role), rightOf(domain, asked, command, role));
+    const reading = rightOf(domain, asked, 'read', role);
+    const right = isReadByAdmin ? reading : alsoOf(reading, rightOf(domain, asked, command, role));
+    const toForm = rightToForm(domain, { kind: asked, command, role });
+    const whole = toForm === always ? right : alsoOf(right, toForm);
     const isAsked = resolve(domain, kind, { command: type });
-    if (reference !== undefined) return and(isAsked, at(reference, target, right));
-    if (right === never || right === always) return right === never ? never : isAsked;
-    return and(isAsked, { op: 'caller', field: kind.owner ?? '' });
+    const isOwn: Expression = { op: 'caller', field: kind.owner ?? '' };
+    if (reference === undefined) {
+      if (right === never || whole === always) return right === never ? never : isAsked;
+      return and(isAsked, isOwn);
+    }
+    const byAll = and(isAsked, at(reference, target, whole));
+    return whole === right ? byAll : or(byAll, and(isAsked, isOwn, at(reference, target, right)));
   });
-  return name === 'read' && role === 'admin' ? always : or(own, ...byCommand);
+  return isReadByAdmin && isOpenToAdmins(domain, kind) ? always : or(own, ...byCommand);
 };
+
+type Form = { readonly kind: Kind; readonly command: string; readonly role: string };
+
+/** The right to read all parts of an aggregate that a form can write. */
+const rightToForm = (domain: Domain, { kind, command, role }: Form): Expression => {
+  const { form = [], list } = kind.commands[command] ?? {};
+  const guards = form.flatMap((field) => guardOfField(kind, field) ?? []);
+  const ofList = list === undefined ? [] : (partOfItems(kind, list)?.name ?? []);
+  return and(
+    ...new Set([...guards, ...[ofList].flat()]).values().map((each) => rightOf(domain, kind, each, role)),
+  );
+};
+
+/** Whether administrators may read whatever a request can be about, also of a command without `confirm` by now. */
+const isOpenToAdmins = (domain: Domain, { confirms, fields }: AgentRequests): boolean =>
+  [
+    ...new Set([
+      ...confirms.map(({ kind }) => kind),
+      ...Object.values(fields).flatMap((def) => (def.kind === 'ref' ? targetOf(def) : [])),
+    ]),
+  ]
+    .flatMap((name) => domain.kinds[name] ?? [])
+    .every((each) =>
+      ['read', ...partRightsOf(each).map(({ name }) => name)].every(
+        (right) => rightOf(domain, each, right, 'admin') === always,
+      ),
+    );
 
 /** Both, in the shortest form: the second alone if it is one of the alternatives of the first. */
 const alsoOf = (whole: Expression, part: Expression): Expression => {

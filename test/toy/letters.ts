@@ -54,4 +54,20 @@ const memo = base.aggregate('memo', {
   rights: { read: { signedIn: 'own' }, write: { signedIn: 'own' } },
 });
 
-export const letters = assemble(base, [office, letter, memo]);
+/** Administrators may not read it, and clerks may not read one of its fields. Its change needs a reason too. */
+const dossier = base.aggregate('dossier', {
+  owner: 'author',
+  fields: { author: ref(base.user), grade: line(20), salary: line(20).optional() },
+  events: { opened: { creates: ['grade', 'salary'] }, revised: { changes: ['grade', 'salary'] } },
+  commands: {
+    open: { emits: 'opened' },
+    revise: { emits: 'revised', confirm: 'person', reason: 'required' },
+  },
+  rights: {
+    read: { signedIn: true, admin: false },
+    write: { clerk: true, writer: 'own', admin: false },
+  },
+  fieldRights: { readSalary: { reads: ['salary'], writer: 'own' } },
+});
+
+export const letters = assemble(base, [office, letter, memo, dossier]);
