@@ -13,6 +13,7 @@ import {
   hasOtherWay,
   type IdentityRow,
   insertIdentity,
+  isIdentityBegun,
   noteIdentityUse,
   selectIdentitiesOf,
   selectIdentityByHash,
@@ -41,11 +42,10 @@ export type Identities = {
   of(userId: UserId): Promise<readonly LinkedIdentity[]>;
   /** The person who signs in with it, and notes that they do. */
   holderOf(subject: Subject): Promise<UserId | undefined>;
-  /**
-   * The id under which an account is created for a subject: the same for each attempt, until one succeeds. Undefined
-   * if it is linked by now.
-   */
+  /** The id under which its account is created, the same for each attempt; undefined if it is linked by now. */
   begin(subject: Subject, upstream: string): Promise<string | undefined>;
+  /** Whether an account is being created for it. */
+  isBegun(subject: Subject): Promise<boolean>;
   /** `taken`: another person has it; `refused`: this one has too many, or was deleted. */
   link(
     userId: UserId,
@@ -85,6 +85,7 @@ export const createIdentities = (dependencies: Dependencies): Identities => {
     holderOf: (subject) => holderOf(dependencies, subject),
     begin: (subject, upstream) =>
       beginIdentity(pool, { id: newId(), upstream, identityHash: hashOf(seal, subject) }),
+    isBegun: (subject) => isIdentityBegun(pool, hashOf(seal, subject)),
     link: (userId, link, by) => linkTo(dependencies, userId, link, by),
     unlink: (userId, asked, by) => unlinkFrom(dependencies, userId, asked, by),
     remove: (userId, id, by) => removeIdentity(dependencies, userId, id, by),

@@ -64,6 +64,14 @@ export const beginIdentity = async (
   return rows[0]?.id;
 };
 
+export const isIdentityBegun = async (database: Queryable, identityHash: Buffer): Promise<boolean> => {
+  const { rowCount } = await database.query(
+    'select from auth.upstream_identity where identity_hash = $1 and user_id is null',
+    [identityHash],
+  );
+  return rowCount === 1;
+};
+
 type NewIdentity = Pick<IdentityRow, 'id' | 'userId' | 'upstream' | 'sealed'> & {
   readonly identityHash: Buffer;
 };

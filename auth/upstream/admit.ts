@@ -46,9 +46,13 @@ export const admit = async (dependencies: AdmitDependencies, asked: Asked): Prom
   const email = trustedEmail(upstream, known);
   if (email === undefined || !emailField.safeParse(email).success) return notLinked(upstream);
   const held = await persons.byEmail(email);
-  if (held !== undefined) return linkByEmail(dependencies, asked, held);
+  // The account may be the one of this subject, whose creation a crash interrupted before the link.
+  if (held !== undefined && !(await identities.isBegun(known))) return linkByEmail(dependencies, asked, held);
   const role = roleFor(upstream, { email, claims: known.claims });
-  return role === undefined ? notLinked(upstream) : create(dependencies, asked, { email, role });
+  const created =
+    role === undefined ? notLinked(upstream) : await create(dependencies, asked, { email, role });
+  if (created !== 'taken') return created;
+  return held === undefined ? inUse(upstream) : linkByEmail(dependencies, asked, held);
 };
 
 const ifActive = (person: Person | undefined): Admitted =>
@@ -99,14 +103,14 @@ const create = async (
   dependencies: AdmitDependencies,
   asked: Asked,
   { email, role }: Applicant,
-): Promise<Admitted> => {
+): Promise<Admitted | 'taken'> => {
   const { pool, persons, identities, emailHash } = dependencies;
   const { upstream, known, requestId } = asked;
   const id = await identities.begin(known, upstream.name);
   // Another request has just linked it.
   if (id === undefined) return { problem: BUSY, status: 409 };
   const registered = await register(dependencies, asked, { email, role, id });
-  if (registered === 'taken') return inUse(upstream);
+  if (registered === 'taken') return registered;
   if (registered === 'busy') return { problem: BUSY, status: 503 };
   const userId = registered.id as UserId;
   await persons.register({ userId, version: registered.version, email, role });

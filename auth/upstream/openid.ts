@@ -28,7 +28,7 @@ export const openIdConnection = (upstream: OpenId, dependencies: Dependencies): 
     provesFreshness: true,
     async begin({ redirectUri, state, nonce, verifier }, freshness) {
       const client = clientOf(upstream, await metadata());
-      return buildAuthorizationUrl(client, {
+      const parameters = {
         scope: scopes.join(' '),
         redirect_uri: redirectUri,
         response_type: 'code',
@@ -37,7 +37,12 @@ export const openIdConnection = (upstream: OpenId, dependencies: Dependencies): 
         state,
         nonce,
         ...freshnessIn(freshness),
-      });
+      };
+      try {
+        return buildAuthorizationUrl(client, parameters);
+      } catch (error) {
+        throw failureOf(error);
+      }
     },
     async finish({ redirectUri, state, nonce, verifier }, query) {
       const client = clientOf(upstream, await metadata());
@@ -50,10 +55,12 @@ export const openIdConnection = (upstream: OpenId, dependencies: Dependencies): 
         });
         const idToken = tokens.claims();
         if (idToken === undefined) throw new Error('there is no ID token');
-        const claims = { ...(await missingIn(idToken, client, tokens.access_token)), ...idToken };
         // An application of several tenants would accept those of strangers, each with an issuer of its own.
         if (!isSame(idToken.iss, upstream.issuer)) throw new Error(`the issuer is ${idToken.iss}`);
-        return personOf(idToken.iss, claims);
+        const more = hasAll(upstream, idToken)
+          ? {}
+          : await userInfoOf(client, tokens.access_token, idToken.sub);
+        return personOf(idToken, more);
       } catch (error) {
         throw failureOf(error);
       }
@@ -72,27 +79,33 @@ const freshnessIn = (freshness: Freshness): Readonly<Record<string, string>> => 
 
 type Claims = Readonly<Record<string, unknown>>;
 
+/** Whether the ID token has the address, and what the rules of accounts ask for. */
+const hasAll = ({ accounts }: OpenId, idToken: Claims): boolean =>
+  ['email', ...accounts.flatMap(({ claim }) => claim?.name ?? [])].every((name) =>
+    Object.hasOwn(idToken, name),
+  );
+
 /** Strict providers keep the claims of scopes out of the ID token (OpenID Connect Core, section 5.4). */
-const missingIn = async (
-  idToken: Claims & { readonly sub: string },
-  client: Configuration,
-  accessToken: string,
-): Promise<Claims> =>
-  idToken.email !== undefined || client.serverMetadata().userinfo_endpoint === undefined
-    ? {}
-    : fetchUserInfo(client, accessToken, idToken.sub);
+const userInfoOf = async (client: Configuration, accessToken: string, sub: string): Promise<Claims> =>
+  client.serverMetadata().userinfo_endpoint === undefined ? {} : fetchUserInfo(client, accessToken, sub);
 
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
 
-const personOf = (issuer: string, claims: Claims): UpstreamPerson => {
-  const { sub, email, email_verified: verified, name, auth_time: at } = claims;
+const personOf = (
+  idToken: Claims & { readonly iss: string; readonly sub: string },
+  more: Claims,
+): UpstreamPerson => {
+  const { iss, sub, auth_time: at } = idToken;
+  const claims = { ...more, ...idToken };
+  // One of them alone says whether its own address is verified.
+  const { email, email_verified: verified } = idToken.email === undefined ? more : idToken;
   return {
-    issuer,
-    subject: String(sub),
+    issuer: iss,
+    subject: sub,
     email: textOf(email),
     isEmailVerified: verified === true,
-    name: textOf(name),
+    name: textOf(claims.name),
     claims,
     authenticatedAtS: typeof at === 'number' && at > 0 ? at : undefined,
   };

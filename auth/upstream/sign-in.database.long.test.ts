@@ -65,6 +65,7 @@ beforeEach(() => {
     signedInAtS: undefined,
     cancels: false,
     isDown: false,
+    isSplit: false,
   });
 });
 
@@ -202,6 +203,26 @@ describe('an account by the rules', () => {
       person?.userId,
     ]);
     expect(rowCount).toBe(1);
+  });
+
+  test('is completed by the next sign-in, if a process stops between the account and its link', async () => {
+    provider.behaviour.email = `${randomUUID()}@staff.example`;
+    await site.pool.query(`create function auth.stop_here() returns trigger language plpgsql as $$begin raise exception 'stopped'; end$$;
+      create trigger stop_here before update on auth.upstream_identity for each row execute function auth.stop_here()`);
+    expect((await signInBy()).end.status).toBe(500);
+    await site.pool.query('drop function auth.stop_here cascade');
+    expect(titleOf((await signInBy()).end)).toBe('Your account');
+    const person = await site.auth.persons.byEmail(provider.behaviour.email);
+    expect(await eventsOf(person?.userId as UserId)).toEqual(['account.identity_linked creation']);
+  });
+
+  test('may be due to a claim that userinfo alone has', async () => {
+    provider.behaviour.isSplit = true;
+    await provider.rotateKeys();
+    Object.assign(provider.behaviour, { email: `${randomUUID()}@elsewhere.example`, groups: ['readers'] });
+    expect(titleOf((await signInBy()).end)).toBe('Your account');
+    provider.behaviour.isSplit = false;
+    await provider.rotateKeys();
   });
 
   test.each([

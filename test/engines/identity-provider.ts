@@ -14,6 +14,8 @@ type Behaviour = {
   signedInAtS: number | undefined;
   cancels: boolean;
   isDown: boolean;
+  /** From the next keys on, ID tokens have all claims but the groups, which userinfo alone has. */
+  isSplit: boolean;
 };
 
 /** `oidc-provider` with its own storage, as identity provider of an installation: nobody has to click there. */
@@ -40,6 +42,7 @@ export const startIdentityProvider = async (): Promise<IdentityProvider> => {
     signedInAtS: undefined,
     cancels: false,
     isDown: false,
+    isSplit: false,
   };
   const rotateKeys = async (): Promise<void> => {
     const provider = new Provider(server.url, configurationOf(behaviour, redirectUris, await newKey()));
@@ -87,6 +90,7 @@ const configurationOf = (
   ],
   cookies: { keys: ['a key of the cookies'] },
   pkce: { required: () => true },
+  conformIdTokenClaims: !behaviour.isSplit,
   claims: {
     openid: ['sub', 'groups'],
     email: ['email', 'email_verified'],
@@ -96,12 +100,12 @@ const configurationOf = (
   interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` },
   findAccount: (_ctx, accountId) => ({
     accountId,
-    claims: async () => ({
+    claims: async (use) => ({
       sub: accountId,
       name: 'Ada King',
       email: behaviour.email,
       email_verified: behaviour.isVerified,
-      groups: [...behaviour.groups],
+      ...(use === 'id_token' && behaviour.isSplit ? {} : { groups: [...behaviour.groups] }),
     }),
   }),
   /** Nobody is asked for consent. */
