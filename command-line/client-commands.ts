@@ -1,5 +1,5 @@
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import { isAddress } from '#shared/clients/document-address.ts';
+import { isExactAddress } from '#shared/clients/document-address.ts';
 import { clientSettingsOf } from '#shared/clients/settings.ts';
 import { policyOf } from '#shared/policy.ts';
 import { findNewScopes, grantScopes } from '../auth/clients/new-scopes.ts';
@@ -97,7 +97,7 @@ export const clientBlock: Command = {
   options: {},
   examples: ['client block https://agent.example/annals.json'],
   run: ({ positionals: [address = ''] }, terminal) => {
-    if (!isAddress(address))
+    if (!isExactAddress(address))
       throw new UsageError(`<address> must be the https address of a document, but is “${address}”`);
     const settings = clientSettingsOf(terminal.domain).ClientSettings.parse({
       name: 'Blocked',

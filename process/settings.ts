@@ -195,7 +195,7 @@ export const SETTINGS = {
   UPSTREAMS: {
     schema: upstreams,
     expected:
-      'a JSON list of identity providers with name, issuer, clientId and clientSecret, as docs/accounts.md describes',
+      'a JSON list of identity providers with name, issuer, clientId and clientSecret, as docs/identity-providers.md describes',
     fallbackText: 'none',
     description:
       'Identity providers with whose accounts people sign in: OpenID Connect, or GitHub. A JSON list; put it in a file and name that by UPSTREAMS_FILE.',

@@ -53,6 +53,7 @@ describe('UPSTREAMS', () => {
   ])('is refused if %s, without a value', (_why, entries, words) => {
     const problem = problemOf(JSON.stringify(entries));
     expect(problem).toContain('UPSTREAMS must be a JSON list');
+    expect(problem).toContain('docs/identity-providers.md');
     expect(problem).toContain(words);
     expect(problem).not.toContain('hunter2');
   });

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { type CorsOrigins, isAllowedOrigin } from '#edge/http/cors.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { ADDRESS_CHARACTERS_MAX, isAddress } from '#shared/clients/document-address.ts';
+import { isAddress, isExactAddress } from '#shared/clients/document-address.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Log } from '#shared/log.ts';
 import { createSemaphore, TooBusy } from '../security/semaphore.ts';
@@ -94,12 +94,8 @@ export const withDocuments = (clients: Clients, dependencies: Dependencies): Cli
 
 const unavailable = (): HttpProblem => new HttpProblem('unavailable', { headers: { 'Retry-After': '10' } });
 
-/** Only one spelling of each address, without anything that a parser changes. */
 const isDocumentOf = (origins: CorsOrigins, id: string): boolean =>
-  id.length <= ADDRESS_CHARACTERS_MAX &&
-  isAddress(id) &&
-  URL.parse(id)?.href === id &&
-  isAllowedOrigin(origins, new URL(id).origin);
+  isExactAddress(id) && isAllowedOrigin(origins, new URL(id).origin);
 
 /** Required of the document beside the metadata of a registration. */
 const Named = z.object({

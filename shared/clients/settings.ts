@@ -6,6 +6,7 @@ import { visibleText } from '#kernel/base/values.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { leastRoleOf, rolesOf } from '#kernel/registry/roles.ts';
 import { policyOf } from '#shared/policy.ts';
+import { isExactAddress } from './document-address.ts';
 import { publicJwks } from './public-jwks.ts';
 import { areNative, redirectUri } from './redirect-uri.ts';
 
@@ -135,6 +136,10 @@ export const clientIdOrAddress = z
   .regex(/^(?:[a-z0-9](?:[a-z0-9-]{1,61})[a-z0-9]|(?=.{1,128}$)https:\/\/[a-z0-9.-]+(?::\d+)?\/[\w.~/-]+)$/, {
     error:
       'Must be 3 to 63 characters of a–z, 0–9 and the hyphen, without a hyphen at the beginning or end, or the address of a document.',
+  })
+  // No document has an address in another spelling, so a client with it would block none.
+  .refine((id) => !id.startsWith('https:') || isExactAddress(id), {
+    error: 'Must be the address of a document exactly as its client_id has it.',
   });
 
 type Rule = readonly [
