@@ -104,9 +104,12 @@ export const closingLater = (error: unknown): Closing => {
   return closingBy(problem.status === UNAUTHENTICATED ? { ...problem, status: FORBIDDEN } : problem);
 };
 
-const closingBy = ({ status, body: { code, title, detail = title } }: Problem): Closing => ({
+const closingBy = ({ status, body: { code, title, detail = title } }: Problem): Closing =>
+  closingWith(status, `${code}: ${detail}`);
+
+export const closingWith = (status: number, text: string): Closing => ({
   code: APPLICATION + status,
-  reason: withinBytes(`${code}: ${detail}`),
+  reason: withinBytes(text),
 });
 
 const withinBytes = (text: string): string => {

@@ -54,14 +54,18 @@ export class Operations {
     this.#begin = begin;
   }
 
+  /** Whether it refuses another one, without a request that would count for the rate limit. */
+  get isFull(): boolean {
+    return this.#running.size >= OPERATIONS_MAX;
+  }
+
   start(message: Started): void {
     const { id, payload, outer, prepare } = message;
     if (this.#running.has(id)) {
       this.#socket.close({ code: CloseCode.SubscriberAlreadyExists, reason: TAKEN });
       return;
     }
-    if (this.#running.size >= OPERATIONS_MAX)
-      return void this.#socket.answer(errorOf(id, [formatProblem(TOO_MANY)]));
+    if (this.isFull) return void this.#socket.answer(errorOf(id, [formatProblem(TOO_MANY)]));
     const inner: { request?: InnerRequest } = {};
     const operation: Operation = { end: () => inner.request?.close() };
     this.#running.set(id, operation);

@@ -11,7 +11,15 @@ import type { Clock, Timer } from '#shared/clock/clock.ts';
 import type { EventStreams } from '../../sse/event-streams.ts';
 import { releaseRequest } from '../../sse/release.ts';
 import { lastingHeaders, type Refusal, sendWithin } from './inner-request.ts';
-import { ACKNOWLEDGED, type ClientMessage, closingLater, closingOf, PONG, readMessage } from './messages.ts';
+import {
+  ACKNOWLEDGED,
+  type ClientMessage,
+  closingLater,
+  closingOf,
+  closingWith,
+  PONG,
+  readMessage,
+} from './messages.ts';
 import { type Begin, Operations } from './operations.ts';
 import type { GraphqlSocket } from './socket.ts';
 
@@ -73,7 +81,7 @@ export class Session {
   }
 
   #obey(message: ClientMessage): void {
-    if (message.type !== 'subscribe') this.#demandFew();
+    if (message.type !== 'subscribe' || this.#operations.isFull) this.#demandFew();
     switch (message.type) {
       case 'connection_init':
         this.#init(message.payload);
@@ -161,10 +169,8 @@ const memberOf = (payload: Payload, name: string): string | undefined => {
 const closingFor = ({ status, text }: Refusal) => {
   const [error] = (JSON.parse(text) as { readonly errors?: readonly GraphQLFormattedError[] }).errors ?? [];
   const code = String(error?.extensions?.code ?? 'refused');
-  return { code: APPLICATION + status, reason: `${code}: ${error?.message ?? ''}` };
+  return closingWith(status, `${code}: ${error?.message ?? ''}`);
 };
-
-const APPLICATION = 4_000;
 
 /** Throws if there are too many. */
 const createCounter = (clock: Pick<Clock, 'elapsedMs'>): (() => void) => {

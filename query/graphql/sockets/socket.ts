@@ -28,6 +28,7 @@ export class GraphqlSocket {
   #answerBytes = 0;
   #isQuiet = false;
   #isPaused = false;
+  #unanswered: Buffer | undefined;
   #taken = 0;
   #looksWithoutProgress = 0;
   #looksWithoutPong = 0;
@@ -41,6 +42,7 @@ export class GraphqlSocket {
     webSocket.on('pong', () => {
       this.#looksWithoutPong = 0;
     });
+    webSocket.on('ping', (data) => this.#answerPing(data));
     // Always followed by a close, with the code that says what was wrong.
     webSocket.on('error', () => {});
   }
@@ -118,6 +120,14 @@ export class GraphqlSocket {
     this.#isQuiet = true;
   }
 
+  /** A client that does not read gets one pong, for its last ping (RFC 6455, section 5.5.3). */
+  #answerPing(data: Buffer): void {
+    if (this.#socket.writableNeedDrain) {
+      this.#unanswered = data;
+      void this.#untilDrained();
+    } else this.#webSocket.pong(data);
+  }
+
   #overflow(): undefined {
     this.#lasting?.watching.onOverflow();
     this.close(closingLater(new HttpProblem('too_slow')));
@@ -130,6 +140,9 @@ export class GraphqlSocket {
         this.#answerBytes = 0;
         this.#resume();
         this.#endWait();
+        const data = this.#unanswered;
+        this.#unanswered = undefined;
+        if (data) this.#answerPing(data);
       });
     }
     return this.#drained.promise;

@@ -45,6 +45,8 @@ export const openSockets = (options: SocketOptions, begin: Begin): Sockets => {
     maxPayload,
     // Would keep memory for each connection, and messages of other users beside secrets are not to be compressed.
     perMessageDeflate: false,
+    // Would keep a pong for each ping of a client that does not read.
+    autoPong: false,
     handleProtocols: () => GRAPHQL_TRANSPORT_WS_PROTOCOL,
   });
   server.on('headers', (headers, request) => void headers.push(`X-Request-Id: ${requestIdOf(request)}`));
