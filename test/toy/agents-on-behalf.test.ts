@@ -84,7 +84,11 @@ describe('an agent on behalf of a user', () => {
     expect(errors).toBeUndefined();
     expect(data.claim.history.nodes).toEqual([both]);
     const { token } = people.administrator;
-    const { body: found } = await ask('GET', `/events?client=${encodeURIComponent(THROUGH)}&subject=claim-${filed.id}`, { token });
+    const { body: found } = await ask(
+      'GET',
+      `/events?client=${encodeURIComponent(THROUGH)}&subject=claim-${filed.id}`,
+      { token },
+    );
     expect(found).toMatchObject([{ subject: `claim-${filed.id}`, ...both }]);
     const [{ id }] = found as readonly [{ readonly id: string }];
     const proof = await until(
