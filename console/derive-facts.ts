@@ -57,7 +57,7 @@ const kindFacts = (domain: Domain, kind: Kind): KindFacts => {
     uploads: uploadsOf(kind, undefined),
     list: listingFacts(domain, kind),
     confirms: kind.confirms?.map(({ type, kind: of, command, reference }) => ({
-      ...{ type, kind: of, command },
+      ...{ type, kind: of, command, title: `${titleOf(command)} ${spaced(of)}` },
       isCreation: reference === undefined,
     })),
   };

@@ -44,6 +44,8 @@ type ConfirmedFacts = {
   readonly type: string;
   readonly kind: string;
   readonly command: string;
+  /** As “Approve claim”. */
+  readonly title: string;
   readonly isCreation: boolean;
 };
 

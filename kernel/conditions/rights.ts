@@ -1,3 +1,5 @@
+// Over 200 lines, because it is one thing: the conditions of every right, those of requests included.
+
 import { snake, targetOf } from '../base/names.ts';
 import { oncePer } from '../base/once-per.ts';
 import { StartRefused } from '../base/start-refused.ts';

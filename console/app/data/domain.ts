@@ -44,9 +44,10 @@ export type Page<Of = Item> = {
 
 const TITLE_CHARACTERS_MAX = 90;
 
-/** The title of an item: the field for that, or its number. */
+/** The title of an item: the field for that, or its number. That of a request is its command in words. */
 export const titleOf = (kind: KindFacts, item: Readonly<Record<string, unknown>>): string => {
-  const value = kind.label === undefined ? undefined : item[kind.label];
+  const confirmed = kind.confirms?.find(({ type }) => type === item.command);
+  const value = confirmed?.title ?? (kind.label === undefined ? undefined : item[kind.label]);
   const [line = ''] = typeof value === 'string' ? value.trim().split('\n') : [];
   return line === '' ? `${kind.title} ${String(item.id)}` : shortText(line, TITLE_CHARACTERS_MAX);
 };

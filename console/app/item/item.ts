@@ -1,3 +1,5 @@
+// Over 200 lines, because it is one page: the versions of an item, and what made them.
+
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { HistoryEntry } from '#kernel/base/rest/history.ts';
 import type { KindFacts } from '../../domain-facts.ts';
@@ -165,6 +167,7 @@ type EntryOptions = {
 
 const Entry = ({ kind, entry, isChosen, choose }: EntryOptions) => {
   const { id, version, type, at, importedAt, reason, actor, client, changes, erased, unreadable } = entry;
+  const requests = useDomain().kinds.find(({ confirms }) => confirms !== undefined);
   return html`<li class=${isChosen ? 'chosen' : ''} aria-current=${isChosen ? 'true' : null}>
     <p class="line">
       <button type="button" class="quiet" onClick=${() => choose(version)} aria-label=${`v${version}: show it`}>v${version}</button>${' '}
@@ -172,10 +175,21 @@ const Entry = ({ kind, entry, isChosen, choose }: EntryOptions) => {
     </p>
     <p class="soft">by <${ActorName} actor=${actor} withFace />${client && html` through <${Through} client=${client} />`} · <a href=${`/console/events/${id}#why`} aria-label=${`Why? v${version}`}>Why?</a></p>
     ${reason && html`<p dir="auto"><q>${reason}</q></p>`}
+    ${requests && entry.causation && html`<${ApprovedBy} requests=${requests} cause=${entry.causation} />`}
     ${erased && html`<p class="soft">The person was erased: their data is no longer shown.</p>`}
     ${unreadable && html`<p class="wrong">This event cannot be read, so its changes are unknown.</p>`}
     <${Changes} changes=${changes} kind=${kind} />
   </li>`;
+};
+
+type CauseOptions = { readonly requests: KindFacts; readonly cause: string };
+
+/** The person who approved what an agent asked for, if the cause of the event is a request of an agent. */
+const ApprovedBy = ({ requests, cause }: CauseOptions) => {
+  const { body } = useAsked<{ readonly subject: string; readonly actor: string | null }>(`/events/${cause}`);
+  const [kind, id] = body?.subject.split('-') ?? [];
+  if (body === undefined || kind !== requests.name) return null;
+  return html`<p class="soft">approved by <${ActorName} actor=${body.actor} withFace /> · <a href=${pageOfItem(requests, id)}>The request of the agent</a></p>`;
 };
 
 const NAMES: Readonly<Record<string, string>> = { id: 'Id', createdAt: 'Created', updatedAt: 'Changed' };
