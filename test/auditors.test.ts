@@ -28,6 +28,13 @@ test('the page about the proof names tests that exist', () => {
   expect(wrongTests(named)).toEqual([]);
 });
 
+test('the rows of RFC 9700 name tests that exist', () => {
+  const [, table = ''] = readPage('docs/security.md').split(/\n## (?:RFC 9700|Proofs)[^\n]*\n/);
+  const named = namedTestsIn(table);
+  expect(named.length).toBeGreaterThan(18);
+  expect(wrongTests(named)).toEqual([]);
+});
+
 test('the page has the rules, with each kind of answer', () => {
   expect(new Set(rows.map(({ answer }) => answer))).toEqual(new Set(['Yes', 'Part', 'No', undefined]));
   expect(rows.length).toBeGreaterThan(40);
