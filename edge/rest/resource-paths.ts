@@ -37,10 +37,17 @@ const apiPrefix = (operations: readonly RestOperation[]): RequestHandler => {
  */
 const methodRoutes = (operations: readonly RestOperation[]): RequestHandler => {
   const table = createRouteTable();
-  for (const [route, ofPath] of Map.groupBy(operations, routeOf))
+  for (const [route, ofPath] of [...Map.groupBy(operations, routeOf)].toSorted(literalFirst))
     table.routerOf(route).all(route, answerMethods(ofPath));
   return table.handler;
 };
+
+/** `/users/aggregate` before `/users/:userId`, which matches it too. */
+const literalFirst = (
+  [one]: readonly [route: string, ...unknown[]],
+  [other]: readonly [string, ...unknown[]],
+) => (lastByParameters(one) < lastByParameters(other) ? -1 : 1);
+const lastByParameters = (route: string): string => route.replaceAll(/:\w+/g, '\uffff');
 
 const answerMethods = (operations: readonly RestOperation[]): RequestHandler => {
   const methods: readonly string[] = operations.map(({ method }) => method);

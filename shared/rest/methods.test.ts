@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { resourcePaths } from '#edge/rest/resource-paths.ts';
 import { serveRoutes } from '../../test/serve.ts';
+import { resourcesOf } from './operations.ts';
 
 /** Two roles that serve the same paths, as in one process. */
 const open = () =>
@@ -91,3 +92,15 @@ test.each(['/api', '/api/', '/api/articlesx', '/api/api/articles', '/api//articl
     expect((await fetch(`${server.url}${path}`)).status).toBe(404);
   },
 );
+
+test('each path answers OPTIONS with its own methods, also if another one has a parameter in its place', async () => {
+  await using server = await open();
+  const methodsOf = Map.groupBy(resourcesOf(publishing), ({ path }) => path);
+  for (const [path, operations] of methodsOf) {
+    const methods: readonly string[] = operations.map(({ method }) => method);
+    const { headers } = await fetch(server.url + path.replaceAll(/\{\w+\}/g, '1'), { method: 'OPTIONS' });
+    const allowed = new Set(headers.get('allow')?.split(', '));
+    const wanted = new Set([...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS']);
+    expect([path, allowed]).toEqual([path, wanted]);
+  }
+});
