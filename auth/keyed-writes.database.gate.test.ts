@@ -111,6 +111,7 @@ const CASES: Readonly<Record<string, (made: Makers) => Promise<Case>>> = {
   endSessions: async ({ person }) => ({ path: `${await person()}/sessions`, other: OTHER }),
   endSession: async ({ person }) => ({ path: `${await person()}/sessions/any`, other: OTHER }),
   endApplication: async ({ person }) => ({ path: `${await person()}/applications/any-client`, other: OTHER }),
+  unlinkIdentity: async ({ person }) => ({ path: `${await person()}/identities/any`, other: OTHER }),
   endTokenOfUser: async ({ person }) => ({ path: `${await person()}/tokens/any`, other: OTHER }),
   invite: async () => ({
     path: '/account/invitations',

@@ -26,7 +26,7 @@ import { checkKernelRights } from './rights-kernel.ts';
 import { checkUserRights } from './rights-users.ts';
 import type { Situation } from './situations.ts';
 import { sortsOf } from './sorted-pages.ts';
-import { isCrowded, NoRoom, openStage, type Stage } from './stage.ts';
+import { asDeclared, isCrowded, NoRoom, openStage, type Stage } from './stage.ts';
 import { checkStreams, PAST, RECEIVED } from './streams.ts';
 import { checkViewLists, viewListsOf } from './view-pages.ts';
 import { checkViews, viewChecksOf } from './views.ts';
@@ -52,9 +52,10 @@ export type Options = {
  */
 export const describeDomain = (
   host: Host,
-  domain: Domain,
+  served: Domain,
   { examples = {}, unreached = {}, unchecked = {} }: Options = {},
 ): void => {
+  const domain = asDeclared(served);
   const { describe, test, beforeAll, afterAll } = host.runner;
   describe(domain.name, () => {
     const checks = countChecks();
@@ -64,7 +65,7 @@ export const describeDomain = (
       withProgress(
         () => `${domain.name}: starts`,
         async () => {
-          stage = await openStage(domain, { host, examples, seed });
+          stage = await openStage(served, { host, examples, seed });
         },
       ),
     );

@@ -24,7 +24,7 @@ const ERASED_WITHIN_MS = 60_000;
  * deleted.
  */
 export const checkErasure = async (stage: Stage, checks: Checks): Promise<void> => {
-  const { installation, domain, admin, session } = stage;
+  const { installation, domain, served, admin, session } = stage;
   const { DATABASE_URL = '', DATA_DIR = '' } = installation.settings;
   const person = await stage.people.signUp(markOf(stage, 'Person'));
   const marks = new Map<string, string[]>([
@@ -40,7 +40,7 @@ export const checkErasure = async (stage: Stage, checks: Checks): Promise<void> 
       paths.push(...(await markKind(stage, kind, { person: person.userId, token: person.token, marks })));
   }
   await stage.read('/me', admin);
-  await operate(['projection', 'rebuild'], installation.settings, domain);
+  await operate(['projection', 'rebuild'], installation.settings, served);
   const search = async (isSearched?: (place: string) => boolean) => [
     ...(await searchDatabase(DATABASE_URL, texts(), isSearched)),
     ...(await searchFolder(DATA_DIR, texts(), isSearched)),

@@ -114,8 +114,8 @@ export const tamperedTables = (domain: Domain): readonly string[] => {
   return [...ofStreams, ...views].map(({ name }) => tampered(name));
 };
 
-export const findings = async ({ installation, domain }: Stage): Promise<readonly Finding[]> => {
-  const printed = await operate(['audit', 'verify', '--json'], installation.settings, domain).catch(
+export const findings = async ({ installation, served }: Stage): Promise<readonly Finding[]> => {
+  const printed = await operate(['audit', 'verify', '--json'], installation.settings, served).catch(
     (error: Error) => error.message,
   );
   const report = printed.split('\n').find((line) => line.startsWith('{'));

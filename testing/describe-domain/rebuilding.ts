@@ -9,19 +9,19 @@ import type { Stage } from './stage.ts';
 
 /** The read model has the same rows after a rebuild in use, and after a restore elsewhere. */
 export const checkRebuilding = async (stage: Stage, checks: Checks): Promise<void> => {
-  const { installation, domain, host } = stage;
+  const { installation, served, host } = stage;
   const { settings } = installation;
   await stage.read('/me', stage.admin);
   const before = await rowsOf(stage, settings.DATABASE_URL ?? '');
-  await operate(['projection', 'rebuild'], settings, domain);
+  await operate(['projection', 'rebuild'], settings, served);
   checks.equal(await rowsOf(stage, settings.DATABASE_URL ?? ''), before, 'the rows after a rebuild');
   checks.equal(await findings(stage), [], 'nothing is found after a rebuild');
   await using folder = await host.createFolder();
-  await operate(['log', 'export', `${folder.path}/export`, '--keys'], settings, domain);
+  await operate(['log', 'export', `${folder.path}/export`, '--keys'], settings, served);
   await using database = await host.createDatabase();
   await using dataDir = await host.createFolder();
   const copy = { ...settings, DATABASE_URL: database.url, DATA_DIR: dataDir.path };
-  await operate(['log', 'import', `${folder.path}/export`], copy, domain);
+  await operate(['log', 'import', `${folder.path}/export`], copy, served);
   await using _projector = await host.startProjector(copy);
   const wanted = JSON.stringify(before);
   const look = async () => rowsOf(stage, database.url).catch(() => undefined);

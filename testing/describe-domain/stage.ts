@@ -47,7 +47,10 @@ export type Actor = {
 };
 
 export type Stage = AsyncDisposable & {
+  /** As its author declares it. */
   readonly domain: Domain;
+  /** With the aggregates that the kernel adds. */
+  readonly served: Domain;
   readonly host: Host;
   readonly examples: Examples;
   readonly installation: Installation;
@@ -86,6 +89,14 @@ type Headed = Readonly<Record<string, string>>;
 
 type Options = { readonly host: Host; readonly examples: Examples; readonly seed: number };
 
+/** Requests of agents belong to the kernel, whose own tests try them: only agents make one. */
+export const asDeclared = (domain: Domain): Domain => ({
+  ...domain,
+  kinds: Object.fromEntries(
+    Object.entries(domain.kinds).filter(([, { confirms }]) => confirms === undefined),
+  ),
+});
+
 /** Random queries are larger than usual ones. */
 const ROOMY = {
   GRAPHQL_ALIASES_MAX: '1000',
@@ -97,7 +108,10 @@ const ROOMY = {
 };
 
 /** Every user has the role that the search planned. */
-export const openStage = async (domain: Domain, { host, examples, seed }: Options): Promise<Stage> => {
+export const openStage = async (
+  domain: Domain,
+  { host, served, examples, seed }: Options,
+): Promise<Stage> => {
   await using opening = new AsyncDisposableStack();
   const sink = opening.use(await startWebhookSink());
   const installation = opening.use(await host.start(ROOMY));
@@ -144,6 +158,7 @@ export const openStage = async (domain: Domain, { host, examples, seed }: Option
   return {
     ...{
       domain,
+      served,
       host,
       examples,
       installation,

@@ -108,6 +108,9 @@ const BASE: Parts = {
     fieldRights: { readWeight: { reads: ['weight'], clerk: true } },
     reactions: { depot: { closed: { run: 'remove', when: 'open' } }, sent: () => [] },
     timers: { late: { after: 'placed', wait: '3 days', run: 'lose', when: 'open', pause: 'lost' } },
+    schedules: {
+      nightly: { cron: '0 2 * * *', timeZone: 'UTC', run: 'lose', when: 'open', missed: 'skip' },
+    },
   },
   load: {
     says: 'The load.',
@@ -164,6 +167,7 @@ const parcel = (change: Parts): Parts => ({ parcel: change });
 const event = (name: string, change: Parts | undefined): Parts => parcel({ events: { [name]: change } });
 const command = (name: string, change: Parts | undefined): Parts => parcel({ commands: { [name]: change } });
 const field = (name: string, change: unknown): Parts => parcel({ fields: { [name]: change } });
+const nightly = (change: Parts): Parts => parcel({ schedules: { nightly: change } });
 const view = (change: Parts): Parts => ({ load: change });
 
 /** A change of the word and a finding about it, or the reason why nobody relies on the word. */
@@ -225,6 +229,7 @@ const WORDS: Readonly<Record<string, Entry>> = {
   ],
   'Aggregate: reactions': [parcel({ reactions: { depot: undefined } }), 'warns reaction parcel depot closed'],
   'Aggregate: timers': [parcel({ timers: { late: undefined } }), 'warns timer parcel late'],
+  'Aggregate: schedules': [parcel({ schedules: { nightly: undefined } }), 'warns schedule parcel nightly'],
   'Options of references: gone': [
     { depot: { fields: { head: ref('user', { gone: 'null' }) } } },
     'adds event depot.headGone',
@@ -355,6 +360,7 @@ const WORDS: Readonly<Record<string, Entry>> = {
     command('weigh', { also: { depot: ['closed'] } }),
     'adds change elsewhere parcel weigh depot',
   ],
+  'Commands: reason': [command('send', { reason: 'required' }), 'breaks command parcel.send reason'],
   'Commands: next': [command('place', { next: ['send'] }), 'adds operation POST /parcels parcel_not_open'],
   'Commands: emits': [
     command('remove', { emits: ['removed', 'lost'], decide: () => ['removed'] }),
@@ -380,6 +386,15 @@ const WORDS: Readonly<Record<string, Entry>> = {
   'Timers: after': [parcel({ timers: { late: { after: ['placed', 'sent'] } } }), 'warns timer parcel late'],
   'Timers: wait': [parcel({ timers: { late: { wait: '4 days' } } }), 'warns timer parcel late'],
   'Timers: pause': [parcel({ timers: { late: { pause: undefined } } }), 'warns timer parcel late'],
+  'Schedules: cron': [nightly({ cron: '0 3 * * *' }), 'warns schedule parcel nightly'],
+  'Schedules: timeZone': [nightly({ timeZone: 'Europe/Berlin' }), 'warns schedule parcel nightly'],
+  'Schedules: run': [nightly({ run: 'remove' }), 'warns schedule parcel nightly'],
+  'Schedules: when': [nightly({ when: 'lost' }), 'warns schedule parcel nightly'],
+  'Schedules: form': [
+    nightly({ run: 'change', form: () => ({ thing: 'Old' }) }),
+    'warns schedule parcel nightly',
+  ],
+  'Schedules: missed': [nightly({ missed: { catchUp: 2 } }), 'warns schedule parcel nightly'],
   'Timers: at': [
     parcel({ timers: { late: { after: undefined, wait: undefined, pause: undefined, at: 'sentAt' } } }),
     'warns timer parcel late',
