@@ -108,10 +108,8 @@ const ROOMY = {
 };
 
 /** Every user has the role that the search planned. */
-export const openStage = async (
-  domain: Domain,
-  { host, served, examples, seed }: Options,
-): Promise<Stage> => {
+export const openStage = async (served: Domain, { host, examples, seed }: Options): Promise<Stage> => {
+  const domain = asDeclared(served);
   await using opening = new AsyncDisposableStack();
   const sink = opening.use(await startWebhookSink());
   const installation = opening.use(await host.start(ROOMY));
@@ -157,8 +155,7 @@ export const openStage = async (
   const resources = opening.move();
   return {
     ...{
-      domain,
-      served,
+      ...{ domain, served },
       host,
       examples,
       installation,
