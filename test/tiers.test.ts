@@ -113,14 +113,6 @@ test('a file that passed alone is named, and its tests count as passed', () => {
   expect(summary).toMatch(/\nAll green\.\n8 passed, 0 failed, 0 skipped$/);
 });
 
-test('a step beside others takes no time of its own', () => {
-  const steps = [step({ seconds: 120 }), step({ name: 'chaos', seconds: 90, isBeside: true })];
-  expect(tierResultOf(ABOUT, steps).minutes).toBe(2);
-  expect(tierResultOf(ABOUT, [...steps, step({ name: 'pages', seconds: 90, isBeside: true })]).minutes).toBe(
-    3,
-  );
-});
-
 test('a skipped step is no success', () => {
   const steps = [step({}), step({ name: 'journeys', outcome: 'skipped', why: 'there is no Redis' })];
   expect(summaryOf(tierResultOf(ABOUT, steps))).toContain('\nGreen, but not run: journeys.\n');

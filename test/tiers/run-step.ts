@@ -12,8 +12,6 @@ export type StepResult = {
   /** Why it failed outside of a test, or was skipped. */
   readonly why?: string;
   readonly seconds: number;
-  /** Whether it ran beside others. */
-  readonly isBeside?: boolean;
   readonly files: readonly FileResult[];
   readonly secondRuns: readonly SecondRun[];
   /** The commit that was checked out; a run that resumes may have steps of several ones. */
@@ -38,25 +36,23 @@ const SEED_MAX = 2 ** 31;
 const MS_PER_SECOND = 1_000;
 
 type RunOptions = {
+  /** The folder for the results. */
   readonly folder: string;
   readonly seed?: number | undefined;
   /** The checkout whose tests run; by default this one. */
   readonly root?: string;
   /** Whether nothing is printed. */
   readonly isQuiet?: boolean;
-  /** Whether the output of a program is printed when it ends, because other programs print meanwhile. */
-  readonly isGathered?: boolean | undefined;
 };
 
 /** Runs a step, and each failed file once more by itself. */
 export const runStep = async (step: Step, options: RunOptions): Promise<StepResult> => {
   const startedAtMs = performance.now();
-  const counted = join(options.folder, `${step.name}.starts`);
+  const counted = join(options.folder, 'starts');
   rmSync(counted, { force: true });
-  const outcome = await outcomeOf(step, { ...options, isGathered: step.isBeside });
+  const outcome = await outcomeOf(step, options);
   return {
     name: step.name,
-    ...(step.isBeside && { isBeside: true }),
     seconds: Math.round((performance.now() - startedAtMs) / MS_PER_SECOND),
     ...outcome,
     ...(existsSync(counted) && { starts: startsIn(readFileSync(counted, 'utf8')) }),
@@ -73,18 +69,16 @@ type Outcome = Omit<StepResult, 'name' | 'seconds'>;
 const NOTHING = { files: [], secondRuns: [] };
 const failed = (why: string): Outcome => ({ outcome: 'failed', why, ...NOTHING });
 
-const outcomeOf = async ({ name, run, before, missing }: Step, options: RunOptions): Promise<Outcome> => {
+const outcomeOf = async ({ run, before, missing }: Step, options: RunOptions): Promise<Outcome> => {
   if (missing !== undefined) return { outcome: 'skipped', why: missing, ...NOTHING };
   for (const program of [before, isVitest(run) ? undefined : run]) {
     const ended = program && (await runProgram(program, options));
     if (ended !== undefined && ended !== 0) return failed(`${program?.join(' ')} ended with ${ended}`);
   }
-  return isVitest(run) ? runTests(run, { ...options, name }) : { outcome: 'passed', ...NOTHING };
+  return isVitest(run) ? runTests(run, options) : { outcome: 'passed', ...NOTHING };
 };
 
-type NamedOptions = RunOptions & { readonly name: string };
-
-const runTests = async (run: Vitest, options: NamedOptions): Promise<Outcome> => {
+const runTests = async (run: Vitest, options: RunOptions): Promise<Outcome> => {
   const seed = options.seed ?? Math.floor(Math.random() * SEED_MAX);
   const known = { ...options, seed };
   const filter = run.files === undefined ? [] : [run.files];
@@ -121,9 +115,9 @@ const hasPassed = ({ exit, files }: Ended, file: string): boolean =>
 const runVitest = async (
   { projects, maxWorkers, without = [], env = {} }: Vitest,
   files: readonly string[],
-  options: NamedOptions,
+  options: RunOptions,
 ): Promise<Ended | undefined> => {
-  const path = join(options.folder, `${options.name}.vitest.json`);
+  const path = join(options.folder, 'vitest.json');
   rmSync(path, { force: true });
   const args = [
     'run',
@@ -137,33 +131,28 @@ const runVitest = async (
     ...env,
     TEST_SEED: String(options.seed),
     [RESULTS_FILE]: path,
-    ANNALS_TEST_STARTS: join(options.folder, `${options.name}.starts`),
+    ANNALS_TEST_STARTS: join(options.folder, 'starts'),
   };
   const exit = await runProgram(['node', VITEST, ...args], { ...options, env: settings });
   return existsSync(path) ? { ...(JSON.parse(readFileSync(path, 'utf8')) as RunResult), exit } : undefined;
 };
 
-type ProgramOptions = Pick<RunOptions, 'root' | 'isQuiet' | 'isGathered'> & {
+type ProgramOptions = Pick<RunOptions, 'root' | 'isQuiet'> & {
   readonly env?: Readonly<Record<string, string>>;
 };
 
 const runProgram = (
   [program = '', ...args]: readonly string[],
-  { env = {}, root = ROOT, isQuiet = false, isGathered = false }: ProgramOptions,
+  { env = {}, root = ROOT, isQuiet = false }: ProgramOptions,
 ): Promise<number> =>
   new Promise((resolve, reject) => {
-    const output = isQuiet ? 'ignore' : isGathered ? 'pipe' : 'inherit';
     const child = spawn(program === 'node' ? process.execPath : program, args, {
       cwd: root,
       env: { ...process.env, ...env },
-      stdio: ['ignore', output, output],
+      stdio: isQuiet ? 'ignore' : ['ignore', 'inherit', 'inherit'],
     });
-    const printed: Buffer[] = [];
-    for (const stream of [child.stdout, child.stderr])
-      stream?.on('data', (chunk: Buffer) => void printed.push(chunk));
     child.once('error', reject);
     child.once('close', (code, signal) => {
-      process.stdout.write(Buffer.concat(printed));
       // Ctrl+C ends both.
       if (signal === 'SIGINT') process.exit(128 + constants.signals.SIGINT);
       resolve(code ?? 1);

@@ -70,7 +70,7 @@ const readFor =
 
 const FOLDER = join(ROOT, 'test-results');
 
-/** Runs the steps of a tier, all of them even if one fails. */
+/** Runs the steps of a tier one after the other, all of them even if one fails. */
 export const runTier = async (tier: Tier, summary: string): Promise<void> => {
   const given = toolArguments(toolOf(tier, summary), readFor(tier));
   const results: TierResult[] = [];
@@ -91,26 +91,14 @@ const runOnce = async (tier: Tier, { from, only, seed }: Arguments, suffix: stri
   const path = join(FOLDER, `${tier}${suffix}.json`);
   const { before, chosen } = choose(tier, { from, only, path: join(FOLDER, `${tier}.json`) });
   const about = { tier, startedAt: new Date().toISOString(), cores: cpus().length };
-  const done = new Map(before.map((result) => [result.name, result]));
-  /** In the order of the tier. */
-  const resultSoFar = (): TierResult =>
-    tierResultOf(
-      about,
-      TIERS[tier].flatMap(({ name }) => done.get(name) ?? []),
-    );
+  const done: StepResult[] = [...before];
   const commit = commitOf();
-  const runAll = async (steps: readonly Step[]): Promise<void> => {
-    for (const step of steps) {
-      console.log(`== ${chosen.indexOf(step) + 1} of ${chosen.length}: ${step.name}`);
-      done.set(step.name, { ...demanded(await runStep(step, { folder: FOLDER, seed })), commit });
-      writeFileSync(path, `${JSON.stringify(resultSoFar(), null, 1)}\n`);
-    }
-  };
-  const { beside = [], ahead = [] } = Object.groupBy(chosen, ({ isBeside }) =>
-    isBeside ? 'beside' : 'ahead',
-  );
-  await Promise.all([runAll(ahead), runAll(beside)]);
-  const result = resultSoFar();
+  for (const [index, step] of chosen.entries()) {
+    console.log(`== ${index + 1} of ${chosen.length}: ${step.name}`);
+    done.push({ ...demanded(await runStep(step, { folder: FOLDER, seed })), commit });
+    writeFileSync(path, `${JSON.stringify(tierResultOf(about, done), null, 1)}\n`);
+  }
+  const result = tierResultOf(about, done);
   console.log(`\n${summaryOf(result)}`);
   return result;
 };

@@ -16,8 +16,6 @@ export type Step = {
   readonly before?: readonly string[];
   /** Why it cannot run on this machine. */
   readonly missing?: string | undefined;
-  /** Whether it runs beside the steps that have no such mark, and after those that have one. */
-  readonly isBeside?: boolean;
 };
 
 export type Vitest = {
@@ -106,8 +104,8 @@ const JOURNEYS_OF_GATE: Step = {
 };
 
 /**
- * Every submission passes these, one after the other: two at a time are no faster on two cores, because most of
- * them compute, and tests that wait for each other then meet their deadlines.
+ * Every submission passes these. Two steps at a time are no faster on two cores, and make tests miss their
+ * deadlines.
  */
 const GATE_STEPS: readonly Step[] = [
   CHECK,

@@ -26,14 +26,11 @@ export const tierResultOf = (
 ): TierResult => {
   const files = steps.flatMap((step) => step.files);
   const byProject = Object.entries(Object.groupBy(files, ({ project }) => project));
-  const besides = Map.groupBy(steps, ({ isBeside = false }) => isBeside);
-  const secondsOf = (those: readonly StepResult[]): number => sum(those.map(({ seconds }) => seconds));
   return {
     tier,
     startedAt,
     cores,
-    // Those that ran beside the others took no time of their own.
-    minutes: minutesOf(Math.max(...[...besides.values()].map(secondsOf))),
+    minutes: minutesOf(sum(steps.map(({ seconds }) => seconds))),
     steps,
     // Files run in parallel, so these add up to more than the minutes of the steps.
     minutesOfProjects: Object.fromEntries(
