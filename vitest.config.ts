@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { withoutLeftOut } from './test/tiers/left-out.ts';
 import { QUARANTINE } from './test/tiers/quarantine.ts';
 
 /**
@@ -73,16 +74,6 @@ class LongestFirst extends BaseSequencer {
     );
   }
 }
-
-/** The gate leaves quarantined files to `test:all`, in every project. */
-const withoutQuarantine = <
-  Project extends { readonly test: { readonly name: string; readonly exclude?: string[] } },
->({
-  test,
-}: Project) => ({
-  test: { ...test, exclude: [...(test.exclude ?? []), '**/node_modules/**', ...Object.keys(QUARANTINE)] },
-});
-const isGate = process.env.ANNALS_TEST_TIER === 'gate';
 
 export default defineConfig({
   test: {
@@ -188,6 +179,6 @@ export default defineConfig({
         },
       },
       { test: { name: 'chaos', include: ['test/chaos/**/*.test.ts'], ...onPostgres, ...limits(30_000) } },
-    ].map((project) => (isGate ? withoutQuarantine(project) : project)),
+    ].map(withoutLeftOut),
   },
 });

@@ -6,8 +6,10 @@ import { test as base } from './engines/folder-fixture.ts';
 import { runStep } from './tiers/run-step.ts';
 
 const CONFIG = `import { existsSync } from 'node:fs';
+import { withoutLeftOut } from ${JSON.stringify(join(ROOT, 'test/tiers/left-out.ts'))};
 const globalSetup = existsSync('teardown.js') ? ['teardown.js'] : [];
-export default { test: { projects: [{ test: { name: 'small', include: ['*.test.js'], globalSetup } }] } };`;
+const small = { name: 'small', include: ['*.test.js'], exclude: ['other/**'], globalSetup };
+export default { test: { projects: [{ test: small }].map(withoutLeftOut) } };`;
 const PASSES = `test('it', () => {});`;
 const FAILS = `test('it', () => { throw new Error('never'); });`;
 /** Notes the seed of each run, and passes from the second one on. */

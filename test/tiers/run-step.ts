@@ -3,6 +3,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { constants, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from '../checkout-copy.ts';
+import { WITHOUT } from './left-out.ts';
 import { type FileResult, RESULTS_FILE, type RunResult } from './results-reporter.ts';
 import { isVitest, type Step, type Vitest } from './steps.ts';
 
@@ -122,7 +123,6 @@ const runVitest = async (
   const args = [
     'run',
     ...projects.flatMap((project) => ['--project', project]),
-    ...without.flatMap((pattern) => ['--exclude', pattern]),
     ...(maxWorkers === undefined ? [] : ['--maxWorkers', String(maxWorkers)]),
     ...['--reporter=default', `--reporter=${REPORTER}`],
     ...files,
@@ -131,6 +131,7 @@ const runVitest = async (
     ...env,
     TEST_SEED: String(options.seed),
     [RESULTS_FILE]: path,
+    [WITHOUT]: JSON.stringify(without),
     ANNALS_TEST_STARTS: join(options.folder, 'starts'),
   };
   const exit = await runProgram(['node', VITEST, ...args], { ...options, env: settings });
