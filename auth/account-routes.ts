@@ -1,6 +1,7 @@
 import { Router } from 'express';
 import type { Role } from '#kernel/base/events/fields.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { hasSigned } from '#kernel/registry/signed.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { Pool } from '#shared/database/pool.ts';
@@ -13,6 +14,7 @@ import { createEmailHash } from '#shared/persons/email-hash.ts';
 import type { ReadPerson } from '#shared/persons/read-person.ts';
 import type { ReadAttributes } from '#shared/read-attributes.ts';
 import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
+import { createSignatures } from '#shared/signatures/signatures.ts';
 import { createAttempts } from './accounts/attempts.ts';
 import { consentRoutes } from './accounts/consent-routes.ts';
 import type { Credentials } from './accounts/credentials.ts';
@@ -46,6 +48,7 @@ import { profile } from './own-account/profile.ts';
 import { resetRoutes } from './own-account/reset-routes.ts';
 import { recoveryCodes, secondFactor } from './own-account/second-factor.ts';
 import { sessions } from './own-account/sessions.ts';
+import { signature } from './own-account/signature.ts';
 import { tokens } from './own-account/tokens.ts';
 import { createFormTokens } from './pages/form-token.ts';
 import { PAGE_PATHS } from './pages/page-paths.ts';
@@ -59,6 +62,7 @@ import type { ReadProfile } from './provider/profile.ts';
 import { speakAsIssuer } from './provider/speak-as-issuer.ts';
 import { createSecondFactors } from './second-factor/second-factors.ts';
 import { type RecordSecurityEvent, recordAfterwards } from './security/security-log.ts';
+import type { SigningKeys } from './signing-keys/signing-keys.ts';
 import { createEndAccess } from './storage/end-access.ts';
 import { readAllowedClients } from './storage/grants.ts';
 import type { KeyedWrites } from './storage/keyed-writes.ts';
@@ -87,6 +91,7 @@ type AccountDependencies = InteractionDependencies & {
   readonly log: Log;
   readonly keys: KeyStore;
   readonly keyedWrites: KeyedWrites;
+  readonly signingKeys: () => SigningKeys;
   /** Undefined if people sign in here alone. */
   readonly upstreams: Upstreams | undefined;
   endGrantsOfUser(userId: number): Promise<void>;
@@ -120,6 +125,7 @@ export const accountRoutes = (dependencies: AccountDependencies): Router => {
     ownTokens: createOwnTokens(audited),
     agents: createAgents(audited),
     codeLimits: createCodeLimits(attempts),
+    signatures: createSignatures(dependencies),
     recoveryLimits: createRecoveryLimits(attempts),
     tokens: createFormTokens(masterKey),
     limits: createSignInLimits(attempts),
@@ -156,7 +162,8 @@ const ownAccountRoutes = (given: OwnAccountParts): Router => {
     resets: createPasswordResets(given),
     invitations: createInvitations(given),
   };
-  const pages: readonly AccountPage[] = PAGES.map((page) => page(dependencies));
+  const all = hasSigned(given.domain) ? [...PAGES, signature] : PAGES;
+  const pages: readonly AccountPage[] = all.map((page) => page(dependencies));
   return Router()
     .use(managedAccountRoutes(dependencies))
     .use('/account', speakAsIssuer(dependencies.issuerUrl))

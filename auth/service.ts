@@ -125,6 +125,7 @@ export const startAuthService = async (dependencies: AuthDependencies): Promise<
     ...dependencies,
     upstreams: await loadUpstreams(dependencies),
     keyedWrites,
+    signingKeys: provider.keys,
     ...ender,
     post,
     issuerUrl: config.issuerUrl,

@@ -87,7 +87,7 @@ const sentOf = (
   { method, path, query, body, etag, isStreamed, options }: Asked,
   isRead: boolean,
 ): Sent => {
-  const { signal, idempotencyKey = newKey(), ifMatch = etag ?? false, reason } = options;
+  const { signal, idempotencyKey = newKey(), ifMatch = etag ?? false, reason, signature } = options;
   const isBytes = body instanceof Blob || body instanceof ReadableStream;
   const isOnce = body instanceof ReadableStream || idempotencyKey === false;
   return {
@@ -102,6 +102,7 @@ const sentOf = (
       ...(!isRead && idempotencyKey !== false && { 'Idempotency-Key': idempotencyKey }),
       ...(!isRead && ifMatch !== false && { 'If-Match': ifMatch }),
       ...(!isRead && reason !== undefined && { Reason: encodeURIComponent(reason) }),
+      ...(!isRead && signature !== undefined && { 'Electronic-Signature': signature }),
       ...options.headers,
     },
     body: body === undefined || isBytes ? body : JSON.stringify(body),

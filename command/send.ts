@@ -88,7 +88,15 @@ const execute = (
   { idempotency, newId, clock }: Dependencies,
   { handler, command, context }: Admitted,
 ): Promise<Outcome> => {
-  const { caller, idempotencyKey, content: asked = command, ifVersion, unlessVersion, reason } = context;
+  const {
+    caller,
+    idempotencyKey,
+    content: asked = command,
+    ifVersion,
+    unlessVersion,
+    reason,
+    signature,
+  } = context;
   const metadata = metadataOf(context, clock);
   if (idempotencyKey === undefined) {
     const execution = {
@@ -96,6 +104,7 @@ const execute = (
       ids: freshIds(newId),
       ifVersion,
       unlessVersion,
+      signature,
       mayBeRepeatAfter: undefined,
     };
     return handler.handle(command, { caller, execution });
@@ -111,7 +120,7 @@ const execute = (
   return idempotency(keyed, (ids, mayBeRepeatAfter) =>
     handler.handle(command, {
       caller,
-      execution: { metadata, ids, ifVersion, unlessVersion, mayBeRepeatAfter },
+      execution: { metadata, ids, ifVersion, unlessVersion, signature, mayBeRepeatAfter },
     }),
   );
 };

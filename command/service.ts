@@ -2,6 +2,7 @@ import type { Registry } from 'prom-client';
 import { membershipsOf } from '#kernel/decide/memberships.ts';
 import { agentRequestsOf } from '#kernel/registry/confirms.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { hasSigned } from '#kernel/registry/signed.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
@@ -45,6 +46,8 @@ type CommandDependencies = {
   /** By default, only addresses on the public Internet are allowed. */
   readonly webhooks?: WebhookRules;
   readonly clock: Clock;
+  /** Where persons sign commands with `signed`. */
+  readonly issuerUrl?: string;
   /** Whether this process also executes consequences of events; otherwise another process does. */
   readonly follows?: boolean;
 };
@@ -70,11 +73,7 @@ export const startCommandService = async (
     digestKey: deriveKey(masterKey, 'command-digest'),
   });
   const own = { ...base, executor, limits, administrators, pool, webhooks };
-  const requests = agentRequestsOf(domain);
-  const handlers =
-    requests === undefined
-      ? handlersOf(own, parts)
-      : (await import('./confirm/confirm.ts')).confirming(requests, own, handlersOf(own, parts));
+  const handlers = await signedHandlersOf(dependencies, own, parts);
   const sender = createSender({
     domain,
     log: eventLog,
@@ -112,6 +111,29 @@ const startFollowers = async (
   opening.use(await startCoverRemover({ domain, pool, eventLog, log, metrics, clock, blobs }));
   await catchUpWithErasures({ domain, pool, erasures, gateway: sender, log });
   return opening.move();
+};
+
+/** Requests of agents and signatures are rare: a domain without them loads neither. */
+const signedHandlersOf = async (
+  { domain, pool, masterKey, clock, issuerUrl = '' }: CommandDependencies,
+  own: HandlerDependencies,
+  parts: readonly CommandPart[],
+): Promise<Handlers> => {
+  const requests = agentRequestsOf(domain);
+  const over = async (executor: HandlerDependencies['executor']): Promise<Handlers> => {
+    const all = { ...own, executor };
+    return requests === undefined
+      ? handlersOf(all, parts)
+      : (await import('./confirm/confirm.ts')).confirming(requests, all, handlersOf(all, parts));
+  };
+  const handlers = await over(own.executor);
+  if (!hasSigned(domain)) return handlers;
+  const [{ signing }, { createSignatures }] = await Promise.all([
+    import('./signatures/sign.ts'),
+    import('#shared/signatures/signatures.ts'),
+  ]);
+  const signatures = createSignatures({ pool, masterKey, clock });
+  return signing({ ...own, signatures, issuerUrl, handlersOver: over }, handlers);
 };
 
 type Handlers = Readonly<Record<string, AnyHandler>>;

@@ -11,6 +11,6 @@ export const startCommands = async (
   options: { readonly blobs: Blobs; readonly follows?: boolean },
 ) =>
   startCommandService(
-    { ...foundation, ...options, log, webhooks: config.webhooks },
+    { ...foundation, ...options, log, webhooks: config.webhooks, issuerUrl: config.issuerUrl },
     await loadAdditions(parts, 'command'),
   );

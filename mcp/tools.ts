@@ -64,10 +64,18 @@ const refusalsOf = (
   examples: Document['components']['examples'],
 ): readonly string[] => {
   const sentences = refusals.flatMap((code) =>
-    isAbsence(code) || code === 'confirmation_required' ? [] : (examples[code]?.value?.title ?? []),
+    isAbsence(code) || BY_PERSONS.has(code) ? [] : (examples[code]?.value?.title ?? []),
   );
   return sentences.length === 0 ? [] : [`Refused if so: ${[...new Set(sentences)].join(' ')}`];
 };
+
+/** Said in other words, or of what only persons do. */
+const BY_PERSONS: ReadonlySet<string> = new Set([
+  'confirmation_required',
+  'signature_required',
+  'signature_invalid',
+  'signer_required',
+]);
 
 const isConfirmed = ({ refusals = [] }: RestOperation): boolean => refusals.includes('confirmation_required');
 const CONFIRMED =
@@ -86,6 +94,8 @@ const ownOperations = (domain: Domain): readonly (readonly [string, RestOperatio
       !(operation.method === 'PUT' && patched.has(operation.path)) &&
       // Only persons decide about the requests of agents.
       !(operation.of === 'aggregate' && operation.use.kind.confirms && operation.use.does === 'command') &&
+      // Nor do agents sign.
+      !(operation.isSigned && !isConfirmed(operation)) &&
       // Models send no files, and take none away that they could not send back.
       !(operation.of === 'aggregate' && isOfFile(operation)) &&
       (operation.body === undefined || JSON_TYPE in operation.body),

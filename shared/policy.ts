@@ -41,7 +41,7 @@ export type Caller =
       readonly attributes?: Attributes | undefined;
       /** The OAuth client of the token. */
       readonly client: string | null;
-      /** A call of a tool, or a token without a sign-in. Set only in domains with `confirm`, which ask for it. */
+      /** A call of a tool, or a token without a sign-in. Set only in domains with `confirm` or `signed`, which ask for it. */
       readonly by?: 'tool' | 'service' | undefined;
     }
   /** A service whose signed message the inbox has verified. It has the rights of its role, and is no user. */

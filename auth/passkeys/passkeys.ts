@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { PublicKeyCredentialCreationOptionsJSON, WebAuthnCredential } from '@simplewebauthn/server';
 import type { UserId } from '#kernel/base/brands.ts';
+import type { SignatureProof } from '#kernel/base/signature.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
@@ -27,6 +28,7 @@ import {
   selectPasskeysOf,
   updatePasskey,
 } from './passkey-table.ts';
+import { jwkOf } from './public-jwk.ts';
 
 type Passkey = {
   readonly id: string;
@@ -45,14 +47,14 @@ export type Passkeys = {
   rename(userId: UserId, id: string, name: string): Promise<boolean>;
   remove(userId: UserId, id: string, by: SecurityCircumstances): Promise<boolean>;
   /** The person who has signed this challenge. */
-  holderOf(
-    answer: Answer,
-    by: Pick<SecurityCircumstances, 'client' | 'requestId'>,
-  ): Promise<Holder | undefined>;
+  holderOf(answer: Answer, by: Refusing): Promise<Holder | undefined>;
+  /** The proof that this person has signed the challenge, in a form that anybody can verify. */
+  proofOf(userId: UserId, answer: Answer, by: Refusing): Promise<SignatureProof | undefined>;
 };
 
 /** The browser's answer as text, and the challenge that the browser was given. */
 type Answer = { readonly credential: string; readonly challenge: string };
+type Refusing = Pick<SecurityCircumstances, 'client' | 'requestId'>;
 type Holder = { readonly userId: UserId; readonly isSynced: boolean };
 
 type Dependencies = {
@@ -115,7 +117,18 @@ export const createPasskeys = (dependencies: Dependencies): Passkeys => {
       if (wasTheirs) await record({ type: 'account.passkey_removed', data: { userId, passkeyId: id } }, by);
       return wasTheirs;
     },
-    holderOf: (answer, by) => holderOf(dependencies, answer, by),
+    async holderOf(answer, by) {
+      const verified = await verify(dependencies, answer, by);
+      return verified && { userId: verified.userId, isSynced: verified.kept.isSynced };
+    },
+    async proofOf(userId, answer, by) {
+      const verified = await verify(dependencies, answer, by);
+      if (verified?.userId !== userId) return undefined;
+      const { kept, response } = verified;
+      const { authenticatorData, clientDataJSON, signature } = response.response;
+      const key = await jwkOf(new Uint8Array(Buffer.from(kept.publicKey, 'base64url')));
+      return { means: 'passkey', key, authenticatorData, clientDataJSON, signature };
+    },
   };
 };
 
@@ -160,11 +173,17 @@ const add = async (
   return true;
 };
 
-const holderOf = async (
+type Verified = {
+  readonly userId: UserId;
+  readonly kept: Kept;
+  readonly response: NonNullable<ReturnType<typeof parseAuthentication>>;
+};
+
+const verify = async (
   { pool, seal, keys, record, rp, onRefused }: Dependencies,
   { credential: text, challenge }: Answer,
-  by: Pick<SecurityCircumstances, 'client' | 'requestId'>,
-): Promise<Holder | undefined> => {
+  by: Refusing,
+): Promise<Verified | undefined> => {
   const response = parseAuthentication(text);
   const row = response && (await selectPasskeyByCredential(pool, hashOf(seal, response.id)));
   if (response === undefined || row === undefined) return undefined;
@@ -175,7 +194,7 @@ const holderOf = async (
   if (response.response.userHandle !== handleOf(seal, userId).toString('base64url')) return undefined;
   const counter = await verifyAuthentication(rp, response, { challenge, credential: credentialOf(kept) });
   if (counter === undefined) return undefined;
-  if (await notePasskeyUse(pool, id, counter)) return { userId, isSynced: kept.isSynced };
+  if (await notePasskeyUse(pool, id, counter)) return { userId, kept, response };
   // Two authenticators have the same key, so one of them is a copy.
   await record(
     { type: 'account.passkey_refused', data: { userId, passkeyId: id } },

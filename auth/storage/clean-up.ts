@@ -13,6 +13,7 @@ const TABLES = [
   'auth.keyed_write',
   'auth.agent',
   'auth.agent_token',
+  'auth.signature',
 ] as const;
 /** Keeps expired records for a while, so that somebody who presents one learns that it expired. */
 const KEPT_S = 3_600;

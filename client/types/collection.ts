@@ -11,7 +11,7 @@ import type {
   Replacement,
 } from './commands.ts';
 import type { CommandsOf, Flat } from './declared.ts';
-import type { At, PageOptions, ReadOptions, Target, WriteOptions } from './options.ts';
+import type { At, PageOptions, ReadOptions, Signature, Target, WriteOptions } from './options.ts';
 import type { ListQuery, OfOwner } from './queries.ts';
 import type { Item, Link, Written } from './representation.ts';
 
@@ -24,6 +24,8 @@ type HistoryEntry = {
   readonly importedAt?: string;
   /** Why, as the actor said, if the command records a reason. */
   readonly reason?: string;
+  /** The signature of the person who signed the command, if it has `signed`. */
+  readonly signature?: Signature;
   readonly cursor: string;
   readonly actor: string | null;
   readonly changes: readonly {

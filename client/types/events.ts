@@ -1,6 +1,6 @@
 import type { EventData } from './commands.ts';
 import type { AggregatesOf, EventsOf, KindOf, UserOf } from './declared.ts';
-import type { RequestOptions } from './options.ts';
+import type { RequestOptions, Signature } from './options.ts';
 
 type PublicEvents<A> = {
   [E in keyof EventsOf<A> & string]: EventsOf<A>[E] extends { readonly hidden: true } ? never : E;
@@ -23,6 +23,8 @@ type PublicEvent<Type, Data> = {
   readonly importedAt?: string;
   /** Why, as the actor said, if the command records a reason. */
   readonly reason?: string;
+  /** The signature of the person who signed the command, if it has `signed`. */
+  readonly signature?: Signature;
   readonly cursor: string;
   /** The aggregate of the event, such as `claim-7`. */
   readonly subject: string;

@@ -26,6 +26,11 @@ export type WriteOptions = RequestOptions & {
   readonly ifMatch?: string | false;
   /** Why, for commands that record a reason. */
   readonly reason?: string;
+  /**
+   * The signature of the user, for commands with `signed`: the `request` in the details of the problem
+   * `signature_required`, after they have signed at its `href`.
+   */
+  readonly signature?: string;
 };
 export type PageOptions = { readonly limit?: number; readonly after?: string; readonly before?: string };
 
@@ -34,3 +39,11 @@ export type PageOptions = { readonly limit?: number; readonly after?: string; re
  * since.
  */
 export type Target = number | { readonly id: number };
+
+/** The signature of a person for a command, as history and events show it. */
+export type Signature = {
+  readonly by: string;
+  readonly meaning: string;
+  readonly at: string;
+  readonly means: 'passkey' | 'password';
+};

@@ -42,6 +42,7 @@ const eventLines = (event: RecordedEvent, paint: Paint): readonly string[] => {
     at,
     importedAt,
     reason,
+    signature,
     subject,
     streamVersion,
     actor,
@@ -64,6 +65,11 @@ const eventLines = (event: RecordedEvent, paint: Paint): readonly string[] => {
     ...row('Time', at),
     ...row('Imported', importedAt),
     ...row('Reason', reason),
+    ...row(
+      'Signed',
+      signature &&
+        `by ${signature.by} as ${signature.meaning}, with a ${signature.means}, at ${signature.at}`,
+    ),
     ...row('Item', `${subject}, version ${streamVersion}`),
     ...row('By', actor ?? 'an unknown actor'),
     ...row('Client', client),

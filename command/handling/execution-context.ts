@@ -11,6 +11,8 @@ export type ExecutionContext = {
   /** The version that the caller has seen; the command applies to this version only. */
   readonly ifVersion: CommandContext['ifVersion'];
   readonly unlessVersion: CommandContext['unlessVersion'];
+  /** The id of the signature that its person has given, if they have. */
+  readonly signature?: string | undefined;
   /** Set if the command may have run before a crash: its events would be after this position. */
   readonly mayBeRepeatAfter: Position | undefined;
 };

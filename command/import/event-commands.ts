@@ -36,7 +36,15 @@ const happening = (kind: Kind, event: EventInfo): CommandInfo => {
     verb: undefined,
     form: event.values,
     itemForm: [...(item?.content ?? []), ...(item?.computes ?? [])],
-    ...{ requires: [], next: [], internal: true, reason: undefined, confirm: undefined, says: undefined },
+    ...{
+      requires: [],
+      next: [],
+      internal: true,
+      reason: undefined,
+      confirm: undefined,
+      signed: undefined,
+      says: undefined,
+    },
     ...{ when: undefined, whenItem: undefined, reads: [], also: {}, refuses: {} },
     decide:
       decided.length === 0

@@ -129,7 +129,7 @@ export const following = async (
       // Consequences of an imported event happen now.
       importedAt: undefined,
       // The cause has it.
-      reason: undefined,
+      ...{ reason: undefined, signature: undefined },
     });
   } catch (error) {
     span?.fail(errorTypeOf(error));

@@ -205,6 +205,10 @@ const commandIn = (
   if (kind === undefined) throw new Error(`${called.kind} is not in the domain: add it to \`assemble\`.`);
   const command = kind.commands[called.command];
   if (command === undefined) throw new Error(`${called.kind} has no command ${called.command}.`);
+  if (command.signed !== undefined)
+    throw new Error(
+      `${called.kind}: a person signs ${called.command}, so a reaction cannot send it: let it send an internal command.`,
+    );
   return { kind, command };
 };
 

@@ -9,8 +9,8 @@ import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { token } from '#kernel/base/values.ts';
 import { attributesOf } from '#kernel/conditions/attributes.ts';
 import type { Attributes } from '#kernel/conditions/holds.ts';
-import { agentRequestsOf } from '#kernel/registry/confirms.ts';
 import { rolesOf } from '#kernel/registry/roles.ts';
+import { asksForPersons } from '#kernel/registry/signed.ts';
 import { agentClient, type Caller, type Policy } from '#shared/policy.ts';
 import type { VerificationKeys } from './keys.ts';
 import type { Revocable } from './revocations.ts';
@@ -151,7 +151,7 @@ const accessTokenOf = (claims: z.infer<typeof Claims>, kid: string, policy: Poli
     // A sign-in has a time, and agents have `act`.
     ...(claims.auth_time === undefined &&
       claims.act === undefined &&
-      agentRequestsOf(policy.domain) !== undefined && { by: 'service' as const }),
+      asksForPersons(policy.domain) && { by: 'service' as const }),
   },
   userId: claims.sub,
   clientId: claims.client_id,

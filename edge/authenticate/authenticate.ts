@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Request, RequestHandler } from 'express';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
-import { agentRequestsOf } from '#kernel/registry/confirms.ts';
+import { asksForPersons } from '#kernel/registry/signed.ts';
 import { type Caller, NO_RIGHTS, type Policy } from '#shared/policy.ts';
 import { rememberChallenge } from '../http/challenge.ts';
 import { clientCertificateOf } from '../http/client-certificate.ts';
@@ -49,7 +49,7 @@ export const actAsCallerOf = (inner: IncomingMessage, outer: IncomingMessage): v
   const token = accessTokens.of(outer);
   if (token === undefined) return;
   const { caller } = token;
-  const asks = agentRequestsOf(caller.policy.domain) !== undefined;
+  const asks = asksForPersons(caller.policy.domain);
   accessTokens.set(inner, asks ? { ...token, caller: { ...caller, by: 'tool' as const } } : token);
 };
 

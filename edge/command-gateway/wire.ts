@@ -5,6 +5,7 @@ import { oncePer } from '#kernel/base/once-per.ts';
 import { parsePlainly } from '#kernel/base/plain-issues.ts';
 import { reason } from '#kernel/base/reason.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
+import { signatureId } from '#kernel/base/signature.ts';
 import { token } from '#kernel/base/values.ts';
 import { attributesOf } from '#kernel/conditions/attributes.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
@@ -27,6 +28,7 @@ const context = {
     .regex(/^[\x21-\x7e]{1,255}$/, { error: 'Must be 1 to 255 visible ASCII characters.' })
     .optional(),
   reason: reason.optional(),
+  signature: signatureId.optional(),
   content: z.string().max(200).optional(),
   ifVersion: z.union([version, versions]).optional(),
   unlessVersion: z.union([z.literal('any'), versions]).optional(),
@@ -52,6 +54,7 @@ export const contextOf = (sent: SentContext, caller: Caller): CommandContext => 
   causationId: sent.causationId as EventId | undefined,
   idempotencyKey: sent.idempotencyKey,
   reason: sent.reason,
+  signature: sent.signature,
   content: sent.content,
   ifVersion: sent.ifVersion,
   unlessVersion: sent.unlessVersion,

@@ -83,6 +83,9 @@ const REJECTION_STATUS = {
   invalid_command: 422,
   confirmation_required: 202,
   person_required: 403,
+  signature_required: 403,
+  signature_invalid: 403,
+  signer_required: 403,
   asker_not_allowed: 409,
   request_outdated: 409,
 } as const satisfies Record<keyof typeof REJECTIONS, number>;

@@ -156,6 +156,7 @@ export const withConfirmed = (kind: Kind, kinds: readonly Kind[]): Kind => {
               kind: each.name,
               command: command.name,
               reference: command.kind === 'create' ? undefined : referenceTo(each.name),
+              signed: command.signed,
             },
           ]
         : [],

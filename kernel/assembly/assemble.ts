@@ -30,6 +30,7 @@ import { demandParents, demandReferences } from './demand-references.ts';
 import { demandRequires } from './demand-requires.ts';
 import { demandCells, demandForOthers, demandRoles } from './demand-roles.ts';
 import { demandSchedules } from './demand-schedules.ts';
+import { demandSigned } from './demand-signed.ts';
 import { demandSupported } from './demand-supported.ts';
 import { demandViews } from './demand-views.ts';
 import { demandWhole } from './demand-whole.ts';
@@ -112,6 +113,7 @@ export const assemble = <
     demandFiles(domain),
     demandParts(domain),
     demandConfirm(domain),
+    demandSigned(domain),
   );
   demandAttributes(domain);
   refuse(

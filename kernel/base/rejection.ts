@@ -54,6 +54,11 @@ export const REJECTIONS = {
   confirmation_required: 'Nothing has changed yet: a person must approve this request of the agent.',
   person_required:
     'Only a person who has signed in may decide about requests of agents: not an agent, a token or a service.',
+  signature_required:
+    'This needs your signature: sign it at the address in `details.href`, and send it again with it.',
+  signature_invalid:
+    'The signature is used, too old, or of another person or command: send the command without it, and sign again.',
+  signer_required: 'Only a person who has signed in may sign this: not an agent, a token or a service.',
   asker_not_allowed: 'The user for whom the agent asked may not do this any more: decline the request.',
   request_outdated:
     'The command has changed since the agent asked: decline the request, and let the agent ask again.',

@@ -387,6 +387,12 @@ const effectOf = (spec: Row): Effect =>
 const commandsOf = (name: string, events: Kind['events'], declared: Record<string, Row>): Kind['commands'] =>
   withVerbs(mapped(declared, (command, spec) => commandOf(name, events, command, spec)));
 
+/** Empty if it names none, which the assembly refuses. */
+const meaningIn = (signed: unknown): string => {
+  const { meaning } = (signed ?? {}) as { readonly meaning?: unknown };
+  return typeof meaning === 'string' ? meaning : '';
+};
+
 const commandOf = (aggregate: string, events: Kind['events'], name: string, spec: Row): CommandInfo => {
   const emitted = [spec.emits]
     .flat()
@@ -428,6 +434,7 @@ const commandOf = (aggregate: string, events: Kind['events'], name: string, spec
     internal: spec.internal === true,
     reason: spec.reason as CommandInfo['reason'],
     confirm: spec.confirm === undefined ? undefined : spec.confirm === 'person',
+    signed: spec.signed === undefined ? undefined : meaningIn(spec.signed),
     says: spec.says as string | undefined,
     when: spec.when,
     whenItem: spec.whenItem,

@@ -108,6 +108,8 @@ export type CommandInfo = {
   readonly reason: 'required' | 'optional' | undefined;
   /** Whether a person must approve the call of an agent; undefined if that was never declared. */
   readonly confirm: boolean | undefined;
+  /** The meaning of the signature that a person must give for it, as `approval`; undefined if it needs none. */
+  readonly signed: string | undefined;
   /** The action in the imperative. */
   readonly says: string | undefined;
   readonly when: unknown;
@@ -231,6 +233,8 @@ export type Confirmed = {
   readonly command: string;
   /** Undefined for a creation, which has no aggregate yet. */
   readonly reference: string | undefined;
+  /** The meaning of the signature that its approval needs; undefined if it needs none. */
+  readonly signed: string | undefined;
 };
 /**
  * The source of a value in a share: a number, the time of the event, or a field; negated if it is subtracted.

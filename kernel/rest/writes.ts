@@ -12,6 +12,7 @@ import { oneOfList } from '../decide/items.ts';
 import { limitRefusalsOf } from '../decide/limits.ts';
 import { reasonOf } from '../decide/reasons.ts';
 import type { CommandInfo, Domain, EventInfo, Kind } from '../registry/registry.ts';
+import { maySign } from '../registry/signed.ts';
 import { type AggregateOperation, collectionPath, itemPath, type Named } from './operation.ts';
 import { actionSchema, newSchema, patchSchema, replacementSchema } from './schemas.ts';
 
@@ -47,6 +48,7 @@ export const commanded = (domain: Domain, kind: Kind, command: CommandInfo) =>
     right: operationOf(kind, command.name),
     use: { kind, does: 'command', command },
     reason: reasonOf(kind, command),
+    isSigned: maySign(kind, command),
     refusals: refusalsOfCommand(domain, kind, command),
   }) as const;
 
@@ -81,9 +83,12 @@ export const refusalsOfCommand = (
     ...guarded.flatMap((each) => limitRefusalsOf(domain, kind, each)),
     ...guarded.flatMap((each) => refusalsElsewhere(domain, kind, each)),
     ...(command.confirm ? (['confirmation_required'] as const) : []),
+    ...(maySign(kind, command) ? SIGNING : []),
     ...refusalsOfRequests(kind, command),
   ];
 };
+
+const SIGNING = ['signature_required', 'signature_invalid', 'signer_required'] as const;
 
 /** By the rules of accounts (`command/users`): addresses differ, and an administrator remains. */
 const refusalsOfUsers = ({ kind, form }: CommandInfo): readonly RejectionCode[] => {

@@ -60,6 +60,8 @@ function* wrongMessage(domain: Domain, role: string, message: MessageInfo): Sent
     return yield `leads to ${message.kind}, which is not an aggregate of the domain: use one of ${namesOf(domain)}.`;
   const command = kind.commands[message.command];
   if (command === undefined || command.internal) return yield unknownCommand(kind, message.command);
+  if (command.signed !== undefined)
+    yield `leads to ${command.name} of ${kind.name}, which a person signs, but a sender is no person: use a command without \`signed\`.`;
   const byCaller = command.events.flatMap((event) => setsCaller(event, kind))[0];
   if (byCaller !== undefined)
     yield `leads to ${command.name} of ${kind.name}, whose event sets ${byCaller} to \`caller\`, but a sender is no user: make the field optional(), or use another command.`;

@@ -1,6 +1,7 @@
 import type { Cursor } from '#kernel/base/cursor.ts';
 import type { Actor, Origin } from '#kernel/base/events/metadata.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
+import type { ShownSignature } from '#kernel/base/signature.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { OpenChange } from '#shared/change-stream/open-change.ts';
@@ -33,6 +34,7 @@ type RepresentedEvent = Partial<Omit<Origin, 'actor'>> & {
   readonly at: string;
   readonly importedAt?: string;
   readonly reason?: string;
+  readonly signature?: ShownSignature;
   readonly cursor: Cursor;
   readonly subject: string;
   readonly actor: Actor | null;
@@ -52,6 +54,7 @@ export const createRepresentation = ({ domain, log, open, isReadable }: Dependen
     at: change.at,
     ...(change.importedAt !== undefined && { importedAt: change.importedAt }),
     ...(change.reason !== undefined && { reason: change.reason }),
+    ...(change.signature !== undefined && { signature: change.signature }),
     cursor: cursorOf(log, change.position, change.id),
     subject: change.stream,
     ...(change.origin ? visibleOrigin(caller, change.origin) : { actor: null }),

@@ -155,7 +155,7 @@ type Shown = {
 const entryOf = async (shown: Shown, described: Described): Promise<HistoryEntry> => {
   const { columns, caller, log } = shown;
   const { change, isReadable, isErased } = described;
-  const { version, id, type, at, importedAt, reason, position, origin } = change;
+  const { version, id, type, at, importedAt, reason, signature, position, origin } = change;
   const seen = (await visibleIn(shown, described)).map(({ column, from, to }) => ({
     column: columns.get(column) ?? { field: column },
     from,
@@ -168,6 +168,7 @@ const entryOf = async (shown: Shown, described: Described): Promise<HistoryEntry
     at,
     ...(importedAt !== undefined && { importedAt }),
     ...(reason !== undefined && { reason }),
+    ...(signature !== undefined && { signature }),
     cursor: cursorOf(log, position, id),
     ...(origin ? visibleOrigin(caller, origin) : { actor: null }),
     changes: seen.map(({ column, from, to }) => fieldChange(column, { from, to }, log.identity)),

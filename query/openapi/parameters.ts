@@ -2,6 +2,7 @@ import { takesPreference } from '#edge/rest/writes/preference.ts';
 import { CURSOR_PATTERN, EXAMPLE_CURSOR } from '#kernel/base/cursor.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
 import { hasEntityTag, isOfLog, type RestOperation } from '#kernel/base/rest/operation.ts';
+import { SIGNATURE_HEADER } from '#kernel/base/signature.ts';
 import type { JsonSchemas } from './json-schemas.ts';
 
 const TAGS_PATTERN = '^(\\*|(W/)?"[^"]*"(, *(W/)?"[^"]*")*)$';
@@ -47,6 +48,13 @@ export const HEADER_PARAMETERS = {
       'Why, in one line of at most 500 characters: UTF-8 in percent-encoding. History and events show it to everyone who may read them, and it is not erased with a person, so name nobody in it.',
     schema: { type: 'string', minLength: 1, examples: ['Requested%20by%20the%20customer'] },
   },
+  ElectronicSignature: {
+    name: SIGNATURE_HEADER,
+    in: 'header',
+    description:
+      'The signature of the caller: the `request` in the details of the refusal `signature_required`, after the person has signed at its `href`.',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{43}$' },
+  },
   Prefer: {
     name: 'Prefer',
     in: 'header',
@@ -70,6 +78,7 @@ export const parametersOf = (
     headerParameter(header, requireIfMatch && isOfLog(operation) && operation.method !== 'GET'),
   ),
   ...(operation.reason === undefined ? [] : [reasonParameter(operation.reason)]),
+  ...(operation.isSigned ? [{ $ref: '#/components/parameters/ElectronicSignature' }] : []),
   ...(operation.takesFileName ? [FILE_NAME] : []),
 ];
 

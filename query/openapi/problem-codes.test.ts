@@ -28,9 +28,10 @@ test('with all parts, every code of the kernel is described', () => {
   expect(known.filter((code) => !described.some((each) => each === code))).toEqual([]);
 });
 
-/** No command of publishing records a reason, or needs a person who confirms it. */
+/** No command of publishing records a reason, or needs a person who confirms or signs it. */
 const OF_SOME_DOMAINS: ReadonlySet<string> = new Set([
   'reason_required',
+  ...['signature_required', 'signature_invalid', 'signer_required'],
   ...['confirmation_required', 'person_required', 'asker_not_allowed', 'request_outdated'],
 ]);
 

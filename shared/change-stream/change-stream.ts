@@ -2,6 +2,7 @@ import type { EventId, Position, StreamName, Version } from '#kernel/base/brands
 import type { Origin } from '#kernel/base/events/metadata.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
 import type { Operation } from '#kernel/base/operation.ts';
+import type { ShownSignature } from '#kernel/base/signature.ts';
 import type { Facts } from '#kernel/conditions/facts.ts';
 
 /**
@@ -43,6 +44,8 @@ export type Change = {
   readonly importedAt?: string | undefined;
   /** Why, as the caller said. */
   readonly reason?: string | undefined;
+  /** Of a command that a person has signed. */
+  readonly signature?: ShownSignature | undefined;
   /** Null if the event is damaged, or was published by a release that did not state it. */
   readonly origin: Origin | null;
   readonly data: JsonObject;

@@ -24,6 +24,8 @@ export type CommandContext = {
   readonly idempotencyKey?: string | undefined;
   /** Why, as the caller says. */
   readonly reason?: string | undefined;
+  /** The id of the signature that the caller has given for it. */
+  readonly signature?: string | undefined;
   /** The content that the key identifies, if a repetition of the same request results in another command. */
   readonly content?: string | undefined;
   /** The version that the item must have, or one of those, as in `If-Match`. */

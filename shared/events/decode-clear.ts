@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { EventDefinition } from '#kernel/base/events/define-event.ts';
 import { type Origin, readMetadata } from '#kernel/base/events/metadata.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
+import { type ShownSignature, signatureOf } from '#kernel/base/signature.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { Catalogue } from './catalogue.ts';
 import { checkStream } from './check-stream.ts';
@@ -15,6 +16,7 @@ export type ClearEvent = {
   readonly at: string;
   readonly importedAt?: string;
   readonly reason?: string;
+  readonly signature?: ShownSignature;
   readonly origin: Origin;
   readonly data: JsonObject;
 };
@@ -27,7 +29,7 @@ export const decodeClear = (
   const definition = catalogue.find(type);
   if (definition === undefined) return undefined;
   try {
-    const { version, at, importedAt, reason, trace: _, ...origin } = readMetadata(metadata);
+    const { version, at, importedAt, reason, signature, trace: _, ...origin } = readMetadata(metadata);
     // As after an erasure, when nobody can open them any more either.
     const erased = eraseFields(definition, upcast(definition, version, partStored(data).clear));
     const checked = definition.erasedSchema.parse(erased) as JsonObject;
@@ -38,6 +40,7 @@ export const decodeClear = (
       at,
       ...(importedAt !== undefined && { importedAt }),
       ...(reason !== undefined && { reason }),
+      ...(signature !== undefined && { signature: signatureOf(signature) }),
       origin,
       data: withoutPersonal(definition, checked),
     };

@@ -41,7 +41,8 @@ type KeyPurpose =
   | 'snapshot'
   | 'row-proof'
   | 'event-mac'
-  | 'proof-salt';
+  | 'proof-salt'
+  | 'signature';
 
 /** The key of 32 bytes for one purpose, by HKDF-SHA256 (RFC 5869); it reveals nothing about the others. */
 export const deriveKey = (master: MasterKey, purpose: KeyPurpose): Buffer =>

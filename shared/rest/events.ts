@@ -3,7 +3,7 @@ import { type Actor, actor } from '#kernel/base/events/metadata.ts';
 import { instant } from '#kernel/base/instant.ts';
 import { idParameter, PAGE, sortBy } from '#kernel/base/rest/lists.ts';
 import type { RestOperation } from '#kernel/base/rest/operation.ts';
-import { IMPORTED_AT, REASON_GIVEN, TRACE } from '#kernel/base/rest/origin.ts';
+import { IMPORTED_AT, REASON_GIVEN, SIGNATURE_GIVEN, TRACE } from '#kernel/base/rest/origin.ts';
 import { timestamp, token } from '#kernel/base/values.ts';
 import type { Catalogue } from '#shared/events/catalogue.ts';
 import { typesOf } from '#shared/events/event-patterns.ts';
@@ -22,6 +22,7 @@ export const Event = z
     at: timestamp.meta({ description: 'When it happened.' }),
     importedAt: IMPORTED_AT,
     reason: REASON_GIVEN,
+    signature: SIGNATURE_GIVEN,
     cursor: z.string().meta({
       description: 'Its position in the log. Send it as `after` or `Last-Event-ID` to continue after it.',
     }),

@@ -238,6 +238,21 @@ const KERNEL: Readonly<Record<KernelCode, Remedy>> = {
     remedy:
       'Say why: with the header `Reason` in REST, with the argument `reason` in GraphQL and of a tool, with the option `reason` of the client.',
   },
+  signature_required: {
+    cause:
+      'The declaration demands a signature for this command: a person proves again who they are, for what it does.',
+    remedy:
+      'Let the user sign at `details.href`, and send the same command again with `details.request` in the header `Electronic-Signature`, or in the argument `signature` in GraphQL, or the option `signature` of the client.',
+  },
+  signature_invalid: {
+    cause:
+      'The signature was used before, is older than fifteen minutes, or was made by another person, or for another command, form, item or meaning.',
+    remedy: 'Send the command without it, and let the user sign again.',
+  },
+  signer_required: {
+    cause: 'An agent, a personal access token or a service sent a command that a person must sign.',
+    remedy: 'Let the person send it in an application to which they have signed in.',
+  },
   conflict: {
     cause: 'Others changed the same item at the same time, several times in a row.',
     remedy: 'Send the request again after `Retry-After`.',

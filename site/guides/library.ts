@@ -27,6 +27,7 @@ const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] =
       'inbox',
       'agents',
       'audit',
+      'signatures',
       'accounts',
       'identity-providers',
       'console',

@@ -47,7 +47,17 @@ const BODY_BYTES_MAX = 262_144;
 export const createComposer = ({ domain, log, open, isReadable, isParked }: Dependencies): ComposeBody => {
   const catalogue = catalogueOf(domain);
   const bytesOf = (change: Change, data: JsonObject): Buffer => {
-    const { id, type, schemaVersion: version, at, importedAt, reason, position, stream: subject } = change;
+    const {
+      id,
+      type,
+      schemaVersion: version,
+      at,
+      importedAt,
+      reason,
+      signature,
+      position,
+      stream: subject,
+    } = change;
     return Buffer.from(
       JSON.stringify({
         id,
@@ -56,6 +66,7 @@ export const createComposer = ({ domain, log, open, isReadable, isParked }: Depe
         at,
         importedAt,
         reason,
+        signature,
         cursor: cursorOf(log, position, id),
         subject,
         data,

@@ -21,6 +21,8 @@ export const PATHS = {
   webhooks: '/account/webhooks',
   invitations: '/account/invitations',
   deletion: '/account/delete',
+  /** Of a command that waits for the signature of its person. */
+  signature: '/account/sign',
 } as const;
 
 type Section = {

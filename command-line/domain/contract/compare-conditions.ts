@@ -20,6 +20,7 @@ export const commandChanges = (kind: string, before: Commands, after: Commands):
       ...(is.needsReason && !was.needsReason
         ? [breaks(`${what} reason`, 'It now requires a reason, which clients do not send.', OPTIONAL)]
         : []),
+      ...(is.signed === was.signed ? [] : [signedChange(`${what} signed`, was.signed, is.signed)]),
       ...(isDeepStrictEqual(was.emits, is.emits)
         ? []
         : [warns(`${what} emits`, `It emits ${is.emits.join(', ')}, and emitted ${was.emits.join(', ')}.`)]),
@@ -31,6 +32,17 @@ const confirmWords = ({ confirm }: CommandRule): string =>
   confirm
     ? 'The call of an agent is answered with 202, and waits for a person.'
     : 'The call of an agent is executed at once, and no longer waits for a person.';
+
+const signedChange = (what: string, was: string | undefined, is: string | undefined): Finding =>
+  is === undefined
+    ? warns(what, 'It is no longer signed.')
+    : was === undefined
+      ? breaks(
+          what,
+          'A person must sign it now, which clients do not let them.',
+          'Declare another command that is signed, beside this one.',
+        )
+      : warns(what, `The signature means “${is}”, and meant “${was}”.`);
 
 const conditionChanges = (
   what: string,

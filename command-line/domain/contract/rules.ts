@@ -45,6 +45,8 @@ export type CommandRule = {
   readonly internal?: true;
   /** Its callers must say why. */
   readonly needsReason?: true;
+  /** A person signs it, with this meaning. */
+  readonly signed?: string;
   /** A person must approve the call of an agent. */
   readonly confirm?: true;
 };
@@ -126,6 +128,7 @@ const commandRule = (domain: Domain, kind: Kind, command: CommandInfo): CommandR
   }),
   ...(command.internal && { internal: true }),
   ...(command.reason === 'required' && { needsReason: true }),
+  ...(command.signed !== undefined && { signed: command.signed }),
   ...(command.confirm === true && { confirm: true }),
 });
 

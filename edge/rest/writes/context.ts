@@ -7,6 +7,7 @@ import type { Version } from '#kernel/base/brands.ts';
 import { REASON_HEADER } from '#kernel/base/reason.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import type { RestOperation } from '#kernel/base/rest/operation.ts';
+import { SIGNATURE_HEADER } from '#kernel/base/signature.ts';
 import type { CommandContext } from '#shared/command-gateway/command-gateway.ts';
 
 /** The sender and the request of a command, with the preconditions in its headers. */
@@ -20,6 +21,7 @@ export const contextOf = (
   trace: traceparentOf(request),
   idempotencyKey: idempotencyKeyOf(request),
   reason: reasonIn(request, operation),
+  signature: signatureIn(request, operation),
   // A resource that is about to be created has no version yet.
   ...(operation.answer.status === 201 && !operation.answer.isOfItem
     ? {}
@@ -52,6 +54,14 @@ const reasonIn = (request: Request, { reason }: RestOperation): string | undefin
       cause,
     });
   }
+};
+
+const signatureIn = (request: Request, { isSigned }: RestOperation): string | undefined => {
+  const given = request.get(SIGNATURE_HEADER);
+  if (given === undefined || isSigned) return given;
+  throw new HttpProblem('malformed_request', {
+    detail: `${SIGNATURE_HEADER}: nobody signs this operation, so send none.`,
+  });
 };
 
 /** No item has this version, so that a foreign tag matches nothing. */

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { JsonObject } from '../json.ts';
+import { type RecordedSignature, recordedSignature } from '../signature.ts';
 import { RECORDED_TRACE } from '../traceparent.ts';
 import { TOKEN, timestamp, token } from '../values.ts';
 
@@ -32,6 +33,8 @@ export type EventMetadata = {
   readonly importedAt?: string | undefined;
   /** Why, as the caller says. */
   readonly reason?: string | undefined;
+  /** Of a command that a person has signed. */
+  readonly signature?: RecordedSignature | undefined;
 };
 
 /** The author of a change, with its client, request and cause. */
@@ -58,15 +61,18 @@ const stored = z.strictObject({
   trace: z.string().regex(RECORDED_TRACE).exactOptional(),
   importedAt: timestamp.exactOptional(),
   reason: z.string().min(1).max(REASON_LENGTH_MAX).exactOptional(),
+  signature: recordedSignature.exactOptional(),
 });
 
 export const storeMetadata = (version: number, context: MetadataContext): JsonObject => {
-  const { at, actor, client, request, correlation, causation, trace, importedAt, reason } = context;
+  const { at, actor, client, request, correlation, causation, trace, importedAt, reason, signature } =
+    context;
   return stored.parse({
     ...{ version, at, actor, client, request, $correlationId: correlation, $causationId: causation },
     ...(trace !== undefined && { trace }),
     ...(importedAt !== undefined && { importedAt }),
     ...(reason !== undefined && { reason }),
+    ...(signature !== undefined && { signature }),
   });
 };
 
@@ -83,12 +89,14 @@ export const readMetadata = (metadata: JsonObject): EventMetadata => {
     trace,
     importedAt,
     reason,
+    signature,
   } = certain(metadata);
   return {
     ...{ version, at, actor, client, request, correlation, causation },
     ...(trace !== undefined && { trace }),
     ...(importedAt !== undefined && { importedAt }),
     ...(reason !== undefined && { reason }),
+    ...(signature !== undefined && { signature }),
   };
 };
 

@@ -4,7 +4,7 @@ import { timestamp } from '../values.ts';
 import { Links } from './fields.ts';
 import { PAGE } from './lists.ts';
 import type { RestOperation } from './operation.ts';
-import { IMPORTED_AT, REASON_GIVEN, TRACE } from './origin.ts';
+import { IMPORTED_AT, REASON_GIVEN, SIGNATURE_GIVEN, TRACE } from './origin.ts';
 
 const FieldChange = z
   .strictObject({
@@ -36,6 +36,7 @@ const HistoryEntry = z
     at: timestamp.meta({ description: 'When it happened.' }),
     importedAt: IMPORTED_AT,
     reason: REASON_GIVEN,
+    signature: SIGNATURE_GIVEN,
     cursor: z.string().meta({ description: 'Its position in the log.' }),
     actor: actor
       .nullable()

@@ -32,6 +32,8 @@ export type RestOperation = {
   readonly bodySays?: string;
   /** Whether the header `Reason` must, or may, say why. */
   readonly reason?: 'required' | 'optional' | undefined;
+  /** Whether the header `Electronic-Signature` names the signature of the caller. */
+  readonly isSigned?: boolean | undefined;
   /** Whether `Content-Disposition` may name the file in the body. */
   readonly takesFileName?: true;
   readonly answer: Answer;

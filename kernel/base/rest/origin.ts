@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { shownSignature } from '../signature.ts';
 import { timestamp } from '../values.ts';
 
 /** Of the events of an import alone: whoever reads their time must see that it is claimed. */
@@ -14,6 +15,11 @@ const seenBySome = (text: string): { readonly description: string } => ({
 /** Of events whose command records a reason, if the caller gave one. */
 export const REASON_GIVEN = z.string().exactOptional().meta({
   description: 'Why, as the actor said. Only events of commands that record a reason have it.',
+});
+
+/** Of events whose command a person has signed. */
+export const SIGNATURE_GIVEN = shownSignature.exactOptional().meta({
+  description: 'The signature of the person who signed the command. Only events of signed commands have it.',
 });
 
 /** How an event came about, in each of its forms. */

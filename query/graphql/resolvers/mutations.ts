@@ -46,7 +46,12 @@ export type Sent = { readonly args: Arguments; readonly context: Context; readon
 
 export const sendMutation = (toCommand: ToCommand, { args, context, key }: Sent): Promise<CommandResult> =>
   context
-    .send(toCommand(args), { field: key, ifVersion: args.ifVersion, reason: args.reason })
+    .send(toCommand(args), {
+      field: key,
+      ifVersion: args.ifVersion,
+      reason: args.reason,
+      signature: args.signature,
+    })
     .catch(throwFormErrors);
 
 /** An invalid id matches no aggregate. */

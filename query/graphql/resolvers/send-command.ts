@@ -25,6 +25,7 @@ type SendOptions = {
   readonly field: string;
   readonly ifVersion: unknown;
   readonly reason: unknown;
+  readonly signature?: unknown;
   /** False for commands to which the idempotency key of the request does not apply. */
   readonly takesKey?: boolean;
 };
@@ -41,13 +42,13 @@ export const createSendCommand =
     { gateway, readPosition, eventLog, visibleWithinMs }: CommandsOptions,
     { caller, facts, commits }: Sender,
   ): SendCommand =>
-  async (command, { field, ifVersion, reason, takesKey = true }) => {
+  async (command, { field, ifVersion, takesKey = true, ...asked }) => {
     const { requestId, trace, idempotencyKey, charge, signal } = facts;
     const unitsMore = unitsMoreOf(command, caller);
     if (unitsMore > 0) await charge(unitsMore);
     const key =
       takesKey && idempotencyKey !== undefined ? { idempotencyKey: keyOfField(idempotencyKey, field) } : {};
-    const context = { caller, requestId, trace, ...key, ...versionOf(ifVersion), ...reasonIn(reason) };
+    const context = { caller, requestId, trace, ...key, ...versionOf(ifVersion), ...besideIn(asked) };
     const result = await commits.record(field, () => gateway.send(command, context));
     if (await readPosition.reaches(parseCursor(eventLog.identity, result.cursor), visibleWithinMs, signal))
       return result;
@@ -70,12 +71,16 @@ const keyOfField = (idempotencyKey: string, field: string): string => {
 
 export const createCheckCommand =
   ({ gateway }: CommandsOptions, caller: Caller, { requestId, trace }: RequestFacts): CheckCommand =>
-  async (command, { ifVersion, reason }) => {
-    await gateway.send(command, { caller, requestId, trace, ...versionOf(ifVersion), ...reasonIn(reason) });
+  async (command, { ifVersion, ...asked }) => {
+    await gateway.send(command, { caller, requestId, trace, ...versionOf(ifVersion), ...besideIn(asked) });
   };
 
-const reasonIn = (given: unknown): { readonly reason?: string } =>
-  typeof given === 'string' ? { reason: given } : {};
+type Beside = { readonly reason?: string; readonly signature?: string };
+
+const besideIn = ({ reason, signature }: Pick<SendOptions, 'reason' | 'signature'>): Beside => ({
+  ...(typeof reason === 'string' && { reason }),
+  ...(typeof signature === 'string' && { signature }),
+});
 
 const versionOf = (given: unknown): { readonly ifVersion?: Version } =>
   typeof given === 'number' ? { ifVersion: given as Version } : {};

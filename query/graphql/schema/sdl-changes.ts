@@ -25,6 +25,7 @@ const payloadOf = (type: string): readonly Line[] => [
     'importedAt: DateTime',
   ],
   ['Why, as the actor said; null unless the command records a reason.', 'reason: String'],
+  ['The signature of the person who signed the command; null unless it is signed.', 'signature: Signature'],
 ];
 
 export const changeOf = (source: Source): string => {

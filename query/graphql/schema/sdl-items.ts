@@ -6,6 +6,7 @@ import { sortsOfItems } from '../../rows/sorted-items.ts';
 import type { ItemSource, Member } from '../../rows/source.ts';
 import { additionInput, enumName, itemArgument, memberName, orderName } from '../rules/names.ts';
 import {
+  argumentsBeside,
   block,
   enumsOf,
   idLine,
@@ -13,7 +14,6 @@ import {
   type Line,
   PAGE,
   pagesOf,
-  reasonArgument,
   sentence,
   uploadFieldLines,
   valueType,
@@ -150,7 +150,7 @@ const formOf = ({ list, members }: ItemSource, { kind, itemForm }: CommandInfo):
 
 export const itemMutationLine = (items: ItemSource, command: CommandInfo): Line => {
   const { kind } = items;
-  const reason = reasonArgument(kind, command);
+  const beside = argumentsBeside(kind, command);
   const { type } = typed(items);
   const idType = idTypeOf(items);
   const says = (verb: string): string => sentence(command.says ?? `${verb} ${oneOfIt(items)}`);
@@ -159,24 +159,24 @@ export const itemMutationLine = (items: ItemSource, command: CommandInfo): Line 
   switch (command.kind) {
     case 'addItem': {
       const input = formOf(items, command).length === 0 ? '' : `, input: ${additionInput(type, command)}!`;
-      return [says('Add'), `${name}(id: ID!${input}, ifVersion: Int${reason}): ${type}!`];
+      return [says('Add'), `${name}(id: ID!${input}, ifVersion: Int${beside}): ${type}!`];
     }
     case 'changeItem':
-      return [says('Change'), `${name}(${one}, changes: ${type}Changes!, ifVersion: Int${reason}): ${type}!`];
+      return [says('Change'), `${name}(${one}, changes: ${type}Changes!, ifVersion: Int${beside}): ${type}!`];
     case 'moveItem':
       return [
         `${says('Move')} It moves before the named one, or to the end.`,
-        `${name}(${one}, before: ${idType}, ifVersion: Int${reason}): ${type}!`,
+        `${name}(${one}, before: ${idType}, ifVersion: Int${beside}): ${type}!`,
       ];
     case 'actOnItem': {
       const flat = formOf(items, command).map((member) => `, ${inputOf({ type }, member, 'whole')}`);
       return [
         says(capital(spaced(command.verb ?? ''))),
-        `${name}(${one}${flat.join('')}, ifVersion: Int${reason}): ${type}!`,
+        `${name}(${one}${flat.join('')}, ifVersion: Int${beside}): ${type}!`,
       ];
     }
     default:
-      return [says('Remove'), `${name}(${one}, ifVersion: Int${reason}): ${kind.type}!`];
+      return [says('Remove'), `${name}(${one}, ifVersion: Int${beside}): ${kind.type}!`];
   }
 };
 

@@ -1,9 +1,11 @@
 import { oneOf } from '#kernel/base/names.ts';
+import { SIGNATURE } from '#kernel/base/signature.ts';
 import { ABSENT_TARGET } from '#kernel/conditions/references.ts';
 import { isFileField } from '#kernel/decide/accepted-files.ts';
 import { reasonOf } from '#kernel/decide/reasons.ts';
 import { textOf } from '#kernel/declare/texts.ts';
 import type { CommandInfo, Kind } from '#kernel/registry/registry.ts';
+import { maySign } from '#kernel/registry/signed.ts';
 import type { Member } from '../../rows/source.ts';
 import { enumName, idArgument, memberName } from '../rules/names.ts';
 
@@ -112,8 +114,9 @@ export const idLine = (member: Pick<Member, 'name' | 'def' | 'target'>, isNullab
 /** A reference whose target may be absent. */
 export const withAbsence = (says: string): string => `${says} ${ABSENT_TARGET}`;
 
-/** The argument with which a caller says why. */
-export const reasonArgument = (kind: Kind, command: CommandInfo): string => {
+/** The arguments beside the form: why the caller sends it, and their signature. */
+export const argumentsBeside = (kind: Kind, command: CommandInfo): string => {
   const reason = reasonOf(kind, command);
-  return reason === undefined ? '' : `, reason: String${reason === 'required' ? '!' : ''}`;
+  const said = reason === undefined ? '' : `, reason: String${reason === 'required' ? '!' : ''}`;
+  return maySign(kind, command) ? `${said}, ${SIGNATURE}: String` : said;
 };

@@ -10,7 +10,7 @@ import type { Member, Source } from '../../rows/source.ts';
 import { demandItems } from '../../rows/sources.ts';
 import { idArgument } from '../rules/names.ts';
 import { itemMutationLine, oneArgument } from './sdl-items.ts';
-import { block, inputOf, type Line, reasonArgument, sentence } from './sdl-lines.ts';
+import { argumentsBeside, block, inputOf, type Line, sentence } from './sdl-lines.ts';
 
 const commandsOf = ({ kind }: Source, wanted: CommandInfo['kind']): readonly CommandInfo[] =>
   Object.values(kind.commands).filter((command) => command.kind === wanted && !command.internal);
@@ -74,7 +74,7 @@ export const mutationsOf = (source: Source): readonly Line[] => [
 
 const mutationLine = (source: Source, command: CommandInfo): Line => {
   const { kind, parent } = source;
-  const reason = reasonArgument(kind, command);
+  const beside = argumentsBeside(kind, command);
   const name = mutationName(kind, command);
   const says = sentence(saysOf(source, command));
   const flat = () =>
@@ -89,18 +89,18 @@ const mutationLine = (source: Source, command: CommandInfo): Line => {
       const args = [
         ...(parent ? [`${idArgument(parent)}: ID!`] : []),
         ...(linesOfNew(source, command).length > 0 ? [`input: ${kind.type}Input!`] : []),
-        ...(reason === '' ? [] : [reason.slice(', '.length)]),
+        ...(beside === '' ? [] : [beside.slice(', '.length)]),
       ];
       return [says, `${name}${args.length > 0 ? `(${args.join(', ')})` : ''}: ${kind.type}!`];
     }
     case 'end':
-      return [`${says.slice(0, -1)}; returns the id.`, `${name}(id: ID!, ifVersion: Int${reason}): ID!`];
+      return [`${says.slice(0, -1)}; returns the id.`, `${name}(id: ID!, ifVersion: Int${beside}): ID!`];
     case 'edit': {
       const changes = command.form.length > 1 ? `, changes: ${kind.type}Changes!` : flat();
-      return [says, `${name}(id: ID!${changes}, ifVersion: Int${reason}): ${kind.type}!`];
+      return [says, `${name}(id: ID!${changes}, ifVersion: Int${beside}): ${kind.type}!`];
     }
     default:
-      return [says, `${name}(id: ID!${flat()}, ifVersion: Int${reason}): ${kind.type}!`];
+      return [says, `${name}(id: ID!${flat()}, ifVersion: Int${beside}): ${kind.type}!`];
   }
 };
 
@@ -116,19 +116,19 @@ const uploadLines = (source: Source): readonly Line[] =>
   uploadFieldsOf(source.kind).flatMap((field): readonly Line[] => {
     const { kind } = source;
     const { set, remove } = uploadMutations(kind, field);
-    const reason = reasonArgument(kind, field.command);
+    const beside = argumentsBeside(kind, field.command);
     const [of, type] =
       field.list === undefined
         ? ['id: ID!', kind.type]
         : [oneArgument(demandItems(source, field.list)), itemType(kind, field.list)];
     return [
-      [uploadText(field.accepts), `${set}(${of}, file: Upload!, ifVersion: Int${reason}): ${type}!`],
+      [uploadText(field.accepts), `${set}(${of}, file: Upload!, ifVersion: Int${beside}): ${type}!`],
       ...(remove === undefined
         ? []
         : [
             [
               `Removes the ${nounOf(field.accepts)}.`,
-              `${remove}(${of}, ifVersion: Int${reason}): ${type}!`,
+              `${remove}(${of}, ifVersion: Int${beside}): ${type}!`,
             ] as const,
           ]),
     ];

@@ -57,7 +57,8 @@ const DECIDED = {
   ReplayEdge: 'cursor node',
   HistoryConnection: 'edges nodes pageInfo',
   HistoryEntryEdge: 'cursor node',
-  HistoryEntry: `version id type at importedAt reason cursor actor client request correlation causation changes erased
+  Signature: 'by meaning at means',
+  HistoryEntry: `version id type at importedAt reason signature cursor actor client request correlation causation changes erased
     unreadable proof`,
   FieldChange: 'field from to diff truncated',
 };

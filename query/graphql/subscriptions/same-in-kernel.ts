@@ -15,6 +15,7 @@ export const IN_PAYLOAD = {
   at: 'all',
   importedAt: 'all',
   reason: 'all',
+  signature: 'all',
   subjectId: 'all',
 } as const;
 
@@ -28,10 +29,10 @@ export type SameInTypes = Readonly<Record<string, Fields>>;
 const SEEN_BY_FEW = ['WebhookConnection', 'HistoryConnection'];
 
 /**
- * Every aggregate has an id. A field that leads to an address or to the details of a file has the rights, so
+ * Every aggregate has an id, and everybody who sees an event sees its signature. A field that leads to an address or to the details of a file has the rights, so
  * that all who see it see the same.
  */
-const SEEN_WITH_THEIR_FIELD = ['Node', 'SignedAddress', 'FileDetails'];
+const SEEN_WITH_THEIR_FIELD = ['Node', 'SignedAddress', 'FileDetails', 'Signature'];
 
 /** The types of the kernel, and all that they lead to, up to the types of the domain. */
 export const sameInKernel = (schema: GraphQLSchema, ofDomain: ReadonlySet<string>): SameInTypes => {
