@@ -9,6 +9,7 @@ import { Heading, Problem } from './base/parts.ts';
 import { isOfOwners, moved, type View } from './base/paths.ts';
 import { put, type Route, useRoute } from './base/router.ts';
 import type { Session } from './base/session.ts';
+import { SignCommand } from './base/sign.ts';
 import { SignInAgain } from './base/sign-in-again.ts';
 import { ClientPage, Clients } from './clients/clients.ts';
 import { NewClient } from './clients/new-client.ts';
@@ -107,6 +108,7 @@ const Frame = ({ session }: { readonly session: Session }) => {
   const isForMe = isAdmin || FOR_ALL.includes(section) || isAccount;
   return html`
     <${SignInAgain} />
+    <${SignCommand} />
     <a class="skip" href="#main">Skip to the content</a>
     <header>
       <p class="brand">Annals <span>${isAccount ? 'Account' : 'Console'}</span></p>

@@ -1,5 +1,6 @@
 import { ApiProblem, problemOf } from './problem.ts';
 import { type Session, SignInRefused } from './session.ts';
+import { letSign, wantedIn } from './sign.ts';
 import { offerAgain } from './sign-in-again.ts';
 
 type Answer<Body> = {
@@ -66,8 +67,11 @@ export const openApi = (session: Session): Api => {
       response.status === 401
         ? await once(path, asking, await session.renewed(token).catch(notSignedIn))
         : response;
-    if (!last.ok) throw new ApiProblem(await problemOf(last));
-    return last;
+    if (last.ok) return last;
+    const problem = await problemOf(last);
+    const wanted = wantedIn(problem);
+    if (wanted === undefined || !(await letSign(wanted))) throw new ApiProblem(problem);
+    return ask(path, { ...asking, headers: { ...asking.headers, 'electronic-signature': wanted.request } });
   };
   // A page that names no version acts whatever the version is, also where changes must name one.
   const write = (method: string, body?: object, key: string = crypto.randomUUID()): Asking => ({

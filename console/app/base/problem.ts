@@ -5,6 +5,8 @@ export type ProblemFacts = {
   readonly title: string;
   readonly detail?: string | undefined;
   readonly requestId?: string | undefined;
+  /** The facts that a program needs to go on, by the code. */
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
   readonly errors?: readonly { readonly pointer: string; readonly detail: string }[] | undefined;
 };
 
@@ -20,12 +22,19 @@ export class ApiProblem extends Error {
 
 export const problemOf = async (response: Response): Promise<ProblemFacts> => {
   const body = (await response.json().catch(() => ({}))) as Partial<ProblemFacts>;
-  const { code = 'unknown', title = `The server answered ${response.status}.`, detail, errors } = body;
+  const {
+    code = 'unknown',
+    title = `The server answered ${response.status}.`,
+    detail,
+    details,
+    errors,
+  } = body;
   return {
     status: response.status,
     code,
     title,
     detail,
+    details,
     errors,
     requestId: response.headers.get('x-request-id') ?? undefined,
   };
@@ -49,6 +58,8 @@ const SIGN_IN = 'Try again, and sign in when you are asked to.';
 const ADVICE: Readonly<Record<string, string>> = {
   unreachable: 'Check your connection and that the server is running.',
   forbidden: 'Your role does not allow this. Ask an administrator, or sign in as another person.',
+  signature_required: 'Send it again, and sign when you are asked to.',
+  signature_invalid: 'Send it again, and sign again.',
   version_mismatch: 'Somebody else has changed the item. Reload the page, and try again.',
   insufficient_scope: 'You signed in before this release, or with fewer rights. Sign out, and sign in again.',
   unauthenticated: SIGN_IN,

@@ -15,6 +15,7 @@ import { ActorName } from './names.ts';
 import { NotThere } from './not-there.ts';
 import { Children, Items } from './parts-of-item.ts';
 import { ItemProof } from './proof.ts';
+import { Signed } from './signed.ts';
 import { Upload } from './upload.ts';
 import { Chip, Value } from './value.ts';
 
@@ -170,7 +171,7 @@ const Latest = ({ kind, item }: { readonly kind: KindFacts; readonly item: Item 
       (
         entry,
       ) => html`<li key=${entry.id}><strong>${eventText(entry.type)}</strong> <span class="soft">${changedFields(kind, entry)}</span>
-        <br /><span class="soft"><${ActorName} actor=${entry.actor} withFace />, <${Time} at=${entry.at} clock short /><${ImportedAt} at=${entry.importedAt} />${entry.reason && html`: <q dir="auto">${entry.reason}</q>`}</span></li>`,
+        <br /><span class="soft"><${ActorName} actor=${entry.actor} withFace />, <${Time} at=${entry.at} clock short /><${ImportedAt} at=${entry.importedAt} />${entry.reason && html`: <q dir="auto">${entry.reason}</q>`}${entry.signature && html`<br /><${Signed} signature=${entry.signature} />`}</span></li>`,
     )}</ol>
     <p><a href=${historyOf(kind, item)}>Full history</a></p>`;
 };

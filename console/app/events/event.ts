@@ -12,6 +12,7 @@ import { ImportedAt, Time } from '../base/time.ts';
 import { eventText } from '../data/item.ts';
 import { ActorName } from '../data/names.ts';
 import { EventProof } from '../data/proof.ts';
+import { Signed } from '../data/signed.ts';
 import { DeliveryState } from '../webhooks/state.ts';
 import { curlOf } from './events.ts';
 import { EVENTS } from './filters.ts';
@@ -65,6 +66,7 @@ const Envelope = ({ event }: { readonly event: RecordedEvent }) => {
     at,
     importedAt,
     reason,
+    signature,
     subject,
     streamVersion,
     actor,
@@ -79,6 +81,7 @@ const Envelope = ({ event }: { readonly event: RecordedEvent }) => {
     <div><dt>Item</dt><dd><${Subject} subject=${subject} /> <span class="soft">version ${streamVersion}</span>${parked && html` <${Badge} tone="bad">parked<//>`}</dd></div>
     <div><dt>When</dt><dd><${Time} at=${at} /><${ImportedAt} at=${importedAt} /></dd></div>
     ${reason && html`<div><dt>Why</dt><dd dir="auto">${reason}</dd></div>`}
+    ${signature && html`<div><dt>Signature</dt><dd><${Signed} signature=${signature} /></dd></div>`}
     <div><dt>By</dt><dd><${ActorName} actor=${actor} />${actor && html` <a href=${`${EVENTS}?by=${encodeURIComponent(actor)}`}>all their events</a>`}</dd></div>
     ${client && html`<div><dt>Through</dt><dd><a href=${`${EVENTS}?client=${encodeURIComponent(client)}`}><${Through} client=${client} /></a></dd></div>`}
     ${correlation && html`<div><dt>Request</dt><dd><a href=${`${EVENTS}?correlation=${encodeURIComponent(correlation)}`}><code class="long">${correlation}</code></a></dd></div>`}

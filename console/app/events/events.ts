@@ -9,6 +9,7 @@ import type { Route } from '../base/router.ts';
 import { Time } from '../base/time.ts';
 import { eventText } from '../data/item.ts';
 import { ActorName } from '../data/names.ts';
+import { Signed } from '../data/signed.ts';
 import { EVENTS, Filters, queryOf } from './filters.ts';
 import { Json } from './json.ts';
 import { type EventLog, type LogState, useLog } from './log.ts';
@@ -128,7 +129,7 @@ const List = ({ events, isNarrowed, isOver }: ListOptions) => {
 };
 
 const Entry = ({
-  event: { id, type, at, importedAt, reason, subject, actor, client, correlation, data, parked },
+  event: { id, type, at, importedAt, reason, signature, subject, actor, client, correlation, data, parked },
 }: {
   readonly event: Event;
 }) => html`<li>
@@ -142,6 +143,7 @@ const Entry = ({
     <dl class="facts">
       <div><dt>Item</dt><dd><${Subject} subject=${subject} /></dd></div>
       ${reason && html`<div><dt>Why</dt><dd dir="auto">${reason}</dd></div>`}
+      ${signature && html`<div><dt>Signature</dt><dd><${Signed} signature=${signature} /></dd></div>`}
       ${importedAt && html`<div><dt>Imported</dt><dd><${Time} at=${importedAt} />, with its time and author</dd></div>`}
       <div><dt>By</dt><dd><${ActorName} actor=${actor} />${client && html` through <${Through} client=${client} />`}</dd></div>
       ${correlation && html`<div><dt>Request</dt><dd><a href=${`${EVENTS}?correlation=${encodeURIComponent(correlation)}`}><code>${shortText(correlation)}</code></a></dd></div>`}

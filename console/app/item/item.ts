@@ -16,6 +16,7 @@ import { type Item, kindAt, pageOfItem, titleOf, useDomain } from '../data/domai
 import { eventText } from '../data/item.ts';
 import { ActorName } from '../data/names.ts';
 import { ItemProof } from '../data/proof.ts';
+import { Signed } from '../data/signed.ts';
 import { Value } from '../data/value.ts';
 import { useChanges } from '../feed/live.ts';
 import { Compared } from './compared.ts';
@@ -166,7 +167,8 @@ type EntryOptions = {
 };
 
 const Entry = ({ kind, entry, isChosen, choose }: EntryOptions) => {
-  const { id, version, type, at, importedAt, reason, actor, client, changes, erased, unreadable } = entry;
+  const { id, version, type, at, importedAt, reason, signature, actor, client, changes, erased, unreadable } =
+    entry;
   const requests = useDomain().kinds.find(({ confirms }) => confirms !== undefined);
   return html`<li class=${isChosen ? 'chosen' : ''} aria-current=${isChosen ? 'true' : null}>
     <p class="line">
@@ -175,6 +177,7 @@ const Entry = ({ kind, entry, isChosen, choose }: EntryOptions) => {
     </p>
     <p class="soft">by <${ActorName} actor=${actor} withFace />${client && html` through <${Through} client=${client} />`} · <a href=${`/console/events/${id}#why`} aria-label=${`Why? v${version}`}>Why?</a></p>
     ${reason && html`<p dir="auto"><q>${reason}</q></p>`}
+    ${signature && html`<p><${Signed} signature=${signature} /></p>`}
     ${requests && entry.causation && html`<${ApprovedBy} requests=${requests} cause=${entry.causation} />`}
     ${erased && html`<p class="soft">The person was erased: their data is no longer shown.</p>`}
     ${unreadable && html`<p class="wrong">This event cannot be read, so its changes are unknown.</p>`}

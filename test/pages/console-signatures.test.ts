@@ -1,0 +1,69 @@
+import { expect } from 'vitest';
+import { PASSWORD } from '../../testing/http/people.ts';
+import { CONSOLE_SIZES, describeInChromium, lookAt } from '../engines/chromium.ts';
+import { setUpCodes } from '../engines/second-factor.ts';
+import { accountOf } from '../engines/signers.ts';
+import { batches } from '../toy/batches.ts';
+import { test as base } from './console-window.ts';
+
+/** A person signs a command of the console on a page of their account, and finds the signature in the history. */
+const test = base
+  .extend('installationOptions', { scope: 'file' }, { of: { domain: batches } })
+  .extend('pictures', { scope: 'file' }, 'console-signatures')
+  .extend('maker', { scope: 'file' }, async ({ people, session }) => {
+    const person = await people.signUp('Mia Maker');
+    await session.write('PATCH', `/users/${person.userId}`, {
+      ...{ token: people.administrator.token, type: 'application/merge-patch+json' },
+      body: { role: 'maker' },
+    });
+    return people.signIn(person, 'maker');
+  })
+  .extend(
+    'openOn',
+    { scope: 'file' },
+    ({ maker, signIn }) =>
+      (device) =>
+        signIn(maker, device),
+  )
+  .extend('app', { scope: 'file' }, async ({ installation, maker }) =>
+    setUpCodes(await accountOf(installation, maker)),
+  )
+  .extend('batch', ({ create, maker }) => create('/batches', maker, { product: 'Aspirin', note: null }));
+
+describeInChromium('signatures in the console', () => {
+  test.for(CONSOLE_SIZES)(
+    'are asked for beside the page on a %s, and shown',
+    async ([size, options], { app, batch, installation, windowOn }) => {
+      const { context, page, fill, heading, look, press } = await windowOn({ size, options });
+      await page.goto(`${installation.url}/console/data/batches/${batch}`);
+      await page.getByRole('link', { name: 'Release', exact: true }).click();
+      await fill('Verdict', 'pass');
+      await press('Release');
+      await page.getByRole('heading', { name: 'Your signature' }).waitFor();
+      await look('asked');
+      const [signing] = await Promise.all([
+        context.waitForEvent('page'),
+        page.getByRole('button', { name: 'Sign', exact: true }).click(),
+      ]);
+      await signing.getByRole('heading', { level: 1, name: 'Sign' }).waitFor();
+      await signing.getByText('approval').waitFor();
+      await lookAt(signing, `console-signatures-${size}-page`);
+      await signing.getByLabel('Password').fill(PASSWORD);
+      await signing.getByLabel('Code').fill(app.next());
+      await signing.getByRole('button', { name: 'Sign with password and code' }).click();
+      await signing.getByRole('heading', { level: 1, name: 'Signed' }).waitFor();
+      await lookAt(signing, `console-signatures-${size}-signed`);
+      await signing.close();
+      await page.bringToFront();
+      // A browser without a window manager sends no focus.
+      const again = page.getByRole('button', { name: 'I have signed' });
+      if (await again.isVisible()) await again.click();
+      await page.getByRole('heading', { name: 'Your signature' }).waitFor({ state: 'hidden' });
+      await page.goto(`${installation.url}/console/items/batches/${batch}`);
+      await heading(/Aspirin|batch/i);
+      await page.getByText('Signed by').first().waitFor();
+      expect(await page.getByText('approval').count()).toBeGreaterThan(0);
+      await look('history');
+    },
+  );
+});
