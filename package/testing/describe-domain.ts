@@ -10,14 +10,16 @@ export type DescribeOptions = Options;
  * all roles in this process, and tries every operation in every state as every kind of user. Runs in Node's
  * runner and in vitest.
  */
-export const describeDomain = (domain: Domain, options: DescribeOptions = {}): void =>
-  runner.describe(domain.name, async () => {
+export const describeDomain = (declared: Domain, options: DescribeOptions = {}): void =>
+  runner.describe(declared.name, async () => {
     // Loaded on demand, because tests of deciders need nothing of it.
     const { describeDomain: describeOn } = await loadEngine(
       'describeDomain',
       () => import('../../testing/describe-domain/describe-domain.ts'),
     );
+    const { withoutSignatures } = await import('../../testing/describe-domain/without-signatures.ts');
     const { hostOf } = await import('./host.ts');
+    const domain = withoutSignatures(declared);
     describeOn(
       { ...hostOf(domain), runner: { ...runner, describe: (_name, body) => void body() } },
       domain,

@@ -17,6 +17,7 @@ import { createClient } from '../../client/client.ts';
 import type { Client } from '../../client/types/client.ts';
 import { untilSettled } from '../../command/process-manager/settled.ts';
 import { ALL_PARTS } from '../../parts.ts';
+import { withoutSignatures } from '../../testing/describe-domain/without-signatures.ts';
 import { startInProcess } from './in-process.ts';
 import type { TestOptions, TestSystem } from './test-system.ts';
 
@@ -24,9 +25,10 @@ type Started = Awaited<ReturnType<typeof startAll>>;
 
 /** All roles in this process. */
 export const startSystem = async <D extends Domain>(
-  domain: D,
+  declared: D,
   { settings = {} }: TestOptions,
 ): Promise<TestSystem<D>> => {
+  const domain = withoutSignatures(declared);
   const refused = Object.keys(settings).find((name) => CHOSEN.has(name));
   if (refused !== undefined)
     throw new StartRefused(`startForTest chooses ${refused} by itself: remove it from the settings.`);
