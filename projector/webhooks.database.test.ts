@@ -70,7 +70,7 @@ test('a webhook matches the events, without secret and without values of headers
   );
   await side.send({ type: 'RotateWebhookSecret', webhookId }, context);
   const narrow = as(owner, 'author', ['read:articles', 'write:articles', 'manage:webhooks']);
-  await side.send({ type: 'EditWebhook', webhookId, payload: 'full' }, by(narrow));
+  await side.send({ type: 'EditWebhook', webhookId, payload: 'full', format: 'cloudevents' }, by(narrow));
   expect(await rowOf(side, id)).toMatchObject({
     ...{
       is_ordered: true,
@@ -81,7 +81,7 @@ test('a webhook matches the events, without secret and without values of headers
     ...{
       old_secrets_end_at: expect.any(Date),
       version: 4,
-      payload: 'full',
+      payload: 'full+cloudevents',
       scopes: ['read:articles', 'manage:webhooks'],
     },
   });

@@ -88,7 +88,10 @@ export const openResources = async (
   const searches = opening.use(openSearches(dependencies));
   const before = [awaitConsistency({ readPosition, eventLog, waitMaxMs: visibleWithinMs })];
   const events = whenAsked(async () =>
-    (await import('./events/service.ts')).openEvents({ ...dependencies, snapshots, deliveriesOf, proof }),
+    (await import('./events/service.ts')).openEvents({
+      ...{ ...dependencies, snapshots, deliveriesOf, proof },
+      publicUrl: config.publicUrl,
+    }),
   );
   const replicas = opening.use(await openReplicas({ ...dependencies, urls: config.readDatabaseUrls ?? [] }));
   return {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { LogIdentity, Position, UserId, Version, WebhookId } from '#kernel/base/brands.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
 import * as values from '#kernel/base/values.ts';
-import { DISABLED_REASONS } from '#kernel/webhook/webhook-fields.ts';
+import { DISABLED_REASONS, recordedPayload } from '#kernel/webhook/webhook-fields.ts';
 import type { AnnalsEvent, EventOf, EventType } from '#shared/events/catalogue.ts';
 import type { ArticleId, CommentId } from './publishing-ids.ts';
 
@@ -82,7 +82,7 @@ const webhookContent = {
     minLength: 1,
   }),
   filter: fc.record({ articleId, authorId: userId }, { requiredKeys: [] }),
-  payload: fc.constantFrom('thin' as const, 'full' as const),
+  payload: fc.constantFrom(...recordedPayload.options),
   ordered: fc.boolean(),
   limits: fc.record({
     ratePerSecond: fc.integer({ min: 1, max: 1_000 }),

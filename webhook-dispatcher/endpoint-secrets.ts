@@ -5,6 +5,7 @@ import { evolveWebhook } from '#kernel/decide/evolve-webhook.ts';
 import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { presentIn, type Webhook } from '#kernel/webhook/webhook.ts';
+import { sentBy } from '#kernel/webhook/webhook-fields.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
@@ -78,7 +79,10 @@ const endpointIn = (state: AggregateState): Endpoint | undefined => {
   const { id, owner: ownerId, url, headers, payload, scopes } = present;
   const secrets = secretsOf(present);
   if (url === null || secrets === undefined) return undefined;
-  return { webhookId: id, ownerId, scopes: new Set(scopes), url, headers: headers ?? {}, secrets, payload };
+  return {
+    ...{ webhookId: id, ownerId, scopes: new Set(scopes), url, headers: headers ?? {} },
+    ...{ secrets, ...sentBy(payload) },
+  };
 };
 
 /**

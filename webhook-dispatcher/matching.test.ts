@@ -18,6 +18,7 @@ const endpointOf = (webhookId: number, changes: Partial<PlannedEndpoint> = {}): 
   eventTypes: ['article.*'],
   filter: {},
   payload: 'thin',
+  format: 'annals',
   isOrdered: false,
   limits: { ratePerSecond: 1, concurrency: 1 },
   ...changes,

@@ -40,7 +40,7 @@ export type DispatcherDependencies = Pick<
   readonly log: Log;
   /** Off by default. */
   readonly tracing?: Tracing;
-  readonly config: Pick<Config, 'jobQueueUrl' | 'webhooks' | 'requireIfMatch' | 'limits'>;
+  readonly config: Pick<Config, 'jobQueueUrl' | 'webhooks' | 'requireIfMatch' | 'limits' | 'publicUrl'>;
   /** Whether this process plans and sends; otherwise another process does. */
   readonly follows?: boolean;
 };
@@ -71,11 +71,12 @@ export const startDispatcher = async (dependencies: DispatcherDependencies): Pro
     config,
     follows = true,
   } = dependencies;
-  const { webhooks, requireIfMatch, limits } = config;
+  const { webhooks, requireIfMatch, limits, publicUrl } = config;
   await migrateLedger(pool);
   await addFilterColumns(pool, domain);
   await migrateEventIndex(pool);
-  const readBody = createBodyReader({ domain, pool, compose: openComposer(dependencies) });
+  const compose = openComposer({ ...dependencies, publicUrl });
+  const readBody = createBodyReader({ domain, pool, compose });
   const routes = deliveryRoutes({
     domain,
     pool,
@@ -155,7 +156,7 @@ const startRunner = (
 ): Runner => {
   const { domain, pool, eventLog, keys, gateway, log, metrics, clock, config } = dependencies;
   const { tracing = NO_TRACING } = dependencies;
-  const { webhooks } = config;
+  const { webhooks, publicUrl } = config;
   const ledger = openRunLedger(domain, pool, {
     hours: webhooks.disableAfterMs / HOUR_MS,
     failures: FAILURES_MIN,
@@ -163,7 +164,7 @@ const startRunner = (
   const secrets = createEndpointSecrets({ domain, pool, eventLog, keys, clock });
   const sender = traceAttempts(
     tracing,
-    opening.use(openSender({ domain, pool, eventLog, keys, clock, settings: webhooks })),
+    opening.use(openSender({ domain, pool, eventLog, keys, clock, settings: webhooks, publicUrl })),
   );
   const observer = observeDeliveries({ metrics, pool, clock, running: () => runner.running });
   const runner = createRunner({

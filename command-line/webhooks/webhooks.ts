@@ -1,4 +1,5 @@
 import { StartRefused } from '#kernel/base/start-refused.ts';
+import { FORMAT_DEFAULT } from '#kernel/webhook/webhook-fields.ts';
 import { poll } from '#shared/clock/poll.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { plural } from '#shared/format.ts';
@@ -93,6 +94,7 @@ const webhookLines = (webhook: Webhook, paint: Paint): readonly string[] => {
     ownerId,
     eventTypes,
     payload,
+    format,
     ordered,
     limits,
     createdAt,
@@ -110,6 +112,7 @@ const webhookLines = (webhook: Webhook, paint: Paint): readonly string[] => {
       'Events',
       `${eventTypes.join(', ')}; ${payload === 'full' ? 'with data' : 'ids alone'}${ordered ? ', in order' : ''}`,
     ),
+    ...(format === FORMAT_DEFAULT ? [] : [row('Format', format)]),
     row('Limits', `${limits.ratePerSecond} a second, ${limits.concurrency} at once`),
     ...withheld.map(({ eventType, reason }) => row('Withheld', `${eventType}: ${reason}`)),
     ...healthLines(webhook).map(([label, text]) => row(label, text)),

@@ -1,7 +1,13 @@
 import type { Json } from '#kernel/base/json.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import type { Webhook } from '#kernel/webhook/webhook.ts';
-import { HEADERS_MAX } from '#kernel/webhook/webhook-fields.ts';
+import {
+  HEADERS_MAX,
+  type RecordedPayload,
+  recordedAs,
+  type Sent,
+  sentBy,
+} from '#kernel/webhook/webhook-fields.ts';
 import { type EditWebhook, HIDDEN_VALUE, type WebhookContent } from '#shared/commands/webhook.ts';
 import { pointerTo } from '#shared/json-pointers.ts';
 import { areEqual } from '../handling/json-patch.ts';
@@ -10,8 +16,17 @@ import { areEqual } from '../handling/json-patch.ts';
 export const contentOf = (state: Webhook): WebhookContent => {
   const { url, description, eventTypes, filter, payload, ordered, limits, headers } = state;
   if (url === null || headers === null) throw new Rejection('user_deleted');
-  return { url, description, eventTypes, filter, payload, ordered, limits, headers };
+  return { url, description, eventTypes, filter, ...sentBy(payload), ordered, limits, headers };
 };
+
+/** Changes of the content as the event has them. */
+export const recordedChanges = (
+  { payload, format, ...changes }: Partial<WebhookContent>,
+  after: Sent,
+): Omit<Partial<WebhookContent>, keyof Sent> & { readonly payload?: RecordedPayload } => ({
+  ...changes,
+  ...((payload !== undefined || format !== undefined) && { payload: recordedAs(after) }),
+});
 
 /**
  * The fields of the content that change. Hidden header values are sent only to the origin for which they were

@@ -44,6 +44,39 @@ describe('registering', () => {
       .refuses('invalid_command'));
 });
 
+const changedTo = (payload: 'thin+cloudevents'): WebhookEvent =>
+  ({ ...registered, data: { ...registered.data, payload } }) as WebhookEvent;
+
+describe('the format of requests', () => {
+  const asCloudEvents = changedTo('thin+cloudevents');
+  test('is recorded with the payload, and the default as by former releases', () => {
+    given(webhook, [])
+      .when({ ...register, format: 'cloudevents' })
+      .yields([asCloudEvents]);
+    given(webhook, [])
+      .when({ ...register, format: 'annals' })
+      .yields([registered]);
+  });
+  test('stays in a replacement without it', () =>
+    given(webhook, [asCloudEvents])
+      .when(replace({ ordered: true }))
+      .yields([changed({ ordered: true })]));
+  test('is changed by name, also back', () => {
+    given(webhook, [registered])
+      .when(edit({ format: 'cloudevents_binary' }))
+      .yields([changed({ payload: 'thin+cloudevents_binary' })]);
+    given(webhook, [asCloudEvents])
+      .when(replace({ format: 'annals' }))
+      .yields([changed({ payload: 'thin' })]);
+    given(webhook, [registered])
+      .when(edit({ format: 'annals' }))
+      .yields([]);
+    given(webhook, [asCloudEvents])
+      .when(edit({ payload: 'full' }))
+      .yields([changed({ payload: 'full+cloudevents' })]);
+  });
+});
+
 describe('editing', () => {
   test('what is named', () =>
     given(webhook, [registered])

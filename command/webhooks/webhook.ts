@@ -4,6 +4,7 @@ import { Rejection } from '#kernel/base/rejection.ts';
 import { evolveWebhook } from '#kernel/decide/evolve-webhook.ts';
 import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
 import { presentIn, type Webhook, type WebhookEvent } from '#kernel/webhook/webhook.ts';
+import { FORMAT_DEFAULT, recordedAs } from '#kernel/webhook/webhook-fields.ts';
 import type {
   DeleteWebhook,
   DisableWebhook,
@@ -18,7 +19,14 @@ import type {
 } from '#shared/commands/webhook.ts';
 import type { EventOf } from '#shared/events/catalogue.ts';
 import type { Decider } from '../decider.ts';
-import { changesTo, contentOf, decidesWhatGoesWhere, merged, withValues } from './content.ts';
+import {
+  changesTo,
+  contentOf,
+  decidesWhatGoesWhere,
+  merged,
+  recordedChanges,
+  withValues,
+} from './content.ts';
 import { type Disabled, disable, type Replay, replay } from './missed.ts';
 import { rotate } from './secrets.ts';
 
@@ -59,10 +67,16 @@ export const webhook: Decider<AggregateState, WebhookCommand, WebhookEvent> = {
       case 'ReplaceWebhook':
       case 'EditWebhook': {
         const before = contentOf(present);
-        const changes = changesTo(before, command.type === 'EditWebhook' ? merged(before, command) : command);
+        const after =
+          command.type === 'EditWebhook'
+            ? merged(before, command)
+            : { ...command, format: command.format ?? before.format };
+        const changes = changesTo(before, after);
         if (Object.keys(changes).length === 0) return [];
         const scopes = command.scopes && decidesWhatGoesWhere(changes) ? { scopes: command.scopes } : {};
-        return [{ type: 'webhook.changed', data: { ...mark, ...changes, ...scopes } }];
+        return [
+          { type: 'webhook.changed', data: { ...mark, ...recordedChanges(changes, after), ...scopes } },
+        ];
       }
       case 'RotateWebhookSecret':
         return rotate(mark, command, present);
@@ -96,8 +110,10 @@ const register = (
   state: AggregateState,
 ): readonly WebhookEvent[] => {
   if (state.status !== 'absent') throw new Rejection('id_taken');
-  const { type: _, ...data } = command;
-  return [{ type: 'webhook.registered', data: { ...data, headers: withValues({}, data.headers) } }];
+  const { type: _, format = FORMAT_DEFAULT, ...data } = command;
+  const payload = recordedAs({ payload: data.payload, format });
+  const headers = withValues({}, data.headers);
+  return [{ type: 'webhook.registered', data: { ...data, payload, headers } }];
 };
 
 type Mark = EventOf<'webhook.deleted'>['data'];

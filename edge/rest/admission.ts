@@ -15,11 +15,14 @@ export const demandAdmission =
   (operation: RestOperation): RequestHandler =>
   (request, _response, next) => {
     demandRight(request, operation);
-    mediaTypeFor(request);
+    mediaTypeFor(request, eventsOf(operation));
     // An operation parses its own parameters.
     if (operation.query === undefined) parametersOf(NO_PARAMETERS, request.query);
     next();
   };
+
+const eventsOf = ({ answer: { hasCloudEvents, kind } }: RestOperation) =>
+  hasCloudEvents && (kind === 'item' || kind === 'list') ? kind : undefined;
 
 /** Checks rights alone, for operations that respond in a form of their own. */
 export const demandRight = (request: Request, operation: RestOperation): void => {

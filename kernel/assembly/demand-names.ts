@@ -370,7 +370,7 @@ export const TYPES_OF_THE_KERNEL = [
   'FileDetails HttpHeader ID Int JSON Mutation Node PageInfo Query SignedAddress String Subscription Upload',
   'Delivery DeliveryAnswer DeliveryAttempt DeliveryAttemptConnection DeliveryAttemptEdge DeliveryConnection',
   'DeliveryEdge DeliveryFilter DeliverySearch DeliverySearchState DeliveryState Replay ReplayConnection ReplayEdge ReplayState',
-  'Webhook WebhookBacklog WebhookChanges WebhookConnection WebhookDisabledReason WebhookEdge WebhookFailure',
+  'Webhook WebhookBacklog WebhookChanges WebhookConnection WebhookDisabledReason WebhookEdge WebhookFailure WebhookFormat',
   'WebhookHeader WebhookHealth WebhookInput WebhookListFilter WebhookPayload WebhookRequest WebhookSort',
   'WebhookWithSecret WebhookWithheld',
 ].flatMap((line) => line.split(' '));

@@ -50,6 +50,40 @@ export const filterIn = (domain: Domain) =>
 
 export const payload = z.enum(['thin', 'full']);
 
+/**
+ * The form of requests: our own, or CloudEvents 1.0 with its attributes in the body (structured mode) or in
+ * headers (binary mode).
+ */
+const FORMATS = ['annals', 'cloudevents', 'cloudevents_binary'] as const;
+export const format = z.enum(FORMATS);
+export type WebhookFormat = (typeof FORMATS)[number];
+export const [FORMAT_DEFAULT] = FORMATS;
+
+/** What is sent: the content of `data`, and the form around it. */
+export type Sent = { readonly payload: z.infer<typeof payload>; readonly format: WebhookFormat };
+
+/**
+ * Both in one word, as they are recorded. A column of its own for the format would make every installation build its
+ * read model again, and a former release reads the events of webhooks with the default format.
+ */
+export const recordedPayload = z.enum([
+  ...payload.options,
+  'thin+cloudevents',
+  'full+cloudevents',
+  'thin+cloudevents_binary',
+  'full+cloudevents_binary',
+]);
+export type RecordedPayload = z.infer<typeof recordedPayload>;
+
+export const recordedAs = ({ payload, format }: Sent): RecordedPayload =>
+  format === FORMAT_DEFAULT ? payload : `${payload}+${format}`;
+
+export const sentBy = (recorded: RecordedPayload): Sent => {
+  const [payload, format = FORMAT_DEFAULT] = recorded.split('+');
+  // Of the words above.
+  return { payload, format } as Sent;
+};
+
 export const limits = z.strictObject({
   ratePerSecond: z.int().min(1).max(RATE_PER_SECOND_MAX),
   concurrency: z.int().min(1).max(CONCURRENCY_MAX),

@@ -61,7 +61,7 @@ const fieldsOf = (filters: readonly string[], filter: z.ZodType<forms.WebhookFil
       ),
     ),
   ),
-  payload: value(forms.payload, [part('payload', 'text', 'payload')]),
+  payload: value(forms.recordedPayload, [part('payload', 'text', 'payload')]),
   ordered: value(z.boolean(), [part('is_ordered', 'boolean', 'ordered')]),
   limits: value(forms.limits, [
     part(

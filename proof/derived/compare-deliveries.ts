@@ -3,7 +3,7 @@ import type { EventId, Position, UserId, WebhookId } from '#kernel/base/brands.t
 import { streamName } from '#kernel/base/events/streams.ts';
 import { filtersOf } from '#kernel/registry/event-references.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { filterColumnsOf } from '#kernel/webhook/webhook-fields.ts';
+import { FORMAT_DEFAULT, filterColumnsOf } from '#kernel/webhook/webhook-fields.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { PROJECTOR } from '#shared/database/read-model-schemas.ts';
@@ -106,7 +106,7 @@ const readPlanned = ({ pool, eventLog, domain }: Dependencies, recent: readonly 
     if (messages.length === 0) return undefined;
     const filter = filterColumnsOf(domain).flatMap(([column, name]) => [`'${name}'`, column]);
     const { rows: endpoints } = await connection.query<
-      Omit<Endpoint, 'scopes' | 'limits'> & { readonly scopes: readonly string[] }
+      Omit<Endpoint, 'scopes' | 'limits' | 'format'> & { readonly scopes: readonly string[] }
     >(
       `select webhook_id as "webhookId", owner_id as "ownerId", version, status, event_types as "eventTypes",
          jsonb_strip_nulls(jsonb_build_object(${filter.join(', ')})) as filter, scopes, payload, is_ordered as "isOrdered",
@@ -130,6 +130,7 @@ const readPlanned = ({ pool, eventLog, domain }: Dependencies, recent: readonly 
           ...rest,
           scopes: new Set(scopes),
           limits: { ratePerSecond: 0, concurrency: 0 },
+          format: FORMAT_DEFAULT,
         }),
       ),
       owners: await readOwners(connection, domain, ownerIds),

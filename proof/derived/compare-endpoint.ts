@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Position, StreamName } from '#kernel/base/brands.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { filterColumnsOf } from '#kernel/webhook/webhook-fields.ts';
+import { FORMAT_DEFAULT, filterColumnsOf } from '#kernel/webhook/webhook-fields.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
@@ -56,7 +56,8 @@ const compareOnce = async (
     return [{ kind, ...about, columns: [] }];
   }
   const wanted = columnsOf(domain, expected);
-  const { row } = seen;
+  // A database whose dispatcher is of a former release has no formats yet.
+  const row: Row = { format: FORMAT_DEFAULT, ...seen.row };
   const columns = Object.keys(wanted).filter(
     (name) => !isDeepStrictEqual(sorted(row[name] ?? null), sorted(wanted[name])),
   );
@@ -112,6 +113,7 @@ const columnsOf = (domain: Domain, endpoint: PlannedEndpoint): Row => ({
   event_types: endpoint.eventTypes,
   scopes: [...endpoint.scopes],
   payload: endpoint.payload,
+  format: endpoint.format,
   is_ordered: endpoint.isOrdered,
   rate_per_second: endpoint.limits.ratePerSecond,
   concurrency: endpoint.limits.concurrency,

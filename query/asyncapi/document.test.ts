@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { withParts } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { cloudEventOf } from '#shared/rest/cloud-events.ts';
 import { expenses } from '../../examples/expenses/domain/domain.ts';
 import { serveRoutes } from '../../test/serve.ts';
 import { EXAMPLE_LOG, eventTypesOf } from '../event-types/event-types.ts';
@@ -77,6 +78,12 @@ test.each([publishing, expenses].map((domain) => [domain.name, domain] as const)
       };
       expect([type, validate(event), validate.errors]).toEqual([type, true, null]);
       expect(validate({ ...event, type: 'user.else' })).toBe(false);
+      const validateCloudEvent = ajv.compile({
+        $ref: 'https://annals.example/asyncapi.json#/components/messages/cloudevent/payload',
+      });
+      const cloudEvent = cloudEventOf(event, OPTIONS.publicUrl);
+      expect([type, validateCloudEvent(cloudEvent), validateCloudEvent.errors]).toEqual([type, true, null]);
+      expect(validateCloudEvent(event)).toBe(false);
     }
   },
 );

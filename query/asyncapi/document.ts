@@ -147,7 +147,7 @@ const webhooksOf = (domain: Domain, events: Messages): readonly Described[] =>
     : [];
 
 const WEBHOOKS =
-  'The address of a webhook, which its owner has registered. Each request has one event, without `actor`, and the headers `webhook-id`, `webhook-timestamp` and `webhook-signature` (Standard Webhooks).';
+  'The address of a webhook, which its owner has registered. Each request has one event, without `actor`, and the headers `webhook-id`, `webhook-timestamp` and `webhook-signature` (Standard Webhooks). A webhook with the `format` `cloudevents` or `cloudevents_binary` gets CloudEvents 1.0, in structured or binary mode, whose `data` is the same.';
 
 /** Its messages have the fields that the client selects. */
 const subscriptionsOf = (domain: Domain): readonly Described[] =>

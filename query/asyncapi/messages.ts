@@ -1,15 +1,45 @@
 import type * as z from 'zod';
 import type { JsonObject } from '#kernel/base/json.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { CLOUD_EVENT_TYPE } from '#shared/rest/cloud-events.ts';
 import type { EventType } from '#shared/rest/event-types.ts';
 import { Event } from '#shared/rest/events.ts';
 import { eventTypesOf } from '../event-types/event-types.ts';
 import type { JsonSchemas } from '../openapi/json-schemas.ts';
 
-/** A message for each public event type. */
+/** A message for each public event type, and the form of all of them as CloudEvents. */
 export const eventMessages = (domain: Domain, schemas: JsonSchemas): Readonly<Record<string, JsonObject>> => {
   const event = schemas.of(Event, 'output');
-  return Object.fromEntries(eventTypesOf(domain).map((each) => [each.type, messageOf(each, event)]));
+  return {
+    ...Object.fromEntries(eventTypesOf(domain).map((each) => [each.type, messageOf(each, event)])),
+    [CLOUD_EVENT]: cloudEventMessage,
+  };
+};
+
+/** Types of events have a dot. */
+const CLOUD_EVENT = 'cloudevent';
+const text = (more: JsonObject = {}): JsonObject => ({ type: 'string', ...more });
+const ATTRIBUTES: JsonObject = {
+  specversion: text({ const: '1.0' }),
+  id: text({ format: 'uuid' }),
+  source: text({ format: 'uri', description: 'The URL of this installation.' }),
+  type: text({ description: 'The type of the event.' }),
+  subject: text({ description: 'The item of the event.' }),
+  time: text({ format: 'date-time' }),
+  datacontenttype: text({ const: 'application/json' }),
+  dataschema: text({ format: 'uri', description: 'The address of the JSON Schema of complete `data`.' }),
+  cursor: text({ description: 'Its position in the log.' }),
+};
+const cloudEventMessage: JsonObject = {
+  name: CLOUD_EVENT,
+  title: 'CloudEvent',
+  summary: 'An event of any type as a CloudEvent 1.0, if the subscriber asks for that.',
+  contentType: CLOUD_EVENT_TYPE,
+  payload: {
+    type: 'object',
+    properties: { ...ATTRIBUTES, data: { type: 'object' } },
+    required: [...Object.keys(ATTRIBUTES), 'data'],
+  },
 };
 
 const messageOf = ({ type, version, description, schema }: EventType, event: JsonObject): JsonObject => {

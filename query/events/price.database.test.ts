@@ -72,6 +72,7 @@ for (const { query, reads } of [
         work.opened += 1;
         return { data } as never;
       },
+      publicUrl: 'https://annals.example',
     });
     const charge = async (units: number) => {
       work.charged += units;

@@ -78,6 +78,7 @@ test('reading a stream for a page is charged', async ({ author, backend }) => {
     changes: { head: async () => head },
     times: createTimes(side),
     represent: async (change) => change as never,
+    publicUrl: 'https://annals.example',
   });
   const charge = async (units: number) => {
     charged += units;

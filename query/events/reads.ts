@@ -7,6 +7,7 @@ import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { cursorAt } from '#shared/event-log/own-cursor.ts';
 import { type Catalogue, catalogueOf } from '#shared/events/catalogue.ts';
 import type { Caller } from '#shared/policy.ts';
+import { cloudEventOf } from '#shared/rest/cloud-events.ts';
 import type { EventFilter } from '#shared/rest/events.ts';
 import { maySee } from '#shared/visibility/may-see.ts';
 import { positionOfCursor } from '../rest/cursor-position.ts';
@@ -28,6 +29,8 @@ type Dependencies = Pick<ChangeReaderOptions, 'domain' | 'pool' | 'keys' | 'snap
   >;
   readonly times: Times;
   readonly represent: RepresentEvent;
+  /** The URL by which clients know this installation. */
+  readonly publicUrl: string;
 };
 
 /**
@@ -39,6 +42,7 @@ export const eventReads = ({
   eventLog,
   times,
   represent,
+  publicUrl,
   ...reading
 }: Dependencies): Reads<'listEvents'> => {
   const catalogue = catalogueOf(reading.domain);
@@ -81,9 +85,10 @@ export const eventReads = ({
         hrefOf({ sort: isLatestFirst ? sort : undefined, ...filter, limit, until, ...place });
       const self = hrefAt(before ? { since, before } : after ? { after: cursor(from) } : undefined);
       await meter.onOpened(page.changes.length);
-      const items = await Promise.all(
+      const found = await Promise.all(
         page.changes.map((change) => represent(change, caller, atHand.recordedOf(change))),
       );
+      const items = isLatestFirst && order === 'asc' ? found.toReversed() : found;
       // Where positions have gaps, no page begins after the one before `before`: it may be that of no event.
       const isKnown = eventLog.page !== undefined || before === undefined || order === 'asc';
       const newest = isKnown ? upTo : (page.changes[0]?.position ?? (page.isLast ? from : upTo));
@@ -99,7 +104,8 @@ export const eventReads = ({
         : linksOn({ hrefAt, isOver, isFirst: after === undefined, onwards: cursor(page.reached) }, page);
       return {
         kind: 'list',
-        items: isLatestFirst && order === 'asc' ? items.toReversed() : items,
+        items,
+        cloudEvents: () => items.map((each) => cloudEventOf({ ...each }, publicUrl)),
         links: { self, ...links },
         ...(items.length < limit &&
           !page.isLast &&

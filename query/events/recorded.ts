@@ -14,6 +14,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { type Caller, mayAlways } from '#shared/policy.ts';
+import { cloudEventOf } from '#shared/rest/cloud-events.ts';
 import type { EventTrace, RecordedEvent as Shown } from '#shared/rest/recorded-event.ts';
 import { maySee } from '#shared/visibility/may-see.ts';
 import { visibleOrigin } from '#shared/visibility/visible-origin.ts';
@@ -36,13 +37,15 @@ type Dependencies = Pick<ChangeReaderOptions, 'domain' | 'keys' | 'snapshots'> &
   readonly represent: RepresentEvent;
   readonly proof: Pick<Proof, 'placeInChain'> | undefined;
   readonly deliveriesOf?: DeliveriesOf | undefined;
+  /** The URL by which clients know this installation. */
+  readonly publicUrl: string;
 };
 
 /** One event with everything known about it, and the events that followed from the same request. */
 export const recordedEventReads = (
   dependencies: Dependencies,
 ): Reads<'getRecordedEvent' | 'traceRecordedEvent'> => {
-  const { domain, pool, represent, proof, deliveriesOf = noDeliveries } = dependencies;
+  const { domain, pool, represent, proof, deliveriesOf = noDeliveries, publicUrl } = dependencies;
   const reader = createChangeReader(dependencies);
   const catalogue = catalogueOf(domain);
   const known = async ({ id, caller, charge }: Reader): Promise<Known> => {
@@ -69,7 +72,8 @@ export const recordedEventReads = (
         ...deliveries,
         _links: linksOf(domain, caller, change),
       };
-      return { kind: 'item', version: undefined, item };
+      const cloudEvents = () => cloudEventOf({ ...shown }, publicUrl);
+      return { kind: 'item', version: undefined, item, cloudEvents };
     },
 
     async traceRecordedEvent(asking) {

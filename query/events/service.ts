@@ -29,6 +29,8 @@ export type EventDependencies = {
   readonly proof: Pick<Proof, 'placeInChain'> | undefined;
   /** Undefined without webhooks. */
   readonly deliveriesOf?: DeliveriesOf | undefined;
+  /** The URL by which clients know this installation. */
+  readonly publicUrl: string;
 };
 
 /** Pages of events, and single events. */
@@ -40,7 +42,7 @@ export type EventService = {
 };
 
 export const openEvents = (dependencies: EventDependencies): EventService => {
-  const { domain, pool, eventLog, keys, changes, snapshots, proof, deliveriesOf } = dependencies;
+  const { domain, pool, eventLog, keys, changes, snapshots, proof, deliveriesOf, publicUrl } = dependencies;
   const represent = createRepresentation({
     domain,
     log: eventLog,
@@ -48,7 +50,9 @@ export const openEvents = (dependencies: EventDependencies): EventService => {
     isReadable: createPresentRights({ domain, run: (text, values) => runPrepared(pool, text, values) }),
   });
   const times = createTimes({ pool, eventLog });
-  const reading = { domain, pool, keys, changes, snapshots, eventLog, represent, proof, deliveriesOf };
+  const reading = {
+    ...{ domain, pool, keys, changes, snapshots, eventLog, represent, proof, deliveriesOf, publicUrl },
+  };
   return {
     reads: { ...eventReads({ ...reading, times }), ...recordedEventReads(reading) },
     represent,

@@ -15,6 +15,7 @@ const HOOK = {
   description: 'The shop',
   eventTypes: ['user.*', 'webhook.deleted'],
   payload: 'thin',
+  format: 'annals',
   ordered: false,
   limits: { ratePerSecond: 50, concurrency: 10 },
 };

@@ -37,6 +37,7 @@ export const eventStreamRoutes = (dependencies: Dependencies): Router => {
   const follow = createFollow(dependencies);
   const asked = followedEvents(catalogueOf(dependencies.domain));
   const handlers = streamHandlers(dependencies, {
+    isOfEvents: true,
     admit: (request) => demandRight(request, EVENT_OPERATIONS.listEvents),
     async prepare(request, response) {
       const { after, since, ...filter } = parametersOf(asked, request.query);

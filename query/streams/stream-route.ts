@@ -1,5 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { demandPreferredType } from '#edge/http/media-type.ts';
+import { CLOUD_EVENTS_TYPE } from '#shared/rest/cloud-events.ts';
 import type { Live } from '../live/live.ts';
 import { EVENT_STREAM_TYPE, type EventStream } from '../sse/event-stream.ts';
 
@@ -12,17 +13,22 @@ type Streamed = {
   admit(request: Request): void;
   /** Refuses bad parameters; the result begins to send. */
   prepare(request: Request, response: Response): Promise<(stream: EventStream) => Disposable>;
+  /** Its pages are also CloudEvents. */
+  readonly isOfEvents?: true;
 };
 
 const TYPES = ['application/json', 'application/hal+json', EVENT_STREAM_TYPE] as const;
+const OF_EVENTS = [...TYPES, CLOUD_EVENTS_TYPE] as const;
 
 /** A list as server-sent events for clients that prefer them; other requests fall through to its pages. */
 export const streamHandlers = (
   { streams, demandPresentRole, before }: StreamDependencies,
-  { admit, prepare }: Streamed,
+  { admit, prepare, isOfEvents }: Streamed,
 ): readonly RequestHandler[] => [
-  (request, _response, next) =>
-    next(demandPreferredType(request, TYPES) === EVENT_STREAM_TYPE ? undefined : 'route'),
+  (request, _response, next) => {
+    const type = isOfEvents ? demandPreferredType(request, OF_EVENTS) : demandPreferredType(request, TYPES);
+    next(type === EVENT_STREAM_TYPE ? undefined : 'route');
+  },
   (request, _response, next) => {
     admit(request);
     next();

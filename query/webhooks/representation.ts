@@ -1,7 +1,13 @@
 import type { LogIdentity, Position } from '#kernel/base/brands.ts';
 import type { Link } from '#kernel/base/rest/fields.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { type DisabledReason, filterColumnsOf, type WebhookFilter } from '#kernel/webhook/webhook-fields.ts';
+import {
+  type DisabledReason,
+  filterColumnsOf,
+  type RecordedPayload,
+  sentBy,
+  type WebhookFilter,
+} from '#kernel/webhook/webhook-fields.ts';
 import { HIDDEN_VALUE } from '#shared/commands/webhook.ts';
 import { type Caller, may } from '#shared/policy.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
@@ -15,7 +21,7 @@ export type WebhookRow = {
   readonly url: string;
   readonly description: string | null;
   readonly event_types: string[];
-  readonly payload: 'thin' | 'full';
+  readonly payload: RecordedPayload;
   readonly is_ordered: boolean;
   readonly rate_per_second: number;
   readonly concurrency: number;
@@ -42,7 +48,7 @@ export const representWebhook = (row: WebhookRow, { domain, caller, identity }: 
     description: row.description,
     eventTypes: row.event_types,
     filter: filterIn(domain, row),
-    payload: row.payload,
+    ...sentBy(row.payload),
     ordered: row.is_ordered,
     limits: { ratePerSecond: row.rate_per_second, concurrency: row.concurrency },
     headers: Object.fromEntries(row.header_names.map((name) => [name, HIDDEN_VALUE])),

@@ -36,7 +36,7 @@ const REGISTER = `registerWebhook(input: {
 })`;
 test('a webhook is registered, changed, disabled, enabled and deleted', async ({ dataOf, owner }) => {
   const fields =
-    'id url description payload ratePerSecond concurrency headerNames scopes enabled disabledReason owner { id }';
+    'id url description payload format ratePerSecond concurrency headerNames scopes enabled disabledReason owner { id }';
   const { registerWebhook } = await dataOf<{ registerWebhook: { secret: string; webhook: { id: string } } }>(
     `mutation { ${REGISTER} { secret webhook { ${fields} } } }`,
   );
@@ -47,6 +47,7 @@ test('a webhook is registered, changed, disabled, enabled and deleted', async ({
     url: URL,
     description: null,
     payload: 'thin',
+    format: 'annals',
     ratePerSecond: 5,
     concurrency: 10,
     headerNames: ['X-Team'],
@@ -57,8 +58,11 @@ test('a webhook is registered, changed, disabled, enabled and deleted', async ({
   };
   expect(webhook).toEqual(registered);
   const changes =
-    '{ payload: full, concurrency: 3, headers: [{ name: "X-Team", value: null }, { name: "X-Other", value: "red" }] }';
-  const changed = { ...registered, payload: 'full', concurrency: 3, headerNames: ['X-Other'] };
+    '{ payload: full, format: cloudevents_binary, concurrency: 3, headers: [{ name: "X-Team", value: null }, { name: "X-Other", value: "red" }] }';
+  const changed = {
+    ...{ ...registered, payload: 'full', format: 'cloudevents_binary' },
+    ...{ concurrency: 3, headerNames: ['X-Other'] },
+  };
   expect(
     await dataOf(`mutation { editWebhook(id: ${webhook.id}, changes: ${changes}) { ${fields} } }`),
   ).toEqual({

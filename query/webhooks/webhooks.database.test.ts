@@ -43,6 +43,7 @@ test('a webhook is shown as it was registered, without its secrets', async ({
     description: 'The shop',
     filter: { authorId: other.id },
     payload: 'full',
+    format: 'cloudevents_binary',
     ordered: true,
     limits: { ratePerSecond: 5, concurrency: 2 },
     headers: { 'X-Team': 'blue' },

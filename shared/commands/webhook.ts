@@ -91,6 +91,7 @@ export const webhookFormsOf = (domain: Domain) => {
     eventTypes,
     filter,
     payload: events.payload,
+    format: events.format,
     ordered: z.boolean(),
     limits: events.limits,
     headers,
@@ -102,19 +103,29 @@ export const webhookFormsOf = (domain: Domain) => {
     description: content.description.default(null),
     filter: filter.prefault({}),
     payload: content.payload.default('thin'),
+    format: content.format.default(events.FORMAT_DEFAULT),
     ordered: content.ordered.default(false),
     limits: limits.prefault({}),
     headers: headers.prefault({}),
   });
 
-  /** Replaces all of its content; a header with the hidden value keeps its own. */
-  const ReplaceWebhook = z.strictObject({ type: z.literal('ReplaceWebhook'), webhookId, ...content });
+  /**
+   * Replaces all of its content; a header with the hidden value keeps its own. Clients from before there were
+   * formats keep the format.
+   */
+  const ReplaceWebhook = z.strictObject({
+    type: z.literal('ReplaceWebhook'),
+    webhookId,
+    ...content,
+    format: content.format.optional().meta({ description: 'Without it, the format stays as it is.' }),
+  });
 
-  /** The owner defaults to the caller. */
+  /** The owner defaults to the caller. The default format is not sent, which former processes do not know. */
   const RegisterWebhook = WebhookContent.extend({
     type: z.literal('RegisterWebhook'),
     ownerId: userId.optional(),
     enabled: z.boolean().default(true),
+    format: content.format.optional().meta({ description: `By default \`"${events.FORMAT_DEFAULT}"\`.` }),
   });
 
   /**

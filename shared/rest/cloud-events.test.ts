@@ -1,6 +1,6 @@
-import { CloudEvent } from 'cloudevents';
+import { CloudEvent, HTTP } from 'cloudevents';
 import { expect, test } from 'vitest';
-import { cloudEventOf } from './cloud-events.ts';
+import { attributeHeaders, cloudEventOf } from './cloud-events.ts';
 
 const EVENT = {
   id: '0198c0de-0000-7000-8000-000000000000',
@@ -39,4 +39,26 @@ test('extensions are in lower case, and an unknown one is absent', () => {
   expect(event).toMatchObject({ parked: true });
   for (const name of ['actor', 'client', 'causation']) expect(event).not.toHaveProperty(name);
   expect(() => new CloudEvent({ ...event, importedat } as never, true)).not.toThrow();
+});
+
+test('attributes as headers are the event that the SDK reads', () => {
+  const { data, ...attributes } = cloudEventOf(
+    { ...EVENT, actor: 'user:7001', parked: true },
+    'https://annals.example',
+  );
+  const headers = attributeHeaders(attributes);
+  expect(headers).not.toHaveProperty('ce-datacontenttype');
+  const received = HTTP.toEvent({ headers: { ...headers }, body: JSON.stringify(data) }) as CloudEvent;
+  expect(received.validate()).toBe(true);
+  expect(received.toJSON()).toEqual({ ...attributes, parked: 'true', data });
+});
+
+test.each([
+  ['Euro € 😀', 'Euro%20%E2%82%AC%20%F0%9F%98%80'],
+  ['100 % "so"', '100%20%25%20%22so%22'],
+  [`!#$&'()*+,-./:;<=>?@[]^_{|}~`, `!#$&'()*+,-./:;<=>?@[]^_{|}~`],
+  ['\u0000\n\u007f', '%00%0A%7F'],
+  ['\ud83d', '%EF%BF%BD'],
+])('the value %j is the header %j', (reason, header) => {
+  expect(attributeHeaders({ datacontenttype: 'application/json', reason })['ce-reason']).toBe(header);
 });

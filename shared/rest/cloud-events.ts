@@ -1,8 +1,12 @@
 import type { Json, JsonObject } from '#kernel/base/json.ts';
 import { schemaPathOf } from './event-types.ts';
 
+/** One event in JSON (structured mode), and several (batched mode). */
+export const CLOUD_EVENT_TYPE = 'application/cloudevents+json';
+export const CLOUD_EVENTS_TYPE = 'application/cloudevents-batch+json';
+
 /** An event as clients get it, in any of its forms. */
-type Represented = {
+export type Represented = {
   readonly id: string;
   readonly type: string;
   readonly version: number;
@@ -36,3 +40,22 @@ export const cloudEventOf = (
   ),
   data,
 });
+
+/**
+ * The attributes of a CloudEvent as headers (binary mode of its HTTP binding). Its values are in ASCII: the
+ * binding has its own percent-encoding.
+ */
+export const attributeHeaders = ({
+  datacontenttype,
+  ...attributes
+}: JsonObject): Readonly<Record<string, string>> => ({
+  'content-type': String(datacontenttype),
+  ...Object.fromEntries(
+    Object.entries(attributes).map(([name, value]) => [`ce-${name}`, encoded(String(value))]),
+  ),
+});
+
+const encoded = (value: string): string =>
+  value.toWellFormed().replaceAll(TO_ENCODE, (character) => encodeURIComponent(character));
+/** All but visible ASCII; also quotes and the percent sign. */
+const TO_ENCODE = /[^!#$&-~]/gu;

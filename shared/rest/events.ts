@@ -7,6 +7,7 @@ import { IMPORTED_AT, REASON_GIVEN, SIGNATURE_GIVEN, TRACE } from '#kernel/base/
 import { timestamp, token } from '#kernel/base/values.ts';
 import type { Catalogue } from '#shared/events/catalogue.ts';
 import { typesOf } from '#shared/events/event-patterns.ts';
+import { CLOUD_EVENTS_TYPE } from './cloud-events.ts';
 
 /** An event in its public form: in pages, in streams, and in webhooks. */
 export const Event = z
@@ -166,8 +167,9 @@ export const eventOperations = (catalogue: PublicCatalogue, isStreamed: boolean)
   return { listEvents: { ...listEvents, summary: LISTED, answer: { ...answer, description: PAGED } } };
 };
 
+const AS_CLOUD_EVENTS = `\`Accept: ${CLOUD_EVENTS_TYPE}\` requests CloudEvents 1.0.`;
 const LISTED = 'The events that you may read, oldest or latest first';
-const PAGED = 'A page of events.';
+const PAGED = `A page of events. ${AS_CLOUD_EVENTS}`;
 
 export const EVENT_OPERATIONS = {
   listEvents: {
@@ -179,9 +181,9 @@ export const EVENT_OPERATIONS = {
     query: pagesOf(NOTHING, true),
     answer: {
       status: 200,
-      description:
-        'A page of events, or, for `Accept: text/event-stream`, an endless stream that continues after `Last-Event-ID`.',
+      description: `A page of events, or, for \`Accept: text/event-stream\`, an endless stream that continues after \`Last-Event-ID\`. ${AS_CLOUD_EVENTS}`,
       kind: 'list',
+      hasCloudEvents: true,
       schema: Event,
       isStreamed: true,
     },

@@ -3,6 +3,7 @@ import { Links } from '#kernel/base/rest/fields.ts';
 import type { RestOperation } from '#kernel/base/rest/operation.ts';
 import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { CLOUD_EVENT_TYPE } from './cloud-events.ts';
 import { Delivery } from './deliveries.ts';
 import { Event } from './events.ts';
 
@@ -79,8 +80,9 @@ export const RECORDED_EVENT_OPERATIONS = {
     summary: 'One event: its data, its position in the hash chain, and its deliveries',
     answer: {
       status: 200,
-      description: 'The event, as far as you may read it.',
+      description: `The event, as far as you may read it. \`Accept: ${CLOUD_EVENT_TYPE}\` requests a CloudEvent 1.0.`,
       kind: 'item',
+      hasCloudEvents: true,
       schema: RecordedEvent,
     },
   },

@@ -4,7 +4,7 @@ import { createdAt, id, Links, updatedAt } from '#kernel/base/rest/fields.ts';
 import { timestamp } from '#kernel/base/values.ts';
 import { type EventReference, filtersOf } from '#kernel/registry/event-references.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { disabledReason, filterSchema } from '#kernel/webhook/webhook-fields.ts';
+import { disabledReason, filterSchema, format } from '#kernel/webhook/webhook-fields.ts';
 import { HIDDEN_VALUE } from '#shared/commands/webhook.ts';
 
 /** Counting stops here, so that it costs the same for any backlog. */
@@ -101,6 +101,10 @@ export const webhookOf = (domain: Domain) =>
       }),
       payload: z.enum(['thin', 'full']).meta({
         description: 'Whether `data` has only ids (`thin`), or all fields that the owner may read (`full`).',
+      }),
+      format: format.meta({
+        description:
+          'The form of requests: our own (`annals`), or CloudEvents 1.0 in the body (`cloudevents`), or with its attributes in headers (`cloudevents_binary`).',
       }),
       ordered: z.boolean().meta({
         description: 'Whether each delivery waits until the one before it has succeeded or is a dead letter.',

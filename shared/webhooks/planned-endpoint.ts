@@ -2,7 +2,12 @@ import type { Position, UserId, Version, WebhookId } from '#kernel/base/brands.t
 import { evolveWebhook } from '#kernel/decide/evolve-webhook.ts';
 import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
 import { isOfWebhook, presentIn, type WebhookEvent } from '#kernel/webhook/webhook.ts';
-import type { WebhookFilter } from '#kernel/webhook/webhook-fields.ts';
+import {
+  recordedAs,
+  sentBy,
+  type WebhookFilter,
+  type WebhookFormat,
+} from '#kernel/webhook/webhook-fields.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 
 /** The name of the lease and the checkpoint of the planner. */
@@ -19,6 +24,7 @@ export type PlannedEndpoint = {
   readonly eventTypes: readonly string[];
   readonly filter: WebhookFilter;
   readonly payload: 'thin' | 'full';
+  readonly format: WebhookFormat;
   readonly isOrdered: boolean;
   readonly limits: { readonly ratePerSecond: number; readonly concurrency: number };
 };
@@ -78,7 +84,7 @@ export const endpointAfter = (
       status: enabled ? 'enabled' : 'disabled',
       eventTypes,
       filter,
-      payload,
+      ...sentBy(payload),
       isOrdered,
       limits,
     },
@@ -91,10 +97,15 @@ const stateOf = ({
   webhookId: id,
   ownerId: owner,
   status,
+  payload,
+  format,
   isOrdered: ordered,
   ...fields
 }: PlannedEndpoint): AggregateState => ({
   status: 'present',
-  fields: { ...fields, id, owner, ordered, enabled: status === 'enabled' },
+  fields: {
+    ...{ ...fields, id, owner, ordered, enabled: status === 'enabled' },
+    payload: recordedAs({ payload, format }),
+  },
   lostUploads: '',
 });

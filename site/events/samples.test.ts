@@ -62,12 +62,13 @@ describe.each(told)('$type as clients get it', (definition) => {
       open: async () => example,
       isReadable: async () => true,
       isParked: async () => false,
+      publicUrl: 'https://annals.example',
     });
     const owner = callerIn(POLICY, { userId: 7_000, role: 'admin' }, ['read:events', 'read:users']);
     const change = changeOf(definition, example);
     const composed = await compose({
       delivery: { change, shape: null },
-      endpoint: { payload },
+      endpoint: { payload, format: 'annals' },
       owner,
     } as unknown as Outgoing);
     expect(composed.kind === 'body' && composed.bytes.toString()).toBe(

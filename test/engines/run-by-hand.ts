@@ -27,7 +27,12 @@ export const openRunProcess = (
   const opens = {
     ledger: ledger(openRunLedger(publishing, pool, { hours: 120, failures: 5 })),
     sender: sender(
-      opened.use(openSender({ domain: publishing, pool, eventLog, keys, clock, settings: config.webhooks })),
+      opened.use(
+        openSender({
+          ...{ domain: publishing, pool, eventLog, keys, clock },
+          ...{ settings: config.webhooks, publicUrl: config.publicUrl },
+        }),
+      ),
     ),
   };
   const deaf = { observer: { sent() {} }, disable: async () => {}, enqueue() {} };

@@ -67,6 +67,7 @@ const test = base
         run: async (text, values) => (await pool.query(text, [...values])).rows,
       }),
       isParked: createIsParked(publishing, pool),
+      publicUrl: 'https://annals.example',
     };
   })
   .extend('compose', { scope: 'file' }, ({ dependencies }) => createComposer(dependencies))
@@ -84,6 +85,7 @@ const test = base
           headers: {},
           secrets: [],
           payload: 'full',
+          format: 'annals',
         };
         const delivery = { webhookId, eventId: change.id, change, attempts: 0, shape };
         const composed = await by({ delivery, endpoint, owner: ownerOf(asker) });

@@ -71,6 +71,7 @@ const composedOf = ({
     open: async ({ data }) => opened ?? { ...data, text: 'Well said.' },
     isReadable: async () => isReadable,
     isParked: async () => isParked,
+    publicUrl: 'https://annals.example',
   });
   const owner: Owner = {
     kind: 'user',
@@ -89,6 +90,7 @@ const composedOf = ({
     headers: {},
     secrets: [],
     payload,
+    format: 'annals',
   };
   const outgoing: Outgoing = {
     delivery: { webhookId, eventId: change.id, change, attempts: 0, shape },

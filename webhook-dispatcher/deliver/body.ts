@@ -3,6 +3,7 @@ import type { EventDefinition } from '#kernel/base/events/define-event.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
 import { oncePer } from '#kernel/base/once-per.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import type { WebhookFormat } from '#kernel/webhook/webhook-fields.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { OpenChange } from '#shared/change-stream/open-change.ts';
 import { cursorOf, type NamingLog } from '#shared/event-log/own-cursor.ts';
@@ -12,20 +13,21 @@ import type { IsReadable } from '#shared/visibility/present-rights.ts';
 import { idsIn, seesAll, withoutPrivate } from '#shared/visibility/visible-data.ts';
 import type { Outgoing, Owner, Shape } from './delivery.ts';
 import type { IsParked } from './is-parked.ts';
+import { type Written, writeAs } from './write-as.ts';
 
 /**
  * The body to send; or none, because the owner may no longer read what the first attempt contained, or
  * because nobody can read it now.
  */
 type Composed =
-  | { readonly kind: 'body'; readonly bytes: Buffer; readonly shape: Shape }
+  | (Written & { readonly kind: 'body'; readonly shape: Shape })
   | { readonly kind: 'withheld' }
   | { readonly kind: 'waiting' };
 
 export type ComposeBody = (
   outgoing: Pick<Outgoing, 'owner'> & {
     readonly delivery: Pick<Outgoing['delivery'], 'change' | 'shape'>;
-    readonly endpoint: Pick<Outgoing['endpoint'], 'payload'>;
+    readonly endpoint: Pick<Outgoing['endpoint'], 'payload' | 'format'>;
   },
 ) => Promise<Composed>;
 
@@ -35,6 +37,8 @@ type Dependencies = {
   readonly open: OpenChange;
   readonly isReadable: IsReadable;
   readonly isParked: IsParked;
+  /** The URL by which receivers know this installation. */
+  readonly publicUrl: string;
 };
 
 /** Longer bodies are reduced to ids. */
@@ -44,44 +48,40 @@ const BODY_BYTES_MAX = 262_144;
  * Composes the body of a delivery, with the same bytes at every attempt: the first attempt fixes the shape.
  * If the owner may no longer read that shape, nothing is sent, not a smaller part.
  */
-export const createComposer = ({ domain, log, open, isReadable, isParked }: Dependencies): ComposeBody => {
+export const createComposer = ({
+  domain,
+  log,
+  open,
+  isReadable,
+  isParked,
+  publicUrl,
+}: Dependencies): ComposeBody => {
   const catalogue = catalogueOf(domain);
-  const bytesOf = (change: Change, data: JsonObject): Buffer => {
-    const {
-      id,
-      type,
-      schemaVersion: version,
-      at,
-      importedAt,
-      reason,
-      signature,
-      position,
-      stream: subject,
-    } = change;
-    return Buffer.from(
-      JSON.stringify({
-        id,
-        type,
-        version,
-        at,
-        importedAt,
-        reason,
-        signature,
-        cursor: cursorOf(log, position, id),
-        subject,
-        data,
-      }),
+  const write = (change: Change, data: JsonObject, format: WebhookFormat): Written => {
+    const { id, type, schemaVersion: version, at, importedAt, reason, signature } = change;
+    const { position, stream: subject } = change;
+    const cursor = cursorOf(log, position, id);
+    return writeAs(
+      format,
+      { ...{ id, type, version, at, importedAt, reason, signature, cursor }, subject, data },
+      publicUrl,
     );
   };
 
-  /** Shared by all deliveries of a change that contain ids only. */
-  const byIds = oncePer(
-    (change: Change): Composed => ({
-      kind: 'body',
-      bytes: bytesOf(change, idsIn(domain, change, change.data)),
-      shape: 'ids',
-    }),
-  );
+  /** Shared by all deliveries of a change in one format that contain ids only. */
+  const sharedIn = (format: WebhookFormat) =>
+    oncePer(
+      (change: Change): Composed => ({
+        kind: 'body',
+        ...write(change, idsIn(domain, change, change.data), format),
+        shape: 'ids',
+      }),
+    );
+  const byIdsIn = {
+    annals: sharedIn('annals'),
+    cloudevents: sharedIn('cloudevents'),
+    cloudevents_binary: sharedIn('cloudevents_binary'),
+  } satisfies Record<WebhookFormat, unknown>;
 
   /** The data that the owner may read now, in the widest shape; undefined if only ids are readable. */
   const readableData = async (
@@ -98,18 +98,20 @@ export const createComposer = ({ domain, log, open, isReadable, isParked }: Depe
 
   return async ({ delivery: { change, shape: settled }, endpoint, owner }) => {
     if (!maySee(owner, change)) return { kind: 'withheld' };
-    if (settled === 'ids' || (settled === null && endpoint.payload === 'thin')) return byIds(change);
+    const { payload, format } = endpoint;
+    const byIds = byIdsIn[format];
+    if (settled === 'ids' || (settled === null && payload === 'thin')) return byIds(change);
     const readable = await readableData(change, owner);
     if (settled === null) {
-      const bytes = readable && bytesOf(change, readable.data);
-      return bytes && bytes.length <= BODY_BYTES_MAX
-        ? { kind: 'body', bytes, shape: readable.shape }
+      const written = readable && write(change, readable.data, format);
+      return written && written.bytes.length <= BODY_BYTES_MAX
+        ? { kind: 'body', ...written, shape: readable.shape }
         : byIds(change);
     }
     if (!readable && (await isParked(change))) return { kind: 'waiting' };
     if (!readable || (settled === 'full' && readable.shape !== 'full')) return { kind: 'withheld' };
     const data = settled === 'public' ? withoutPrivate(domain, change, readable.data) : readable.data;
-    return { kind: 'body', bytes: bytesOf(change, data), shape: settled };
+    return { kind: 'body', ...write(change, data, format), shape: settled };
   };
 };
 

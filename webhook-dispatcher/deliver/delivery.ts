@@ -1,4 +1,5 @@
 import type { EventId, UserId, WebhookId } from '#kernel/base/brands.ts';
+import type { WebhookFormat } from '#kernel/webhook/webhook-fields.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Caller } from '#shared/policy.ts';
 
@@ -53,6 +54,7 @@ export type Endpoint = {
   /** The present secret first, then former ones, which sign too until they expire. */
   readonly secrets: readonly Secret[];
   readonly payload: 'thin' | 'full';
+  readonly format: WebhookFormat;
 };
 
 export type Secret = {

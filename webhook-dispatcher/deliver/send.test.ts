@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one thing: what an attempt sends, and what each answer means.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
@@ -15,7 +16,8 @@ import { createSender } from './send.ts';
 const { guard, retryDelaysMs } = loadConfig({}).webhooks;
 const forever = new AbortController().signal;
 const BODY = Buffer.from('{"type":"article.published"}');
-const composeBody: ComposeBody = async () => ({ kind: 'body', bytes: BODY, shape: 'ids' });
+const headers = { 'content-type': 'application/json' };
+const composeBody: ComposeBody = async () => ({ kind: 'body', bytes: BODY, headers, shape: 'ids' });
 const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
 const SECRET = newSecret();
 
@@ -81,6 +83,7 @@ const outgoingTo = (url: string, endpoint: Partial<Endpoint>, attempts: number):
         headers: {},
         secrets: [{ secret: SECRET, endsAtMs: null }],
         payload: 'thin',
+        format: 'annals',
       },
       ...endpoint,
     },
@@ -133,6 +136,23 @@ test('the owner’s headers are sent, and never replace ours', async () => {
     authorization: '********',
     'user-agent': 'Annals',
   });
+});
+
+test('headers of a CloudEvent are ours, and a reason is not kept with the attempt', async () => {
+  const ours = {
+    'content-type': 'application/json',
+    'ce-type': 'article.published',
+    'ce-reason': 'As%20asked',
+  };
+  const { headers, attempt, body } = await send(answerOf(204), {
+    compose: async () => ({ kind: 'body', bytes: BODY, headers: ours, shape: 'ids' }),
+    endpoint: { headers: { 'CE-Type': 'forged', 'Ce-Team': 'blue' } },
+  });
+  expect(headers).toMatchObject({ ...ours, 'ce-team': 'blue' });
+  expect(attempt?.requestHeaders).toMatchObject({
+    ...{ 'ce-type': 'article.published', 'ce-reason': '********', 'ce-team': '********' },
+  });
+  new Webhook(SECRET).verify(body, headers);
 });
 
 test('an attempt is shown without secrets', async () => {

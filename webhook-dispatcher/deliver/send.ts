@@ -52,7 +52,7 @@ export const createSender = ({
     }
     if (delivery.shape === null) await outgoing.settle?.(body.shape);
     const { trace } = outgoing;
-    const signed = signedHeaders({ delivery, endpoint, body: body.bytes, clock });
+    const signed = { ...body.headers, ...signedHeaders({ delivery, endpoint, body: body.bytes, clock }) };
     const ours = trace === undefined ? signed : { ...signed, traceparent: trace };
     const headers = { ...lowerCased(endpoint.headers), ...ours };
     const answer = await poster.post({ url: endpoint.url, headers, body: body.bytes }, signal);
@@ -94,7 +94,6 @@ const signedHeaders = ({ delivery, endpoint, body, clock }: ToSign): Readonly<Re
     .filter(({ endsAtMs }) => endsAtMs === null || endsAtMs > atMs)
     .slice(0, SECRETS_MAX);
   return {
-    'content-type': 'application/json',
     'user-agent': 'Annals',
     'webhook-id': id,
     'webhook-timestamp': String(timestampSeconds),
@@ -142,7 +141,7 @@ const attemptOf = (
   requestHeaders: Object.fromEntries(
     Object.entries(sent).map(([name, value]) => [
       name,
-      name === 'webhook-signature' ? shortened(value) : Object.hasOwn(ours, name) ? value : HIDDEN_VALUE,
+      name === 'webhook-signature' ? shortened(value) : isShown(name, ours) ? value : HIDDEN_VALUE,
     ]),
   ),
   responseHeaders: Object.fromEntries(
@@ -150,6 +149,10 @@ const attemptOf = (
   ),
   responseBody: body,
 });
+
+/** Attempts are kept: they contain nothing that a person has written. */
+const isShown = (name: string, ours: Readonly<Record<string, string>>): boolean =>
+  Object.hasOwn(ours, name) && name !== 'ce-reason';
 
 const SIGNATURE_SHOWN = 'v1,'.length + 8;
 
@@ -166,18 +169,18 @@ type Options = {
   readonly eventLog: Pick<EventLog, 'identity' | 'namesEvents' | 'read'>;
   readonly keys: Pick<KeyStore, 'obtain' | 'find'>;
   readonly settings: Pick<WebhookSettings, 'guard' | 'timeoutMs' | 'retryDelaysMs'>;
+  /** The URL by which receivers know this installation. */
+  readonly publicUrl: string;
   readonly clock: Clock;
 };
 
+type Composing = Omit<Options, 'settings' | 'clock'>;
+
 /** Composes bodies from the log and what the owner may read now. */
-export const openComposer = ({
-  domain,
-  pool,
-  eventLog,
-  keys,
-}: Omit<Options, 'settings' | 'clock'>): ComposeBody =>
+export const openComposer = ({ domain, pool, eventLog, keys, publicUrl }: Composing): ComposeBody =>
   createComposer({
     domain,
+    publicUrl,
     log: eventLog,
     open: createChangeOpener({ domain, eventLog, keys }),
     isReadable: createPresentRights({

@@ -13,7 +13,7 @@ type Row = Omit<PlannedEndpoint, 'limits' | 'scopes'> & {
 const columnsFor = (domain: Domain): string => {
   const filter = filterColumnsOf(domain).flatMap(([column, name]) => [`'${name}'`, column]);
   return `webhook_id as "webhookId", owner_id as "ownerId", version, status, event_types as "eventTypes",
-  jsonb_strip_nulls(jsonb_build_object(${filter.join(', ')})) as filter, scopes, payload, is_ordered as "isOrdered",
+  jsonb_strip_nulls(jsonb_build_object(${filter.join(', ')})) as filter, scopes, payload, format, is_ordered as "isOrdered",
   rate_per_second as "ratePerSecond", concurrency`;
 };
 
@@ -78,8 +78,8 @@ export const writeEndpoint = async (
   domain: Domain,
   endpoint: PlannedEndpoint,
 ): Promise<void> => {
-  const { webhookId, ownerId, scopes, version, status, eventTypes, filter, payload, isOrdered, limits } =
-    endpoint;
+  const { webhookId, ownerId, scopes, version, status, eventTypes, filter, payload, format } = endpoint;
+  const { isOrdered, limits } = endpoint;
   const filters = filterColumnsOf(domain).map(([column, name]) => [column, filter[name] ?? null] as const);
   const changing = [
     ['version', version],
@@ -90,6 +90,7 @@ export const writeEndpoint = async (
     ['concurrency', limits.concurrency],
     ['scopes', [...scopes]],
     ['payload', payload],
+    ['format', format],
     ...filters,
   ] as const;
   const columns = ['webhook_id', 'owner_id', ...changing.map(([column]) => column)];

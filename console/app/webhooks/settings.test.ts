@@ -16,15 +16,16 @@ const WEBHOOK = {
     description: null,
     filter: { articleId: 8001 },
     payload: 'full',
+    format: 'cloudevents',
     ordered: true,
   },
   ...{ limits: { ratePerSecond: 5, concurrency: 2 }, headers: { 'X-Team': HIDDEN, Authorization: HIDDEN } },
 } as unknown as Webhook;
 
 test('an unchanged form sends the same settings, and keeps hidden values', () => {
-  const { url, description, filter, payload, ordered, limits, headers } = WEBHOOK;
+  const { url, description, filter, payload, format, ordered, limits, headers } = WEBHOOK;
   expect(bodyOf(rawOf(WEBHOOK), ['*'], FILTERS, WEBHOOK)).toEqual({
-    ...{ url, description, filter, payload, ordered, limits, headers, eventTypes: ['*'] },
+    ...{ url, description, filter, payload, format, ordered, limits, headers, eventTypes: ['*'] },
   });
 });
 

@@ -46,6 +46,15 @@ export const moreFields = (filters: readonly FieldFacts[]): readonly FormFieldFa
     values: ['thin', 'full'],
     means: { thin: 'only ids; the receiver reads the item.', full: 'all fields that you may read.' },
   }),
+  field('format', 'Format', 'choice', {
+    isRequired: true,
+    values: ['annals', 'cloudevents', 'cloudevents_binary'],
+    means: {
+      annals: 'our own.',
+      cloudevents: 'CloudEvents 1.0, all of it in the body.',
+      cloudevents_binary: 'CloudEvents 1.0, with its attributes in headers.',
+    },
+  }),
   field('ordered', 'In the order of events', 'boolean', {
     says: 'Each delivery waits until the one before it has succeeded or is a dead letter.',
   }),
@@ -60,7 +69,10 @@ export const moreFields = (filters: readonly FieldFacts[]): readonly FormFieldFa
   }),
 ];
 
-const INITIAL: Raw = { payload: 'thin', ordered: false, ratePerSecond: '50', concurrency: '10' };
+const INITIAL: Raw = {
+  ...{ payload: 'thin', format: 'annals', ordered: false },
+  ...{ ratePerSecond: '50', concurrency: '10' },
+};
 
 export const rawOf = (webhook: Webhook | undefined): Raw =>
   webhook === undefined
@@ -70,6 +82,7 @@ export const rawOf = (webhook: Webhook | undefined): Raw =>
           url: webhook.url,
           description: webhook.description ?? '',
           payload: webhook.payload,
+          format: webhook.format,
           ordered: webhook.ordered,
         },
         ratePerSecond: String(webhook.limits.ratePerSecond),
@@ -117,6 +130,7 @@ export const bodyOf = (
     eventTypes,
     filter: { ...filter, ...gone(Object.keys(before?.filter ?? {}), filter) },
     payload: raw.payload,
+    format: raw.format,
     ordered: raw.ordered === true,
     limits: { ratePerSecond: number(raw, 'ratePerSecond'), concurrency: number(raw, 'concurrency') },
     headers: { ...headers, ...gone(Object.keys(before?.headers ?? {}), headers) },

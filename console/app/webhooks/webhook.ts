@@ -48,6 +48,7 @@ const Settings = ({ webhook }: { readonly webhook: Webhook }) => {
     eventTypes,
     ownerId,
     payload,
+    format,
     ordered,
     limits,
     filter,
@@ -69,7 +70,7 @@ const Settings = ({ webhook }: { readonly webhook: Webhook }) => {
         withheld.length > 0 &&
         html`<div><dt>Not sent</dt><dd><ul>${withheld.map(({ eventType, reason }) => html`<li><code>${eventType}</code>: ${reason}</li>`)}</ul></dd></div>`
       }
-      <div><dt>Payload</dt><dd>${payload}${ordered && ', in order'}; at most ${limits.ratePerSecond}/s, ${limits.concurrency} at once</dd></div>
+      <div><dt>Payload</dt><dd>${payload}${format !== 'annals' && `, as ${format}`}${ordered && ', in order'}; at most ${limits.ratePerSecond}/s, ${limits.concurrency} at once</dd></div>
       ${names.length > 0 && html`<div><dt>Headers</dt><dd><code>${names.join(', ')}</code></dd></div>`}
       ${secretsEndAt && html`<div><dt>Former secret</dt><dd>also signs requests until <${Time} at=${secretsEndAt} /></dd></div>`}
       ${missedSince && html`<div><dt>Missed since</dt><dd><code>${missedSince}</code></dd></div>`}

@@ -4,12 +4,15 @@ import { answerIn } from '#edge/http/content-coding.ts';
 import { demandMatch, entityTagOf, isKnownToReader } from '#edge/http/entity-tag.ts';
 import { demandRoom } from '#edge/http/shed-load.ts';
 import type { Link } from '#kernel/base/rest/fields.ts';
+import { CLOUD_EVENT_TYPE, CLOUD_EVENTS_TYPE } from '#shared/rest/cloud-events.ts';
 import { type MediaType, mediaTypeFor } from '../media-type.ts';
 
 /** The result of a read, before its media type is chosen. */
 type Found = {
   /** Beside those of every response. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** The event as a CloudEvent, or those of the list. */
+  readonly cloudEvents?: () => object;
 };
 export type ItemAnswer = Found & {
   readonly kind: 'item';
@@ -42,7 +45,7 @@ const JSON_TYPE = 'application/json';
  * sends.
  */
 export const answerRead = (request: Request, response: Response, answer: ReadAnswer): void => {
-  const type = mediaTypeFor(request);
+  const type = mediaTypeFor(request, answer.cloudEvents && answer.kind);
   const {
     text,
     entityTag: plainTag,
@@ -87,8 +90,8 @@ export const prepareItem = (request: Request, answer: ItemAnswer): SendItem => {
 type Written = { readonly text: string; readonly entityTag: string; readonly link: string };
 
 /** An item is the same in both media types, but they need different entity tags (RFC 9110, section 8.8.1). */
-const itemAs = (type: MediaType, { version, item }: ItemAnswer): Written => {
-  const text = JSON.stringify(item);
+const itemAs = (type: MediaType, { version, item, cloudEvents }: ItemAnswer): Written => {
+  const text = JSON.stringify(type === CLOUD_EVENT_TYPE ? cloudEvents?.() : item);
   return { text, entityTag: entityTagOf(version, type === JSON_TYPE ? text : `${type} ${text}`), link: '' };
 };
 
@@ -96,16 +99,21 @@ const itemAs = (type: MediaType, { version, item }: ItemAnswer): Written => {
  * A list has no version of its own. Its links are part of the tag: a page may get a next one without changing
  * itself.
  */
-const listAs = (type: MediaType, { items, links: { self, ...pages }, create }: ListAnswer): Written => {
-  const text = JSON.stringify(
-    type === JSON_TYPE
-      ? items
-      : { _links: { ...halLinks({ self, ...pages }), ...(create && { create }) }, _embedded: { items } },
-  );
+const listAs = (type: MediaType, answer: ListAnswer): Written => {
+  const { self: _, ...pages } = answer.links;
+  const text = JSON.stringify(pageAs(type, answer));
   const link = Object.entries(pages)
     .map(([rel, href]) => `<${href}>; rel="${rel}"`)
     .join(', ');
-  return { text, entityTag: entityTagOf(LIST_VERSION, `${link}\n${text}`), link };
+  // An empty page is the same text as JSON and as CloudEvents.
+  const told = type === JSON_TYPE ? link : `${type} ${link}`;
+  return { text, entityTag: entityTagOf(LIST_VERSION, `${told}\n${text}`), link };
+};
+
+const pageAs = (type: MediaType, { items, links, create, cloudEvents }: ListAnswer): object | undefined => {
+  if (type === JSON_TYPE) return items;
+  if (type === CLOUD_EVENTS_TYPE) return cloudEvents?.();
+  return { _links: { ...halLinks(links), ...(create && { create }) }, _embedded: { items } };
 };
 
 const LIST_VERSION = 0;

@@ -79,6 +79,8 @@ export type Answer = {
    * events.
    */
   readonly isStreamed?: true | string;
+  /** Whether an event also comes as a CloudEvent, and a list of events as a batch of them. */
+  readonly hasCloudEvents?: true;
 };
 
 /**

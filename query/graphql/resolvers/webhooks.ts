@@ -1,7 +1,7 @@
 import type { EventId, WebhookId } from '#kernel/base/brands.ts';
 import { pathEventId } from '#kernel/base/rest/path-id.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { filterColumnsOf } from '#kernel/webhook/webhook-fields.ts';
+import { filterColumnsOf, sentBy } from '#kernel/webhook/webhook-fields.ts';
 import type { Attempt, Delivery, DeliveryFilter } from '#shared/rest/deliveries.ts';
 import { roleAndAttributesOf } from '#shared/role-and-attributes.ts';
 import {
@@ -56,7 +56,8 @@ const settingsOf = (domain: Domain): Readonly<Record<string, Resolver>> => ({
   description: ({ description }: WebhookRow) => description,
   eventTypes: ({ event_types }: WebhookRow) => event_types,
   ...Object.fromEntries(filterColumnsOf(domain).map(([column, name]) => [name, (row: Row) => row[column]])),
-  payload: ({ payload }: WebhookRow) => payload,
+  payload: ({ payload }: WebhookRow) => sentBy(payload).payload,
+  format: ({ payload }: WebhookRow) => sentBy(payload).format,
   ordered: ({ is_ordered }: WebhookRow) => is_ordered,
   ratePerSecond: ({ rate_per_second }: WebhookRow) => rate_per_second,
   concurrency: ({ concurrency }: WebhookRow) => concurrency,

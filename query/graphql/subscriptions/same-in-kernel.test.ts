@@ -34,7 +34,7 @@ const DECIDED = {
   FileDetails: 'type bytes sha256 name',
   WebhookConnection: 'edges nodes pageInfo totalCount',
   WebhookEdge: 'cursor node',
-  Webhook: `id owner url description eventTypes articleId authorId payload ordered ratePerSecond concurrency
+  Webhook: `id owner url description eventTypes articleId authorId payload format ordered ratePerSecond concurrency
     headerNames scopes enabled disabledReason missedSince secretsEndAt createdAt updatedAt version withheld health
     delivery deliveriesConnection replay replaysConnection asOf history proof`,
   WebhookWithheld: 'eventType scope reason',
