@@ -42,20 +42,27 @@ export const startProjection = async (
   for (const part of added) resources.use(await part.start({ ...foundation, log, config }));
   resources.use(await startSampling({ ...foundation, log, countEvents }));
   resources.use(
-    await startConfiguredPublisher({ ...foundation, notifier, log, url: config.changeStreamUrl }),
+    await startConfiguredPublisher({
+      ...{ ...foundation, notifier, log },
+      ...{ url: config.changeStreamUrl, publicUrl: config.publicUrl },
+    }),
   );
 };
 
-type Publishing = Omit<PublisherDependencies, 'publication'> & { readonly url: string };
+type Publishing = Omit<PublisherDependencies, 'publication'> & {
+  readonly url: string;
+  readonly publicUrl: string;
+};
 
 /** Starts the publisher that CHANGE_STREAM_URL configures; none if subscribers follow the log directly. */
 export const startConfiguredPublisher = async ({
   url,
+  publicUrl,
   ...dependencies
 }: Publishing): Promise<AsyncDisposable> => {
   await using opening = new AsyncDisposableStack();
   const { eventLog, log } = dependencies;
-  const publication = await openPublication({ url, eventLog, log });
+  const publication = await openPublication({ url, eventLog, log, publicUrl });
   if (publication) {
     opening.use(publication);
     const { startPublisher } = await import('./publish.ts');

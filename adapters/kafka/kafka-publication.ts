@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Kafka, Partitioners, type Producer, type TopicMessages } from 'kafkajs';
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import type { Publication } from '#shared/change-stream/publication.ts';
+import type { ChangeToPublish, Publication } from '#shared/change-stream/publication.ts';
 import type { NamingLog } from '#shared/event-log/own-cursor.ts';
 import type { Log } from '#shared/log.ts';
 import { ANSWER_WITHIN_MS, createKafka } from './client.ts';
+import { copyOf } from './copy-message.ts';
 import type { KafkaAddress } from './kafka-url.ts';
 import { type EncodedMessage, toMessage } from './message.ts';
 import { prepareTopics, UnusableTopic } from './prepare-topics.ts';
@@ -14,6 +15,8 @@ export type KafkaPublicationOptions = {
   readonly address: KafkaAddress;
   readonly eventLog: NamingLog;
   readonly log: Log;
+  /** The URL by which consumers know this installation. */
+  readonly publicUrl: string;
 };
 
 const RETRY_MS = 1_000;
@@ -36,6 +39,7 @@ export const openKafkaPublication = async ({
   address,
   eventLog,
   log,
+  publicUrl,
 }: KafkaPublicationOptions): Promise<Publication> => {
   const connection = new Connection(await createKafka(address, log), address);
   await within(connection.producer(), START_WITHIN_MS).catch(async (cause: unknown) => {
@@ -46,7 +50,7 @@ export const openKafkaPublication = async ({
   });
 
   /** Retries until it succeeds: the order forbids continuing with anything else. */
-  const send = async (messages: readonly EncodedMessage[], signal: AbortSignal): Promise<void> => {
+  const send = async (messages: readonly Copied[], signal: AbortSignal): Promise<void> => {
     for (let attempt = 1; !signal.aborted; attempt += 1) {
       try {
         const producer = await within(connection.producer(), CONNECT_WITHIN_MS, signal);
@@ -64,22 +68,30 @@ export const openKafkaPublication = async ({
     }
   };
 
+  const encode = (change: ChangeToPublish): Copied => {
+    const own = toMessage(eventLog, change);
+    const { copy } = address;
+    return copy ? { ...own, copied: copyOf(copy.format, own, change, { eventLog, publicUrl }) } : own;
+  };
+
   return {
     async publish(changes, signal) {
-      for (const batch of inBatches(changes.map((change) => toMessage(eventLog, change))))
-        await send(batch, signal);
+      for (const batch of inBatches(changes.map(encode))) await send(batch, signal);
     },
     [Symbol.asyncDispose]: () => connection.close(),
   };
 };
 
-const topicsOf = ({ topic, copy }: KafkaAddress, messages: readonly EncodedMessage[]): TopicMessages[] => [
-  { topic, messages: messages.map((message) => ({ ...message, partition: 0 })) },
-  ...(copy ? [{ topic: copy.topic, messages: [...messages] }] : []),
+/** A message, and the one of the copy. */
+type Copied = EncodedMessage & { readonly copied?: EncodedMessage };
+
+const topicsOf = ({ topic, copy }: KafkaAddress, messages: readonly Copied[]): TopicMessages[] => [
+  { topic, messages: messages.map(({ copied: _, ...message }) => ({ ...message, partition: 0 })) },
+  ...(copy ? [{ topic: copy.topic, messages: messages.flatMap(({ copied }) => copied ?? []) }] : []),
 ];
 
-export function* inBatches(messages: readonly EncodedMessage[]): Generator<readonly EncodedMessage[]> {
-  let batch: EncodedMessage[] = [];
+export function* inBatches(messages: readonly Copied[]): Generator<readonly Copied[]> {
+  let batch: Copied[] = [];
   let bytes = 0;
   for (const message of messages) {
     if (

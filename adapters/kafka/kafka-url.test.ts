@@ -23,7 +23,7 @@ test('every option fits into one URL', () => {
     sasl: { mechanism: 'plain', username: 'us@er', password: 'p/w:d' },
     retentionMs: 12 * 3_600_000,
     replicas: 3,
-    copy: { topic: 'by-item', partitions: 12 },
+    copy: { topic: 'by-item', partitions: 12, format: 'annals' },
   });
 });
 
@@ -32,6 +32,12 @@ test('credentials use SCRAM by default, and TLS the certificates that the machin
     sasl: { mechanism: 'scram-sha-512' },
     tls: { ca: undefined },
     retentionMs: -1,
+  });
+});
+
+test.each(['annals', 'cloudevents', 'cloudevents_binary'])('the copy can have the format %s', (format) => {
+  expect(parseKafkaUrl(`kafka://h:1?copy=by-item:12&format=${format}`)?.copy).toEqual({
+    ...{ topic: 'by-item', partitions: 12, format },
   });
 });
 
@@ -55,6 +61,8 @@ test.each([
   ['no time at all', 'kafka://h:1?retention=0d'],
   ['no replica', 'kafka://h:1?replicas=0'],
   ['a copy without partitions', 'kafka://h:1?copy=x'],
+  ['an unknown format of the copy', 'kafka://h:1?copy=x:3&format=avro'],
+  ['a format without a copy', 'kafka://h:1?format=cloudevents'],
   ['a copy into the topic itself', 'kafka://h:1/x?copy=x:3'],
 ])('%s is refused', (_what, url) => {
   expect(parseKafkaUrl(url)).toBeUndefined();

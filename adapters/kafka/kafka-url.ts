@@ -13,8 +13,14 @@ export type KafkaAddress = {
   /** Of a topic that we create; undefined means the brokers’ default. */
   readonly replicas: number | undefined;
   /** A second topic with the same messages, for other consumers, with many partitions by aggregate. */
-  readonly copy: { readonly topic: string; readonly partitions: number } | undefined;
+  readonly copy:
+    | { readonly topic: string; readonly partitions: number; readonly format: CopyFormat }
+    | undefined;
 };
+
+/** Our own form, or CloudEvents 1.0 in structured or in binary mode. */
+const FORMATS = ['annals', 'cloudevents', 'cloudevents_binary'] as const;
+export type CopyFormat = (typeof FORMATS)[number];
 
 type KafkaTls = {
   readonly ca: string | undefined;
@@ -28,9 +34,9 @@ const MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
 /** Completes the sentence “CHANGE_STREAM_URL must be …”. */
 export const KAFKA_URL_FORM =
   'kafka://[user:password@]host:port[,host:port…][/topic] with tls=on, ca=, cert=, key= (files), sasl=plain|scram-sha-256|scram-sha-512, ' +
-  'retention=7d, replicas=3, or copy=topic:partitions as parameters';
+  'retention=7d, replicas=3, copy=topic:partitions, or format=annals|cloudevents|cloudevents_binary (of the copy) as parameters';
 
-const PARAMETERS = new Set(['tls', 'ca', 'cert', 'key', 'sasl', 'retention', 'replicas', 'copy']);
+const PARAMETERS = new Set(['tls', 'ca', 'cert', 'key', 'sasl', 'retention', 'replicas', 'copy', 'format']);
 /** A WHATWG URL cannot hold more than one broker. */
 const FORM = /^kafka:\/\/(?:([^:@/?#]+):([^@/?#]+)@)?([^@/?#]+)(?:\/([^/?#]*))?(?:\?([^#]*))?$/;
 /** Excludes IPv6 addresses: KafkaJS splits them at their first colon. */
@@ -93,10 +99,12 @@ const REPLICAS_MAX = 100;
 
 const copyOf = (parameters: URLSearchParams): KafkaAddress['copy'] => {
   const copy = parameters.get('copy');
+  const format = FORMATS.find((each) => each === (parameters.get('format') ?? 'annals'));
+  if (format === undefined || (copy === null && parameters.has('format'))) throw new Malformed();
   if (copy === null) return undefined;
   const [topic = '', partitions = '', ...rest] = copy.split(':');
   if (!TOPIC.test(topic) || rest.length > 0) throw new Malformed();
-  return { topic, partitions: countOf(partitions, PARTITIONS_MAX) };
+  return { topic, partitions: countOf(partitions, PARTITIONS_MAX), format };
 };
 
 const countOf = (text: string | null, maximum: number): number => {

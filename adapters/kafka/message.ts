@@ -27,7 +27,7 @@ export const toMessage = (
   },
 });
 
-export type EncodedMessage = Message & { readonly value: Buffer };
+export type EncodedMessage = Omit<Message, 'value'> & { readonly value: Buffer };
 
 export type Received = { readonly change: Change; readonly previous: Position; readonly bytes: number };
 

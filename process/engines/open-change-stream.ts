@@ -49,13 +49,18 @@ export const openChangeStream = async ({
   );
 };
 
-type PublicationOptions = { readonly url: string; readonly eventLog: NamingLog; readonly log: Log };
+type PublicationOptions = {
+  readonly url: string;
+  readonly eventLog: NamingLog;
+  readonly log: Log;
+  /** The URL by which consumers know this installation. */
+  readonly publicUrl: string;
+};
 
 /** Opens the publication that fills the stream at this URL; undefined if the stream follows the log. */
 export const openPublication = async ({
   url,
-  eventLog,
-  log,
+  ...options
 }: PublicationOptions): Promise<Publication | undefined> => {
   const address = parseKafkaUrl(url);
   if (!address) return undefined;
@@ -63,5 +68,5 @@ export const openPublication = async ({
     'Kafka',
     () => import('#adapters/kafka/kafka-publication.ts'),
   );
-  return openKafkaPublication({ address, eventLog, log });
+  return openKafkaPublication({ address, ...options });
 };

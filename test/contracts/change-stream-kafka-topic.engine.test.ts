@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type CloudEvent, Kafka as EventsInKafka } from 'cloudevents';
 import { ConfigResourceTypes, Kafka, type KafkaMessage, logLevel } from 'kafkajs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { formatCursor } from '#kernel/base/cursor.ts';
@@ -96,6 +97,32 @@ describe.skipIf(kafkaMissing !== undefined)('the topic of changes', () => {
     );
     expect(resources[0]?.configEntries[0]?.configValue).toBe(String(12 * 3_600_000));
   });
+
+  test.each(['cloudevents', 'cloudevents_binary'])(
+    'the copy has CloudEvents with the format %s',
+    async (format) => {
+      const topic = `events.${format}`;
+      await using published = await createPublishedTopic(
+        kafka.url(`${topic}.own`, { copy: `${topic}:1`, format }),
+      );
+      await using _publisher = await published.startPublisher();
+      await published.write(3);
+      await untilPublished(published);
+      const changes = await published.changes();
+      const messages = await messagesIn(topic, changes.length);
+      const events = messages.map(({ key, value, headers = {} }) => {
+        const texts = Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, String(text)]));
+        const message = { key: String(key), value: String(value), headers: texts, body: String(value) };
+        return EventsInKafka.toEvent(message as never) as CloudEvent;
+      });
+      expect(events.every((event) => event.validate())).toBe(true);
+      expect(events.map(({ id, subject, data }) => ({ id, subject, data }))).toEqual(
+        changes.map(({ id, stream: subject, data }) => ({ id, subject, data })),
+      );
+      const own = await messagesIn(`${topic}.own`, changes.length);
+      expect(own.map(({ value }) => JSON.parse(String(value)))).toEqual(changes);
+    },
+  );
 
   test('it contains no personal data', async () => {
     await using published = await createPublishedTopic(kafka.url('private'));

@@ -37,6 +37,7 @@ const startEngine = async (): Promise<ChangeEngine> => {
     url: kafka.url('changes'),
     notifier: new Notifier(REAL_TIME),
     log: captureLog().log,
+    publicUrl: 'https://annals.example',
   };
   opening.use(await startConfiguredPublisher({ ...common, metrics: createMetrics() }));
   const resources = opening.move();
@@ -119,6 +120,7 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka', () => {
       url: topic.url,
       eventLog: topic.side.eventLog,
       log,
+      publicUrl: 'https://annals.example',
     });
     const late = known.slice(-6).map((change, index) => ({
       change,

@@ -62,7 +62,10 @@ export const createPublishedTopic = async (url: string): Promise<PublishedTopic>
     url,
     settings: { ...database.settings, CHANGE_STREAM_URL: url },
     startPublisher: (metrics = createMetrics()) =>
-      startConfiguredPublisher({ ...side, notifier: new Notifier(REAL_TIME), log, metrics, url }),
+      startConfiguredPublisher({
+        ...{ ...side, notifier: new Notifier(REAL_TIME), log, metrics, url },
+        publicUrl: 'https://annals.example',
+      }),
     openStream: () => openStream(side, url, fromLog()),
     write: (articles = 5) => write(side, author, articles),
     changes: (after = START) => changesIn(side, fromLog(), after),
