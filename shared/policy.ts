@@ -41,8 +41,11 @@ export type Caller =
       readonly attributes?: Attributes | undefined;
       /** The OAuth client of the token. */
       readonly client: string | null;
-      /** A call of a tool, or a token without a sign-in. Set only in domains with `confirm` or `signed`, which ask for it. */
-      readonly by?: 'tool' | 'service' | undefined;
+      /**
+       * A call of a tool, a client for which nobody vouches, or a token without a sign-in. Set only in domains with
+       * `confirm` or `signed`, which ask for it.
+       */
+      readonly by?: 'tool' | 'agent' | 'service' | undefined;
     }
   /** A service whose signed message the inbox has verified. It has the rights of its role, and is no user. */
   | {
@@ -95,11 +98,12 @@ export const limitedClient = (client: string | null): string =>
   client !== null && (client.includes('>') || client.includes('/')) ? '>' : (client ?? '');
 
 /**
- * Whether an agent sends this: on behalf of a user, as a client with a document, by a personal access token, or as a
- * tool. A service that acts for itself is none.
+ * Whether an agent sends this: on behalf of a user, as a client with a document or one that has registered itself, by
+ * a personal access token, or as a tool. A service that acts for itself is none.
  */
 export const isAgent = (caller: Caller): boolean =>
-  caller.kind === 'user' && (caller.by === 'tool' || /[>:/]/.test(caller.client ?? ''));
+  caller.kind === 'user' &&
+  (caller.by === 'tool' || caller.by === 'agent' || /[>:/]/.test(caller.client ?? ''));
 
 /** Whether a person sends this, who has signed in. */
 export const isPerson = (caller: Caller): boolean =>

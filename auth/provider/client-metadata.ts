@@ -9,6 +9,7 @@ export const EXTRA_CLIENT_METADATA = [
   'defaultScopes',
   'serviceAccount',
   'createdAtMs',
+  'isAgent',
 ] as const;
 
 /** A client as oidc-provider describes one (RFC 7591, section 2). */
@@ -40,7 +41,14 @@ export const metadataOf = (client: StoredClient): AdapterPayload => ({
   defaultScopes: [...client.defaultScopes],
   serviceAccount: client.serviceAccount,
   createdAtMs: client.createdAt.getTime(),
+  isAgent: isAgent(client),
 });
+
+/**
+ * Nobody vouches for a client that has registered itself, or that a document describes, until an administrator makes
+ * it one of their own.
+ */
+const isAgent = ({ selfRegistered, firstParty }: StoredClient): boolean => selfRegistered && !firstParty;
 
 const usesMutualTls = ({ tokenEndpointAuthMethod: method }: StoredClient): boolean =>
   method === 'tls_client_auth' || method === 'self_signed_tls_client_auth';
@@ -52,4 +60,5 @@ export const defaultScopesOf = (client: Client): readonly string[] =>
   client.defaultScopes as readonly string[];
 export const serviceAccountOf = (client: Client): number | undefined =>
   client.serviceAccount as number | undefined;
+export const isAgentOf = (client: Client): boolean => client.isAgent === true;
 export const createdAtMsOf = (client: Client): number => client.createdAtMs as number;

@@ -2,7 +2,7 @@ import { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provid
 import type { ReadAttributes } from '#shared/read-attributes.ts';
 import { LIFETIMES_S } from '../security/lifetimes.ts';
 import { ALGORITHM } from '../signing-keys/signing-keys.ts';
-import { allowedScopesOf, serviceAccountOf } from './client-metadata.ts';
+import { allowedScopesOf, isAgentOf, serviceAccountOf } from './client-metadata.ts';
 import type { ReadSubject } from './read-subject.ts';
 import { actOf } from './token-exchange.ts';
 
@@ -65,7 +65,8 @@ type Customize = NonNullable<NonNullable<NonNullable<Configuration['formats']>['
  * `revocations_seen` lists the earlier revocations; `user_version` is the version of the user's stream at
  * which the role was read; `auth_time` and `amr` are the time and the methods of the sign-in (RFC 9068,
  * section 2.2.1). A client that acts for itself is the user of its service account; one that acts for a user is
- * the `act` of their token (RFC 8693, section 4.1).
+ * the `act` of their token (RFC 8693, section 4.1). `agent` says that nobody vouches for the client: commands with
+ * `confirm` wait for a person.
  */
 export const createTokenClaims =
   ({ readAttributes, readSubject }: Dependencies): Customize =>
@@ -90,6 +91,7 @@ export const createTokenClaims =
       payload.auth_time = signIn?.authTime;
       payload.amr = signIn?.amr;
       payload.act = act;
+      if (ctx.oidc.client !== undefined && isAgentOf(ctx.oidc.client)) payload.agent = true;
       payload.role = person.role;
       payload.user_version = person.version;
       payload.grant_id = token.grantId;

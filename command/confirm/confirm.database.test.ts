@@ -114,6 +114,19 @@ test('the call of an agent becomes a request, and nothing else happens', async (
   });
 });
 
+test('a client for which nobody vouches asks too, and decides nothing', async ({ side, desk }) => {
+  const { ada, letterOf } = desk;
+  const letterId = await letterOf(ada);
+  const stranger = { ...callerIn(policy, ada), client: 'a-client', by: 'agent' } as const;
+  const asked = side.send({ type: 'EditLetter', letterId, text: 'Dear Bea' } as never, by(stranger));
+  const refusal = await asked.then(undefined, (error: unknown) => error);
+  expect(refusal).toMatchObject({ code: 'confirmation_required' });
+  const { request } = (refusal as { readonly details: { readonly request: number } }).details;
+  const approval = { type: 'ApproveAgentRequest', agentRequestId: request };
+  await expect(side.send(approval as never, by(stranger))).rejects.toMatchObject({ code: 'person_required' });
+  expect(await typesOf(side, `letter-${letterId}`)).toEqual(['letter.written']);
+});
+
 test('a person approves it: both are in the log, in one append, and each names its author', async ({
   side,
   desk,

@@ -1,7 +1,8 @@
 import { generateKeyPair, SignJWT } from 'jose';
 import { expect, test } from 'vitest';
-import { policyOf } from '#shared/policy.ts';
+import { isAgent, isPerson, policyOf } from '#shared/policy.ts';
 import { departments } from '../../test/toy/departments.ts';
+import { letters } from '../../test/toy/letters.ts';
 import { createTokenVerifier } from './access-token.ts';
 
 const [issuer, audience] = ['https://issuer.example', 'https://api.example'];
@@ -42,3 +43,27 @@ test.each([
     );
   },
 );
+
+test.for<[string, object, 'agent' | 'service' | undefined]>([
+  ['a person who has signed in', { auth_time: 1 }, undefined],
+  ['a client for which nobody vouches', { auth_time: 1, agent: true }, 'agent'],
+  ['a service that acts for itself', {}, 'service'],
+  ['an agent on behalf of a user', { act: { sub: 'bot', act: { sub: 'web' } } }, undefined],
+])('in a domain that asks, the token is of %s', async ([name, claims, by]) => {
+  const confirming = createTokenVerifier({
+    ...{ issuer, audience, policy: policyOf(letters) },
+    keys: { has: () => true, find: async () => publicKey } as never,
+  });
+  const token = await tokenWith({ role: 'writer', ...claims });
+  const { caller } = await confirming.verify(token, name);
+  expect(caller.by).toBe(by);
+  expect([isAgent(caller), isPerson(caller)]).toEqual([
+    by === 'agent' || 'act' in claims,
+    by === undefined && !('act' in claims),
+  ]);
+});
+
+test('in another domain, nobody asks', async () => {
+  const claims = { agent: true, attributes: { department: null } };
+  expect((await verify(await tokenWith(claims), 'nobody asks')).caller.by).toBeUndefined();
+});

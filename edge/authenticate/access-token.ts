@@ -63,6 +63,7 @@ const Claims = z.object({
   attributes: attributes.optional(),
   grant_id: token.optional(),
   act: z.strictObject({ sub: token, act: z.strictObject({ sub: token }) }).optional(),
+  agent: z.boolean().default(false),
   revocations_seen: z
     .object({ user: z.number(), client: z.number(), application: z.number().optional() })
     .optional(),
@@ -148,10 +149,7 @@ const accessTokenOf = (claims: z.infer<typeof Claims>, kid: string, policy: Poli
     scopes: scopesOf(claims.scope),
     client: claims.act === undefined ? claims.client_id : agentClient(claims.act),
     ...attributesIn(claims, policy),
-    // A sign-in has a time, and agents have `act`.
-    ...(claims.auth_time === undefined &&
-      claims.act === undefined &&
-      asksForPersons(policy.domain) && { by: 'service' as const }),
+    ...byIn(claims, policy),
   },
   userId: claims.sub,
   clientId: claims.client_id,
@@ -168,6 +166,18 @@ const accessTokenOf = (claims: z.infer<typeof Claims>, kid: string, policy: Poli
   kid,
   bound: claims.cnf,
 });
+
+/** Whether an agent or a service sends it, for domains that ask for it. */
+const byIn = (
+  { agent, act, auth_time: signedInAtS }: z.infer<typeof Claims>,
+  { domain }: Policy,
+): { readonly by?: 'agent' | 'service' } => {
+  // Agents with `act` are in the name of the client.
+  if (act !== undefined || !asksForPersons(domain)) return {};
+  if (agent) return { by: 'agent' };
+  // A sign-in has a time.
+  return signedInAtS === undefined ? { by: 'service' } : {};
+};
 
 /** Only the attributes that rights compare. A token issued before there were such rights has none. */
 const attributesIn = (

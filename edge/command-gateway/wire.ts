@@ -84,7 +84,7 @@ export const AssertedCaller = z.discriminatedUnion('kind', [
     attributes: attributes.optional(),
     scopes: z.array(z.string().max(100)).max(SCOPES_MAX),
     client: z.string().max(200).nullable(),
-    by: z.enum(['tool', 'service']).optional(),
+    by: z.enum(['tool', 'agent', 'service']).optional(),
   }),
   z.strictObject({ kind: z.literal('sender'), name: z.string().max(100), role: roleName }),
   z.strictObject({ kind: z.literal('system'), name: z.string().regex(/^[a-z0-9-]{1,100}$/) }),

@@ -41,6 +41,19 @@ test('extensions are in lower case, and an unknown one is absent', () => {
   expect(() => new CloudEvent({ ...event, importedat } as never, true)).not.toThrow();
 });
 
+test('the members of a signature are attributes of their own', () => {
+  const signature = { by: 'user:7001', meaning: 'approval', at: EVENT.at, means: 'passkey' };
+  const event = cloudEventOf({ ...EVENT, signature }, 'https://annals.example');
+  expect(event).toMatchObject({
+    signatureby: 'user:7001',
+    signaturemeaning: 'approval',
+    signatureat: EVENT.at,
+    signaturemeans: 'passkey',
+  });
+  expect(event).not.toHaveProperty('signature');
+  expect(() => new CloudEvent(event as never, true)).not.toThrow();
+});
+
 test('attributes as headers are the event that the SDK reads', () => {
   const { data, ...attributes } = cloudEventOf(
     { ...EVENT, actor: 'user:7001', parked: true },

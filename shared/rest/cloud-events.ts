@@ -33,13 +33,17 @@ export const cloudEventOf = (
   time: at,
   datacontenttype: 'application/json',
   dataschema: publicUrl.replace(/\/$/, '') + schemaPathOf({ type, version }),
-  ...Object.fromEntries(
-    Object.entries(more).flatMap(([name, value]) =>
-      value === null || value === undefined ? [] : [[name.toLowerCase(), value]],
-    ),
-  ),
+  ...Object.fromEntries(Object.entries(more).flatMap(([name, value]) => extensionsOf(name.toLowerCase(), value))),
   data,
 });
+
+/** The members of an object are attributes of their own, because values have no structure. */
+const extensionsOf = (name: string, value: Json | undefined): readonly (readonly [string, Json])[] => {
+  if (value === null || value === undefined) return [];
+  if (Array.isArray(value)) return [[name, JSON.stringify(value)]];
+  if (typeof value !== 'object') return [[name, value]];
+  return Object.entries(value).flatMap(([member, inner]) => extensionsOf(name + member.toLowerCase(), inner));
+};
 
 /**
  * The attributes of a CloudEvent as headers (binary mode of its HTTP binding). Its values are in ASCII: the

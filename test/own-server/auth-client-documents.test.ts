@@ -94,6 +94,7 @@ test('a document is a client, whose users are asked, and which has its address i
   expect(decodeJwt(String(tokens.access_token))).toMatchObject({
     client_id: clientId,
     scope: 'read:articles',
+    agent: true,
   });
   expect(site.asked.filter((path) => path === '/helper.json')).toHaveLength(1);
   const refused = await auth.fetch(authorizeUrl({ ...asked, scope: 'manage:clients' }));
