@@ -121,6 +121,7 @@ export const accountRoutes = (dependencies: AccountDependencies): Router => {
     }),
     identities: createIdentities(audited),
     hasUpstreams: dependencies.upstreams !== undefined,
+    upstreamNames: dependencies.upstreams?.names ?? [],
     secondFactors: createSecondFactors(audited),
     ownTokens: createOwnTokens(audited),
     agents: createAgents(audited),

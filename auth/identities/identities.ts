@@ -17,6 +17,7 @@ import {
   noteIdentityUse,
   selectIdentitiesOf,
   selectIdentityByHash,
+  type WayToRemove,
 } from './identity-table.ts';
 
 /** A person at an identity provider: the subject is theirs among all accounts of the issuer. */
@@ -55,7 +56,7 @@ export type Identities = {
   /** `upstreams`: those that are in use. The last way to sign in stays. */
   unlink(
     userId: UserId,
-    asked: { readonly id: string; readonly upstreams: readonly string[] },
+    asked: WayToRemove,
     by: SecurityCircumstances,
   ): Promise<'unlinked' | 'absent' | 'last'>;
   /** For administrators: also the last way to sign in. Returns whether the person had it. */
@@ -136,7 +137,7 @@ const linkTo = async (
 const unlinkFrom = async (
   { pool, record }: Dependencies,
   userId: UserId,
-  { id, upstreams }: { readonly id: string; readonly upstreams: readonly string[] },
+  { id, upstreams }: WayToRemove,
   by: SecurityCircumstances,
 ): ReturnType<Identities['unlink']> => {
   const outcome = await inTransaction(pool, async (connection) => {

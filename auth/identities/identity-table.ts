@@ -111,15 +111,21 @@ export const deleteIdentity = async (
   return rows[0]?.upstream;
 };
 
-/** Returns whether the person can sign in without this identity, by a password, a passkey, or another one. */
+/** A passkey or identity that a person wants to remove, and the upstreams that are in use. */
+export type WayToRemove = { readonly id: string; readonly upstreams: readonly string[] };
+
+/**
+ * Returns whether the person can sign in without this passkey or identity: by a password, or another one. Their ids
+ * are random, so none is that of both. The caller has locked the person.
+ */
 export const hasOtherWay = async (
   database: Queryable,
   userId: UserId,
-  { id, upstreams }: { readonly id: string; readonly upstreams: readonly string[] },
+  { id, upstreams }: WayToRemove,
 ): Promise<boolean> => {
   const { rowCount } = await database.query(
     `select from auth.credential where user_id = $1
-     union all select from auth.passkey where user_id = $1
+     union all select from auth.passkey where user_id = $1 and id <> $2
      union all select from auth.upstream_identity where user_id = $1 and id <> $2 and upstream = any($3)
      limit 1`,
     [userId, id, upstreams],

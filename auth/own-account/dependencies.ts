@@ -64,6 +64,8 @@ export type OwnAccountDependencies = {
   readonly identities: Identities;
   /** Whether people can sign in with identity providers. */
   readonly hasUpstreams: boolean;
+  /** The names of these. */
+  readonly upstreamNames: readonly string[];
   readonly secondFactors: SecondFactors;
   readonly signatures: Signatures;
   readonly signingKeys: () => SigningKeys;

@@ -17,7 +17,7 @@ import { type AccountPage, boundTo, goTo, viewOf } from './pages.ts';
 import { circumstancesOf, type Visitor } from './visitor.ts';
 
 type Dependencies = NotifyDependencies &
-  Pick<OwnAccountDependencies, 'pool' | 'tokens' | 'tickets' | 'passkeys'>;
+  Pick<OwnAccountDependencies, 'pool' | 'tokens' | 'tickets' | 'passkeys' | 'upstreamNames'>;
 
 const ID_MAX = 50;
 const NAME_UNITS_MAX = 200;
@@ -89,10 +89,21 @@ const add = async (
 };
 
 const remove = async (dependencies: Dependencies, visitor: Visitor, id: string): Promise<void> => {
-  const isRemoved = await dependencies.passkeys.remove(visitor.userId, id, circumstancesOf(visitor));
-  if (isRemoved) notifyOfChange(dependencies, visitor, 'A passkey was removed from your account.');
-  goTo(visitor, PATHS.passkeys, isRemoved ? 'removed' : undefined);
+  const { passkeys, upstreamNames: upstreams } = dependencies;
+  const outcome = await passkeys.remove(visitor.userId, { id, upstreams }, circumstancesOf(visitor));
+  if (outcome === 'last')
+    return answer(dependencies, visitor, { problems: { form: lastOf(upstreams) }, status: 409 });
+  if (outcome === 'removed')
+    notifyOfChange(dependencies, visitor, 'A passkey was removed from your account.');
+  goTo(visitor, PATHS.passkeys, outcome === 'removed' ? 'removed' : undefined);
 };
+
+const lastOf = (upstreams: readonly string[]): string =>
+  `This passkey is your only way to sign in. ${
+    upstreams.length === 0
+      ? 'Choose a password or add another passkey first.'
+      : 'Choose a password, link an account or add another passkey first.'
+  }`;
 
 const answer = async (
   dependencies: Dependencies,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { from, password, titleOf, verifier } from '../../test/engines/account-visit.ts';
-import { passkeyFormIn } from '../../test/engines/authenticator.ts';
+import { openAuthenticator, passkeyFormIn } from '../../test/engines/authenticator.ts';
 import {
   minutesLater,
   type OwnAccount,
@@ -79,6 +79,34 @@ describe('a passkey', () => {
     expect(await accounts.visit.eventOf('account.passkey_removed', person.userId)).toMatchObject({
       data: { passkeyId: id },
     });
+  });
+
+  test('is kept if it is the only way to sign in, also of two that are removed at once', async () => {
+    const { person, account } = await withPasskey();
+    const { pool, url } = accounts.site;
+    const page = await account.get('/account/passkeys');
+    const added = await send(account, page, openAuthenticator(url).create(passkeyFormIn(page.body).options), {
+      name: 'Second key',
+    });
+    expect(added.status).toBe(303);
+    await pool.query('delete from auth.credential where user_id = $1', [person.userId]);
+    const { rows } = await pool.query<{ id: string }>('select id from auth.passkey where user_id = $1', [
+      person.userId,
+    ]);
+    expect(rows).toHaveLength(2);
+    const { token = '' } = passkeyFormIn((await account.get('/account/passkeys')).body).fields;
+    const answers = await Promise.all(
+      rows.map(({ id }) =>
+        account.browser.post(`${url}/account/passkeys`, { token, id, do: 'remove' }, from()),
+      ),
+    );
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 409]);
+    const kept = answers.find(({ status }) => status === 409);
+    expect(kept?.body).toContain(
+      'This passkey is your only way to sign in. Choose a password or add another passkey first.',
+    );
+    const left = await pool.query('select from auth.passkey where user_id = $1', [person.userId]);
+    expect(left.rowCount).toBe(1);
   });
 
   test('is removed by an operator, with all others of the account', async () => {

@@ -7,6 +7,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { seal as sealBytes, unseal } from '#shared/keys/seal.ts';
+import { hasOtherWay, type WayToRemove } from '../identities/identity-table.ts';
 import { lockPerson } from '../persons/person-table.ts';
 import type { ReadProfile } from '../provider/profile.ts';
 import type { RecordSecurityEvent, SecurityCircumstances } from '../security/security-log.ts';
@@ -45,7 +46,12 @@ export type Passkeys = {
   /** Returns false unless it was made for this challenge on this origin, and if it is registered already. */
   add(userId: UserId, made: Answer & { readonly name: string }, by: SecurityCircumstances): Promise<boolean>;
   rename(userId: UserId, id: string, name: string): Promise<boolean>;
-  remove(userId: UserId, id: string, by: SecurityCircumstances): Promise<boolean>;
+  /** The last way to sign in stays. */
+  remove(
+    userId: UserId,
+    asked: WayToRemove,
+    by: SecurityCircumstances,
+  ): Promise<'removed' | 'absent' | 'last'>;
   /** The person who has signed this challenge. */
   holderOf(answer: Answer, by: Refusing): Promise<Holder | undefined>;
   /** The proof that this person has signed the challenge, in a form that anybody can verify. */
@@ -83,7 +89,7 @@ const CHALLENGE_BYTES = 32;
 export const newChallenge = (): string => randomBytes(CHALLENGE_BYTES).toString('base64url');
 
 export const createPasskeys = (dependencies: Dependencies): Passkeys => {
-  const { pool, seal, keys, record, readProfile, rp } = dependencies;
+  const { pool, seal, keys, readProfile, rp } = dependencies;
   const opened = (userId: UserId) => openPasskeys(dependencies, userId);
   return {
     of: async (userId) =>
@@ -112,11 +118,7 @@ export const createPasskeys = (dependencies: Dependencies): Passkeys => {
       });
       return true;
     },
-    async remove(userId, id, by) {
-      const wasTheirs = await deletePasskey(pool, userId, id);
-      if (wasTheirs) await record({ type: 'account.passkey_removed', data: { userId, passkeyId: id } }, by);
-      return wasTheirs;
-    },
+    remove: (userId, asked, by) => remove(dependencies, userId, asked, by),
     async holderOf(answer, by) {
       const verified = await verify(dependencies, answer, by);
       return verified && { userId: verified.userId, isSynced: verified.kept.isSynced };
@@ -132,7 +134,25 @@ export const createPasskeys = (dependencies: Dependencies): Passkeys => {
   };
 };
 
-/** For support actions. Returns whether there were any. */
+const remove = async (
+  { pool, record }: Pick<Dependencies, 'pool' | 'record'>,
+  userId: UserId,
+  asked: WayToRemove,
+  by: SecurityCircumstances,
+): ReturnType<Passkeys['remove']> => {
+  const { id: passkeyId } = asked;
+  const outcome = await inTransaction(pool, async (connection) => {
+    // Of two parallel requests for the last two, one sees that the other has been removed.
+    await lockPerson(connection, userId);
+    if (!(await hasOtherWay(connection, userId, asked))) return 'last';
+    return (await deletePasskey(connection, userId, passkeyId)) ? 'removed' : 'absent';
+  });
+  if (outcome === 'removed')
+    await record({ type: 'account.passkey_removed', data: { userId, passkeyId } }, by);
+  return outcome;
+};
+
+/** For support actions: also the last way to sign in. Returns whether there were any. */
 export const removePasskeysOf = async (
   { pool, record }: Pick<Dependencies, 'pool' | 'record'>,
   userId: UserId,

@@ -23,6 +23,7 @@ type Dependencies = {
 
 /** Sign-in with accounts at the identity providers of the settings. */
 export type Upstreams = {
+  readonly names: readonly string[];
   elsewhere(dependencies: Omit<UpstreamDependencies, 'configured'>): SignInElsewhere;
   /** The page of linked accounts, and the way back from the providers. */
   accountRoutes(dependencies: OwnAccountDependencies & Omit<UpstreamDependencies, 'configured'>): Router;
@@ -35,7 +36,9 @@ export const openUpstreams = ({ upstreams, domain, clock, log }: Dependencies): 
     connection:
       upstream.kind === 'github' ? gitHubConnection(upstream) : openIdConnection(upstream, { clock, log }),
   }));
+  const names = configured.map(({ upstream }) => upstream.name);
   return {
+    names,
     elsewhere: (dependencies) => ({
       offersFor(asked) {
         const isFresh = freshnessFor(asked) !== 'any';
@@ -51,7 +54,7 @@ export const openUpstreams = ({ upstreams, domain, clock, log }: Dependencies): 
     accountRoutes: (given) => {
       const dependencies = { ...given, configured };
       return Router().use(
-        returnRoutes(configured.map(({ upstream }) => upstream.name)),
+        returnRoutes(names),
         linkAnswerRoutes(dependencies),
         routesOf(dependencies, identitiesPage(dependencies)),
       );
