@@ -285,6 +285,11 @@ describe('a connection', () => {
     expect(await rawSocket(protocol, headers).closed()).toBe(status);
   });
 
+  test('with a token in its address is refused like any request', async ({ ada, rawSocket, socketUrl }) => {
+    const url = `${socketUrl}?access_token=${ada.token}`;
+    expect(await rawSocket(PROTOCOL, {}, url).closed()).toBe(400);
+  });
+
   test('of an allowed page is accepted, with the token of its first request', async ({ ada, rawSocket }) => {
     const authorization = `Bearer ${ada.token}`;
     const raw = rawSocket([PROTOCOL, 'other'], { origin: 'https://app.example', authorization });

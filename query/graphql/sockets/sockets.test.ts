@@ -127,6 +127,30 @@ test('an operation is logged as a request, and the connection when it ends', asy
   expect(logged).toMatch(/"method":"POST","path":"\/graphql","status":200/);
 });
 
+const HANDSHAKE = {
+  connection: 'upgrade',
+  upgrade: 'websocket',
+  'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+  'sec-websocket-version': '13',
+  'sec-websocket-protocol': PROTOCOL,
+};
+
+test.for<[string, Record<string, string>]>([
+  ['without a key', { 'sec-websocket-key': '' }],
+  ['with a short key', { 'sec-websocket-key': 'dGhl' }],
+  ['of another version', { 'sec-websocket-version': '7' }],
+  ['that names a subprotocol twice', { 'sec-websocket-protocol': `${PROTOCOL}, ${PROTOCOL}` }],
+  ['with a malformed subprotocol', { 'sec-websocket-protocol': `${PROTOCOL}, a b` }],
+  ['with an empty subprotocol', { 'sec-websocket-protocol': `${PROTOCOL},` }],
+])('a handshake %s is refused, and logged as that', async ([, headers], { served }) => {
+  const sent = request(`${served.url}/graphql`, { headers: { ...HANDSHAKE, ...headers } }).end();
+  const [response] = await once(sent, 'response');
+  response.resume();
+  expect(response.statusCode).toBe(400);
+  const logged = await until(served.logged, (text) => text.includes('"status":400'));
+  expect(logged).not.toContain('"status":101');
+});
+
 test('other requests with Upgrade are served as if they had none', async ({ served }) => {
   const sent = request(`${served.url}/nothing`, { headers: { connection: 'upgrade', upgrade: 'h2c' } }).end();
   const [response] = await once(sent, 'response');

@@ -59,6 +59,7 @@ export const openSockets = (options: SocketOptions, begin: Begin): Sockets => {
   const accept: RequestHandler = (request, response, next) => {
     if (!asksForUpgrade(request)) return next();
     demandOrigin(request, options);
+    demandHandshake(request);
     demandProtocol(request);
     if (isDraining) throw new HttpProblem('unavailable', { headers: { 'Retry-After': '1' } });
     const { socket: connection, head } = acceptUpgrade(request, response);
@@ -94,10 +95,34 @@ const demandOrigin = (
   if (!isAllowedOrigin(corsOrigins, origin)) throw new Rejection('forbidden');
 };
 
+/**
+ * RFC 6455, section 4.2.1. Checked here, because ws would answer by itself once the connection is its own: that
+ * refusal would be logged as an accepted connection.
+ */
+const demandHandshake = ({ headers }: Request): void => {
+  if (!KEY.test(headers['sec-websocket-key'] ?? ''))
+    throw new HttpProblem('malformed_request', { detail: 'Sec-WebSocket-Key must be 16 bytes in base64.' });
+  if (!VERSIONS.includes(headers['sec-websocket-version'] ?? ''))
+    throw new HttpProblem('malformed_request', {
+      detail: 'Sec-WebSocket-Version must be 13.',
+      headers: { 'Sec-WebSocket-Version': VERSIONS.join(', ') },
+    });
+};
+
+const KEY = /^[A-Za-z0-9+/]{22}==$/;
+const VERSIONS: readonly string[] = ['13', '8'];
+
 const demandProtocol = ({ headers }: Request): void => {
   const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((each) => each.trim());
   if (!offered.includes(GRAPHQL_TRANSPORT_WS_PROTOCOL))
     throw new HttpProblem('malformed_request', {
       detail: `Offer the subprotocol ${GRAPHQL_TRANSPORT_WS_PROTOCOL}, which is the only one.`,
     });
+  if (new Set(offered).size < offered.length || !offered.every((each) => TOKEN.test(each)))
+    throw new HttpProblem('malformed_request', {
+      detail: 'Sec-WebSocket-Protocol must be different names of subprotocols, separated by commas.',
+    });
 };
+
+/** RFC 9110, section 5.6.2. */
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
