@@ -36,6 +36,7 @@ import type { Post } from './mail/post.ts';
 import { managedAccountRoutes } from './managed-accounts/routes.ts';
 import { applications } from './own-account/applications.ts';
 import { confirmation } from './own-account/confirmation.ts';
+import { data } from './own-account/data.ts';
 import { deletion, erasedRoutes } from './own-account/deletion.ts';
 import type { OwnAccountDependencies } from './own-account/dependencies.ts';
 import { invitations } from './own-account/invitations.ts';
@@ -56,6 +57,9 @@ import { copyScript, passkeyScript } from './pages/page-script.ts';
 import { relyingPartyOf } from './passkeys/ceremony.ts';
 import { createPasskeys } from './passkeys/passkeys.ts';
 import { createPasswordResets } from './password-reset/password-reset.ts';
+import { openPartsOf } from './person-export/open-parts.ts';
+import { createPersonExports } from './person-export/person-exports.ts';
+import { personExportRoutes } from './person-export/routes.ts';
 import { createOwnTokens } from './personal-tokens/personal-tokens.ts';
 import { personalTokenRoutes } from './personal-tokens/routes.ts';
 import type { ReadProfile } from './provider/profile.ts';
@@ -162,11 +166,12 @@ const ownAccountRoutes = (given: OwnAccountParts): Router => {
     endAccess: createEndAccess(given),
     resets: createPasswordResets(given),
     invitations: createInvitations(given),
+    exports: createPersonExports({ ...given, open: openPartsOf(given) }),
   };
   const all = hasSigned(given.domain) ? [...PAGES, signature] : PAGES;
   const pages: readonly AccountPage[] = all.map((page) => page(dependencies));
   return Router()
-    .use(managedAccountRoutes(dependencies))
+    .use(managedAccountRoutes(dependencies), personExportRoutes(dependencies))
     .use('/account', speakAsIssuer(dependencies.issuerUrl))
     .use(signedInRoutes(), resetRoutes(dependencies), invitedRoutes(dependencies), erasedRoutes(dependencies))
     .use(pages.map((page) => routesOf(dependencies, page)))
@@ -186,10 +191,11 @@ const PAGES = [
   tokens,
   sessions,
   invitations,
+  data,
   deletion,
 ] as const;
 
 type OwnAccountParts = Omit<
   OwnAccountDependencies,
-  'sessions' | 'readAllowedClients' | 'endAccess' | 'resets' | 'invitations'
-> & { readonly log: Log; readonly upstreams: Upstreams | undefined };
+  'sessions' | 'readAllowedClients' | 'endAccess' | 'resets' | 'invitations' | 'exports'
+> & { readonly log: Log; readonly keys: KeyStore; readonly upstreams: Upstreams | undefined };

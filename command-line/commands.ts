@@ -48,6 +48,7 @@ import { logShow, logTail } from './log-tail.ts';
 import { logExport, logImport } from './log-transfer.ts';
 import { newAggregate } from './new-aggregate.ts';
 import { open } from './open.ts';
+import { peopleExport } from './people-export.ts';
 import { processManagerParked, processManagerRetry, processManagerSkip, timers } from './process-manager.ts';
 import { projectionStatus } from './projection.ts';
 import { projectionParked, projectionRelease, projectionRetry } from './projection-parked.ts';
@@ -158,7 +159,7 @@ const GROUPS: readonly Group[] = [
       keysRotate,
     ],
   ],
-  ['Erasure', [erasureList, erasureReport, erasureApply, erasureLostKeys]],
+  ['Personal data', [peopleExport, erasureList, erasureReport, erasureApply, erasureLostKeys]],
   ['Domain', [domainDescribe, domainNginx, domainCheck, domainRecord, domainRename]],
   ['GraphQL', of('graphql', [graphqlSchema, documentsLoad, documentsList, documentsRemove])],
 ];

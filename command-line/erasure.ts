@@ -126,7 +126,7 @@ const whoCameBack = (count: number): string =>
     ? 'none of them had come back'
     : `${number(count)} had come back, and were erased again: the resulting reactions run once Annals is running`;
 
-type Erasing = Pick<Installation, 'config' | 'eventLog'> & {
+export type Erasing = Pick<Installation, 'config' | 'eventLog'> & {
   readonly domain: Domain;
   readonly clock: Clock;
   readonly pool: Pool;

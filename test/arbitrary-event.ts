@@ -191,6 +191,10 @@ const DATA: { readonly [Type in EventType]: fc.Arbitrary<EventOf<Type>['data']> 
   'account.passkey_refused': fc.record({ userId, passkeyId: token }),
   'account.token_created': fc.record({ userId, tokenId: token, scopes: names, expiresAt: timestamp }),
   'account.token_revoked': fc.record({ userId, tokenId: token }),
+  'account.data_exported': fc.record({
+    userId,
+    format: fc.constantFrom('json' as const, 'html' as const),
+  }),
   'account.deactivated': fc.record({ userId }),
   'account.reactivated': fc.record({ userId }),
   'account.second_factor_added': fc.record({ userId }),

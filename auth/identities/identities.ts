@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one thing: the accounts of a person at identity providers.
 import { randomBytes } from 'node:crypto';
 import type { UserId } from '#kernel/base/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
@@ -75,14 +76,7 @@ const ID_BYTES = 16;
 export const createIdentities = (dependencies: Dependencies): Identities => {
   const { pool, seal } = dependencies;
   return {
-    of: async (userId) =>
-      (await openedOf(dependencies, userId)).map(({ row, kept }) => ({
-        id: row.id,
-        upstream: row.upstream,
-        shownAs: kept.shownAs,
-        linkedAt: row.linkedAt,
-        usedAt: row.usedAt,
-      })),
+    of: (userId) => identitiesOf(dependencies, userId),
     holderOf: (subject) => holderOf(dependencies, subject),
     begin: (subject, upstream) =>
       beginIdentity(pool, { id: newId(), upstream, identityHash: hashOf(seal, subject) }),
@@ -92,6 +86,18 @@ export const createIdentities = (dependencies: Dependencies): Identities => {
     remove: (userId, id, by) => removeIdentity(dependencies, userId, id, by),
   };
 };
+
+export const identitiesOf = async (
+  dependencies: Pick<Dependencies, 'pool' | 'keys'>,
+  userId: UserId,
+): Promise<readonly LinkedIdentity[]> =>
+  (await openedOf(dependencies, userId)).map(({ row, kept }) => ({
+    id: row.id,
+    upstream: row.upstream,
+    shownAs: kept.shownAs,
+    linkedAt: row.linkedAt,
+    usedAt: row.usedAt,
+  }));
 
 const newId = (): string => randomBytes(ID_BYTES).toString('base64url');
 

@@ -23,6 +23,7 @@ import type { Post } from '../mail/post.ts';
 import type { FormTokens } from '../pages/form-token.ts';
 import type { Passkeys } from '../passkeys/passkeys.ts';
 import type { PasswordResets } from '../password-reset/password-reset.ts';
+import type { PersonExports } from '../person-export/person-exports.ts';
 import type { OwnTokens } from '../personal-tokens/personal-tokens.ts';
 import type { ReadProfile } from '../provider/profile.ts';
 import type { SecondFactors } from '../second-factor/second-factors.ts';
@@ -83,4 +84,5 @@ export type OwnAccountDependencies = {
   readonly post: Post;
   readonly resets: PasswordResets;
   readonly invitations: Invitations;
+  readonly exports: PersonExports;
 };

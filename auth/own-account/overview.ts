@@ -74,7 +74,8 @@ const homePage = ({ name, email, role, ...view }: HomeView): Page =>
 ${
   view.isAdmin &&
   html`<li><div><h2><a href="${PATHS.invitations}">Invitations</a></h2><p class="small">People you have invited</p></div></li>\n`
-}<li><div><h2><a href="${PATHS.deletion}">Delete the account</a></h2><p class="small">And erase your personal data</p></div></li>
+}<li><div><h2><a href="${PATHS.data}">Your data</a></h2><p class="small">Everything that is stored about you, as a file</p></div></li>
+<li><div><h2><a href="${PATHS.deletion}">Delete the account</a></h2><p class="small">And erase your personal data</p></div></li>
 </ul>
 <p><a href="/sign-out">Sign out</a></p>`,
   });

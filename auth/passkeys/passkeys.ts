@@ -92,13 +92,7 @@ export const createPasskeys = (dependencies: Dependencies): Passkeys => {
   const { pool, seal, keys, readProfile, rp } = dependencies;
   const opened = (userId: UserId) => openPasskeys(dependencies, userId);
   return {
-    of: async (userId) =>
-      (await opened(userId)).map(({ row: { id, madeAt, usedAt }, kept: { name } }) => ({
-        id,
-        name,
-        madeAt,
-        usedAt,
-      })),
+    of: (userId) => passkeysOf(dependencies, userId),
     async optionsFor(userId, challenge) {
       const { name = '', email = '' } = await readProfile(userId);
       const known = (await opened(userId)).map(({ kept }) => credentialOf(kept));
@@ -133,6 +127,18 @@ export const createPasskeys = (dependencies: Dependencies): Passkeys => {
     },
   };
 };
+
+/** Without what signs in. */
+export const passkeysOf = async (
+  dependencies: Pick<Dependencies, 'pool' | 'keys'>,
+  userId: UserId,
+): Promise<readonly Passkey[]> =>
+  (await openPasskeys(dependencies, userId)).map(({ row: { id, madeAt, usedAt }, kept: { name } }) => ({
+    id,
+    name,
+    madeAt,
+    usedAt,
+  }));
 
 const remove = async (
   { pool, record }: Pick<Dependencies, 'pool' | 'record'>,
@@ -226,7 +232,10 @@ const verify = async (
 
 type Opened = { readonly row: PasskeyRow; readonly kept: Kept };
 
-const openPasskeys = async ({ pool, keys }: Dependencies, userId: UserId): Promise<readonly Opened[]> => {
+const openPasskeys = async (
+  { pool, keys }: Pick<Dependencies, 'pool' | 'keys'>,
+  userId: UserId,
+): Promise<readonly Opened[]> => {
   const rows = await selectPasskeysOf(pool, userId);
   const key = rows.length === 0 ? undefined : (await keys.find([userId])).get(userId);
   if (key === undefined || key === 'destroyed') return [];

@@ -82,12 +82,7 @@ export const tokenScopesOf = (policy: Policy, role: Role): readonly string[] => 
 };
 
 export const createOwnTokens = ({ pool, keys, rowProofs, record }: Dependencies): OwnTokens => ({
-  async of(userId) {
-    // Also those without a proof: they count against the limit, and their owner revokes them.
-    const rows = await selectTokensOf(pool, userId);
-    const key = rows.length === 0 ? undefined : (await keys.find([userId])).get(userId);
-    return key === undefined || key === 'destroyed' ? [] : rows.map((row) => shownOf(key, row));
-  },
+  of: (userId) => tokensOf({ pool, keys }, userId),
   async make(userId, { name, scopes, expiresAt }, by, settle) {
     const id = randomBytes(ID_BYTES).toString('base64url');
     const secret = newPersonalToken();
@@ -120,6 +115,16 @@ export const createOwnTokens = ({ pool, keys, rowProofs, record }: Dependencies)
     return revoked;
   },
 });
+
+export const tokensOf = async (
+  { pool, keys }: Pick<Dependencies, 'pool' | 'keys'>,
+  userId: UserId,
+): Promise<readonly PersonalToken[]> => {
+  // Also those without a proof: they count against the limit, and their owner revokes them.
+  const rows = await selectTokensOf(pool, userId);
+  const key = rows.length === 0 ? undefined : (await keys.find([userId])).get(userId);
+  return key === undefined || key === 'destroyed' ? [] : rows.map((row) => shownOf(key, row));
+};
 
 const shownOf = (key: PersonKey, { userId, sealed, ...row }: TokenRow): PersonalToken => ({
   ...row,

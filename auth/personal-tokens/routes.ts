@@ -37,7 +37,7 @@ type Dependencies = NotifyDependencies &
 
 const BODY_BYTES_MAX = 16_384;
 /** The same as for the account pages. */
-const SIGN_IN_MAX_S = 600;
+export const SIGN_IN_MAX_S = 600;
 const MS_PER_SECOND = 1_000;
 
 type Write<Names extends Readonly<Record<string, string>>> = (
@@ -127,8 +127,8 @@ const demandFresh =
  * The same as for the page: a sign-in by the password alone does not count for a user who has codes, even if
  * it was before they turned them on.
  */
-const isFresh = async (
-  { secondFactors }: Pick<Dependencies, 'secondFactors'>,
+export const isFresh = async (
+  { secondFactors }: { readonly secondFactors: Pick<Dependencies['secondFactors'], 'of'> },
   request: IncomingMessage,
   userId: UserId,
 ): Promise<boolean> => {

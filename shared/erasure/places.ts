@@ -7,7 +7,7 @@ import type { ErasureReport } from '#shared/rest/erasure.ts';
 import { type CountedCopy, type CountedTable, countCopies, countVerificationTables } from './count-copies.ts';
 import { exportPlace } from './exports.ts';
 import { countOf } from './looks.ts';
-import { SCHEMAS, TABLES, TABLES_OF_READ_MODEL } from './tables-of-product.ts';
+import { countOfLook, looksOf, SCHEMAS, TABLES, TABLES_OF_READ_MODEL } from './tables-of-product.ts';
 import { type UploadsOf, uploadPlace } from './uploads.ts';
 
 type Place = ErasureReport['places'][number];
@@ -65,9 +65,10 @@ export const placesOf = async (
 
 const SCRATCH = /^(?:verify|replay)_/;
 
-type NamedTable = { readonly place: string; readonly schema: string; readonly name: string };
+export type NamedTable = { readonly place: string; readonly schema: string; readonly name: string };
 
-const selectTables = async (pool: Pool): Promise<readonly NamedTable[]> => {
+/** Every table of the database. */
+export const selectTables = async (pool: Pool): Promise<readonly NamedTable[]> => {
   const { rows } = await pool.query<NamedTable>(
     `select format('%I.%I', nspname, relname) as place, quote_ident(nspname) as schema, relname as name
      from pg_class c join pg_namespace n on n.oid = relnamespace
@@ -106,9 +107,9 @@ const productPlace = async (
 ): Promise<Place> => {
   const held = TABLES[place] ?? SCHEMAS[schema];
   if (held === undefined) return unknownPlace(place);
-  const { holds, says, looks = [] } = held;
+  const { holds, says } = held;
   if (holds !== 'personal') return { place, verdict: holds, rows: null, left: 0, says };
-  const counts = await Promise.all(looks.map(({ text }) => countOf(pool, text, userId)));
+  const counts = await Promise.all(looksOf(held).map((look) => countOf(pool, countOfLook(look), userId)));
   const left = counts.reduce((sum, count) => sum + count, 0);
   return { place, verdict: verdictOf(left), rows: null, left, says };
 };
@@ -145,7 +146,8 @@ const outside = (place: string, verdict: Place['verdict'], says: string): Place 
   says,
 });
 
-const OUTSIDE: readonly Place[] = [
+/** Those that no statement of ours can search. */
+export const OUTSIDE: readonly Place[] = [
   outside('change stream', 'nothing', 'in PostgreSQL or Kafka: events without their personal fields'),
   outside('job queue', 'nothing', 'in PostgreSQL or Redis: ids of webhooks with waiting deliveries'),
   outside('logs of the processes', 'nothing', 'ids, and no personal fields'),

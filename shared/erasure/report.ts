@@ -1,7 +1,6 @@
 import { dirname } from 'node:path';
 import type { EventId, UserId } from '#kernel/base/brands.ts';
 import { readMetadata } from '#kernel/base/events/metadata.ts';
-import { streamName } from '#kernel/base/events/streams.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
 import type { Pool } from '#shared/database/pool.ts';
@@ -13,10 +12,11 @@ import type { ErasureReport } from '#shared/rest/erasure.ts';
 import type { ReadModels } from './copies.ts';
 import { countInReadModels, countInVerifications } from './count-copies.ts';
 import type { ErasureList } from './erasure-list.ts';
+import { eventsSince, readEnds } from './events-since.ts';
 import { countOf } from './looks.ts';
 import { placesOf } from './places.ts';
 import { endingWith, type Naming, stayingWithout } from './references.ts';
-import { TABLES } from './tables-of-product.ts';
+import { countOfLook, looksOf, TABLES } from './tables-of-product.ts';
 import { type UploadsOf, uploadsOf } from './uploads.ts';
 
 type Dependencies = {
@@ -81,19 +81,6 @@ export const reportErasure = async (
   };
 };
 
-type Ends = { readonly first: RecordedEvent | undefined; readonly deletion: RecordedEvent | undefined };
-
-/** Their first event, and that of their deletion. */
-const readEnds = async (eventLog: Pick<EventLog, 'read'>, userId: UserId): Promise<Ends> => {
-  let first: RecordedEvent | undefined;
-  let deletion: RecordedEvent | undefined;
-  for await (const page of eventLog.read(streamName('user', userId))) {
-    first ??= page[0];
-    deletion ??= page.find(({ type }) => type === 'user.deleted');
-  }
-  return { first, deletion };
-};
-
 const askedBy = ({ id, metadata, recordedAt }: RecordedEvent): ErasureReport['asked'] => {
   try {
     const { at, actor, client, request } = readMetadata(metadata);
@@ -128,15 +115,7 @@ const countInLog = async (
     if (personal?.subject === userId) count(sealed, type);
     if (deletion !== undefined && metadata.$causationId === deletion) count(followed, type);
   };
-  if (first !== undefined) take(first);
-  const head = await eventLog.head();
-  // A log is followed after one of its events: some engines know no position between two of them.
-  if (first !== undefined && first.position < head) {
-    for await (const page of eventLog.follow(first.position, signal)) {
-      for (const event of page) take(event);
-      if ((page.at(-1)?.position ?? head) >= head) break;
-    }
-  }
+  for await (const page of eventsSince(eventLog, first, signal)) for (const event of page) take(event);
   signal.throwIfAborted();
   return { sealed: byType(sealed), followed: byType(followed) };
 };
@@ -154,7 +133,9 @@ type Left = Pick<ErasureReport['parts'][number], 'part' | 'left'>;
 /** The counted tables of the roles. */
 const PARTS = [
   { part: 'webhooks', text: `select count(*) from ${LIVE_SCHEMA}.webhooks where owner_id = $1` },
-  ...Object.values(TABLES).flatMap(({ looks = [] }) => looks),
+  ...Object.values(TABLES)
+    .flatMap(looksOf)
+    .map((look) => ({ part: look.part, text: countOfLook(look) })),
 ];
 
 type Erased = ReadModels & { readonly domain: Domain };

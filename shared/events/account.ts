@@ -137,6 +137,15 @@ export const ACCOUNT_EVENTS = {
     schema: z.strictObject({ userId }),
     example: { userId: 7001 },
   }),
+  'account.data_exported': defineEvent({
+    ...common,
+    type: 'account.data_exported',
+    description:
+      'Everything that is stored about a user was requested as a file: by the user, or by an administrator or an operator for them.',
+    stream: account,
+    schema: z.strictObject({ userId, format: z.enum(['json', 'html']) }),
+    example: { userId: 7001, format: 'html' },
+  }),
   'account.second_factor_added': defineEvent({
     ...common,
     type: 'account.second_factor_added',

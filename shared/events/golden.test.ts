@@ -20,6 +20,7 @@ import { createCodec } from './codec.ts';
 const FIXTURES = [
   'account.agent_allowed.v1.json',
   'account.agent_ended.v1.json',
+  'account.data_exported.v1.json',
   'account.deactivated.v1.json',
   'account.identity_linked.v1.json',
   'account.identity_unlinked.v1.json',

@@ -5,6 +5,7 @@ import type { RestOperation } from '#kernel/base/rest/operation.ts';
 import { email, timestamp } from '#kernel/base/values.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { rolesOf } from '#kernel/registry/roles.ts';
+import { PERSON_EXPORT } from './person-export.ts';
 
 const moment = timestamp.nullable();
 const scopes = z.array(z.string());
@@ -180,6 +181,15 @@ export const managedAccountOperations = (domain: Domain) => {
       answer: gone('The account is active.'),
     },
     ...ENDINGS,
+    exportPerson: {
+      ...person,
+      path: '/account/people/{userId}/export',
+      method: 'POST',
+      ...PERSON_EXPORT,
+      summary:
+        'Everything that is stored about a user, for the user; the administrator must have signed in within the last ten minutes',
+      refusals: [...PERSON_EXPORT.refusals, 'user_not_found', 'user_deleted'],
+    },
     listInvitations: {
       ...right,
       path: '/account/invitations',

@@ -6,6 +6,7 @@ import { timestamp } from '#kernel/base/values.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { name } from '#shared/commands/fields.ts';
 import { policyOf, scopeOf } from '#shared/policy.ts';
+import { PERSON_EXPORT } from './person-export.ts';
 
 const EXPIRES = 'When it expires: within a year of its creation.';
 
@@ -81,6 +82,13 @@ export const personalTokenOperations = (domain: Domain) => {
         kind: 'written',
         schema: PersonalTokenAndSecret,
       },
+    },
+    exportOwnData: {
+      ...all,
+      ...PERSON_EXPORT,
+      path: '/account/export',
+      method: 'POST',
+      summary: 'Everything that is stored about you; you must have signed in within the last ten minutes',
     },
     revokePersonalToken: {
       ...all,

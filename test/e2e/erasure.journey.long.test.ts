@@ -126,6 +126,15 @@ const EXPECTED = [
   'webhook_ledger.attempt',
 ];
 
+test('all of it but secrets is in the export of the person', async ({ annals, erasmus }) => {
+  const exported = await annals('people', 'export', String(erasmus.userId));
+  const said = Object.entries(SAID).filter(([name]) => name !== 'header');
+  expect([...said.map(([, text]) => text), erasmus.email].filter((text) => !exported.includes(text))).toEqual(
+    [],
+  );
+  expect(exported).not.toContain(SAID.header);
+});
+
 test('after the deletion, it is in no table, file, topic or output', {
   timeout: scaled(180_000),
 }, async ({ as, erasmus, installation, search, texts }) => {

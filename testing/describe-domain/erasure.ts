@@ -53,6 +53,13 @@ export const checkErasure = async (stage: Stage, checks: Checks): Promise<void> 
       true,
       `${field} is found before its person is deleted`,
     );
+  const exported = await operate(['people', 'export', String(person.userId)], installation.settings, served);
+  for (const [field, all] of marks)
+    checks.of(field).equal(
+      all.filter((mark) => before.has(mark) && !exported.includes(mark)),
+      [],
+      `${field} is in the export of its person`,
+    );
   await session.write('DELETE', `/users/${person.userId}`, { token: admin.token });
   const left = await untilGone(search);
   checks.equal(

@@ -20,6 +20,7 @@ export const PATHS = {
   /** A part of the console. */
   webhooks: '/account/webhooks',
   invitations: '/account/invitations',
+  data: '/account/data',
   deletion: '/account/delete',
   /** Of a command that waits for the signature of its person. */
   signature: '/account/sign',
