@@ -129,6 +129,7 @@ const statusLines = (found: Status, paint: Paint): readonly string[] => {
     ...found.parked.map(({ stream, version, reason }) => row('', `${stream}@${version}  ${reason}`)),
     ...(operations.webhooks ? [row('Webhooks', webhooksText(operations.webhooks))] : []),
     ...(found.audit ? [row('Proof', proofText(found.audit, operations.at))] : []),
+    ...(found.audit?.clock ? [row('Clocks', clocksText(found.audit.clock))] : []),
     '',
     ...(findings.length === 0
       ? [paint('good', `All ${found.checks.length} checks pass.`)]
@@ -177,6 +178,14 @@ const followersText = (followers: OperationsStatus['followers']): string => {
     .filter(({ behindSeconds }) => (behindSeconds ?? 0) > 0)
     .toSorted((one, other) => (other.behindSeconds ?? 0) - (one.behindSeconds ?? 0));
   return `${running} of ${followers.length} run, ${last === undefined ? 'all up to date' : `${last.name} ${lagText(last.behindSeconds)}`}`;
+};
+
+const clocksText = ({ source, recent }: AuditStatus['clock']): string => {
+  const drifts = recent.map(
+    ({ against, driftMs, uncertaintyMs }) =>
+      `${Math.abs(driftMs).toFixed(1)} ms ± ${uncertaintyMs.toFixed(1)} from the ${against}`,
+  );
+  return `${drifts.join(', ') || 'not measured'}; synchronized by ${source ?? 'unknown (CLOCK_SOURCE)'}`;
 };
 
 const parkedText = ({ readModel, consequences }: OperationsStatus): string => {

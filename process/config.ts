@@ -75,6 +75,8 @@ export type Config = {
   readonly streams: StreamSettings;
   readonly webhooks: WebhookSettings;
   readonly audit: AuditSettings;
+  /** The source that synchronizes the clock of the machine; undefined means unknown. */
+  readonly clockSource: string | undefined;
   /**
    * Reads a secret setting that the domain names, such as the secrets of a sender; undefined if it is unset. Throws
    * `ConfigError` if Annals has a setting of that name, or if its file cannot be read.

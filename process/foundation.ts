@@ -119,6 +119,8 @@ export const openFoundation = async (
   );
   await demandKeys({ pool, eventLog, erasures }, signal);
   await applyErasures({ domain, pool, keys, erasures, log });
+  const watching = { pool, clock, metrics, log, role: service, source: config.clockSource, isReader };
+  resources.use((await import('./watch-clock.ts')).watchClock(watching));
   watchFoundation(health, { database, pool, eventLog, history: guarded, authentic, metrics, isReader });
   return {
     domain,

@@ -174,6 +174,7 @@ const WRONG: Partial<Record<SettingName, string>> = {
   AUDIT_WITNESSES: 'https://witness.example',
   AUDIT_TSA_URL: 'ldap://tsa.example',
   AUDIT_TSA_EVERY_MS: '10',
+  CLOCK_SOURCE: 'Zeit für alle',
   DATABASE_URL: 'mysql://root:hunter2@db/annals',
   DATABASE_DIRECT_URL: 'mysql://root:hunter2@db/annals',
   EVENT_LOG_URL: 'redis://:hunter2@db',

@@ -269,6 +269,13 @@ export const SETTINGS = {
     fallback: '3600000',
     description: 'Interval between time stamps, if there are new events.',
   },
+  CLOCK_SOURCE: {
+    schema: z.string().regex(/^[\x20-\x7e]{1,200}$/),
+    expected: 'one line of at most 200 ASCII characters',
+    fallbackText: 'unknown',
+    description:
+      'The source that synchronizes the clock of the machine, such as `chrony with time.example`. Annals does not check it: it states it in `/audit/status` and in exports, beside the drift that it measures.',
+  },
   DATABASE_URL: {
     schema: urlOf(...postgres),
     expected: 'a postgres: URL, such as postgres://user:password@host:5432/annals',

@@ -31,6 +31,7 @@ const proven: AuditStatus = {
   differences: [],
   witnessed: null,
   stamped: null,
+  clock: { source: null, since: null, measurements: 0, largest: [], recent: [] },
   witnesses: [],
   problem: null,
   parked: 0,
@@ -180,4 +181,22 @@ test.each([
 test('the worst comes first', () => {
   const both = { webhooks: { ...well.webhooks, dead: 1 }, readModel: { ...well.readModel, parked: 2 } };
   expect(found(both).map(({ tone }) => tone)).toEqual(['bad', 'warn']);
+});
+
+test('a clock that differs by more than its uncertainty and a second is named', () => {
+  const drift = {
+    against: 'database',
+    driftMs: -5_300,
+    uncertaintyMs: 2,
+    at: well.at,
+    role: 'annals-command',
+  };
+  const clock = { source: null, since: '2026-01-01', measurements: 9, largest: [drift], recent: [drift] };
+  expect(found({}, { clock })).toMatchObject([
+    {
+      tone: 'warn',
+      text: expect.stringMatching(/^The clock of annals-command was 5.3 s slower than that of the database/),
+    },
+  ]);
+  expect(found({}, { clock: { ...clock, recent: [{ ...drift, uncertaintyMs: 4_500 }] } })).toEqual([]);
 });

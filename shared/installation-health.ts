@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one list: the checks of an installation.
 import { plural, spanText } from '#shared/format.ts';
 import type { AuditStatus } from '#shared/rest/audit-status.ts';
 import type { OperationsStatus } from '#shared/rest/operator.ts';
@@ -26,6 +27,8 @@ type Check = {
 const LAG_WARN_S = 10;
 /** Heads are signed each minute by default. */
 const UNPROVEN_WARN_S = 600;
+/** Times of events are compared by seconds. */
+const DRIFT_WARN_MS = 1_000;
 const MS_PER_SECOND = 1_000;
 
 const PARKED = { href: '/console/parked', linkText: 'See the parked items' } as const;
@@ -128,6 +131,21 @@ const CHECKS: readonly Check[] = [
     name: 'all witnesses cosign heads',
     of: 'audit',
     find: ({ status: { at }, audit }) => audit?.witnesses?.flatMap((each) => witnessFindings(each, at)) ?? [],
+  },
+  {
+    name: 'clocks agree',
+    of: 'audit',
+    find: ({ audit }) =>
+      (audit?.clock?.recent ?? []).flatMap(({ against, driftMs, uncertaintyMs, at, role }) =>
+        Math.abs(driftMs) - uncertaintyMs <= DRIFT_WARN_MS
+          ? []
+          : [
+              {
+                tone: 'warn' as const,
+                text: `The clock of ${role} was ${spanText(Math.abs(driftMs) / MS_PER_SECOND)} ${driftMs > 0 ? 'ahead of' : 'slower than'} that of the ${against} at ${at}: synchronize both.`,
+              },
+            ],
+      ),
   },
   {
     name: 'the verification found no differences',

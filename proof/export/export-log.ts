@@ -7,7 +7,7 @@ import { agreesWithChain, type ChainState, chainAt, extendBy } from '../chain/ch
 import { type AuditKeyDependencies, canonical, openSigner } from '../stored/signing-keys.ts';
 import { toLine } from './cloud-event.ts';
 import { LinesFile, openFolder, removeFile, writeWhole } from './folder.ts';
-import { readProof, type SignedManifest, signManifest } from './manifest.ts';
+import { readClock, readProof, type SignedManifest, signManifest } from './manifest.ts';
 import { demandOneForm } from './one-form.ts';
 import { exportPersons } from './persons.ts';
 import { MANIFEST, PLAN, type Plan, type Range, readPlan, writePlan } from './plan.ts';
@@ -48,6 +48,7 @@ export const exportLog = async (
     ...{ log, at, after, upTo, count },
     chain: { before, after: { count: done.count, head: done.head } },
     ...{ files, persons, heads, keys },
+    clock: await readClock(exporting.pool),
   });
   await writeWhole(folder, MANIFEST, `${canonical(manifest)}\n`);
   await removeFile(folder, PLAN);

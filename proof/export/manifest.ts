@@ -2,7 +2,9 @@ import * as z from 'zod';
 import type { LogIdentity } from '#kernel/base/brands.ts';
 import { position } from '#kernel/base/events/fields.ts';
 import { timestamp } from '#kernel/base/values.ts';
+import { readClockReport } from '#shared/clock-drift/drift.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { ClockStatus } from '#shared/rest/clock-status.ts';
 import { readNewestHeads, type SignedHead, signedHead } from '../stored/signed-head.ts';
 import { type AuditKey, auditKey, canonical, readAuditKeys, type Signer } from '../stored/signing-keys.ts';
 import { sourceOf } from './cloud-event.ts';
@@ -38,6 +40,11 @@ export const Manifest = z.strictObject({
   /** All signing keys so far, each endorsed by the one before it, and the key that signs this. */
   keys: z.array(auditKey),
   key: z.string(),
+  /**
+   * The clocks that gave the events their times: what synchronizes them, and the largest drift measured. Exports
+   * of earlier releases lack it.
+   */
+  clock: ClockStatus.omit({ recent: true }).exactOptional(),
 });
 export type Manifest = z.output<typeof Manifest>;
 export type FileEntry = Manifest['files'][number];
@@ -60,6 +67,12 @@ export const toManifestLine = (manifest: SignedManifest, id: string): string =>
     ...{ specversion: '1.0', id, source: sourceOf(manifest.log), type: MANIFEST_TYPE, time: manifest.at },
     ...{ datacontenttype: 'application/json', data: manifest },
   });
+
+/** The state of the clocks at the end of an export. */
+export const readClock = async (pool: Pool): Promise<NonNullable<Manifest['clock']>> => {
+  const { recent: _, largest, ...clock } = await readClockReport(pool);
+  return { ...clock, largest: [...largest] };
+};
 
 const HEADS_MAX = 10;
 

@@ -19,7 +19,7 @@ import { positionOfCursor } from '../../query/rest/cursor-position.ts';
 import type { Charge } from '../../query/rest/meter.ts';
 import { agreesWithChain, chainAt, extendBy } from '../chain/chain-at.ts';
 import { toLine } from '../export/cloud-event.ts';
-import { readProof, signManifest, toManifestLine } from '../export/manifest.ts';
+import { readClock, readProof, signManifest, toManifestLine } from '../export/manifest.ts';
 import { type AuditKeyDependencies, openSigner } from '../stored/signing-keys.ts';
 
 type ExportDependencies = AuditKeyDependencies & {
@@ -160,7 +160,7 @@ const send = async (
       chain: { before: json(before), after: json(place) },
     },
     files: [{ name: 'export.jsonl', events: count, bytes, sha256: hash.digest('hex') }],
-    ...{ persons: null, ...proof },
+    ...{ persons: null, ...proof, clock: await readClock(pool) },
   });
   response.end(`${toManifestLine(manifest, randomUUID())}\n`);
 };

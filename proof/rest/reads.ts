@@ -1,5 +1,6 @@
 import type { LogIdentity, Position } from '#kernel/base/brands.ts';
 import { LIMIT_DEFAULT } from '#kernel/base/rest/lists.ts';
+import { type ClockReport, readClockReport } from '#shared/clock-drift/drift.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { LIVE_SCHEMA, PROJECTOR } from '#shared/database/read-model-schemas.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
@@ -61,7 +62,7 @@ export const readAuditStatus = (dependencies: AuditReadDependencies, caller: Cal
 
 const statusOf = async ({ pool, eventLog }: AuditReadDependencies, caller: Caller): Promise<AuditStatus> => {
   const origin = originOf(eventLog.identity);
-  const [logEnd, chain, publication, checkpoint, watched, witnessed, stamped] = await Promise.all([
+  const [logEnd, chain, publication, checkpoint, watched, witnessed, stamped, clock] = await Promise.all([
     eventLog.head(),
     readChainEnd(pool),
     readPublication(pool),
@@ -69,6 +70,7 @@ const statusOf = async ({ pool, eventLog }: AuditReadDependencies, caller: Calle
     readWatched(pool),
     readWitnessed(pool, origin),
     readNewestStamp(pool, origin),
+    readClockReport(pool),
   ]);
   const [signed] = publication.count > 0 ? await readHeadsAfter(pool, publication.count - 1, 1) : [];
   const cursor: CursorOfPosition = (position) => cursorAt(eventLog, position);
@@ -84,6 +86,7 @@ const statusOf = async ({ pool, eventLog }: AuditReadDependencies, caller: Calle
     verified: watched ? representWatched(watched, cursor) : null,
     witnessed: headOf(witnessed),
     stamped: headOf(stamped),
+    clock: representClock(clock),
     ...(mayAlways(caller, 'events.export') && {
       problem: publication.problem,
       witnesses: (await readWitnesses(pool, origin)).map(representWitness),
@@ -92,6 +95,12 @@ const statusOf = async ({ pool, eventLog }: AuditReadDependencies, caller: Calle
     }),
   };
 };
+
+const representClock = ({ largest, recent, ...clock }: ClockReport): AuditStatus['clock'] => ({
+  ...clock,
+  largest: [...largest],
+  recent: [...recent],
+});
 
 type CursorOfPosition = (position: Position) => string;
 

@@ -1,6 +1,7 @@
 import { Counter, type Registry } from 'prom-client';
 import type { LogIdentity } from '#kernel/base/brands.ts';
 import { type Clock, dateElsewhereMs } from '#shared/clock/clock.ts';
+import { recordDrift } from '#shared/clock-drift/drift.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Log } from '#shared/log.ts';
 import { post } from '../cosign/post.ts';
@@ -27,6 +28,8 @@ const RETRY_MIN_MS = 10_000;
 const RETRY_MAX_MS = 900_000;
 /** The clock of an authority that is further off than this is none. */
 const SKEW_MAX_MS = 600_000;
+/** Many authorities name whole seconds. */
+const STAMP_PRECISION_MS = 1_000;
 
 type Offered = { readonly size: number; readonly note: string; readonly isWitnessed: boolean };
 
@@ -99,6 +102,7 @@ export class TimeStamps {
     const { pool, url, clock, everyMs } = this.#given;
     const data = Buffer.from(offered.note);
     const { bytes, nonce } = requestTimeStamp(data);
+    const begunMs = clock.elapsedMs();
     const { signal } = this.#stopping;
     const limits = { timeoutMs: TIMEOUT_MS, bytesMax: BYTES_MAX, signal };
     const { status, body } = await post(url, { type: 'application/timestamp-query', body: bytes, ...limits });
@@ -107,13 +111,30 @@ export class TimeStamps {
     if (typeof token === 'string') throw new Error(token);
     const checked = checkTimeStamp(token, data, undefined);
     if (typeof checked === 'string') throw new Error(checked);
+    const uncertaintyMs = (clock.elapsedMs() - begunMs) / 2;
     if (checked.nonce?.equals(nonce) !== true) throw new Error('Its time stamp is for another request.');
     if (Math.abs(checked.at.getTime() - dateElsewhereMs(clock)) > SKEW_MAX_MS)
       throw new Error('Its clock differs from ours by more than ten minutes.');
+    await this.#noteDrift(checked.at, uncertaintyMs);
     await saveStamp(pool, this.#origin, { ...offered, token, at: checked.at });
     this.#stamped = offered.size;
     this.#failed = 0;
     this.#nextAtMs = clock.elapsedMs() + everyMs;
+  }
+
+  /** The authority has its time from outside, which shows whether ours is right. */
+  async #noteDrift(at: Date, uncertaintyMs: number): Promise<void> {
+    const { pool, clock } = this.#given;
+    const driftMs = dateElsewhereMs(clock) - uncertaintyMs - at.getTime();
+    const measured = { driftMs, uncertaintyMs: uncertaintyMs + STAMP_PRECISION_MS };
+    const drift = {
+      ...measured,
+      against: 'time stamps',
+      role: 'annals-projector',
+      source: undefined,
+    } as const;
+    // The stamp counts without it.
+    await recordDrift(pool, drift).catch(() => {});
   }
 
   #fail(error: unknown): void {

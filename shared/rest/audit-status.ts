@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { timestamp } from '#kernel/base/values.ts';
 import { AuditHead, count, hash } from './audit-head.ts';
+import { ClockStatus } from './clock-status.ts';
 
 const cursor = z.string();
 
@@ -92,6 +93,7 @@ export const AuditStatus = z
       )
       .exactOptional()
       .meta({ description: 'The witnesses of AUDIT_WITNESSES. Only administrators see them.' }),
+    clock: ClockStatus,
     parked: count.exactOptional().meta({
       description:
         'Number of items that cannot be read because of one of their events. Only administrators see it.',
