@@ -54,6 +54,7 @@ import { projectionStatus } from './projection.ts';
 import { projectionParked, projectionRelease, projectionRetry } from './projection-parked.ts';
 import { projectionRebuild, projectionRollback } from './projection-rebuild.ts';
 import { replay } from './replay.ts';
+import { retentionPlan } from './retention.ts';
 import { schedules, schedulesRun } from './schedules.ts';
 import { settings } from './settings.ts';
 import { status } from './status.ts';
@@ -127,7 +128,10 @@ const GROUPS: readonly Group[] = [
   ],
   [
     'Reactions, timers and schedules',
-    [processManagerParked, processManagerRetry, processManagerSkip, timers, schedules, schedulesRun],
+    [
+      ...[processManagerParked, processManagerRetry, processManagerSkip],
+      ...[timers, schedules, schedulesRun, retentionPlan],
+    ],
   ],
   [
     'Users',

@@ -149,6 +149,16 @@ const SECTIONS: readonly Section[] = [
     parts: [{ file: 'aggregate.ts', members: 'Schedule' }],
   },
   {
+    title: 'Holds',
+    text: '`hold: { right: { counsel: true } }`, or in `user` of the domain; [Holds](retention.md#holds) says what they refuse.',
+    parts: [{ file: 'aggregate.ts', members: 'Hold' }],
+  },
+  {
+    title: 'Retention',
+    text: "`retain: { for: '10 years', after: 'closed', run: 'delete' }`; [Retention](retention.md#retention) says what holds of it.",
+    parts: [{ file: 'aggregate.ts', members: 'Retain' }],
+  },
+  {
     title: 'Views',
     text: '`view(name, { … })`: numbers and latest values by a key, over the events of several aggregates; [Views](views.md) says how they are kept.',
     parts: [{ file: 'view.ts', members: 'ViewDeclaration' }],

@@ -82,6 +82,12 @@ export const deletion = (dependencies: Dependencies): AccountPage => ({
       .send({ type: 'DeleteUser', userId: visitor.userId }, contextOf(visitor))
       .catch(refusalOf);
     if (deleted === 'last') return refuse(dependencies, visitor);
+    if (deleted instanceof Rejection)
+      return answer(dependencies, visitor, {
+        problems: { form: deleted.message },
+        confirmation,
+        status: 409,
+      });
     if (deleted === 'busy')
       return answer(dependencies, visitor, { problems: { form: UNCERTAIN }, confirmation, status: 503 });
     // The directory does both as well, after a moment.
@@ -94,10 +100,12 @@ export const deletion = (dependencies: Dependencies): AccountPage => ({
 
 const UNCERTAIN = 'The account may not have been deleted. Try again in a moment.';
 
-const refusalOf = (error: unknown): 'last' | 'busy' => {
+const refusalOf = (error: unknown): 'last' | 'busy' | Rejection => {
   if (error instanceof CommandUnavailable) return 'busy';
   if (error instanceof Rejection && error.code === 'last_administrator') return 'last';
   if (error instanceof Rejection && error.code === 'conflict') return 'busy';
+  // A hold on the user, or on what has their personal data.
+  if (error instanceof Rejection && /_held$/.test(error.code)) return error;
   throw error;
 };
 

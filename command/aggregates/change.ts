@@ -17,6 +17,7 @@ import { callersOf } from '../handling/execution-context.ts';
 import { demand } from '../handling/handler.ts';
 import { changesByPatch, namesWhole, revealsContent } from '../handling/patch-content.ts';
 import { contextOf, preparing, streamOf, type Target, toEvents } from '../handling/target.ts';
+import { demandPersonToRelease, sayingWhy } from './held.ts';
 import { type FormByPatch, patchesOfItem } from './item-patches.ts';
 import type { Asked, Handle, Parts } from './parts.ts';
 import { partsWritten } from './parts-written.ts';
@@ -81,6 +82,7 @@ const change = (parts: Parts, { kind, command, formOn }: Changing): Handle => {
               demandOn({ kind, fields, look }, { caller, command, operation });
         };
         demandTo(command.name);
+        demandPersonToRelease(kind, command, sent);
         const mayRead = (part: string): boolean =>
           isInReach(sent.caller, operationOf(kind, part), { fields, find: findBy(look) });
         if (isThere && ofParts.isGone(given, fields, mayRead)) return { events: [] };
@@ -100,7 +102,7 @@ const change = (parts: Parts, { kind, command, formOn }: Changing): Handle => {
         const { happened, ...beside } = await decideAll({
           ...{ fields, form, seen, caller: sent.caller },
           decide: (find) => decider.decide({ ...form, type }, state, contextOf(sent, find)),
-        });
+        }).catch(sayingWhy({ kind, fields, mayRead }));
         await demandReferences.inEvents(happened, { form, fields });
         const events = toEvents(happened);
         own?.refuse(events, sent);

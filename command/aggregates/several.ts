@@ -2,6 +2,7 @@ import { wire } from '#kernel/base/names.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
 import { aggregateOf, alsoOf, isEventOf } from '#kernel/decide/elsewhere.ts';
 import type { Look } from '#kernel/decide/guards.ts';
+import { isOfHold } from '#kernel/decide/holds.ts';
 import { referencesAfter } from '#kernel/decide/reads.ts';
 import type { AggregateState, Happened } from '#kernel/decide/state.ts';
 import type { CommandInfo, Domain, Kind, Row } from '#kernel/registry/registry.ts';
@@ -89,10 +90,11 @@ export const severalOf = (dependencies: Dependencies, { kind, command, metadata 
         ...{ events: toEvents(its), ...preparing(prepare) },
       });
     }
-    await demandReferences.ofOthers(
-      others.map(({ named }) => named),
-      caller,
-    );
+    if (!isOfHold(kind, command))
+      await demandReferences.ofOthers(
+        others.map(({ named }) => named),
+        caller,
+      );
     return { happened: own, reads: readsIn(fence), others };
   };
 };

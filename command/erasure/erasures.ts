@@ -12,6 +12,7 @@ import type { Log } from '#shared/log.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import { deleteSnapshotsOf } from '#shared/snapshots/snapshots.ts';
 import { goneAmong } from '../handling/membership.ts';
+import { ERASURE_LIST } from '../handling/target.ts';
 import { userStream } from '../users/user.ts';
 
 type Dependencies = {
@@ -22,7 +23,7 @@ type Dependencies = {
   readonly log: Pick<Log, 'warn' | 'error'>;
 };
 
-const CALLER = { kind: 'system', name: 'erasure-list' } as const;
+const CALLER = { kind: 'system', name: ERASURE_LIST } as const;
 const AT_ONCE = 20;
 
 /**

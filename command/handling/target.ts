@@ -13,11 +13,15 @@ export type Target = AnyTarget<AggregateState, AnnalsEvent>;
 
 export const streamOf = ({ name }: Kind, id: number): StreamName => streamName(name, id);
 
+/** The caller who repeats erasures. */
+export const ERASURE_LIST = 'erasure-list';
+
 export const contextOf = ({ caller, execution }: Sent, look: Look): Context => ({
   callerId: userIdOf(caller),
   own: ownOf(caller),
   at: execution.metadata.at,
   look,
+  isErasedBefore: caller.kind === 'system' && caller.name === ERASURE_LIST ? true : undefined,
 });
 
 type Prepare = NonNullable<Target['prepare']>;

@@ -1,4 +1,5 @@
 import { targetOf } from '#kernel/base/names.ts';
+import type { Expression } from '#kernel/conditions/expression.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
 import { isMovable } from '#kernel/decide/memberships.ts';
 import type { AggregateState } from '#kernel/decide/state.ts';
@@ -6,6 +7,8 @@ import type { FieldDef } from '#kernel/declare/fields.ts';
 import type { CommandInfo, Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import { streamOf } from '../handling/target.ts';
 import type { States } from '../states.ts';
+import { isAfterHold, referencesOfEnd } from './held.ts';
+import type { ReactionTask } from './tasks.ts';
 
 type Dependencies = { readonly domain: Domain; readonly states: States };
 
@@ -15,8 +18,9 @@ const isOfGone = ({ events }: CommandInfo): boolean => events.some(({ spec }) =>
 type Reacting = {
   readonly kind: Kind;
   readonly command: CommandInfo;
-  /** The name of the task: the reference and the type of the event, such as `ticket ticket.deleted`. */
-  readonly name: string;
+  /** Its name has the reference and the type of the event, such as `ticket ticket.deleted`. */
+  readonly task: ReactionTask;
+  readonly only: Expression | undefined;
 };
 
 /**
@@ -26,9 +30,15 @@ type Reacting = {
  */
 export const isOvertaken = async (
   dependencies: Dependencies,
-  { kind, command, name }: Reacting,
+  { kind, command, task, only }: Reacting,
   fields: Row,
 ): Promise<boolean> => {
+  if (isAfterHold(kind, task)) {
+    for (const [path, def] of referencesOfEnd(dependencies.domain, kind, { command, only }))
+      if (await leadsToEnd(dependencies, def, fields[path])) return false;
+    return true;
+  }
+  const { name } = task;
   const reference = isOfGone(command)
     ? emptiedBy(command)
     : isOfParentsEnd(dependencies, kind, name)

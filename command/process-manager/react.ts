@@ -5,6 +5,7 @@ import { v5 } from 'uuid';
 import type { EventId, Position } from '#kernel/base/brands.ts';
 import type { MetadataContext } from '#kernel/base/events/metadata.ts';
 import { idIn, kindIn } from '#kernel/base/events/streams.ts';
+import { RETENTION } from '#kernel/base/keeping.ts';
 import { wire } from '#kernel/base/names.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import { type Expression, resolve } from '#kernel/conditions/expression.ts';
@@ -41,11 +42,13 @@ import type { Executor } from '../execute.ts';
 import { type ExecutionContext, seededIds } from '../handling/execution-context.ts';
 import { preparing, streamOf, type Target, toEvents } from '../handling/target.ts';
 import type { States } from '../states.ts';
+import { demandClocksAgree } from './clocks-agree.ts';
 import { following, type TaskDependencies } from './execute-task.ts';
+import { isEndedLater } from './held.ts';
 import { isOvertaken } from './overtaken.ts';
 import { isOfSchedule, isOfTimer, type ReactionTask, scheduleTask, timerTask } from './tasks.ts';
 
-export type ReactDependencies = Pick<TaskDependencies, 'tracing' | 'clock'> & {
+export type ReactDependencies = Pick<TaskDependencies, 'tracing' | 'clock' | 'pool'> & {
   readonly domain: Domain;
   readonly eventLog: Pick<EventLog, 'read' | 'find'>;
   readonly codec: Pick<Codec, 'decodeAll'>;
@@ -62,6 +65,9 @@ export const createReact = (dependencies: ReactDependencies): ((task: ReactionTa
   const readReferences = createReferenceReader(dependencies.domain, dependencies.states);
   const demandReferences = createDemandReferences({ ...dependencies, readReferences });
   const readTarget = targetReader(dependencies.domain, dependencies.states);
+  // The time is compared from the start of the process on.
+  if (Object.values(dependencies.domain.kinds).some(({ retain }) => retain !== undefined))
+    demandClocksAgree(dependencies).catch(() => undefined);
   const execute =
     (task: ReactionTask) =>
     async (metadata: MetadataContext): Promise<void> => {
@@ -165,7 +171,7 @@ type Parts = ReactDependencies & {
   readonly demandReferences: DemandReferences;
 };
 
-/** A refused command no longer applies. */
+/** A refused command no longer applies; only the end of what was kept long enough is retried, such as after a hold. */
 const runTimer = async (
   parts: Parts,
   { kind, timer }: { readonly kind: Kind; readonly timer: TimerInfo },
@@ -179,8 +185,10 @@ const runTimer = async (
     form: {},
     only: conditionOf(parts.domain, kind, timer),
   };
+  const isRetention = timer.name === RETENTION;
+  if (isRetention) await demandClocksAgree(parts);
   await give(parts, ordered, given).catch((error: unknown) => {
-    if (!(error instanceof Rejection) || error.code === 'conflict') throw error;
+    if (isRetention || !(error instanceof Rejection) || error.code === 'conflict') throw error;
   });
 };
 
@@ -295,7 +303,7 @@ const targetOf = (
           ? undefined
           : itemsOf(fields, list).find(({ id: itemId }) => itemId === form[list.id.name]);
       if (list !== undefined && task.task === 'run' && item === undefined) return NOTHING_MORE;
-      if (await isOvertaken(parts, { kind, command, name: task.name }, item ?? fields)) return NOTHING_MORE;
+      if (await isOvertaken(parts, { kind, command, task, only }, item ?? fields)) return NOTHING_MORE;
       const before = await readReferences(kind, fields, { also: only, isCreation, reads });
       const seen = await readAfter(readReferences, { kind, fields, form, before }, reads);
       if (only !== undefined && !holdsOf(only)(fields, null, findBy(seen.look))) return NOTHING_MORE;
@@ -307,6 +315,9 @@ const targetOf = (
             at: metadata.at,
             look,
           }),
+      }).catch((error: unknown) => {
+        if (!isEndedLater(domain, { kind, task, error })) throw error;
+        return { happened: [] };
       });
       await demandReferences.inEvents(happened, { form: {}, fields: isCreation ? {} : fields });
       return { events: toEvents(happened), ...beside };

@@ -86,6 +86,7 @@ const REJECTION_STATUS = {
   signature_required: 403,
   signature_invalid: 403,
   signer_required: 403,
+  person_releases: 403,
   asker_not_allowed: 409,
   request_outdated: 409,
 } as const satisfies Record<keyof typeof REJECTIONS, number>;

@@ -34,8 +34,10 @@ import { demandSigned } from './demand-signed.ts';
 import { demandSupported } from './demand-supported.ts';
 import { demandViews } from './demand-views.ts';
 import { demandWhole } from './demand-whole.ts';
+import { withCodesOfHolds, withHolds } from './holds.ts';
 import { demandItemConditions } from './list-conditions.ts';
 import { refuse } from './refusals.ts';
+import { withRetention } from './retention.ts';
 
 type Base = {
   readonly name: string;
@@ -85,8 +87,9 @@ export const assemble = <
     demandOwnNames({ roles: base.roles, aggregates: declared, views: views ?? [] }),
     demandRoles(base),
   );
-  const all = [...declared, ...agentRequestsFor(base.user, aggregates)];
-  const alone = all.map(kindOf);
+  const given = [...declared, ...agentRequestsFor(base.user, aggregates)];
+  const all = withHolds(given.map(withRetention));
+  const alone = all.map(kindOf).map(withCodesOfHolds);
   const kinds = all.map(({ fields }, index) =>
     withConfirmed(withReactionsToEnds(alone[index] as Kind, fields, alone), alone),
   );
@@ -99,7 +102,7 @@ export const assemble = <
   };
   refuse(
     demandSupported(domain),
-    demandReferences(base.name, all),
+    demandReferences(base.name, given),
     demandParents(domain),
     demandNames(domain),
     demandCreatable(domain),

@@ -3,6 +3,7 @@ import { isUser } from '../base/users.ts';
 import { type Expression, resolve } from '../conditions/expression.ts';
 import { factsIn } from '../conditions/fold.ts';
 import { operationOf, rightsOf } from '../conditions/rights.ts';
+import { isOfHold } from '../decide/holds.ts';
 import type { CommandInfo, Domain, Kind } from '../registry/registry.ts';
 import { eachCommand, eachKind, type Sentences } from './refusals.ts';
 
@@ -25,10 +26,12 @@ function* wrongReads(command: CommandInfo, kind: Kind, domain: Domain): Sentence
 type In = { readonly kind: Kind; readonly domain: Domain };
 
 /** A command changes aggregates of the domain that exist, by events whose values a decision can give. */
-function* wrongAlso({ also, internal }: CommandInfo, name: string, { kind, domain }: In): Sentences {
+function* wrongAlso(command: CommandInfo, name: string, { kind, domain }: In): Sentences {
+  const { also, internal } = command;
   const def = kind.fields[name];
   const target = def && domain.kinds[targetOf(def)];
-  if (target === undefined || isUser(target) || target.isManaged)
+  // Holds are counted at the users whose data is held.
+  if (target === undefined || (isUser(target) && !isOfHold(kind, command)) || target.isManaged)
     return yield `also changes the target of ${name}, which is not an aggregate of the domain: send it a command by a reaction, or remove it from \`also\`.`;
   for (const each of also[name] ?? []) {
     const place = `also changes the target of ${name} by ${each}, which`;

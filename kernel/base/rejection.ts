@@ -59,6 +59,7 @@ export const REJECTIONS = {
   signature_invalid:
     'The signature is used, too old, or of another person or command: send the command without it, and sign again.',
   signer_required: 'Only a person who has signed in may sign this: not an agent, a token or a service.',
+  person_releases: 'Only a person who has signed in may release a hold: not an agent, a token or a service.',
   asker_not_allowed: 'The user for whom the agent asked may not do this any more: decline the request.',
   request_outdated:
     'The command has changed since the agent asked: decline the request, and let the agent ask again.',

@@ -7,7 +7,9 @@ import type { EventInfo, Kind, Row } from '../registry/registry.ts';
 import { areEqual } from './are-equal.ts';
 import type { Evolve } from './evolve.ts';
 import type { Context } from './guards.ts';
+import { demandUnheld } from './holds.ts';
 import { itemDraftOf, oneOfList } from './items.ts';
+import { demandKept } from './retention.ts';
 import type { AggregateState, Happened, Present } from './state.ts';
 import { demandOwnUploads } from './uploads.ts';
 
@@ -34,9 +36,12 @@ export const draftOf = (kind: Kind, event: EventInfo): Draft => {
   const isChange =
     event.effect === 'changes' || (event.effect === 'sets' && constants.length + computes.length > 0);
   const { one, defs } = ofEvent(kind, event);
+  const [unheld, kept] = [demandUnheld(kind, event), demandKept(kind, event)];
   const dataOf: Draft['dataOf'] = (form, state, { computed, context }) => {
     const { fields } = state;
     demandDecided(one, defs, computed);
+    if (!context.isErasedBefore) unheld?.(fields);
+    kept?.(fields, context.at);
     const data: Record<string, unknown> = { [`${kind.name}Id`]: fields.id };
     for (const [name, key] of identity) data[key] = fields[name];
     if (items !== undefined)

@@ -55,7 +55,8 @@ const scheduleFact = (domain: Domain, { kind, schedule }: DeclaredSchedule): Fac
 
 /** The words of a choice and the events have no order. */
 const startFact = ({ starts }: TimerInfo): Fact => {
-  if ('at' in starts) return ['at', starts.at, starts.beforeMs];
+  if ('at' in starts)
+    return ['at', starts.at, starts.beforeMs, ...(starts.keep === undefined ? [] : [starts.keep])];
   const { after, wait } = starts;
   const [only = '', ...others] = after.toSorted();
   const events = others.length === 0 ? only : [only, ...others];

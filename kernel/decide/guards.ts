@@ -16,6 +16,8 @@ export type Context = {
   readonly own?: Attributes | undefined;
   readonly at: string;
   readonly look: Look;
+  /** An erasure that the log has lost is repeated, whatever it says of holds since. */
+  readonly isErasedBefore?: true | undefined;
 };
 
 export const lookNowhere: Look = () => ABSENT;
@@ -39,7 +41,8 @@ export const guardOf = (domain: Domain, kind: Kind, when: unknown): Guard => {
     holds: holdsOf(resolve(domain, kind, condition)),
     refuse: refusing(domain, kind, condition),
   }));
-  return (fields, { callerId, own, look }) => {
+  return (fields, { callerId, own, look, isErasedBefore }) => {
+    if (isErasedBefore) return;
     const find = findBy(look);
     for (const { holds, refuse } of parts)
       if (!holds(fields, callerId, find, own)) throw rejection(refuse(fields, look));

@@ -106,6 +106,8 @@ const reactionsOf = (domain: Domain, kind: Kind): readonly Reaction[] =>
  */
 export const membershipOf = (reaction: Reaction): Membership | undefined => {
   const { kind, path: field, target, event, command, when } = reaction;
+  // A decision must see a hold, and for how long the aggregate must be kept.
+  if (kind.hold || kind.retain) return undefined;
   const [end, states] = [endOf(kind, command), statesOf(kind, when)];
   if (end === undefined || states === undefined || !endsWithTarget(reaction) || isMoving(reaction))
     return undefined;

@@ -1,4 +1,5 @@
 import type { EventId } from '../base/brands.ts';
+import { keptUntilMs } from '../base/keeping.ts';
 import { and, type Expression, resolve } from '../conditions/expression.ts';
 import { type Holds, holdsOf } from '../conditions/holds.ts';
 import type { Domain, Kind, TimerInfo, TimerStart, TimerWait } from '../registry/registry.ts';
@@ -56,7 +57,7 @@ const timerStateOf = (
 /** The latest change of the field counts. A time that has passed by then is due at once. */
 const stateByField = (
   name: string,
-  { at, beforeMs }: Extract<TimerStart, { at: string }>,
+  { at, beforeMs, keep }: Extract<TimerStart, { at: string }>,
   history: readonly Moment[],
 ): TimerState | undefined => {
   let timerState: TimerState | undefined;
@@ -65,10 +66,22 @@ const stateByField = (
     const time = fieldOf(state, at);
     if (time === known) continue;
     known = time;
-    const dueMs = Math.max(Date.parse(String(time)) - beforeMs, atMs);
-    timerState = time === null ? undefined : { name, cause: id, dueMs };
+    const atTimeMs = keep === undefined ? Date.parse(String(time)) - beforeMs : keptUntilMs(time, keep);
+    timerState = time === null ? undefined : { name, cause: id, dueMs: Math.max(atTimeMs, atMs) };
   }
-  return timerState;
+  return keep === undefined ? timerState : pausedByHold(timerState, history.at(-1));
+};
+
+/** An aggregate that must be kept ends after the release of its holds. */
+const pausedByHold = (
+  timerState: TimerState | undefined,
+  last: Moment | undefined,
+): TimerState | undefined => {
+  if (timerState === undefined || last === undefined || !('dueMs' in timerState)) return timerState;
+  const { name, cause, dueMs } = timerState;
+  return fieldOf(last.state, 'held') === true
+    ? { name, cause, leftMs: Math.max(dueMs - last.atMs, 0) }
+    : timerState;
 };
 
 type Run = {

@@ -598,6 +598,28 @@ type TimerCommand<C, Cond> = {
   readonly when?: Cond;
 };
 
+type Hold<Role extends string, Cond> = {
+  /**
+   * The right to place a hold, to release that of another person, and to read who placed one and why. `{}` is a right
+   * of administrators alone.
+   */
+  readonly right: Omit<Row<Role, Cond>, 'as'>;
+};
+
+/** For example `'10 years'` and `'18 months'`. */
+export type Period = `${number} ${'day' | 'month' | 'year'}${'' | 's'}`;
+type Retain<E, C> = {
+  /**
+   * For how long each must be kept: a number of days, months or years, as `'10 years'`, by the calendar in UTC. Until
+   * then nobody can delete it.
+   */
+  readonly for: Period;
+  /** The event from which on it must be kept, or several: the latest of them counts. */
+  readonly after: (keyof E & string) | readonly (keyof E & string)[];
+  /** The command that ends it when the time is over, without a form, and after the release of its holds. */
+  readonly run: keyof C & string;
+};
+
 type Schedule<F, C, Cond> = {
   /**
    * Minute, hour, day of the month, month and day of the week: `'30 2 * * *'` is half past two every night, `'0 9 * *
@@ -702,6 +724,10 @@ export type Declaration<
   readonly reactions?: Reactions<NoInfer<F>, NoInfer<D>, NoInfer<E>, C, Cond>;
   /** Commands without a form that run some time after an event, unless they no longer apply. */
   readonly timers?: { readonly [name: string]: Timer<NoInfer<F>, E, C, Cond> };
+  /** Holds, during which nobody can delete the aggregate or erase the persons to whom its personal data belongs. */
+  readonly hold?: Hold<Role, Cond>;
+  /** For how long each must be kept, and how it ends afterwards. */
+  readonly retain?: Retain<E, C>;
   /** Commands at the times of cron expressions, once across all processes; their names are the actors in histories. */
   readonly schedules?: { readonly [name: string]: Schedule<NoInfer<F>, C, Cond> };
 };

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one declaration: that of users, whom every domain has.
 import { StartRefused } from '../base/start-refused.ts';
 import { type Aggregate, type Declaration, declareFor, declareUntyped, type Versions } from './aggregate.ts';
 import type { Condition } from './conditions.ts';
@@ -76,6 +77,8 @@ type Options<Role extends string, F extends Fields, Guards, Reading> = {
      * `updatedAt`, apart from those in the `reads` of such a right.
      */
     readonly fieldRights?: UserRights<NoInfer<Role>, NoInfer<F>>['fieldRights'] & Guards;
+    /** Holds on users, during which nobody can delete and erase them. */
+    readonly hold?: NonNullable<UserRights<NoInfer<Role>, NoInfer<F>>['hold']>;
   };
 };
 
@@ -137,6 +140,7 @@ export const domain = <
         write: { signedIn: 'caller' },
       },
       fieldRights: { ...fieldRights, ...added?.fieldRights },
+      hold: added?.hold,
     },
     declarer,
   );

@@ -1,6 +1,7 @@
 // Over 200 lines, because it is one conversion: the declaration of an aggregate becomes a kind.
 
 import type * as z from 'zod';
+import { keepingOf } from '../base/keeping.ts';
 import { byName, capital, column, kebab, singular, snake, wire } from '../base/names.ts';
 import { isFull, isNot, isTaken, type RejectionCode, refusedAs } from '../base/rejection.ts';
 import { StartRefused } from '../base/start-refused.ts';
@@ -107,6 +108,10 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
       scheduleOf(`${name}: the schedule ${schedule}`, schedule, spec),
     ),
     oldestFirst: declaration.order === 'oldest',
+    ...(declaration.hold !== undefined && { hold: true }),
+    ...(declaration.retain !== undefined && {
+      retain: keepingOf(declaration.retain.for, `${name}: \`retain\``),
+    }),
   };
 };
 
@@ -447,7 +452,11 @@ const commandOf = (aggregate: string, events: Kind['events'], name: string, spec
 
 const timerOf = (aggregate: string, name: string, spec: Row): TimerInfo => {
   const place = `${aggregate}: the timer ${name}`;
-  const words = [...(spec.at === undefined ? ['after', 'wait', 'pause'] : ['at', 'before']), 'run', 'when'];
+  const words = [
+    ...(spec.at === undefined ? ['after', 'wait', 'pause'] : ['at', 'before', 'keep']),
+    'run',
+    'when',
+  ];
   const strange = Object.keys(spec).find((word) => spec[word] !== undefined && !words.includes(word));
   if (strange !== undefined)
     throw new StartRefused(
@@ -492,7 +501,8 @@ const scheduleOf = (place: string, name: string, spec: Row): ScheduleInfo => {
   };
 };
 
-const startOf = (aggregate: string, { after, wait, at, before }: Row, place: string): TimerStart => {
+const startOf = (aggregate: string, { after, wait, at, before, keep }: Row, place: string): TimerStart => {
+  if (keep !== undefined) return { at: String(at), beforeMs: 0, keep: keepingOf(keep, place) };
   if (at !== undefined)
     return { at: String(at), beforeMs: before === undefined ? 0 : waitOf(String(before), place) };
   const events = Array.isArray(after) ? (after as readonly unknown[]) : [after];

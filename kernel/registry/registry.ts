@@ -1,5 +1,6 @@
 // Over 200 lines, because it is one type: the resolved declaration for interpreters.
 import type { JsonObject } from '../base/json.ts';
+import type { Keeping } from '../base/keeping.ts';
 import type { Period } from '../base/period.ts';
 import type { RejectionCode } from '../base/rejection.ts';
 import type { FieldDef } from '../declare/fields.ts';
@@ -138,7 +139,7 @@ export type TimerInfo = {
 /** By events, given with their types, or by a field with the time. */
 export type TimerStart =
   | { readonly after: readonly string[]; readonly wait: TimerWait }
-  | { readonly at: string; readonly beforeMs: number };
+  | { readonly at: string; readonly beforeMs: number; readonly keep?: Keeping };
 /** A time, or one for each word of a choice. Without one, the timer never runs out. */
 export type TimerWait =
   | { readonly ms: number }
@@ -223,6 +224,10 @@ export type Kind = {
    * owner.
    */
   readonly isManaged?: true;
+  /** Nobody can end one while it is under a hold. */
+  readonly hold?: true;
+  /** For how long one must be kept, before it ends by its timer. */
+  readonly retain?: Keeping;
   /** Of the requests of agents: the commands that are asked for, whose rights are those to approve them. */
   readonly confirms?: readonly Confirmed[];
 };

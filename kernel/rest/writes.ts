@@ -8,9 +8,11 @@ import { isUser } from '../base/users.ts';
 import { operationOf } from '../conditions/rights.ts';
 import { eventsElsewhereOf } from '../decide/elsewhere.ts';
 import { refusalOfInvariant, refusalsOf, refusalsOfNothing, refusalsOnItem } from '../decide/guards.ts';
+import { isRelease } from '../decide/holds.ts';
 import { oneOfList } from '../decide/items.ts';
 import { limitRefusalsOf } from '../decide/limits.ts';
 import { reasonOf } from '../decide/reasons.ts';
+import { retainedCode } from '../decide/retention.ts';
 import type { CommandInfo, Domain, EventInfo, Kind } from '../registry/registry.ts';
 import { maySign } from '../registry/signed.ts';
 import { type AggregateOperation, collectionPath, itemPath, type Named } from './operation.ts';
@@ -85,6 +87,8 @@ export const refusalsOfCommand = (
     ...(command.confirm ? (['confirmation_required'] as const) : []),
     ...(maySign(kind, command) ? SIGNING : []),
     ...refusalsOfRequests(kind, command),
+    ...(kind.retain && command.kind === 'end' ? [retainedCode(kind)] : []),
+    ...(isRelease(kind, command) ? (['person_releases'] as const) : []),
   ];
 };
 

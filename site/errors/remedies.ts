@@ -313,6 +313,10 @@ const KERNEL: Readonly<Record<KernelCode, Remedy>> = {
       'An agent, a personal access token, a service or a tool tried to decide about the request of an agent.',
     remedy: 'Let a person with the right sign in, and approve or decline it in the console.',
   },
+  person_releases: {
+    cause: 'An agent, a personal access token or a service tried to release a hold.',
+    remedy: 'Let a person with the right, who did not place the hold, sign in and release it.',
+  },
   asker_not_allowed: {
     cause: 'The user for whom the agent asked has lost the right since, or their account is deactivated.',
     remedy: 'Decline the request.',
@@ -339,6 +343,16 @@ export const remedyFor = (code: ProblemCode): Remedy => {
     return {
       cause: 'The list already has an item with this key.',
       remedy: 'Change that item, or use another key.',
+    };
+  if (code.endsWith('_retained'))
+    return {
+      cause: 'It must be kept for a time, which has not passed.',
+      remedy: '`details` has the time until which it must be kept. It ends by itself then.',
+    };
+  if (/(?<!_not)_held$/.test(code))
+    return {
+      cause: 'It, or something with personal data of the user, is under a hold.',
+      remedy: 'Ask somebody with the right to holds, who has not placed it, to release it.',
     };
   if (code.endsWith('_full'))
     return {

@@ -75,6 +75,7 @@ const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] =
       'reads',
       'reactions',
       'schedules',
+      'retention',
       'views',
       'evolve',
       'own-routes',

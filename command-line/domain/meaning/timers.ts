@@ -19,7 +19,11 @@ const describeTimer = (
 /** Each word is a fact, so it needs no name of its field: `4 hours if urgent or 2 days if low`. */
 const describeStart = (starts: TimerStart) => {
   if ('at' in starts)
-    return { at: starts.at, ...(starts.beforeMs > 0 && { before: waitOf(starts.beforeMs) }) };
+    return {
+      at: starts.at,
+      ...(starts.beforeMs > 0 && { before: waitOf(starts.beforeMs) }),
+      ...(starts.keep && { keep: counted(starts.keep.count, starts.keep.unit) }),
+    };
   const { wait } = starts;
   const after = starts.after.join(' or ');
   if ('ms' in wait) return { after, wait: waitOf(wait.ms) };
@@ -35,6 +39,7 @@ const waitOf = (waitMs: number): string => {
     'millisecond',
     1,
   ];
-  const count = waitMs / unitMs;
-  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+  return counted(waitMs / unitMs, unit);
 };
+
+const counted = (count: number, unit: string): string => `${count} ${unit}${count === 1 ? '' : 's'}`;

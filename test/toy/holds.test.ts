@@ -1,0 +1,77 @@
+import { expect } from 'vitest';
+import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
+import { records } from './records.ts';
+import { test as base } from './toy-fixture.ts';
+
+/** Holds by every interface. */
+const test = base
+  .extend('installationOptions', { scope: 'file' }, { of: { domain: records } })
+  .extend('clerk', { scope: 'file' }, ({ signUpAs }) => signUpAs('Clerk', 'clerk'))
+  .extend('counsel', { scope: 'file' }, ({ signUpAs }) => signUpAs('Counsel', 'counsel'))
+  .extend('second', { scope: 'file' }, ({ signUpAs }) => signUpAs('Second', 'counsel'))
+  .extend('record', { scope: 'file' }, ({ session, clerk: { token } }) => {
+    const create = async (path: string, body: object) =>
+      (await session.write('POST', path, { token, body })).written.id;
+    return async () =>
+      create(`/folders/${await create('/folders', { title: 'Case' })}/records`, { text: 'Dear' });
+  });
+
+test('over REST: place, see, list, refuse, release', async ({
+  record,
+  ask,
+  session,
+  clerk,
+  counsel,
+  second,
+}) => {
+  const id = await record();
+  const body = { reason: 'Litigation' };
+  const { headers } = await session.write('POST', `/records/${id}/holds`, { token: counsel.token, body });
+  expect(headers.get('location')).toBe(`/records/${id}/holds/1`);
+  const seen = await session.read<{ readonly folderId: number }>(`/records/${id}`, { token: counsel.token });
+  expect(seen.body).toMatchObject({ held: true });
+  expect(seen.body).not.toHaveProperty('_links.delete');
+  const holds = await session.read<object>(`/records/${id}/holds`, { token: counsel.token });
+  expect(holds.body).toMatchObject([{ id: 1, reason: 'Litigation', placedBy: { id: counsel.userId } }]);
+  const ofClerk = await session.read<object>(`/records/${id}`, { token: clerk.token });
+  expect(ofClerk.body).toMatchObject({ held: true });
+  expect((await session.read(`/records/${id}/holds`, { token: clerk.token })).body).toEqual([]);
+  const listed = await session.read<object>(`/folders/${seen.body.folderId}/records?held=true`, { token: clerk.token });
+  expect(listed.body).toMatchObject([{ id }]);
+  expect(JSON.stringify([ofClerk.body, listed.body])).not.toContain('Litigation');
+
+  const remove = ({ token }: { readonly token: string }) => ask('DELETE', `/records/${id}`, { token });
+  const [refused, toClerk] = [await remove(counsel), await remove(clerk)];
+  expect([refused, toClerk]).toMatchObject(
+    Array.from({ length: 2 }, () => ({ status: 409, body: { code: 'record_held' } })),
+  );
+  expect(JSON.stringify(refused.body)).toContain('“Litigation”');
+  expect(JSON.stringify(toClerk.body)).not.toContain('Litigation');
+
+  const release = ({ token }: { readonly token: string }, given = {}) =>
+    ask('DELETE', `/records/${id}/holds/1`, { token, headers: given });
+  expect(await release(second)).toMatchObject({ status: 422, body: { code: 'reason_required' } });
+  const settled = { Reason: 'Settled' };
+  expect(await release(counsel, settled)).toMatchObject({ status: 409, body: { code: 'record_own_hold' } });
+  expect(await release(clerk, settled)).toMatchObject({ status: 403 });
+  expect((await release(second, settled)).status).toBeLessThan(300);
+  expect((await remove(clerk)).status).toBeLessThan(300);
+});
+
+test('over GraphQL', async ({ record, installation, counsel, second }) => {
+  const id = await record();
+  const graphql = graphqlClientOf(installation);
+  const placed = await graphql(
+    `mutation { addRecordHold(id: "${id}", input: { reason: "Audit" }) { holdId reason record { held } } }`,
+    { token: counsel.token },
+  );
+  expect([placed.errors, placed.data]).toEqual([
+    undefined,
+    { addRecordHold: { holdId: '1', reason: 'Audit', record: { held: true } } },
+  ]);
+  const released = await graphql(
+    `mutation { removeRecordHold(id: "${id}", holdId: "1", reason: "Done") { held } }`,
+    { token: second.token },
+  );
+  expect([released.errors, released.data]).toEqual([undefined, { removeRecordHold: { held: false } }]);
+});
