@@ -42,6 +42,7 @@ import { itemsProof } from './items/proof.ts';
 import { auditRotateKey, keysRotate } from './keys-rotate.ts';
 import { logAcceptServer } from './log-accept-server.ts';
 import { logAppend } from './log-append.ts';
+import { auditArchive, logArchive } from './log-archive.ts';
 import { logCopy } from './log-copy.ts';
 import { logRenew } from './log-renew.ts';
 import { logShow, logTail } from './log-tail.ts';
@@ -104,12 +105,15 @@ const GROUPS: readonly Group[] = [
   ['Deliveries', of('webhooks', [deliveriesList, deliveriesShow, deliveriesResend, deliveriesResendFailed])],
   [
     'Event log',
-    [logTail, logShow, importFile, logExport, logImport, logCopy, logRenew, logAcceptServer, logAppend],
+    [
+      ...[logTail, logShow, importFile, logExport, logImport, logCopy, logRenew, logAcceptServer, logAppend],
+      ...of('proof', [logArchive]),
+    ],
   ],
   [
     'Proof',
     [
-      ...of('proof', [auditVerify, auditCheck]),
+      ...of('proof', [auditVerify, auditCheck, auditArchive]),
       replay,
       ...of('proof', [auditRotateKey, auditAccept, auditReject, auditTrustLog]),
     ],

@@ -8,15 +8,18 @@ import type { PublishedFiles } from '../published-files.ts';
 const PUBLIC_FOLDER = 0o755;
 const PUBLIC_FILE = 0o644;
 
-export const openPublishedFolder = (folder: string): PublishedFiles => ({
+const PRIVATE_FOLDER = 0o700;
+const PRIVATE_FILE = 0o600;
+
+export const openPublishedFolder = (folder: string, { isPrivate = false } = {}): PublishedFiles => ({
   read: (path) => readFile(join(folder, path)).catch(ifAbsent),
   async write(path, content) {
     const file = join(folder, path);
-    await makeFolder(dirname(file), PUBLIC_FOLDER);
+    await makeFolder(dirname(file), isPrivate ? PRIVATE_FOLDER : PUBLIC_FOLDER);
     const written = `${file}.${randomUUID()}`;
     try {
       {
-        await using handle = await open(written, 'wx', PUBLIC_FILE);
+        await using handle = await open(written, 'wx', isPrivate ? PRIVATE_FILE : PUBLIC_FILE);
         await handle.writeFile(content);
         await handle.sync();
       }
