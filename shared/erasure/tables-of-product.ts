@@ -224,7 +224,7 @@ export const TABLES: Readonly<Record<string, Held>> = {
   'auth.signing_key': nothing('keys of tokens'),
   'auth.device_poll': nothing('when devices polled, by keyed hash'),
   'auth.used_once': nothing('keyed hashes of used proofs'),
-  'auth.signature': sealed('what persons are asked to sign, encrypted; it expires after minutes'),
+  'auth.signature': sealed('forms that persons are asked to sign, encrypted', 'expires after minutes'),
   'auth.revoked': nothing('hashes and numbers of revoked grants and tokens'),
   'auth.row_proofs_begun': nothing('a time'),
   'auth.spent_proof': nothing('keyed hashes of used proofs'),
