@@ -31,7 +31,7 @@ test.each([
   [
     'with sign-in',
     `export { createClient } from '../package/client.ts'; export { browserSession } from '../package/client-sign-in.ts'`,
-    9.25,
+    9.5,
   ],
 ])(
   'for browsers it is small %s, and has nothing of the server or of another package in it',

@@ -90,10 +90,10 @@ export const auditArchive: Command = {
     stream: {
       type: 'string',
       placeholder: '<stream>',
-      description: 'Prints the events of this stream, such as article-8001, each as one line of JSON.',
+      description: 'Prints the events of this stream, such as user-7001, each as one line of JSON.',
     },
   },
-  examples: ['audit archive /archive --key=kPrK…', 'audit archive s3://archive/annals --stream article-8001'],
+  examples: ['audit archive /archive --key=kPrK…', 'audit archive s3://archive/annals --stream user-7001'],
   async run({ positionals: [place = ''], values }, terminal) {
     const [key] = values.get('key') ?? [];
     const [stream] = values.get('stream') ?? [];

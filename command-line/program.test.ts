@@ -55,7 +55,7 @@ test.each([
   [['frobnicate'], 'there is no command “frobnicate”; npm run annals -- help lists the commands.'],
   [
     ['log'],
-    '“log” needs one more word: log tail, log show, log export, log import, log copy, log renew, log accept-server, log append.',
+    '“log” needs one more word: log tail, log show, log export, log import, log copy, log renew, log accept-server, log append, log archive.',
   ],
   [
     ['log', 'tail', '--form', '3'],

@@ -1,3 +1,4 @@
+// Over 200 lines, because every finding is compared with one healthy state.
 import { expect, test } from 'vitest';
 import type { AuditStatus } from '#shared/rest/audit-status.ts';
 import type { OperationsStatus } from '#shared/rest/operator.ts';

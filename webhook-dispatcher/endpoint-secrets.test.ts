@@ -65,6 +65,7 @@ test('returns destination and secrets as of the latest changes', async () => {
     url: 'https://example.com/other',
     headers: {},
     payload: 'thin',
+    format: 'annals',
     secrets: [{ secret: FIRST, endsAtMs: null }],
   });
 });

@@ -1,3 +1,4 @@
+// Over 200 lines, because every case signs with the authenticator that is set up here.
 import { describe, expect, test } from 'vitest';
 import { from, password, titleOf, verifier } from '../../test/engines/account-visit.ts';
 import { openAuthenticator, passkeyFormIn } from '../../test/engines/authenticator.ts';

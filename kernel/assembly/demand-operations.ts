@@ -22,6 +22,7 @@ const anotherName = ({ type }: Kind): string =>
 export const OPERATIONS_OF_THE_KERNEL: readonly string[] = [
   'aggregateUsers createClient createPersonalToken createWebhook deactivateAccount deleteClient deleteWebhook',
   'disableWebhook editClient editWebhook enableWebhook endAccess endApplication endSession endSessions endTokenOfUser exportLog',
+  'exportOwnData exportPerson',
   'getAccount getAuditStatus getClient getDelivery getDeliveryBody getErasureOfUser getEventProof getMe getOperations',
   'getOperationsSamples getOrder getRecordedEvent getReplay getUser getUserProof getWebhook getWebhookProof getWebhookStatistics invite',
   'listAttempts listAuditHeads listAuditKeys listClients listDeliveries listEventTypes listEvents',

@@ -215,7 +215,10 @@ type CommandSpec<EventName, Plain, Cond, FieldName, Decision, Reference, OnItem,
    * A person signs it: they prove again who they are, with a passkey or with their password and a code, over what
    * the command does. Events keep the signature with its meaning, and an agent or a session alone cannot send it.
    */
-  readonly signed?: { readonly meaning: string };
+  readonly signed?: {
+    /** The meaning of the signature, as the record shows it: `approval`, `review`. */
+    readonly meaning: string;
+  };
   /**
    * References whose aggregates `decide` receives as `reads`. They, and everything that the conditions and
    * rights of this command read behind them, are unchanged when the events are appended; otherwise the

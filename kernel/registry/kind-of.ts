@@ -450,17 +450,20 @@ const commandOf = (aggregate: string, events: Kind['events'], name: string, spec
   };
 };
 
+/** Only `retain` of an aggregate makes timers with this word. */
+const KEEP = 'keep';
+
 const timerOf = (aggregate: string, name: string, spec: Row): TimerInfo => {
   const place = `${aggregate}: the timer ${name}`;
   const words = [
-    ...(spec.at === undefined ? ['after', 'wait', 'pause'] : ['at', 'before', 'keep']),
+    ...(spec.at === undefined ? ['after', 'wait', 'pause'] : ['at', 'before', KEEP]),
     'run',
     'when',
   ];
   const strange = Object.keys(spec).find((word) => spec[word] !== undefined && !words.includes(word));
   if (strange !== undefined)
     throw new StartRefused(
-      `${place} has \`${strange}\`, which has no meaning there: use ${words.join(', ')}.`,
+      `${place} has \`${strange}\`, which has no meaning there: use ${words.filter((word) => word !== KEEP).join(', ')}.`,
     );
   return {
     name,

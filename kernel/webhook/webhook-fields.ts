@@ -59,7 +59,7 @@ export const format = z.enum(FORMATS);
 export type WebhookFormat = (typeof FORMATS)[number];
 export const [FORMAT_DEFAULT] = FORMATS;
 
-/** What is sent: the content of `data`, and the form around it. */
+/** The content of `data`, and the form around it. */
 export type Sent = { readonly payload: z.infer<typeof payload>; readonly format: WebhookFormat };
 
 /**

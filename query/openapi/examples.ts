@@ -20,6 +20,10 @@ const HOOK = {
   limits: { ratePerSecond: 50, concurrency: 10 },
 };
 
+const DRIFT = {
+  ...{ against: 'database', driftMs: -1.5, uncertaintyMs: 0.4 },
+  ...{ at: '2026-11-21T10:15:00.000Z', role: 'annals-command' },
+};
 const HEAD = {
   count: 1440,
   at: '2026-11-21T10:15:00.000Z',
@@ -243,6 +247,10 @@ const KERNEL_EXAMPLES: Examples = {
     },
     witnessed: { count: 1500, at: '2026-11-21T10:15:01.000Z' },
     stamped: null,
+    clock: {
+      ...{ source: 'chrony', since: '2026-11-20', measurements: 2880 },
+      ...{ largest: [DRIFT], recent: [DRIFT] },
+    },
   },
   EventType: {
     type: 'user.deleted',

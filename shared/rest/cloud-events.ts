@@ -33,7 +33,9 @@ export const cloudEventOf = (
   time: at,
   datacontenttype: 'application/json',
   dataschema: publicUrl.replace(/\/$/, '') + schemaPathOf({ type, version }),
-  ...Object.fromEntries(Object.entries(more).flatMap(([name, value]) => extensionsOf(name.toLowerCase(), value))),
+  ...Object.fromEntries(
+    Object.entries(more).flatMap(([name, value]) => extensionsOf(name.toLowerCase(), value)),
+  ),
   data,
 });
 

@@ -8,7 +8,7 @@ const PersonExport = z
     domain: z.string(),
     userId: id,
     at: timestamp,
-    by: z.string().meta({ description: 'Who requested it.', examples: ['user:7001'] }),
+    by: z.string().meta({ description: 'The user who requested it.', examples: ['user:7001'] }),
     leftOut: z.array(z.string()).meta({ description: 'Data that is left out, and why.' }),
     sections: z.array(
       z.strictObject({

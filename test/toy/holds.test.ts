@@ -36,7 +36,9 @@ test('over REST: place, see, list, refuse, release', async ({
   const ofClerk = await session.read<object>(`/records/${id}`, { token: clerk.token });
   expect(ofClerk.body).toMatchObject({ held: true });
   expect((await session.read(`/records/${id}/holds`, { token: clerk.token })).body).toEqual([]);
-  const listed = await session.read<object>(`/folders/${seen.body.folderId}/records?held=true`, { token: clerk.token });
+  const listed = await session.read<object>(`/folders/${seen.body.folderId}/records?held=true`, {
+    token: clerk.token,
+  });
   expect(listed.body).toMatchObject([{ id }]);
   expect(JSON.stringify([ofClerk.body, listed.body])).not.toContain('Litigation');
 

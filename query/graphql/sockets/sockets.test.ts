@@ -1,3 +1,4 @@
+// Over 200 lines, because every case has a socket that is set up here.
 import { once } from 'node:events';
 import { request } from 'node:http';
 import type { Socket } from 'node:net';
