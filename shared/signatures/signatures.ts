@@ -22,7 +22,7 @@ export type AskedSignature = {
 };
 
 /** How and when it was signed. */
-export type GivenSignature = { readonly at: string; readonly proof: SignatureProof };
+type GivenSignature = { readonly at: string; readonly proof: SignatureProof };
 
 export type FoundSignature = {
   readonly asked: AskedSignature;

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { PASSWORD } from '../../testing/http/people.ts';
-import { CONSOLE_SIZES, describeInChromium, lookAt } from '../engines/chromium.ts';
+import { CONSOLE_SIZES, type Device, describeInChromium, lookAt } from '../engines/chromium.ts';
+import { signInOn } from '../engines/console.ts';
 import { setUpCodes } from '../engines/second-factor.ts';
 import { accountOf } from '../engines/signers.ts';
 import { batches } from '../toy/batches.ts';
@@ -10,32 +11,35 @@ import { test as base } from './console-window.ts';
 const test = base
   .extend('installationOptions', { scope: 'file' }, { of: { domain: batches } })
   .extend('pictures', { scope: 'file' }, 'console-signatures')
-  .extend('maker', { scope: 'file' }, async ({ people, session }) => {
-    const person = await people.signUp('Mia Maker');
-    await session.write('PATCH', `/users/${person.userId}`, {
-      ...{ token: people.administrator.token, type: 'application/merge-patch+json' },
-      body: { role: 'maker' },
-    });
-    return people.signIn(person, 'maker');
-  })
+  /** Signs a new person in, with a code, and opens a batch of theirs. */
   .extend(
-    'openOn',
+    'openBatch',
     { scope: 'file' },
-    ({ maker, signIn }) =>
-      (device) =>
-        signIn(maker, device),
-  )
-  .extend('app', { scope: 'file' }, async ({ installation, maker }) =>
-    setUpCodes(await accountOf(installation, maker)),
-  )
-  .extend('batch', ({ create, maker }) => create('/batches', maker, { product: 'Aspirin', note: null }));
+    ({ create, installation, openWindow, people, session }) =>
+      async (device: Device) => {
+        const somebody = await people.signUp('Mia Maker');
+        await session.write('PATCH', `/users/${somebody.userId}`, {
+          ...{ token: people.administrator.token, type: 'application/merge-patch+json' },
+          body: { role: 'maker' },
+        });
+        const maker = await people.signIn(somebody, 'maker');
+        const batch = await create('/batches', maker, { product: 'Aspirin', note: null });
+        const app = await setUpCodes(await accountOf(installation, maker));
+        const window = await openWindow(device);
+        await window.page.goto(`${installation.url}/console/data/batches/${batch}`);
+        await signInOn(window.page, maker);
+        await window.fill('Code', app.next());
+        await window.press('Sign in');
+        await window.page.getByRole('link', { name: 'Release', exact: true }).waitFor();
+        return { ...window, app, batch };
+      },
+  );
 
 describeInChromium('signatures in the console', () => {
   test.for(CONSOLE_SIZES)(
     'are asked for beside the page on a %s, and shown',
     async ([size, options], { app, batch, installation, windowOn }) => {
-      const { context, page, fill, heading, look, press } = await windowOn({ size, options });
-      await page.goto(`${installation.url}/console/data/batches/${batch}`);
+      const { context, page, fill, heading, look, press, app, batch } = await openBatch({ size, options });
       await page.getByRole('link', { name: 'Release', exact: true }).click();
       await fill('Verdict', 'pass');
       await press('Release');
