@@ -38,7 +38,7 @@ const test = base
 describeInChromium('signatures in the console', () => {
   test.for(CONSOLE_SIZES)(
     'are asked for beside the page on a %s, and shown',
-    async ([size, options], { app, batch, installation, windowOn }) => {
+    async ([size, options], { installation, openBatch }) => {
       const { context, page, fill, heading, look, press, app, batch } = await openBatch({ size, options });
       await page.getByRole('link', { name: 'Release', exact: true }).click();
       await fill('Verdict', 'pass');
