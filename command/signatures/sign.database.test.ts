@@ -5,10 +5,19 @@ import type { Command } from '#kernel/decide/decide.ts';
 import { realTimeAhead } from '#shared/clock/real-time.ts';
 import { policyOf, senderCaller } from '#shared/policy.ts';
 import { createSignatures } from '#shared/signatures/signatures.ts';
-import { allEvents, by, type CommandSide, registerUser, system } from '../../test/engines/command-side.ts';
+import {
+  allEvents,
+  by,
+  type CommandSide,
+  Died,
+  mortal,
+  registerUser,
+  system,
+} from '../../test/engines/command-side.ts';
 import { callerIn } from '../../test/engines/policy.ts';
 import { test as processes } from '../../test/engines/processes.ts';
 import { batches } from '../../test/toy/batches.ts';
+import { until } from '../../testing/until.ts';
 
 const policy = policyOf(batches);
 const BOT = 'web>bot';
@@ -142,6 +151,46 @@ test('a repeated request with the same key happens once', async ({ side, lab }) 
   });
 });
 
+test('of two processes one uses it', async ({ side, other, lab }) => {
+  const { rita, send, sign, batchOf } = lab;
+  const certify = { type: 'IssueCertificate', batchId: await batchOf(), text: 'Good' };
+  const signature = await sign(certify, rita);
+  const done = await Promise.allSettled(
+    [side, other, side, other].map((to) => send(certify, rita, { to, signature })),
+  );
+  expect(done.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+});
+
+test.for(['before', 'after'] as const)(
+  'a process that dies %s the append has its command repeated, once',
+  async (when, { database, lab }) => {
+    const { rita, send, sign, batchOf } = lab;
+    let dies: typeof when | undefined = when;
+    await using dying = await database.open({
+      domain: batches,
+      clock,
+      wrapLog: mortal((stream) => {
+        const died = stream.startsWith('certificate-') ? dies : undefined;
+        if (died !== undefined) dies = undefined;
+        return died;
+      }),
+    });
+    const certify = { type: 'IssueCertificate', batchId: await batchOf(), text: 'Good' };
+    const keyed = { to: dying, idempotencyKey: `dies-${when}`, signature: await sign(certify, rita) };
+    await expect(send(certify, rita, keyed)).rejects.toBeInstanceOf(Died);
+    const { id } = await send(certify, rita, keyed);
+    const made = (await allEvents(dying)).filter(
+      ({ type, data }) =>
+        type === ('certificate.issued' as string) &&
+        (data as { batchId?: number }).batchId === certify.batchId,
+    );
+    expect(made.map(({ stream }) => stream)).toEqual([`certificate-${id}`]);
+    await expect(send(certify, rita, { signature: keyed.signature })).rejects.toMatchObject({
+      code: 'signature_invalid',
+    });
+  },
+);
+
 test('is for one form, one item, one command, one person and one version', async ({ side, lab }) => {
   const { mia, rita, other, send, refusal, sign, batchOf, release } = lab;
   const [id, second] = [await batchOf(), await batchOf()];
@@ -253,6 +302,20 @@ test('a JSON patch, an item of a list and an end are signed as well', async ({ s
       metadata: { signature: { proof: PROOF } },
     });
   }
+});
+
+test('consequences are not signed', async ({ side, lab }) => {
+  const { mia, rita, send, sign, batchOf } = lab;
+  const batchId = await batchOf();
+  const certify = { type: 'IssueCertificate', batchId, text: 'Good' };
+  const { id } = await send(certify, rita, { signature: await sign(certify, rita) });
+  const scrap = { type: 'ScrapBatch', batchId };
+  await send(scrap, mia, { signature: await sign(scrap, mia) });
+  const ended = await until(
+    () => lastOf(side, `certificate-${id}`),
+    (event) => event?.type === ('certificate.ended' as string),
+  );
+  expect(ended?.metadata.signature).toBe(undefined);
 });
 
 test('an agent asks, and the person signs the approval, which both events keep', async ({ side, lab }) => {
