@@ -1,6 +1,7 @@
+import { CLOUD_EVENT_TYPE } from '#kernel/base/rest/cloud-event-types.ts';
 import type { ChangeToPublish } from '#shared/change-stream/publication.ts';
 import { cursorOf, type NamingLog } from '#shared/event-log/own-cursor.ts';
-import { CLOUD_EVENT_TYPE, cloudEventOf } from '#shared/rest/cloud-events.ts';
+import { cloudEventOf } from '#shared/rest/cloud-events.ts';
 import type { CopyFormat } from './kafka-url.ts';
 import type { EncodedMessage } from './message.ts';
 

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { demandPreferredType } from '#edge/http/media-type.ts';
-import { CLOUD_EVENT_TYPE, CLOUD_EVENTS_TYPE } from '#shared/rest/cloud-events.ts';
+import { CLOUD_EVENT_TYPE, CLOUD_EVENTS_TYPE } from '#kernel/base/rest/cloud-event-types.ts';
 
 /** An item is the same in both; a list has its links in the second, too. */
 const MEDIA_TYPES = ['application/json', 'application/hal+json'] as const;

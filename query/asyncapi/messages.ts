@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import type { JsonObject } from '#kernel/base/json.ts';
+import { CLOUD_EVENT_TYPE } from '#kernel/base/rest/cloud-event-types.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { CLOUD_EVENT_TYPE } from '#shared/rest/cloud-events.ts';
 import type { EventType } from '#shared/rest/event-types.ts';
 import { Event } from '#shared/rest/events.ts';
 import { eventTypesOf } from '../event-types/event-types.ts';

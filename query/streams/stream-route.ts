@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { demandPreferredType } from '#edge/http/media-type.ts';
-import { CLOUD_EVENTS_TYPE } from '#shared/rest/cloud-events.ts';
+import { CLOUD_EVENTS_TYPE } from '#kernel/base/rest/cloud-event-types.ts';
 import type { Live } from '../live/live.ts';
 import { EVENT_STREAM_TYPE, type EventStream } from '../sse/event-stream.ts';
 

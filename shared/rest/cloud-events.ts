@@ -1,10 +1,6 @@
 import type { Json, JsonObject } from '#kernel/base/json.ts';
 import { schemaPathOf } from './event-types.ts';
 
-/** One event in JSON (structured mode), and several (batched mode). */
-export const CLOUD_EVENT_TYPE = 'application/cloudevents+json';
-export const CLOUD_EVENTS_TYPE = 'application/cloudevents-batch+json';
-
 /** An event as clients get it, in any of its forms. */
 export type Represented = {
   readonly id: string;

@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import { type Actor, actor } from '#kernel/base/events/metadata.ts';
 import { instant } from '#kernel/base/instant.ts';
+import { CLOUD_EVENTS_TYPE } from '#kernel/base/rest/cloud-event-types.ts';
 import { idParameter, PAGE, sortBy } from '#kernel/base/rest/lists.ts';
 import type { RestOperation } from '#kernel/base/rest/operation.ts';
 import { IMPORTED_AT, REASON_GIVEN, SIGNATURE_GIVEN, TRACE } from '#kernel/base/rest/origin.ts';
 import { timestamp, token } from '#kernel/base/values.ts';
 import type { Catalogue } from '#shared/events/catalogue.ts';
 import { typesOf } from '#shared/events/event-patterns.ts';
-import { CLOUD_EVENTS_TYPE } from './cloud-events.ts';
 
 /** An event in its public form: in pages, in streams, and in webhooks. */
 export const Event = z

@@ -1,9 +1,9 @@
 import * as z from 'zod';
+import { CLOUD_EVENT_TYPE } from '#kernel/base/rest/cloud-event-types.ts';
 import { Links } from '#kernel/base/rest/fields.ts';
 import type { RestOperation } from '#kernel/base/rest/operation.ts';
 import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { CLOUD_EVENT_TYPE } from './cloud-events.ts';
 import { Delivery } from './deliveries.ts';
 import { Event } from './events.ts';
 

@@ -1,11 +1,7 @@
 import type { Json } from '#kernel/base/json.ts';
+import { CLOUD_EVENT_TYPE } from '#kernel/base/rest/cloud-event-types.ts';
 import type { WebhookFormat } from '#kernel/webhook/webhook-fields.ts';
-import {
-  attributeHeaders,
-  CLOUD_EVENT_TYPE,
-  cloudEventOf,
-  type Represented,
-} from '#shared/rest/cloud-events.ts';
+import { attributeHeaders, cloudEventOf, type Represented } from '#shared/rest/cloud-events.ts';
 
 /** The body of a request, and the headers that belong to it. */
 export type Written = { readonly bytes: Buffer; readonly headers: Readonly<Record<string, string>> };

@@ -3,8 +3,8 @@ import { callerOf } from '#edge/authenticate/authenticate.ts';
 import { answerIn } from '#edge/http/content-coding.ts';
 import { demandMatch, entityTagOf, isKnownToReader } from '#edge/http/entity-tag.ts';
 import { demandRoom } from '#edge/http/shed-load.ts';
+import { CLOUD_EVENT_TYPE, CLOUD_EVENTS_TYPE } from '#kernel/base/rest/cloud-event-types.ts';
 import type { Link } from '#kernel/base/rest/fields.ts';
-import { CLOUD_EVENT_TYPE, CLOUD_EVENTS_TYPE } from '#shared/rest/cloud-events.ts';
 import { type MediaType, mediaTypeFor } from '../media-type.ts';
 
 /** The result of a read, before its media type is chosen. */
