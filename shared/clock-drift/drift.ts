@@ -11,7 +11,7 @@ export type Drift = {
 };
 
 /** The clock that was compared: of the database, or of the authority that stamps heads (`AUDIT_TSA_URL`). */
-export type OtherClock = 'database' | 'time stamps';
+type OtherClock = 'database' | 'time stamps';
 
 export const migrateDrift = (pool: Pool): Promise<void> =>
   migrate(pool, 'clock', new URL('./migrations/', import.meta.url));

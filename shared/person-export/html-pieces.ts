@@ -84,6 +84,7 @@ const STYLE = `
 :root { color-scheme: light dark; }
 body { margin: 0; font: 1rem/1.5 system-ui, sans-serif; }
 main { max-width: 50rem; margin: 0 auto; padding: 1rem; }
+a { color: inherit; }
 h1, h2, p, li, dd { overflow-wrap: anywhere; }
 ol { padding: 0; list-style: none; }
 ol > li { border: 1px solid; border-radius: .5rem; margin: 0 0 1rem; padding: .5rem 1rem; break-inside: avoid; }

@@ -19,7 +19,8 @@ export const sectionsOf = (
   signal: AbortSignal,
 ): readonly Section[] => {
   const uploads = uploadsOf(dependencies.domain, userId);
-  const inTables = Object.entries(TABLES).flatMap(([table, held]) =>
+  const tables = Object.entries(TABLES).toSorted(([one], [other]) => rankOf(one) - rankOf(other));
+  const inTables = tables.flatMap(([table, held]) =>
     shownOf(held).map((look) => ({
       name: sectionOfLook(look),
       title: look.part,
@@ -52,6 +53,9 @@ export const sectionsOf = (
     },
   ];
 };
+
+/** The account of the person comes first. */
+const rankOf = (table: string): number => (table.startsWith('auth.') ? 0 : 1);
 
 async function* recordsIn(read: () => readonly JsonObject[]): AsyncGenerator<JsonObject> {
   yield* read();

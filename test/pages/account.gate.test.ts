@@ -1,9 +1,10 @@
 // Takes minutes, so it starts first.
 // Over 200 lines, because every page is looked at in the one installation that is set up here.
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { describe, expect } from 'vitest';
 import { challenge, password } from '../engines/account-visit.ts';
-import { describeInChromium, SIZES } from '../engines/chromium.ts';
+import { describeInChromium, lookAt, SIZES } from '../engines/chromium.ts';
 import { linkIn, startSmtpReceiver } from '../engines/smtp-receiver.ts';
 import { test as base, eventually } from './account-window.ts';
 
@@ -213,6 +214,33 @@ describeInChromium('the pages of one’s own account in Chromium', () => {
       await signIn(email, password, invited);
       await eventually(() => invited.title()).toBe('Your account · Annals');
       await guest.close();
+    });
+
+    test('a user saves everything about themself by keyboard alone, and reads it on any screen', async ({
+      chromium,
+      site,
+      somebody,
+      window: { page, signIn, look },
+    }) => {
+      const email = await somebody();
+      await page.goto(`${site.url}/account`);
+      await signIn(email);
+      await page.getByRole('link', { name: 'Your data' }).press('Enter');
+      await look('Your data', '60-data');
+      await page.getByLabel('Password').fill('something else');
+      await page.getByRole('button', { name: 'Save as JSON' }).press('Enter');
+      await look('Not yet: Your data', '61-data-wrong');
+      await page.getByLabel('Password').fill(password);
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'Save as a page to read' }).press('Enter'),
+      ]);
+      expect(download.suggestedFilename()).toMatch(/^person-\d+-\d{4}-\d\d-\d\d\.html$/);
+      const saved = await chromium.newPage(options);
+      await saved.setContent(await readFile(await download.path(), 'utf8'));
+      expect(await saved.textContent('body')).toContain(email);
+      await lookAt(saved, `${size}-62-data-saved`);
+      await saved.close();
     });
 
     test('everything can be done with the keyboard alone', async ({
