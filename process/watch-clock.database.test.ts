@@ -66,7 +66,14 @@ test('before the first measurement, and for a role that only reads, nothing is r
 }) => {
   await pool.query('drop schema if exists clock cascade');
   expect(await readClockReport(pool)).toEqual({
-    ...{ source: null, since: null, measurements: 0, largest: [], recent: [] },
+    ...{
+      source: null,
+      since: null,
+      measurements: 0,
+      largest: [],
+      recent: [],
+      wentBack: { count: 0, latest: [] },
+    },
   });
   const metrics = new Registry();
   const given = { pool, log: { warn: () => {} }, source: undefined, clock: wrong, metrics };

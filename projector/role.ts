@@ -84,11 +84,17 @@ const REST_MS = 1_000;
 export const startEventIndex = async (dependencies: Indexing): Promise<AsyncDisposable> => {
   await migrateEventIndex(dependencies.pool);
   await takeFormerMoments(dependencies.pool);
+  const [{ migrateDrift }, { createTimesWatch, keepingWentBack }] = await Promise.all([
+    import('#shared/clock-drift/drift.ts'),
+    import('#shared/clock-drift/went-back.ts'),
+  ]);
+  await migrateDrift(dependencies.pool);
+  const watchTimes = createTimesWatch();
   return startFollower({
     ...dependencies,
     name: EVENT_INDEX,
     isRequired: false,
     restMs: REST_MS,
-    write: (events, connection) => indexEvents(connection, events),
+    write: (events, connection) => indexEvents(connection, events, keepingWentBack(watchTimes(events))),
   });
 };

@@ -32,7 +32,7 @@ const proven: AuditStatus = {
   differences: [],
   witnessed: null,
   stamped: null,
-  clock: { source: null, since: null, measurements: 0, largest: [], recent: [] },
+  clock: { source: null, since: null, measurements: 0, largest: [], recent: [], wentBack: 0 },
   witnesses: [],
   problem: null,
   parked: 0,
@@ -192,7 +192,14 @@ test('a clock that differs by more than its uncertainty and a second is named', 
     at: well.at,
     role: 'annals-command',
   };
-  const clock = { source: null, since: '2026-01-01', measurements: 9, largest: [drift], recent: [drift] };
+  const clock = {
+    source: null,
+    since: '2026-01-01',
+    measurements: 9,
+    largest: [drift],
+    recent: [drift],
+    wentBack: 0,
+  };
   expect(found({}, { clock })).toMatchObject([
     {
       tone: 'warn',

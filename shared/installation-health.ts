@@ -148,6 +148,22 @@ const CHECKS: readonly Check[] = [
       ),
   },
   {
+    name: 'the times of items do not go back',
+    of: 'audit',
+    find: ({ audit }) => {
+      const count = audit?.clock?.wentBack ?? 0;
+      if (count === 0) return [];
+      const [latest] = audit?.clock.latestWentBack ?? [];
+      const which = latest === undefined ? '' : `, the latest ${latest.stream}@${latest.version}`;
+      return [
+        {
+          tone: 'warn',
+          text: `${plural(count, 'event has', 'events have')} a time before that of the event before in the item${which}: synchronize the clocks.`,
+        },
+      ];
+    },
+  },
+  {
     name: 'the verification found no differences',
     of: 'audit',
     find: ({ audit }) => {

@@ -44,7 +44,7 @@ export const Manifest = z.strictObject({
    * The clocks that gave the events their times: what synchronizes them, and the largest drift measured. Exports
    * of earlier releases lack it.
    */
-  clock: ClockStatus.omit({ recent: true }).exactOptional(),
+  clock: ClockStatus.omit({ recent: true, latestWentBack: true }).exactOptional(),
 });
 export type Manifest = z.output<typeof Manifest>;
 export type FileEntry = Manifest['files'][number];
@@ -70,8 +70,8 @@ export const toManifestLine = (manifest: SignedManifest, id: string): string =>
 
 /** The state of the clocks at the end of an export. */
 export const readClock = async (pool: Pool): Promise<NonNullable<Manifest['clock']>> => {
-  const { recent: _, largest, ...clock } = await readClockReport(pool);
-  return { ...clock, largest: [...largest] };
+  const { source, since, measurements, largest, wentBack } = await readClockReport(pool);
+  return { source, since, measurements, largest: [...largest], wentBack: wentBack.count };
 };
 
 const HEADS_MAX = 10;

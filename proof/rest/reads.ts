@@ -86,7 +86,7 @@ const statusOf = async ({ pool, eventLog }: AuditReadDependencies, caller: Calle
     verified: watched ? representWatched(watched, cursor) : null,
     witnessed: headOf(witnessed),
     stamped: headOf(stamped),
-    clock: representClock(clock),
+    clock: representClock(clock, mayAlways(caller, 'events.export')),
     ...(mayAlways(caller, 'events.export') && {
       problem: publication.problem,
       witnesses: (await readWitnesses(pool, origin)).map(representWitness),
@@ -96,10 +96,21 @@ const statusOf = async ({ pool, eventLog }: AuditReadDependencies, caller: Calle
   };
 };
 
-const representClock = ({ largest, recent, ...clock }: ClockReport): AuditStatus['clock'] => ({
+const representClock = (
+  { largest, recent, wentBack, ...clock }: ClockReport,
+  isWhole: boolean,
+): AuditStatus['clock'] => ({
   ...clock,
   largest: [...largest],
   recent: [...recent],
+  wentBack: wentBack.count,
+  ...(isWhole && {
+    latestWentBack: wentBack.latest.map(({ at, before, ...event }) => ({
+      ...event,
+      at: at.toISOString(),
+      before: before.toISOString(),
+    })),
+  }),
 });
 
 type CursorOfPosition = (position: Position) => string;

@@ -2,6 +2,7 @@ import { type Clock, dateElsewhereMs } from '#shared/clock/clock.ts';
 import { isUndefinedTable } from '#shared/database/failures.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { readWentBack, type WentBackReport } from './went-back.ts';
 
 /** How far the clock of this process is ahead of another one; negative if it is slow. */
 export type Drift = {
@@ -88,15 +89,25 @@ export type ClockReport = {
   readonly largest: readonly Largest[];
   /** The same of today and yesterday. */
   readonly recent: readonly Largest[];
+  /** Events whose time is before that of the event before them in their stream. */
+  readonly wentBack: WentBackReport;
 };
 
-const UNKNOWN: ClockReport = { source: null, since: null, measurements: 0, largest: [], recent: [] };
+const UNKNOWN: ClockReport = {
+  source: null,
+  since: null,
+  measurements: 0,
+  largest: [],
+  recent: [],
+  wentBack: { count: 0, latest: [] },
+};
 
 export const readClockReport = async (pool: Pick<Pool, 'query'>): Promise<ClockReport> => {
   try {
-    const [largest, recent, { rows: sums }] = await Promise.all([
+    const [largest, recent, wentBack, { rows: sums }] = await Promise.all([
       selectLargest(pool, 'true'),
       selectLargest(pool, `day >= (clock_timestamp() at time zone 'UTC')::date - 1`),
+      readWentBack(pool),
       pool.query<{ since: string | null; measurements: number; source: string | null }>(
         `select min(day)::text as since, coalesce(sum(measurements), 0)::float8 as measurements,
            (select source from clock.drift where source is not null order by day desc limit 1) as source
@@ -104,7 +115,7 @@ export const readClockReport = async (pool: Pick<Pool, 'query'>): Promise<ClockR
       ),
     ]);
     const { since = null, measurements = 0, source = null } = sums[0] ?? {};
-    return { source, since, measurements, largest, recent };
+    return { source, since, measurements, largest, recent, wentBack };
   } catch (error) {
     // No process of this release has started yet.
     if (isUndefinedTable(error)) return UNKNOWN;

@@ -98,6 +98,7 @@ export const TABLES: Readonly<Record<string, Held>> = {
     'states of aggregates with long streams: encrypted under the keys of all their persons, and deleted with the first of these keys',
     COPY,
   ),
+  'clock.went_back': nothing('ids of items, with times of two of their events'),
   'clock.drift': nothing('how far clocks of processes were from others, by day'),
   'operations.asked': nothing('operator commands, with the numbers of the operators'),
   'operations.sample': nothing('measurements'),

@@ -1,6 +1,6 @@
 import type { EventId, Position, StreamName, Version } from '#kernel/base/brands.ts';
 import { migrate } from '#shared/database/migrate.ts';
-import { sendLast } from '#shared/database/pipeline.ts';
+import { type Statement, sendLast } from '#shared/database/pipeline.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { migrateFollowers } from '#shared/follower/checkpoint.ts';
@@ -45,8 +45,10 @@ export const migrateEventIndex = async (pool: Pool): Promise<void> => {
 export const indexEvents = async (
   connection: Connection,
   events: readonly RecordedEvent[],
+  also: readonly Statement[] = [],
 ): Promise<void> => {
   await sendLast(connection, [
+    ...also,
     {
       name: 'event-index-forget',
       text: 'delete from event_index.event where position >= $1',

@@ -33,6 +33,14 @@ export const ClockStatus = z
       }),
     measurements: z.int().nonnegative(),
     largest: largest.meta({ description: 'The largest drift that was ever measured, by the other clock.' }),
+    wentBack: z.int().nonnegative().meta({
+      description:
+        'The number of events whose time is before that of the event before them in their item, at most 1000: a clock was set back, or two clocks differ.',
+    }),
     recent: largest.meta({ description: 'The largest drift of today and yesterday, by the other clock.' }),
+    latestWentBack: z
+      .array(z.strictObject({ stream: z.string(), version: z.int(), at: timestamp, before: timestamp }))
+      .exactOptional()
+      .meta({ description: 'The latest of these events. Only administrators see them.' }),
   })
   .meta({ id: 'ClockStatus' });
