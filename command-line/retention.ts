@@ -31,7 +31,7 @@ export const retentionPlan: Command = {
     const counts = new Map<string, Count>();
     let after: Retained | undefined;
     do {
-      const page = await readRetained(pool, { days, after, rowsMax: PAGE });
+      const page = await readRetained(pool, { domain: terminal.domain, days, after, rowsMax: PAGE });
       for (const each of page) {
         count(counts, each);
         await terminal.write(flags.has('json') ? jsonOf(each) : lineOf(each));

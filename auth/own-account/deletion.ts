@@ -82,14 +82,10 @@ export const deletion = (dependencies: Dependencies): AccountPage => ({
       .send({ type: 'DeleteUser', userId: visitor.userId }, contextOf(visitor))
       .catch(refusalOf);
     if (deleted === 'last') return refuse(dependencies, visitor);
-    if (deleted instanceof Rejection)
-      return answer(dependencies, visitor, {
-        problems: { form: deleted.message },
-        confirmation,
-        status: 409,
-      });
-    if (deleted === 'busy')
-      return answer(dependencies, visitor, { problems: { form: UNCERTAIN }, confirmation, status: 503 });
+    if (deleted === 'busy' || deleted instanceof Rejection) {
+      const [form, status] = deleted === 'busy' ? [UNCERTAIN, 503] : [deleted.message, 409];
+      return answer(dependencies, visitor, { problems: { form }, confirmation, status });
+    }
     // The directory does both as well, after a moment.
     await deletePerson(dependencies.pool, visitor.userId, deleted.version as Version);
     await dependencies.endGrantsOfUser(visitor.userId);

@@ -33,7 +33,8 @@ type Refused = { readonly kind: Kind; readonly task: ReactionTask; readonly erro
  * other ends are parked until the release.
  */
 export const isEndedLater = (domain: Domain, { kind, task, error }: Refused): boolean => {
-  if (!(error instanceof Rejection) || task.name === timerTask(RETENTION)) return false;
+  if (!(error instanceof Rejection)) return false;
+  if (kind.retain !== undefined && task.name === timerTask(RETENTION)) return false;
   if (kind.retain !== undefined && error.code === retainedCode(kind)) return true;
   return (
     isHeld(error, kind) &&

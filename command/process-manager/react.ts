@@ -185,7 +185,7 @@ const runTimer = async (
     form: {},
     only: conditionOf(parts.domain, kind, timer),
   };
-  const isRetention = timer.name === RETENTION;
+  const isRetention = kind.retain !== undefined && timer.name === RETENTION;
   if (isRetention) await demandClocksAgree(parts);
   await give(parts, ordered, given).catch((error: unknown) => {
     if (isRetention || !(error instanceof Rejection) || error.code === 'conflict') throw error;

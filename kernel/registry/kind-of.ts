@@ -1,7 +1,7 @@
 // Over 200 lines, because it is one conversion: the declaration of an aggregate becomes a kind.
 
 import type * as z from 'zod';
-import { keepingOf } from '../base/keeping.ts';
+import { keepingOf, RETENTION } from '../base/keeping.ts';
 import { byName, capital, column, kebab, singular, snake, wire } from '../base/names.ts';
 import { isFull, isNot, isTaken, type RejectionCode, refusedAs } from '../base/rejection.ts';
 import { StartRefused } from '../base/start-refused.ts';
@@ -450,20 +450,17 @@ const commandOf = (aggregate: string, events: Kind['events'], name: string, spec
   };
 };
 
-/** Only `retain` of an aggregate makes timers with this word. */
-const KEEP = 'keep';
-
+/** Only the kernel writes `keep`, for `retain`. */
 const timerOf = (aggregate: string, name: string, spec: Row): TimerInfo => {
   const place = `${aggregate}: the timer ${name}`;
-  const words = [
-    ...(spec.at === undefined ? ['after', 'wait', 'pause'] : ['at', 'before', KEEP]),
-    'run',
-    'when',
-  ];
-  const strange = Object.keys(spec).find((word) => spec[word] !== undefined && !words.includes(word));
+  const words = [...(spec.at === undefined ? ['after', 'wait', 'pause'] : ['at', 'before']), 'run', 'when'];
+  const isKept = name === RETENTION && spec.keep !== undefined;
+  const strange = Object.keys(spec).find(
+    (word) => spec[word] !== undefined && !words.includes(word) && !(isKept && word === 'keep'),
+  );
   if (strange !== undefined)
     throw new StartRefused(
-      `${place} has \`${strange}\`, which has no meaning there: use ${words.filter((word) => word !== KEEP).join(', ')}.`,
+      `${place} has \`${strange}\`, which has no meaning there: use ${words.join(', ')}.`,
     );
   return {
     name,
