@@ -36,6 +36,7 @@ import { eventsProof } from './events/proof.ts';
 import { eventsShow } from './events/show.ts';
 import { documentsList, documentsLoad, documentsRemove, graphqlSchema } from './graphql.ts';
 import type { Group } from './help.ts';
+import { holds } from './holds.ts';
 import { importFile } from './import-history.ts';
 import { token } from './installation/token.ts';
 import { itemsProof } from './items/proof.ts';
@@ -134,7 +135,7 @@ const GROUPS: readonly Group[] = [
     'Reactions, timers and schedules',
     [
       ...[processManagerParked, processManagerRetry, processManagerSkip],
-      ...[timers, schedules, schedulesRun, retentionPlan],
+      ...[timers, schedules, schedulesRun, retentionPlan, holds],
     ],
   ],
   [

@@ -41,6 +41,7 @@ export const coreReads = (
         'listParkedItems',
         'listParkedConsequences',
         'listTimers',
+        'listHolds',
         'listSchedules',
         'listOrders',
         'getOrder',

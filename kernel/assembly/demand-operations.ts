@@ -26,7 +26,7 @@ export const OPERATIONS_OF_THE_KERNEL: readonly string[] = [
   'getAccount getAuditStatus getClient getDelivery getDeliveryBody getErasureOfUser getEventProof getMe getOperations',
   'getOperationsSamples getOrder getRecordedEvent getReplay getUser getUserProof getWebhook getWebhookProof getWebhookStatistics invite',
   'listAttempts listAuditHeads listAuditKeys listClients listDeliveries listEventTypes listEvents',
-  'listFailedDeliveries listInvitations listOrders listParkedConsequences listParkedItems listPersonalTokens',
+  'listFailedDeliveries listHolds listInvitations listOrders listParkedConsequences listParkedItems listPersonalTokens',
   'listReplays listSchedules listTimers listUserHistory listUsers listWebhookHistory listWebhooks reactivateAccount redeliver',
   'redriveWebhook releaseParkedItem replaceClient replaceWebhook replayWebhook retryParkedItem revokeInvitation unlinkIdentity',
   'revokePersonalToken rotateClientSecret rotateWebhookSecret searchDeliveries testWebhook traceRecordedEvent',

@@ -68,6 +68,10 @@ export const operatorExamplesOf = (domain: Domain): Readonly<Record<string, Json
       ...{ stream: 'claim-8001', name: 'remind', cause: ORDER_ID, dueAt: AT, leftSeconds: null },
       _links: { item: { href: '/claims/8001' }, history: { href: '/claims/8001/history' } },
     },
+    OpenHold: {
+      ...{ stream: 'claim-8001', hold: 1, reason: 'Litigation 2026-117', placedBy: 1001, placedAt: AT },
+      _links: { item: { href: '/claims/8001' }, history: { href: '/claims/8001/history' } },
+    },
     ScheduleStatus: {
       ...{ name: 'nightly-report', cron: '30 2 * * *', timeZone: 'Europe/Berlin', nextAt: AT, lastAt: AT },
       ...{ state: 'done', commands: 1, failed: 0, reason: null, missedAt: null },

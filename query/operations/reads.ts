@@ -5,6 +5,7 @@ import { pathEventId } from '#kernel/base/rest/path-id.ts';
 import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type ListedTask, readConsequences } from '#process/operations/consequences.ts';
+import { type ListedHold, readHolds } from '#process/operations/holds.ts';
 import { readInstallationState } from '#process/operations/installation-state.ts';
 import { findOperatorCommand } from '#process/operations/operator-commands.ts';
 import { readSamples } from '#process/operations/samples.ts';
@@ -21,6 +22,7 @@ import { readFailureOf } from '../rows/statement.ts';
 import { type KeyedParked, type OperatorCommandRow, readOperatorCommands, readParked } from './lists.ts';
 import {
   representConsequence,
+  representHold,
   representOperatorCommand,
   representParked,
   representSchedule,
@@ -41,6 +43,7 @@ type OperationsReads = Reads<
   | 'listParkedItems'
   | 'listParkedConsequences'
   | 'listTimers'
+  | 'listHolds'
   | 'listSchedules'
   | 'listOrders'
   | 'getOrder'
@@ -112,6 +115,7 @@ export const operationsReads = ({
     });
   },
 
+  listHolds: listHoldsIn(domain, pool),
   listSchedules: listSchedulesIn(pool),
 
   listOrders(_reader, asked): Promise<ListAnswer> {
@@ -133,6 +137,18 @@ export const operationsReads = ({
     return { kind: 'item', version: undefined, item: representOperatorCommand(command) };
   },
 });
+
+const listHoldsIn =
+  (domain: Domain, pool: Pool): Reads<'listHolds'>['listHolds'] =>
+  (_reader, asked) =>
+    readKeyedList<ListedHold, string>({
+      path: '/operations/holds',
+      asked,
+      kindOfKey: 'string',
+      read: (stretch) => readHolds(domain, pool, stretch).catch(throwReadFailure),
+      keyOf: ({ key }) => key,
+      represent: (row) => representHold(domain, row),
+    });
 
 const listSchedulesIn =
   (pool: Pool): Reads<'listSchedules'>['listSchedules'] =>

@@ -2,6 +2,7 @@ import type { Position, StreamName } from '#kernel/base/brands.ts';
 import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { ParkedTask } from '#process/operations/consequences.ts';
+import type { OpenHold as Hold } from '#process/operations/holds.ts';
 import type { InstallationState } from '#process/operations/installation-state.ts';
 import type { ListedSchedule } from '#process/operations/schedules.ts';
 import type { RunningTimer as Timer } from '#process/operations/timers.ts';
@@ -9,6 +10,7 @@ import { cursorAt, type SeeingLog } from '#shared/event-log/own-cursor.ts';
 import { isCut, type Listed } from '#shared/read-model/parked.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import type {
+  OpenHold,
   OperationsStatus,
   OperatorCommand,
   ParkedConsequence,
@@ -107,6 +109,14 @@ export const representTimer = (
   { stream, name, causeId, dueAt, leftSeconds }: Timer,
 ): RunningTimer => ({
   ...{ stream, name, cause: causeId, dueAt: dueAt?.toISOString() ?? null, leftSeconds },
+  _links: itemLinks(domain, stream),
+});
+
+export const representHold = (
+  domain: Domain,
+  { stream, hold, reason, placedBy, placedAt }: Hold,
+): OpenHold => ({
+  ...{ stream, hold, reason, placedBy, placedAt: placedAt.toISOString() },
   _links: itemLinks(domain, stream),
 });
 

@@ -182,6 +182,20 @@ const RunningTimer = z
   .meta({ id: 'RunningTimer' });
 export type RunningTimer = Readonly<z.infer<typeof RunningTimer>>;
 
+const OpenHold = z
+  .strictObject({
+    stream: z
+      .string()
+      .meta({ description: 'The stream of the item under a hold.', examples: ['claim-8001'] }),
+    hold: z.int().meta({ description: 'The number of the hold at the item.', examples: [1] }),
+    reason: z.string().meta({ description: 'Why the item must be kept.', examples: ['Litigation 2026-117'] }),
+    placedBy: z.int().meta({ description: 'The id of the user who placed it, and cannot release it.' }),
+    placedAt: timestamp.meta({ description: 'When it was placed.' }),
+    _links: Links,
+  })
+  .meta({ id: 'OpenHold' });
+export type OpenHold = Readonly<z.infer<typeof OpenHold>>;
+
 const ScheduleStatus = z
   .strictObject({
     name: z
@@ -325,6 +339,18 @@ export const OPERATOR_OPERATIONS = {
       description: 'A page of timers, the next first, paused ones last.',
       kind: 'list',
       schema: RunningTimer,
+    },
+  },
+  listHolds: {
+    ...read,
+    path: '/operations/holds',
+    summary: 'Holds that nobody has released yet, for administrators',
+    query: z.strictObject(PAGE),
+    answer: {
+      status: 200,
+      description: 'A page of holds on items of all kinds, the latest first.',
+      kind: 'list',
+      schema: OpenHold,
     },
   },
   listSchedules: {

@@ -1,5 +1,9 @@
+import { join } from 'node:path';
 import { expect } from 'vitest';
 import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
+import { until } from '../../testing/until.ts';
+import { temporaryDataDir } from '../engines/data-dir.ts';
+import { operate } from '../engines/installation.ts';
 import { records } from './records.ts';
 import { test as base } from './toy-fixture.ts';
 
@@ -76,4 +80,56 @@ test('over GraphQL', async ({ record, installation, counsel, second }) => {
     { token: second.token },
   );
   expect([released.errors, released.data]).toEqual([undefined, { removeRecordHold: { held: false } }]);
+});
+
+test('administrators list the holds of all kinds, and the read model equals the log', async ({
+  record,
+  installation,
+  people: { administrator },
+  session,
+  clerk,
+  counsel,
+}) => {
+  const id = await record();
+  const { token } = counsel;
+  await session.write('POST', `/records/${id}/holds`, { token, body: { reason: 'First' } });
+  const contract = await session.write('POST', '/contracts', { token: clerk.token, body: { title: 'Rent' } });
+  const contractId = contract.written.id;
+  await session.write('POST', `/contracts/${contractId}/terminate`, { token: clerk.token });
+  await session.write('POST', `/contracts/${contractId}/holds`, { token, body: { reason: 'Second' } });
+  const path = '/operations/holds';
+  const listed = await session.read<readonly object[]>(path, { token: administrator.token });
+  expect(listed.body).toMatchObject([
+    { stream: `contract-${contractId}`, hold: 1, reason: 'Second', placedBy: counsel.userId },
+    { stream: `record-${id}`, reason: 'First', _links: { item: { href: `/records/${id}` } } },
+  ]);
+  const page = await session.read<object>(`${path}?limit=1`, { token: administrator.token });
+  const [, next = ''] = /<([^>]+)>; rel="next"/.exec(page.headers.get('link') ?? '') ?? [];
+  const second = await session.read<object>(next, { token: administrator.token });
+  expect(second.body).toMatchObject([{ reason: 'First' }]);
+  expect((await session.read(path, { token })).status).toBe(403);
+
+  const annals = (...args: readonly string[]) => operate(args, installation.settings, records);
+  expect(await annals('holds')).toContain(`contract-${contractId}  hold 1 by user ${counsel.userId}: Second`);
+  expect(
+    await until(
+      () => annals('retention', 'plan'),
+      (plan) => plan.includes('under a hold'),
+    ),
+  ).toContain('contract: 0 end within 30 days, 1 are under a hold.');
+  expect(await annals('audit', 'verify')).toContain('Proven');
+  await annals('projection', 'rebuild');
+  expect(await annals('audit', 'verify')).toContain('Proven');
+  expect((await session.read(path, { token: administrator.token })).body).toMatchObject(listed.body);
+});
+
+test('the command line archives the log, and checks the archive without it', async ({ installation }) => {
+  const place = await temporaryDataDir();
+  const annals = (...args: readonly string[]) => operate(args, installation.settings, records);
+  await annals('log', 'archive', join(place.path, 'a'), '--before', '1');
+  const added = await annals('log', 'archive', join(place.path, 'a'), '--before', '3');
+  expect(added).toContain('Segment 2 has 2 events up to position 3. Nothing was removed from the log.');
+  const checked = await annals('audit', 'archive', join(place.path, 'a'));
+  expect(checked).toContain('Proven: 3 events up to position 3, in 2 segments');
+  await place[Symbol.asyncDispose]();
 });

@@ -1,5 +1,6 @@
 import { countText, spanText } from '#shared/format.ts';
 import type {
+  OpenHold,
   OperatorCommand,
   ParkedConsequence,
   ParkedItem,
@@ -42,6 +43,7 @@ export const Parked = () => {
     />
     <${Consequences} />
     <${Timers} />
+    <${Holds} />
     <${Schedules} />`;
 };
 
@@ -98,6 +100,29 @@ const Timers = () => {
               ? `${spanText(leftSeconds ?? 0)} left, paused`
               : html`<${Time} at=${dueAt} clock />`,
         },
+      ]}
+    />`;
+};
+
+/** Holds on items of all kinds. */
+const Holds = () => {
+  const pages = usePages<OpenHold>('/operations/holds', EVERY_MS);
+  return html`
+    <h2>Holds</h2>
+    <p>Nobody can delete an item under a hold, until another person releases it at the item.</p>
+    <${Listing}
+      pages=${pages}
+      caption="Holds"
+      keyOf=${({ stream, hold }: OpenHold) => `${stream} ${hold}`}
+      empty=${html`<p><strong>Nothing is under a hold.</strong></p>`}
+      columns=${[
+        { label: 'Item', cell: ({ stream }: OpenHold) => html`<${Subject} subject=${stream} />` },
+        { label: 'Reason', cell: ({ reason }: OpenHold) => reason },
+        {
+          label: 'Placed by',
+          cell: ({ placedBy }: OpenHold) => html`<${Subject} subject=${`user-${placedBy}`} />`,
+        },
+        { label: 'Since', cell: ({ placedAt }: OpenHold) => html`<${Time} at=${placedAt} clock />` },
       ]}
     />`;
 };
