@@ -12,6 +12,7 @@ import { harmless } from './output/print-event.ts';
 import { showProgress } from './output/progress.ts';
 import { type Projection, withProjection } from './projection.ts';
 import { explain, FOR_VERSIONS } from './projection-rebuild.ts';
+import { recordCommand } from './record-command.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The exit code for a difference; a failure to verify has another one. */
@@ -90,6 +91,8 @@ const verifyAndReport = async (
   given: Given,
   terminal: Terminal,
 ): Promise<boolean> => {
+  const showPersonal = given.flags.has('show-personal');
+  if (showPersonal) await recordCommand({ ...mending, command: 'audit verify' });
   const at = optionOf(given, 'at');
   const kept = {
     heads: await readLines(given, 'heads'),
@@ -107,7 +110,7 @@ const verifyAndReport = async (
     ...{ ...mending, ...upTo, given: kept, auditDir: config.audit.dir },
     blobs,
     isOfReadModel: !given.flags.has('no-read-model'),
-    showPersonal: given.flags.has('show-personal'),
+    showPersonal,
     signal: terminal.signal,
     onProgress: shown.onProgress,
   }).catch(explain('the tables built for the verification are dropped'));

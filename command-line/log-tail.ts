@@ -1,12 +1,15 @@
 import type { Position, StreamName } from '#kernel/base/brands.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
+import { logsReads } from '#kernel/registry/logs-reads.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { openPool } from '#shared/database/pool.ts';
 import { type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { type Command, type Given, numberOf } from './arguments/command.ts';
 import { UsageError } from './arguments/usage-error.ts';
 import { type Installation, openInstallation } from './installation/installation.ts';
 import { eventJson, eventLine } from './output/print-event.ts';
+import { recordCommand } from './record-command.ts';
 import type { Terminal } from './terminal.ts';
 
 const LIMIT = 20;
@@ -40,8 +43,15 @@ export const logTail: Command = {
   async run(given, terminal) {
     const request = readRequest(given, terminal.domain);
     await using installation = await openInstallation(terminal);
+    await recordTail(installation, terminal);
     await tail(request, installation, terminal);
   },
+};
+
+const recordTail = async ({ databaseUrl: url }: Installation, { domain }: Terminal): Promise<void> => {
+  if (!logsReads(domain)) return;
+  await using pool = openPool({ url, applicationName: 'annals-command-line', connectionsMax: 1 });
+  await recordCommand({ domain, pool, command: 'log tail' });
 };
 
 type Request = {

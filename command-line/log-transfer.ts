@@ -16,6 +16,7 @@ import type { Command, Given } from './arguments/command.ts';
 import { openInstallation } from './installation/installation.ts';
 import { explainStop } from './log-copy-streams.ts';
 import { number, showProgress } from './output/progress.ts';
+import { recordCommand } from './record-command.ts';
 
 export const logExport: Command = {
   name: 'log export',
@@ -53,6 +54,7 @@ export const logExport: Command = {
       connectionsMax: 2,
     });
     await migrateAudit(pool);
+    await recordCommand({ domain: terminal.domain, pool, command: 'log export' });
     const masterKey = await openMasterKey(config);
     await using _keys = await openPostgresKeyStore({ pool, masterKey });
     const positionOfOption = async (option: string): Promise<Position | undefined> => {

@@ -10,6 +10,7 @@ import { UsageError } from './arguments/usage-error.ts';
 import { duration, megabytes, number, showProgress } from './output/progress.ts';
 import { type Projection, withProjection } from './projection.ts';
 import { explain, FOR_VERSIONS } from './projection-rebuild.ts';
+import { recordCommand } from './record-command.ts';
 import type { Terminal } from './terminal.ts';
 
 export const replay: Command = {
@@ -53,6 +54,7 @@ const chosen = ({ flags, values }: Given): Action => {
 };
 
 const make: Action = async ({ isDense, ...mending }, given, terminal) => {
+  await recordCommand({ ...mending, command: 'replay' });
   const at = optionOf(given, 'at');
   const upTo: Position =
     at === undefined ? await mending.eventLog.head() : await positionOf(mending, at, '--at');

@@ -6,6 +6,7 @@ import type { Request } from 'express';
 import { actAsCallerOf } from '#edge/authenticate/authenticate.ts';
 import { answerBrokenRequest } from '#edge/http/broken-request.ts';
 import { createServer, request as sendRequest } from '#edge/http/node-http.ts';
+import { markToolCall } from '#edge/http/tool-call.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
 
 export type Asked = {
@@ -36,6 +37,7 @@ export const ask = async (
 ): Promise<Answered> => {
   const serve: RequestListener = (inner, response) => {
     actAsCallerOf(inner, outer);
+    markToolCall(inner);
     outer.app(inner, response);
   };
   const content = body === undefined ? undefined : JSON.stringify(body);

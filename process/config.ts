@@ -77,6 +77,8 @@ export type Config = {
   readonly audit: AuditSettings;
   /** The source that synchronizes the clock of the machine; undefined means unknown. */
   readonly clockSource: string | undefined;
+  /** Undefined keeps the log of reads for ever. */
+  readonly readLogKeepDays: number | undefined;
   /**
    * Reads a secret setting that the domain names, such as the secrets of a sender; undefined if it is unset. Throws
    * `ConfigError` if Annals has a setting of that name, or if its file cannot be read.

@@ -213,6 +213,7 @@ const WRONG: Partial<Record<SettingName, string>> = {
   WEBHOOK_RETRY_SCHEDULE: '5,soon',
   WEBHOOK_DISABLE_AFTER_HOURS: '-1',
   WEBHOOK_KEEP_DAYS: '0',
+  READ_LOG_KEEP_DAYS: '0',
   WEBHOOKS_PER_OWNER_MAX: '-1',
   DRAIN_MS: '10s',
 };

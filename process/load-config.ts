@@ -109,6 +109,7 @@ const assemble = (values: Values): Omit<Config, 'ownSetting'> => ({
   webhooks: webhooksOf(values),
   audit: auditOf(values),
   clockSource: values.CLOCK_SOURCE,
+  readLogKeepDays: values.READ_LOG_KEEP_DAYS,
   drainMs: values.DRAIN_MS,
   drainNoticeMs: Math.min(
     values.DRAIN_NOTICE_MS ?? (values.NODE_ENV === 'production' ? PRODUCTION_NOTICE_MS : 0),

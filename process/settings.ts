@@ -558,6 +558,13 @@ export const SETTINGS = {
     fallback: '30',
     description: 'Retention of deliveries and their attempts after success or dead letter, in days.',
   },
+  READ_LOG_KEEP_DAYS: {
+    schema: integer(1, 36_500),
+    expected: 'a whole number from 1 to 36500',
+    fallbackText: 'for ever',
+    description:
+      'Retention of the log of reads, in days: who has read aggregates of which the domain logs reads. Older entries are removed.',
+  },
   WEBHOOK_ALLOW_CIDRS: {
     schema: z
       .literal('none')

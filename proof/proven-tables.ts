@@ -23,6 +23,9 @@ export const PROVEN_TABLES = [
   'snapshots.fold',
   'public.projection_skip',
   'public.person_key',
+  'read_log.entry',
+  'read_log.head',
+  'read_log.signed_head',
 ] as const;
 
 /** The same of the read model, by their names within it. */

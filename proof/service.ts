@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import { logsReads } from '#kernel/registry/logs-reads.ts';
 import type { AuditSettings } from '#process/config.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
@@ -37,6 +38,12 @@ export const startAudit = async (dependencies: AuditDependencies): Promise<Async
   const eventsPerSecond = settings.watchEventsPerSecond;
   if (eventsPerSecond > 0)
     opening.use(await startWatch({ ...dependencies, auditDir: settings.dir, eventsPerSecond }));
+  if (logsReads(dependencies.domain)) {
+    const { startSigningReads } = await import('./reads/service.ts');
+    opening.use(
+      await startSigningReads({ ...dependencies, auditDir: settings.dir, everyMs: settings.headEveryMs }),
+    );
+  }
   opening.use(await startVerificationCommands(dependencies));
   const resources = opening.move();
   return { [Symbol.asyncDispose]: () => resources.disposeAsync() };

@@ -1,3 +1,4 @@
+import { logsReads } from '#kernel/registry/logs-reads.ts';
 import { ofAggregates } from '#shared/rest/operations.ts';
 import { whenAsked } from '#shared/when-asked.ts';
 import type { HistoryOptions } from './history/history.ts';
@@ -31,6 +32,10 @@ export const coreReads = (
     ...itemReads(kinds, past),
     ...readsWhenAsked(['listUserHistory'], histories),
     ...readsWhenAsked(
+      readersIn(past),
+      whenAsked(async () => (await import('./read-log/reads.ts')).readLogReads({ ...past, kinds })),
+    ),
+    ...readsWhenAsked(
       ['listEvents', 'getRecordedEvent', 'traceRecordedEvent'],
       async () => (await events()).reads,
     ),
@@ -62,6 +67,15 @@ export const coreReads = (
 
 const historiesIn = ({ domain }: Past): readonly string[] =>
   ofAggregates(domain).flatMap(([id, { use }]) => (use.does === 'history' ? [id] : []));
+
+/** Of aggregates whose reads are logged. */
+const readersIn = ({ domain }: Past): readonly string[] =>
+  logsReads(domain)
+    ? [
+        ...ofAggregates(domain).flatMap(([id, { use }]) => (use.does === 'readers' ? [id] : [])),
+        'listReadsOfUser',
+      ]
+    : [];
 
 type AnyRead = (reader: Reader, asked: never) => Promise<unknown>;
 

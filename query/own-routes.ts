@@ -3,18 +3,25 @@ import { callerOf } from '#edge/authenticate/authenticate.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { OwnRoutes } from '#process/own-routes.ts';
 import { isInvalidValue, isRefusedWrite, isWrongCount } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransactionUndone } from '#shared/database/transaction.ts';
+import { noteOf } from '#shared/read-log/noted.ts';
 
 const STATEMENT_TIMEOUT_MS = 5_000;
 const READS_ONLY = `set transaction read only; set local statement_timeout = ${STATEMENT_TIMEOUT_MS}`;
 
-type Resources = { readonly pool: Pool; readonly before: readonly RequestHandler[] };
+type Resources = {
+  readonly domain: Domain;
+  readonly pool: Pool;
+  readonly before: readonly RequestHandler[];
+};
 
 /** They come after all routes of Annals, so they can replace none, and before the last error handler. */
-export const ownRoutes = (routes: OwnRoutes, { pool, before }: Resources): RequestHandler => {
+export const ownRoutes = (routes: OwnRoutes, { domain, pool, before }: Resources): RequestHandler => {
+  const noteTables = notingTables(domain);
   const handle: unknown = routes({
     callerOf(request) {
       const caller = callerOf(request);
@@ -25,6 +32,7 @@ export const ownRoutes = (routes: OwnRoutes, { pool, before }: Resources): Reque
     async query(statement, values = []) {
       // The extended protocol takes one statement alone, so none can end the transaction first.
       const asked = { text: statement, values: [...values], queryMode: 'extended' };
+      noteTables(statement);
       try {
         return await inTransactionUndone(
           pool,
@@ -45,6 +53,20 @@ export const ownRoutes = (routes: OwnRoutes, { pool, before }: Resources): Reque
       '`routes` of start returns no router: it is no async function, and returns Router().get(…).',
     );
   return Router().use(...before, handle as RequestHandler);
+};
+
+/** Which items a statement reads is not known, but the aggregates whose tables it names are. */
+const notingTables = ({ kinds }: Domain): ((statement: string) => void) => {
+  const logged = Object.values(kinds).flatMap((kind) => {
+    const note = noteOf(kind);
+    if (note === undefined) return [];
+    const tables = [kind.table, ...Object.values(kind.lists).map(({ table }) => table)];
+    const fields = kind.reads?.only ?? [...Object.keys(kind.fields), ...Object.keys(kind.lists)];
+    return [{ names: new RegExp(`\\b(?:${tables.join('|')})\\b`, 'i'), note: () => note(undefined, fields) }];
+  });
+  return (statement) => {
+    for (const { names, note } of logged) if (names.test(statement)) note();
+  };
 };
 
 /** A retry of such a statement fails again, so neither is temporary; any other failure stays as it is. */

@@ -10,6 +10,8 @@ import type { UploadStorage } from '#shared/blobs/blobs.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import { migrateEventIndex } from '#shared/event-index/event-index.ts';
+import { openIfLogged } from '#shared/read-log/open-if-logged.ts';
+import type { ReadLog } from '#shared/read-log/read-log.ts';
 import type { ReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { openReadPosition, type ReadPosition } from '#shared/read-model/read-position.ts';
 import { createSnapshots, migrateSnapshots, type Snapshots, unsavedTo } from '#shared/snapshots/snapshots.ts';
@@ -40,7 +42,7 @@ export type QueryDependencies = {
   /** The settings of GraphQL, and those that the OpenAPI document states of this installation. */
   readonly config: Omit<OpenApiOptions, 'domain'> &
     Pick<Config, 'graphql' | 'limits' | 'dataDir' | 'streams'> &
-    Partial<Pick<Config, 'readDatabaseUrls' | 'audit' | 'corsOrigins'>>;
+    Partial<Pick<Config, 'readDatabaseUrls' | 'readLogKeepDays' | 'audit' | 'corsOrigins'>>;
 } & ProofDependencies &
   Pick<EventDependencies, 'keys'> & {
     /** Signals that the process begins to stop. */
@@ -66,6 +68,8 @@ export type QueryResources = QueryDependencies & {
   /** Runs before every read. */
   readonly before: readonly RequestHandler[];
   readonly visibleWithinMs: number;
+  /** Undefined if the domain logs no reads. */
+  readonly readLog: ReadLog | undefined;
 };
 
 const VISIBLE_WITHIN_MS = 5_000;
@@ -93,10 +97,12 @@ export const openResources = async (
       publicUrl: config.publicUrl,
     }),
   );
+  const readLog = await openIfLogged({ ...dependencies, keepDays: config.readLogKeepDays });
+  if (readLog) opening.use(readLog);
   const replicas = opening.use(await openReplicas({ ...dependencies, urls: config.readDatabaseUrls ?? [] }));
   return {
     ...dependencies,
-    ...{ proof, events, snapshots, readPosition, searches, replicas, before, visibleWithinMs },
+    ...{ proof, events, snapshots, readPosition, searches, replicas, before, visibleWithinMs, readLog },
     uploadKey: uploadKey(dependencies.masterKey),
   };
 };

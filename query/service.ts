@@ -5,6 +5,7 @@ import { inSequence } from '#edge/http/in-sequence.ts';
 import type { Link } from '#edge/http/root-page.ts';
 import { routesWhenAsked } from '#edge/http/routes-when-asked.ts';
 import type { Upgrades } from '#edge/http/upgrade.ts';
+import { recordingOf } from '#edge/read-log/recording.ts';
 import type { ReadWritten } from '#edge/rest/writes/write-routes.ts';
 import { routeOf } from '#kernel/base/rest/operation.ts';
 import { serves } from '#kernel/registry/parts.ts';
@@ -108,7 +109,9 @@ export const startQueryService = async (
   const readJustCreated = createReadJustCreated({ readPosition, eventLog, clock, waitMaxMs });
   const fastRoutes = createFastRoutes();
   const refusals = opened.flatMap((each) => each.refusals ?? []);
+  const recording = await recordingOf(resources.readLog);
   const routes = inSequence([
+    ...recording,
     ...opened.flatMap((each) => each.instead ?? []),
     readRoutes(
       // First, because words of their paths could be ids.
@@ -130,7 +133,7 @@ export const startQueryService = async (
     fastPaths: [
       ...opened.flatMap(({ fastPath }) => fastPath ?? []),
       { ...fastRoutes.fastPath, failures: refusals },
-    ],
+    ].map((path) => ({ ...path, handlers: [...recording, ...path.handlers] })),
     fastRoutes,
     links: queryLinksOf(domain, parts),
     readWritten,

@@ -121,6 +121,11 @@ const SECTIONS: readonly Section[] = [
     parts: ['Row', 'FieldRight'].map((members) => ({ file: 'aggregate.ts', members })),
   },
   {
+    title: 'Logged reads',
+    text: "`reads: 'logged'`, or an object; the [log of reads](read-log.md) says what follows.",
+    parts: [{ file: 'aggregate.ts', members: 'LoggedReads' }],
+  },
+  {
     title: 'Limits',
     text: "`limits: { open: { max: 3, per: 'borrower', when: 'open', says: 'You have three books already.' } }`; [Limits](limits.md) says how they are kept.",
     parts: [{ file: 'aggregate.ts', members: 'Limit' }],

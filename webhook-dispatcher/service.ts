@@ -1,4 +1,5 @@
-import type { Router } from 'express';
+import { Router } from 'express';
+import { recordingOf } from '#edge/read-log/recording.ts';
 import type { WebhookId } from '#kernel/base/brands.ts';
 import type { Config } from '#process/config.ts';
 import type { Foundation } from '#process/foundation.ts';
@@ -9,6 +10,8 @@ import { pulseOf } from '#shared/database/pulse.ts';
 import { migrateEventIndex } from '#shared/event-index/event-index.ts';
 import type { Log } from '#shared/log.ts';
 import { policyOf } from '#shared/policy.ts';
+import { openIfLogged } from '#shared/read-log/open-if-logged.ts';
+import type { ReadLog } from '#shared/read-log/read-log.ts';
 import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
 import { openComposer, openSender } from './deliver/send.ts';
 import { traceAttempts } from './deliver/trace-attempts.ts';
@@ -77,7 +80,10 @@ export const startDispatcher = async (dependencies: DispatcherDependencies): Pro
   await migrateEventIndex(pool);
   const compose = openComposer({ ...dependencies, publicUrl });
   const readBody = createBodyReader({ domain, pool, compose });
-  const routes = deliveryRoutes({
+  await using opening = new AsyncDisposableStack();
+  const readLog = await openIfLogged(dependencies);
+  if (readLog) opening.use(readLog);
+  const deliveries = deliveryRoutes({
     domain,
     pool,
     eventLog,
@@ -87,8 +93,11 @@ export const startDispatcher = async (dependencies: DispatcherDependencies): Pro
     requireIfMatch,
     bodyBytesMax: limits.bodyBytesMax,
   });
-  if (!follows) return { routes, [Symbol.asyncDispose]: async () => {} };
-  await using opening = new AsyncDisposableStack();
+  const routes = Router().use(...(await recordingOf(readLog)), deliveries);
+  if (!follows) {
+    const opened = opening.move();
+    return { routes, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+  }
   const queue = opening.use(
     await openDeliveryQueue({
       url: queueUrl(dependencies),
@@ -100,7 +109,7 @@ export const startDispatcher = async (dependencies: DispatcherDependencies): Pro
   // Without the queue, deliveries are planned but not sent.
   health.add('job queue', queue.check);
   const enqueuer = opening.use(createEnqueuer({ queue, log }));
-  const runner = startRunner(dependencies, enqueuer, opening);
+  const runner = startRunner({ ...dependencies, readLog }, enqueuer, opening);
   // Starts nothing more then, because the time to end deliveries in progress is short.
   health.onDrain(runner.drain);
   const planned = runner.handOver;
@@ -150,11 +159,11 @@ const findDue = async (
 };
 
 const startRunner = (
-  dependencies: DispatcherDependencies,
+  dependencies: DispatcherDependencies & { readonly readLog: ReadLog | undefined },
   { enqueue }: Enqueuer,
   opening: AsyncDisposableStack,
 ): Runner => {
-  const { domain, pool, eventLog, keys, gateway, log, metrics, clock, config } = dependencies;
+  const { domain, pool, eventLog, keys, gateway, log, metrics, clock, config, readLog } = dependencies;
   const { tracing = NO_TRACING } = dependencies;
   const { webhooks, publicUrl } = config;
   const ledger = openRunLedger(domain, pool, {
@@ -164,7 +173,7 @@ const startRunner = (
   const secrets = createEndpointSecrets({ domain, pool, eventLog, keys, clock });
   const sender = traceAttempts(
     tracing,
-    opening.use(openSender({ domain, pool, eventLog, keys, clock, settings: webhooks, publicUrl })),
+    opening.use(openSender({ domain, pool, eventLog, keys, clock, readLog, settings: webhooks, publicUrl })),
   );
   const observer = observeDeliveries({ metrics, pool, clock, running: () => runner.running });
   const runner = createRunner({

@@ -162,5 +162,17 @@ export const withConfirmed = (kind: Kind, kinds: readonly Kind[]): Kind => {
         : [],
     ),
   );
-  return { ...kind, confirms };
+  return {
+    ...kind,
+    confirms,
+    reads: readsOf(kinds.filter(({ name }) => confirms.some((each) => each.kind === name))),
+  };
+};
+
+/** A request shows what its command does to an aggregate, so its reads are logged with those of that. */
+const readsOf = (kinds: readonly Kind[]): Kind['reads'] => {
+  const logged = kinds.flatMap(({ reads }) => reads ?? []);
+  if (logged.length === 0) return undefined;
+  const isStrict = logged.some(({ ifUnwritable }) => ifUnwritable === 'refuse');
+  return { only: undefined, ifUnwritable: isStrict ? 'refuse' : 'serve' };
 };

@@ -24,6 +24,7 @@ import { demandOperations } from './demand-operations.ts';
 import { demandOwnNames } from './demand-own-names.ts';
 import { demandParts } from './demand-parts.ts';
 import { demandReactions } from './demand-reactions.ts';
+import { demandReadLog } from './demand-read-log.ts';
 import { demandReads } from './demand-reads.ts';
 import { demandReasons } from './demand-reasons.ts';
 import { demandParents, demandReferences } from './demand-references.ts';
@@ -111,6 +112,7 @@ export const assemble = <
     demandReasons(domain),
     demandCells(domain),
     demandForOthers(domain),
+    demandReadLog(domain),
     demandLists(domain),
     demandItemConditions(domain),
     demandFiles(domain),

@@ -50,7 +50,7 @@ const resolveAll = (domain: Domain): Rights => {
   ])
     for (const name of kind.isManaged
       ? ['manage']
-      : new Set(['read', ...Object.keys(kind.fieldRights), ...forOthersIn(kind), ...commandsOf(kind)])) {
+      : new Set(['read', ...Object.keys(kind.fieldRights), ...beside(kind), ...commandsOf(kind)])) {
       const byRole = domain.roles.map((role) => [role, rightOf(domain, kind, name, role)] as const);
       const operation = operationOf(kind, name);
       rights.set(operation, { operation, scope: scopeOf(kind, name), kind, ...apart(byRole) });
@@ -60,8 +60,12 @@ const resolveAll = (domain: Domain): Rights => {
 
 /** The row of the right to create an aggregate for another owner. Without it, administrators alone may. */
 export const FOR_OTHERS = 'forOthers';
-const forOthersIn = ({ rights }: Kind): readonly string[] =>
-  rights[FOR_OTHERS] === undefined ? [] : [FOR_OTHERS];
+/** The row of the right to read who has read an aggregate. Without it, administrators alone may. */
+export const READERS = 'readers';
+const beside = ({ rights, reads }: Kind): readonly string[] => [
+  ...(rights[FOR_OTHERS] === undefined ? [] : [FOR_OTHERS]),
+  ...(reads === undefined ? [] : [READERS]),
+];
 
 const commandsOf = ({ commands }: Kind): readonly string[] =>
   Object.values(commands).flatMap(({ name, internal }) => (internal ? [] : [name]));
@@ -87,14 +91,16 @@ export const apart = (
 
 /** The declared row of an operation; commands without one share the row `write`. */
 const rowOf = (kind: Kind, name: string): Row =>
-  kind.rights[name] ?? kind.fieldRights[name] ?? (name === 'read' ? {} : (kind.rights.write ?? {}));
+  kind.rights[name] ??
+  kind.fieldRights[name] ??
+  (name === 'read' || name === READERS ? {} : (kind.rights.write ?? {}));
 
 /**
  * The condition under which a role has a right to an aggregate, including the conditions of its `as` target.
  * A right to a part requires the right to read the whole.
  */
 export const rightOf = (domain: Domain, kind: Kind, name: string, role: string): Expression => {
-  if (kind.confirms !== undefined)
+  if (kind.confirms !== undefined && name !== READERS)
     return rightToRequests(domain, { ...kind, confirms: kind.confirms }, name, role);
   const own = rightAlong(domain, [kind], name, role);
   return isOfParts(kind, name) ? alsoOf(rightAlong(domain, [kind], 'read', role), own) : own;
@@ -205,7 +211,7 @@ export const cellOf = (row: Row, role: string): unknown => {
 
 const scopeOf = (kind: Kind, name: string): string => {
   const { scope } = rowOf(kind, name);
-  const isReading = name === 'read' || isOfParts(kind, name);
+  const isReading = name === 'read' || name === READERS || isOfParts(kind, name);
   return `${typeof scope === 'string' ? scope : isReading ? 'read' : 'write'}:${kind.path}`;
 };
 

@@ -1,7 +1,7 @@
 import { oneOf, spaced } from '../base/names.ts';
 import type { Domain, Kind, Row } from '../registry/registry.ts';
 import { type Expression, matching, resolve } from './expression.ts';
-import { FOR_OTHERS } from './rights.ts';
+import { FOR_OTHERS, READERS } from './rights.ts';
 
 /** The references to the subject of a condition: none for “its status”, one for “the status of its article”. */
 type Path = readonly string[];
@@ -93,6 +93,7 @@ const shownAs = (value: string | number | boolean | null): string =>
 export const deedOf = (kind: Kind, operation: string): string => {
   if (operation === FOR_OTHERS)
     return `create ${oneOf(kind.name)} for another ${spaced(kind.owner ?? 'owner')}`;
+  if (operation === READERS) return 'read who has read it';
   const command = kind.commands[operation];
   if (command?.kind === 'create') return `${spaced(operation)} ${oneOf(kind.name)}`;
   if (command?.list !== undefined) return `${spaced(operation)} in its ${spaced(command.list.name)}`;

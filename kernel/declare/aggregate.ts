@@ -427,9 +427,23 @@ export type RightsOf<Role extends string, F, C, Cond> = {
    * command that creates it. Without this row, administrators alone have it.
    */
   readonly forOthers?: Row<Role, Cond, RefKey<F>>;
+  /**
+   * The right to read who has read the aggregate, if its reads are logged. Without this row, administrators alone have
+   * it.
+   */
+  readonly readers?: Row<Role, Cond, RefKey<F>>;
 } & {
   /** The right to this command. */
   readonly [K in keyof C]?: Row<Role, Cond, RefKey<F>>;
+};
+export type LoggedReads<Name extends string> = {
+  /** `all`, or the fields, lists and derived numbers whose reads are recorded; an answer without them is not. */
+  readonly log: 'all' | readonly Name[];
+  /**
+   * If the log of reads cannot be written, `refuse` answers 503, and shows nothing that is not recorded; `serve` answers,
+   * records later what fits into memory, and records how many reads are missing. `refuse` unless given.
+   */
+  readonly ifUnwritable?: 'refuse' | 'serve';
 };
 type FieldRight<Role extends string, F, D, Cond> = Row<Role, Cond> & {
   /**
@@ -720,6 +734,11 @@ export type Declaration<
   readonly rights: RightsOf<Role, F, C, Cond>;
   /** Fields and items of lists with narrower rights to read, and fields with narrower rights to write. */
   readonly fieldRights?: { readonly [name: string]: FieldRight<Role, F, NoInfer<D>, Cond> };
+  /**
+   * `logged` records every read of it in the log of reads, by every interface: by whom, when, through which client, and
+   * which fields. An object names what to record, and what happens if the log cannot be written.
+   */
+  readonly reads?: 'logged' | LoggedReads<Keys<F, NoInfer<D>>['any']>;
   /**
    * Commands that follow from events: by reference, its own commands after events of the target; by event of its
    * own, code that returns commands to any aggregate, where data cannot express it.

@@ -98,6 +98,7 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
     ),
     rights: declaration.rights as Record<string, Row>,
     fieldRights: (declaration.fieldRights ?? {}) as Record<string, Row>,
+    reads: loggedReads(declaration.reads),
     invariants: declaration.invariants ?? {},
     limits,
     ...reactionsIn((declaration.reactions ?? {}) as Row),
@@ -113,6 +114,12 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
       retain: keepingOf(declaration.retain.for, `${name}: \`retain\``),
     }),
   };
+};
+
+const loggedReads = (declared: AnyAggregate['declaration']['reads']): Kind['reads'] => {
+  if (declared === undefined) return undefined;
+  const { log, ifUnwritable = 'refuse' } = declared === 'logged' ? { log: 'all' as const } : declared;
+  return { only: log === 'all' ? undefined : log, ifUnwritable };
 };
 
 type Names = Pick<Kind, 'type' | 'plural' | 'table' | 'path' | 'field'>;

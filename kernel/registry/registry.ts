@@ -177,6 +177,11 @@ export type LimitInfo = {
 };
 /** Has a message, unless that derives from the code. */
 export type Refusal = { readonly code: RejectionCode; readonly says?: string };
+export type LoggedReadsInfo = {
+  /** Fields, lists and derived numbers; undefined if a read of anything is recorded. */
+  readonly only: readonly string[] | undefined;
+  readonly ifUnwritable: 'refuse' | 'serve';
+};
 export type Kind = {
   readonly name: string;
   readonly plural: string;
@@ -209,6 +214,8 @@ export type Kind = {
   readonly refusals: Readonly<Record<string, Refusal>>;
   readonly rights: Readonly<Record<string, Row>>;
   readonly fieldRights: Readonly<Record<string, Row>>;
+  /** Which reads of it are recorded; undefined if none are. */
+  readonly reads?: LoggedReadsInfo | undefined;
   readonly invariants: Readonly<Record<string, unknown>>;
   readonly limits: readonly LimitInfo[];
   readonly reactions: Readonly<

@@ -5,7 +5,7 @@ import type { CommandInfo, Domain, Kind, ListInfo } from '../registry/registry.t
 
 /** The action of an operation on an aggregate, from which its route is made. */
 type Use = { readonly kind: Kind } & (
-  | { readonly does: 'list' | 'listOfUser' | 'read' | 'history' | 'proof' }
+  | { readonly does: 'list' | 'listOfUser' | 'read' | 'history' | 'readers' | 'proof' }
   /** Groups what this list contains. */
   | { readonly does: 'aggregate'; readonly of: 'list' | 'listOfUser' }
   | { readonly does: 'listItems' | 'readItem'; readonly list: ListInfo }

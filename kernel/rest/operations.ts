@@ -5,9 +5,10 @@ import { written } from '../base/rest/fields.ts';
 import { HISTORY } from '../base/rest/history.ts';
 import { ITEM_PROOF } from '../base/rest/item-proof.ts';
 import { idParameter, PAGE, search, sortBy } from '../base/rest/lists.ts';
+import { READERS_OPERATION } from '../base/rest/readers.ts';
 import { StartRefused } from '../base/start-refused.ts';
 import { isUser } from '../base/users.ts';
-import { operationOf } from '../conditions/rights.ts';
+import { operationOf, READERS } from '../conditions/rights.ts';
 import { oneOfList } from '../decide/items.ts';
 import { type UploadField, uploadFieldsOf } from '../decide/upload-fields.ts';
 import { serves } from '../registry/parts.ts';
@@ -103,6 +104,13 @@ const readsOf = (domain: Domain, kind: Kind): readonly Named[] => {
     summary: `A proof of ${oneOf(name)}, which a stranger can check`,
     use: { kind, does: 'proof' },
   };
+  const readers: AggregateOperation = {
+    ...READERS_OPERATION,
+    right: operationOf(kind, READERS),
+    path: `${itemPath(kind)}/readers`,
+    summary: `The readers of ${oneOf(name)}`,
+    use: { kind, does: 'readers' },
+  };
   const lists: readonly Named[] = [
     [`list${Kinds}`, list],
     ...(isOfUsers ? [[`list${Kinds}OfUser`, listOfUser] as const] : []),
@@ -113,6 +121,7 @@ const readsOf = (domain: Domain, kind: Kind): readonly Named[] => {
     ...(serves(domain, 'aggregates') ? lists.map((each) => aggregateOf(domain, each)) : []),
     [`get${capital(name)}`, item],
     [`list${capital(name)}History`, history],
+    ...(kind.reads === undefined ? [] : [[`list${capital(name)}Readers`, readers] as const]),
     ...(serves(domain, 'proof') ? [[`get${capital(name)}Proof`, proof] as const] : []),
   ];
 };

@@ -1,10 +1,12 @@
 import { Rejection } from '#kernel/base/rejection.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { pathEventId } from '#kernel/base/rest/path-id.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import { type Caller, mayAlways } from '#shared/policy.ts';
+import { notingEvents } from '#shared/read-log/noted.ts';
 import type { EventProof } from '#shared/rest/audit.ts';
 import { findEvent } from '../../query/events/find-event.ts';
 import type { Reads } from '../../query/rest/read-routes.ts';
@@ -22,7 +24,10 @@ import { proofsOf } from '../tree/proofs.ts';
 import { tileReader } from '../tree/tiles.ts';
 import { EDITED, NOT_YET } from './not-proven.ts';
 
-type Dependencies = Parameters<typeof findEvent>[0] & { readonly masterKey: MasterKey };
+type Dependencies = Parameters<typeof findEvent>[0] & {
+  readonly domain: Domain;
+  readonly masterKey: MasterKey;
+};
 
 /** The proof of one event. It has the whole event as it was recorded, so it is for administrators. */
 export const eventProofReads = (dependencies: Dependencies): Reads<'getEventProof'> => ({
@@ -42,6 +47,7 @@ export const proveEvent = async (
   const eventId = pathEventId(id);
   const event = eventId && (await findEvent(dependencies, eventId));
   if (event === undefined) throw new Rejection('event_not_found');
+  notingEvents(dependencies.domain)([event]);
   return proofOf(dependencies, event, isStamped).catch((cause: unknown) => {
     throw readFailureOf(cause);
   });

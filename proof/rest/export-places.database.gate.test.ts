@@ -4,6 +4,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { Router } from 'express';
 import { pino } from 'pino';
 import { expect } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
 import { Health } from '#edge/http/health.ts';
 import type { EventId, StreamName } from '#kernel/base/brands.ts';
 import { test as base } from '../../test/engines/audited-log.ts';
@@ -27,7 +28,7 @@ const test = base
       head: () => gate.opens.then(() => eventLog.head()),
     };
     const parts = { ...audited, eventLog: gated, log, health: new Health(log), access: resource, before: [] };
-    const routes = exportRoutes({ ...parts, drainMaxMs: scaled(500) });
+    const routes = exportRoutes({ ...parts, domain: publishing, drainMaxMs: scaled(500) });
     const { url } = opening.use(await serveRoutes(Router().use(resource.handler, routes)));
     const resources = opening.move();
     onCleanup(() => resources.disposeAsync());

@@ -9,10 +9,12 @@ import { parametersOf } from '#edge/http/parameters.ts';
 import { demandRight } from '#edge/rest/admission.ts';
 import type { Position } from '#kernel/base/brands.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { readBetween } from '#shared/event-log/read-between.ts';
 import type { Log } from '#shared/log.ts';
+import { notingEvents } from '#shared/read-log/noted.ts';
 import { AUDIT_OPERATIONS, EXPORT_TYPE, ExportRange } from '#shared/rest/audit.ts';
 import { createTimes } from '../../query/events/times.ts';
 import { positionOfCursor } from '../../query/rest/cursor-position.ts';
@@ -23,6 +25,7 @@ import { readClock, readProof, signManifest, toManifestLine } from '../export/ma
 import { type AuditKeyDependencies, openSigner } from '../stored/signing-keys.ts';
 
 type ExportDependencies = AuditKeyDependencies & {
+  readonly domain: Pick<Domain, 'kinds'>;
   readonly eventLog: Pick<EventLog, 'identity' | 'eventAt' | 'head' | 'follow'>;
   readonly health: Pick<Health, 'onDrain'>;
   /** Re-checks whether the caller is still admitted. */
@@ -123,6 +126,7 @@ const send = async (
   const begun = { at: new Date(clock.nowMs()).toISOString(), signer: await openSigner(dependencies) };
   const before = await chainAt(dependencies, range.after);
   const proof = await readProof(pool, { log: identity, ...range });
+  const noteAll = notingEvents(dependencies.domain);
   const hash = createHash('sha256');
   let place = before;
   let bytes = 0;
@@ -130,6 +134,7 @@ const send = async (
     if (access.refusalNow(request) !== undefined) break;
     const text = Buffer.from(events.map((event) => `${toLine(identity, event)}\n`).join(''));
     for (const event of events) place = extendBy(place, event);
+    noteAll(events);
     hash.update(text);
     bytes += text.length;
     if (response.write(text)) continue;

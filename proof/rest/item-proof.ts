@@ -8,6 +8,7 @@ import { StreamCut } from '#shared/event-log/errors.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import { mayAlways } from '#shared/policy.ts';
+import { noteWholeOf, notingNothing } from '#shared/read-log/noted.ts';
 import type { KindReads } from '../../query/reads/reads.ts';
 import { createMeter } from '../../query/rest/meter.ts';
 import type { Reader } from '../../query/rest/read-routes.ts';
@@ -46,9 +47,11 @@ export const createItemProofs = (dependencies: ItemProofDependencies) => {
   return async (kind: Kind, reader: Reader, at: string | Position | undefined): Promise<Lines> => {
     const { caller, charge } = reader;
     if (!mayAlways(caller, 'events.export')) throw new Rejection('forbidden');
-    if (!isAuditor(caller, readingOf(domain, kind))) await kinds.item(kind)(reader);
+    if (!isAuditor(caller, readingOf(domain, kind))) await notingNothing(() => kinds.item(kind)(reader));
     const id = pathId(reader.id);
     if (id === undefined) throw new Rejection(notFound(kind));
+    const declared = domain.kinds[kind];
+    if (declared !== undefined) noteWholeOf(declared)?.(id);
     const stream = streamName(kind, id);
     const upTo = typeof at === 'string' ? await findPosition(at, charge, stream) : at;
     const eventLog = createMeter(charge).metered(dependencies.eventLog);

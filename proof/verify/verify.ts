@@ -12,6 +12,7 @@ import type { Mark } from '#shared/read-model/scratch-schemas.ts';
 import type { Report } from '#shared/rest/verification-report.ts';
 import { beginChainCheck } from '../chain/verify-chain.ts';
 import { compareDerived, findRowsOfNoEvent } from '../derived/compare-derived.ts';
+import { checkReads } from '../reads/check-reads.ts';
 import { compareSchema } from '../schema/compare-schema.ts';
 import { checkFiles } from './check-files.ts';
 import { checkSnapshots } from './check-snapshots.ts';
@@ -118,6 +119,7 @@ const checkAll = async (given: Verification, since: Date): Promise<Checked> => {
   });
   for (const finding of chainFound.findings) findings.add(finding);
   await checkNewest(verification, findings);
+  await checkReads(verification, (finding) => findings.add(finding));
   if (chainFound.findings[0])
     findings.addUnlisted(chainFound.findings[0].kind, chainFound.findingsTotal - chainFound.findings.length);
   return {

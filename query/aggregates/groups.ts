@@ -10,6 +10,7 @@ import {
   TOO_MANY,
 } from '#kernel/rest/aggregates.ts';
 import { type Caller, reachOf } from '#shared/policy.ts';
+import { noteOf } from '#shared/read-log/noted.ts';
 import type { Source } from '../rows/source.ts';
 import { rightsToField } from '../rows/sources.ts';
 
@@ -105,11 +106,15 @@ export const fieldsIn = ({ dimensions, computed }: Groups): readonly string[] =>
   ]),
 ];
 
-/** Refuses fields that the caller may not read of any item. Of one item, they count as absent. */
+/**
+ * Refuses fields that the caller may not read of any item. Of one item, they count as absent. What remains is read, and
+ * so noted; numbers show no item.
+ */
 export const demandReadable = (caller: Caller, source: Source, groups: Groups): void => {
   for (const field of fieldsIn(groups))
     if (!rightsToField(source, field).every((right) => isReadableSomewhere(caller, right)))
       throw refused(parameterWith(groups, field), `You may not read ${field}.`);
+  noteOf(source.kind)?.(undefined, fieldsIn(groups));
 };
 
 const isReadableSomewhere = (caller: Caller, right: Operation): boolean => reachOf(caller, right).size > 0;

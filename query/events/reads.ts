@@ -8,6 +8,7 @@ import { cursorAt } from '#shared/event-log/own-cursor.ts';
 import { type Catalogue, catalogueOf } from '#shared/events/catalogue.ts';
 import type { Caller } from '#shared/policy.ts';
 import { cloudEventOf } from '#shared/rest/cloud-events.ts';
+import { notingNothing } from '#shared/read-log/noted.ts';
 import type { EventFilter } from '#shared/rest/events.ts';
 import { maySee } from '#shared/visibility/may-see.ts';
 import { positionOfCursor } from '../rest/cursor-position.ts';
@@ -137,7 +138,7 @@ const wantedBy = (
     const recorded = atHand.recordedOf(change);
     if (contains !== undefined) {
       await meter.onOpened(1);
-      if (!contains(await represent(change, caller, recorded))) return false;
+      if (!contains(await notingNothing(() => represent(change, caller, recorded)))) return false;
     }
     atHand.keep(change);
     return true;

@@ -1,5 +1,6 @@
 import type { Cursor } from '#kernel/base/cursor.ts';
 import type { Actor, Origin } from '#kernel/base/events/metadata.ts';
+import { idIn, kindIn } from '#kernel/base/events/streams.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
 import type { ShownSignature } from '#kernel/base/signature.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
@@ -8,6 +9,7 @@ import type { OpenChange } from '#shared/change-stream/open-change.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { cursorOf, type NamingLog } from '#shared/event-log/own-cursor.ts';
 import type { Caller } from '#shared/policy.ts';
+import { noteOf } from '#shared/read-log/noted.ts';
 import type { IsReadable } from '#shared/visibility/present-rights.ts';
 import { idsIn, visibleTo } from '#shared/visibility/visible-data.ts';
 import { visibleOrigin } from '#shared/visibility/visible-origin.ts';
@@ -47,18 +49,30 @@ export const createRepresentation = ({ domain, log, open, isReadable }: Dependen
     (await isReadable(caller, change.stream))
       ? visibleTo({ domain, caller, isReadable }, change, await open(change, recorded))
       : idsIn(domain, change, change.data);
-  return async (change, caller, recorded) => ({
-    id: change.id,
-    type: change.type,
-    version: change.schemaVersion,
-    at: change.at,
-    ...(change.importedAt !== undefined && { importedAt: change.importedAt }),
-    ...(change.reason !== undefined && { reason: change.reason }),
-    ...(change.signature !== undefined && { signature: change.signature }),
-    cursor: cursorOf(log, change.position, change.id),
-    subject: change.stream,
-    ...(change.origin ? visibleOrigin(caller, change.origin) : { actor: null }),
-    data: await dataFor(change, caller, recorded),
-    ...(change.isParked && { parked: true as const }),
-  });
+  const notes = new Map(Object.values(domain.kinds).map((kind) => [kind.name, noteOf(kind)]));
+  return async (change, caller, recorded) => {
+    const data = await dataFor(change, caller, recorded);
+    notes.get(kindIn(change.stream))?.(idIn(change.stream), Object.keys(data));
+    return representedAs(log, change, caller, data);
+  };
 };
+
+const representedAs = (
+  log: NamingLog,
+  change: Change,
+  caller: Caller,
+  data: JsonObject,
+): RepresentedEvent => ({
+  id: change.id,
+  type: change.type,
+  version: change.schemaVersion,
+  at: change.at,
+  ...(change.importedAt !== undefined && { importedAt: change.importedAt }),
+  ...(change.reason !== undefined && { reason: change.reason }),
+  ...(change.signature !== undefined && { signature: change.signature }),
+  cursor: cursorOf(log, change.position, change.id),
+  subject: change.stream,
+  ...(change.origin ? visibleOrigin(caller, change.origin) : { actor: null }),
+  data,
+  ...(change.isParked && { parked: true as const }),
+});

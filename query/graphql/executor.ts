@@ -26,12 +26,14 @@ import { itemResolversOf } from './resolvers/items.ts';
 import { resolversOf } from './resolvers/kinds.ts';
 import { createLoaders } from './resolvers/loaders.ts';
 import { mutationOf } from './resolvers/mutations.ts';
+import { noted } from './resolvers/noted.ts';
 import { createNotes } from './resolvers/notes.ts';
 import { queryOf } from './resolvers/reads.ts';
 import type { Row } from './resolvers/rows.ts';
 import { type CommandsOptions, createCheckCommand, createSendCommand } from './resolvers/send-command.ts';
 import { createTimeTravel } from './resolvers/time-travel.ts';
 import { viewQueries, viewResolversOf } from './resolvers/views.ts';
+import { notedTypesOf } from './rules/noted.ts';
 import { subscriptionOf } from './subscriptions/resolvers.ts';
 
 type Resolvers = Readonly<Record<string, Readonly<Record<string, Resolver>>>>;
@@ -98,7 +100,7 @@ export const createExecutor = (options: ExecutorOptions): Execute => {
   } = options;
   const folding = { codec: createCodec(options), tables: tablesOf(domain) };
   const resolvers = resolversFor(domain, webhooks);
-  const fieldResolver = fieldResolverOf(resolvers, aggregates);
+  const fieldResolver = noted(notedTypesOf(domain), fieldResolverOf(resolvers, aggregates));
   const timeTravelOf = createTimeTravel({ ...options, ...folding });
   const readHistory = createHistory({ ...options, ...folding });
   return async (runnable, facts, event) => {

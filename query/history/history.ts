@@ -14,6 +14,7 @@ import { cursorOf, type NamingLog } from '#shared/event-log/own-cursor.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { type Caller, may, mayByFacts } from '#shared/policy.ts';
+import { noteOf } from '#shared/read-log/noted.ts';
 import { readReached } from '#shared/read-model/read-position.ts';
 import { demandTable } from '#shared/read-model/tables.ts';
 import { createPresentRights, type IsReadable } from '#shared/visibility/present-rights.ts';
@@ -89,6 +90,8 @@ export const createHistory = (options: HistoryOptions): ReadHistory => {
   ) => {
     const stream = streamName(kind, id);
     const table = demandTable(tables, kind);
+    const declared = options.domain.kinds[kind];
+    const note = declared && noteOf(declared);
     const metered = createMeter(charge).metered(eventLog);
     const reached = (await readReached(pool, eventLog)) ?? 0;
     const source = { eventLog: metered, stream, upTo: Math.min(upTo, reached) as Position };
@@ -105,25 +108,19 @@ export const createHistory = (options: HistoryOptions): ReadHistory => {
         { kind, stream, upTo: position },
       );
     const describing = { catalogue, shown: columns, table, source, codec, skipped, departedAmong, foldUpTo };
+    const path = `/${declared?.path ?? table.name}/${id}`;
+    const shown = { domain: options.domain, linksOf, path, columns, kind, caller, log: eventLog, isReadable };
     for await (const described of describe(describing, changes))
-      entries.push(
-        await entryOf(
-          {
-            domain: options.domain,
-            linksOf,
-            path: `/${options.domain.kinds[kind]?.path ?? table.name}/${id}`,
-            columns,
-            kind,
-            caller,
-            log: eventLog,
-            isReadable,
-          },
-          described,
-        ),
-      );
+      entries.push(await entryOf(shown, described));
+    note?.(id, fieldsOfChanges(entries));
     return { entries: entries.toReversed(), ...found, isFull: entries.length === limit };
   };
 };
+
+/** A change of a part of a field, as `limits.concurrency`, is one of the field. */
+const fieldsOfChanges = (entries: readonly HistoryEntry[]): readonly string[] => [
+  ...new Set(entries.flatMap(({ changes }) => changes.map(({ field }) => field.split('.', 1)[0] ?? field))),
+];
 
 /** The metered log has charged it already. */
 const paidFor = async (): Promise<void> => {};

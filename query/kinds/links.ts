@@ -7,7 +7,7 @@ import { always, or, resolve } from '#kernel/conditions/expression.ts';
 import { type Holds, holdsOf } from '#kernel/conditions/holds.ts';
 import { guardOfField, partOfItems, partsWrittenBy } from '#kernel/conditions/parts-of.ts';
 import { possiblyTrue } from '#kernel/conditions/possibly.ts';
-import { operationOf } from '#kernel/conditions/rights.ts';
+import { operationOf, READERS } from '#kernel/conditions/rights.ts';
 import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import { constantsIn } from '#kernel/registry/constants-in.ts';
@@ -54,11 +54,13 @@ export const linksOf = (domain: Domain, source: Source) => {
   return (caller: Caller) => {
     const hasHistory = may(caller, 'events.read', NOTHING);
     const hasProof = mayProve(domain, caller);
+    const mayReadReaders = kind.reads && mayOf(caller, operationOf(kind, READERS));
     const added = parts.flatMap((part) => part(caller) ?? []);
     return (row: ItemRow, resource: Resource): Links => {
       const self = `/${kind.path}/${row.id}`;
       const links: Record<string, Link> = { self: { href: self } };
       if (hasHistory) links.history = { href: `${self}/history` };
+      if (mayReadReaders?.(resource)) links.readers = { href: `${self}/readers` };
       if (hasProof) links.proof = { href: `${self}/proof` };
       const linking = { row, resource, links };
       for (const add of added) add(linking);

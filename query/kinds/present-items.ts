@@ -9,6 +9,7 @@ import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
 import { constantsIn } from '#kernel/registry/constants-in.ts';
 import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
 import { type Caller, ownOf, type Resource, userIdOf } from '#shared/policy.ts';
+import { noteOf } from '#shared/read-log/noted.ts';
 import type { ItemSource, Member, Source } from '../rows/source.ts';
 import type { Row } from '../rows/sources.ts';
 import { joinedReferences } from './item-references.ts';
@@ -29,6 +30,7 @@ export const presentItems = (
   { list, members }: ItemSource,
 ): ((caller: Caller, above: Above) => Presented) => {
   const { kind } = source;
+  const [note, noted] = [noteOf(kind), [list.name]];
   const shown = members.map((member) => readerOf(domain, member));
   const commands = Object.values(kind.commands).filter(
     (command) => command.list === list && !command.internal,
@@ -75,6 +77,7 @@ export const presentItems = (
           self: { href: self },
           [kebab(kind.name)]: { href: `/${kind.path}/${above.id}` },
         };
+        note?.(above.id, noted);
         for (const read of readers) read(row, item, links);
         item.createdAt = isoText(row.created_at as Date);
         item.updatedAt = isoText(row.updated_at as Date);
@@ -133,6 +136,7 @@ export const readerOf = (domain: Domain, member: Member): ((caller: Caller) => R
   const { kind: target, label } = reference;
   const erased = target.fields[target.label ?? '']?.personal?.erased ?? null;
   const isSeenBy = targetSeenBy(reference);
+  const [note, noted] = [label === undefined ? undefined : noteOf(target), [target.label ?? '']];
   return (caller) => {
     const isSeen = isSeenBy(caller);
     return (row, item, links) => {
@@ -142,6 +146,7 @@ export const readerOf = (domain: Domain, member: Member): ((caller: Caller) => R
       else
         item[name] =
           id === null ? null : { id, [target.label ?? '']: shown ? (row[label.joined] ?? erased) : null };
+      if (shown && id !== null) note?.(id as number, noted);
       if (shown) links[kebab(name)] = { href: `/${target.path}/${id}` };
     };
   };

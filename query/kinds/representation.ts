@@ -6,6 +6,7 @@ import type { Link } from '#kernel/base/rest/fields.ts';
 import { isAlwaysShown } from '#kernel/conditions/references.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import { type Caller, mayOf, type Resource } from '#shared/policy.ts';
+import { noteOf } from '#shared/read-log/noted.ts';
 import type { Member, Source } from '../rows/source.ts';
 import { type CreationUnder, creationBy, linksOf } from './links.ts';
 import { type ItemRow, resourceIn } from './rows.ts';
@@ -41,13 +42,16 @@ const representationsOf = oncePer((domain: Domain) =>
 
 const makeRepresentation = (domain: Domain, source: Source): Representation => {
   const { guards, members, parent, whole, traced } = source;
+  const note = noteOf(source.kind);
   const shown = members.map((member) => ({
     name: shownName(member, parent),
+    field: member.name,
     guard: member.guard,
     readFor: readerOf(domain, source, member),
   }));
   const times = (['createdAt', 'updatedAt'] as const).map((name) => ({
     name,
+    field: name,
     guard: guards.get(name),
     readFor: () => (row: ItemRow) => isoText(name === 'createdAt' ? row.created_at : row.updated_at),
   }));
@@ -60,18 +64,22 @@ const makeRepresentation = (domain: Domain, source: Source): Representation => {
       );
       const seesAll = (resource: Resource): boolean => [...asks.values()].every((isSeen) => isSeen(resource));
       // `updatedAt` needs the same rights as the version: it would reveal that a hidden field was changed.
-      const seen = fields.map(({ name, guard, readFor }) => ({
+      const seen = fields.map(({ name, field, guard, readFor }) => ({
         name,
+        field,
         read: readFor(caller),
         isSeen: name === 'updatedAt' && traced.length > 0 ? seesAll : guard && asks.get(guard),
       }));
       const links = linksFor(caller);
+      const isWhole = seen.every(({ isSeen }) => isSeen === undefined);
+      const all = seen.map(({ field }) => field);
       return {
         represent(row) {
           const resource = resourceIn(source, row);
           const item: Record<string, unknown> = { id: row.id };
           for (const { name, isSeen, read } of seen)
             if (isSeen === undefined || isSeen(resource)) item[name] = read(row);
+          note?.(row.id, isWhole ? all : shownIn(seen, item));
           item._links = links(row, resource);
           return item as Item;
         },
@@ -83,6 +91,11 @@ const makeRepresentation = (domain: Domain, source: Source): Representation => {
     creationBy: creationBy(domain, source),
   };
 };
+
+const shownIn = (
+  seen: readonly { readonly name: string; readonly field: string }[],
+  item: Readonly<Record<string, unknown>>,
+): readonly string[] => seen.flatMap(({ name, field }) => (Object.hasOwn(item, name) ? [field] : []));
 
 const shownName = (member: Member, parent: Member | undefined): string =>
   member.name !== parent?.name && labelOf(member) !== undefined ? member.name : wire(member.name, member.def);
@@ -102,6 +115,7 @@ const readerOf = (domain: Domain, source: Source, member: Member): ReadFor => {
 /** A reference with the label of its target; the label is null if the target is absent for this caller. */
 const labelledOf = (domain: Domain, source: Source, member: Member, target: Kind): ReadFor => {
   const { name, column } = member;
+  const note = noteOf(target);
   const { label = '' } = target;
   const erased = target.fields[label]?.personal?.erased ?? null;
   const absent = isAlwaysShown(domain, source.kind, member) ? erased : null;
@@ -109,9 +123,12 @@ const labelledOf = (domain: Domain, source: Source, member: Member, target: Kind
   const isSeenBy = targetSeenBy(targetIn(source, member, target));
   return (caller) => {
     const isSeen = isSeenBy(caller);
-    return (row) =>
-      row[column] === null
-        ? null
-        : { id: row[column], [label]: isSeen(row) ? (row[joined] ?? erased) : absent };
+    const labels = [label];
+    return (row) => {
+      if (row[column] === null) return null;
+      const isShown = isSeen(row);
+      if (isShown) note?.(row[column] as number, labels);
+      return { id: row[column], [label]: isShown ? (row[joined] ?? erased) : absent };
+    };
   };
 };

@@ -18,14 +18,24 @@ export const openLive = async (resources: QueryResources): Promise<Live> => {
   const { streams: settings } = config;
   await using opening = new AsyncDisposableStack();
   const { receive, demandPresentRole } = createRoleWatch(domain, pool, access);
-  const feed = opening.use(
+  const changes = opening.use(
     await openFeed({ ...resources, onReceived: receive, moveOnMs: settings.heartbeatMs }),
   );
   const streams = opening.use(
     openEventStreams({ ...settings, refusalNow: access.refusalNow, onRevoked: access.onRevoked, metrics }),
   );
   health.onDrain(() => streams.drain());
-  const views = opening.use(openViewFeed({ domain, pool, notifier, clock, moveOnMs: settings.heartbeatMs }));
+  const rows = opening.use(openViewFeed({ domain, pool, notifier, clock, moveOnMs: settings.heartbeatMs }));
+  const { feed, views } = await recorded(resources.readLog, { feed: changes, views: rows });
   const opened = opening.move();
   return { feed, views, streams, demandPresentRole, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+};
+
+const recorded = async (
+  readLog: QueryResources['readLog'],
+  { feed, views }: Pick<Live, 'feed' | 'views'>,
+): Promise<Pick<Live, 'feed' | 'views'>> => {
+  if (readLog === undefined) return { feed, views };
+  const { recordFeed, recordViews } = await import('./record.ts');
+  return { feed: recordFeed(readLog, feed), views: recordViews(readLog, views) };
 };

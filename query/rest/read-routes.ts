@@ -5,6 +5,7 @@ import type { FastRoutes } from '#edge/http/fast-routes.ts';
 import { takeMore } from '#edge/http/limit-rate.ts';
 import { parametersOf } from '#edge/http/parameters.ts';
 import { createRouteTable } from '#edge/http/route-table.ts';
+import { recordedAs } from '#edge/read-log/recorded.ts';
 import { demandAdmission } from '#edge/rest/admission.ts';
 import { answerRead, type ReadAnswer } from '#edge/rest/reads/answer.ts';
 import { routeOf } from '#kernel/base/rest/operation.ts';
@@ -86,7 +87,11 @@ export const readRoutes = (
       if ('q' in asked && asked.q !== undefined) await takeMore(request, response, SEARCH_UNITS_MORE);
       const charge = (units: number) => takeMore(request, response, units);
       const reader = { caller: callerOf(request), ...idsIn(request), charge };
-      answerRead(request, response, await readJustCreated(reader, () => readAny(reader, asked)));
+      const as = { via: 'rest', operation: id, query: { parameters: Object.keys(asked) } } as const;
+      const found = await recordedAs(request, as, () =>
+        readJustCreated(reader, () => readAny(reader, asked)),
+      );
+      answerRead(request, response, found);
     };
     const handlers = [demandAdmission(operation), ...before, answer];
     table.routerOf(route).get(route, ...handlers);

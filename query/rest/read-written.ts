@@ -1,4 +1,5 @@
 import { callerOf } from '#edge/authenticate/authenticate.ts';
+import { recordedAs } from '#edge/read-log/recorded.ts';
 import { demandRight } from '#edge/rest/admission.ts';
 import { prepareItem } from '#edge/rest/reads/answer.ts';
 import type { ReadWritten } from '#edge/rest/writes/write-routes.ts';
@@ -39,9 +40,9 @@ export const createReadWritten =
       const position = parseCursor(eventLog.identity, result.cursor);
       if (!(await readPosition.reaches(position, waitMaxMs, gone.signal))) return undefined;
       const reader = { caller: callerOf(request), id: String(result.id), charge: chargeNothing };
-      const answer = await read(
-        { ...reader, ...(itemId !== undefined && { item: String(itemId) }) },
-        {} as never,
+      const as = { via: 'rest', operation: item, query: { prefer: 'return=representation' } } as const;
+      const answer = await recordedAs(request, as, () =>
+        read({ ...reader, ...(itemId !== undefined && { item: String(itemId) }) }, {} as never),
       );
       return answer.kind === 'item' ? prepareItem(request, answer) : undefined;
     } catch (error) {

@@ -6,6 +6,7 @@ import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { pathId } from '#kernel/base/rest/path-id.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type Caller, may } from '#shared/policy.ts';
+import { notingNothing } from '#shared/read-log/noted.ts';
 import type { Reader } from '../rest/read-routes.ts';
 import { type Kind, pathOf, readingOf } from './aggregates.ts';
 import { isAuditor } from './auditor.ts';
@@ -67,7 +68,7 @@ export const createItemReader = ({ domain, ...opening }: Opening) => {
 /** True if the caller may read it now. Auditors see earlier states of an aggregate that is parked now. */
 export const mayReadNow = async (read: () => Promise<unknown>, isAuditing: boolean): Promise<boolean> => {
   try {
-    await read();
+    await notingNothing(read);
     return true;
   } catch (error) {
     const isAbsent = error instanceof Rejection || (error instanceof HttpProblem && error.code === 'parked');

@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { refuseOtherMethods } from '#edge/http/answer-errors.ts';
 import { demandMatch, isKnownToReader } from '#edge/http/entity-tag.ts';
+import { recordNow } from '#edge/read-log/recorded.ts';
 import type { FileFacts } from '#kernel/base/file-address.ts';
 import { nameToSave } from '#kernel/base/file-type.ts';
 import { IMAGE_TYPES } from '#kernel/base/image-type.ts';
@@ -26,6 +27,8 @@ export const uploadRoutes = ({ blobs, visibilityOf, key, before = [] }: UploadDe
     const name = parseBlobName(String(request.params.name));
     const visibility = name && (await visibilityOf(request, name));
     const found = visibility && (await blobs.find(name));
+    // The headers of a file leave before its first byte.
+    await recordNow(request);
     if (name === undefined || visibility === undefined || found === undefined)
       throw new HttpProblem('not_found');
     return { name, visibility, bytes: found.bytes };

@@ -10,6 +10,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { type BlobName, isFileName, pathOfBlob } from '#shared/blobs/blob-name.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type Caller, may, withoutToken } from '#shared/policy.ts';
+import { type Note, noteOf } from '#shared/read-log/noted.ts';
 import type { FindItem } from '../kinds/find.ts';
 import { type ItemRow, resourceIn } from '../kinds/rows.ts';
 import { findUpload } from '../lists/item-rows.ts';
@@ -51,6 +52,9 @@ type Pictured = {
    * picture that no aggregate has yet, or has any more.
    */
   readonly editing: readonly (readonly Operation[])[];
+  /** Undefined if its reads are not logged. */
+  readonly note: Note | undefined;
+  readonly fields: readonly string[];
 };
 
 /**
@@ -68,14 +72,19 @@ export const createVisibility = ({ domain, pool, find, key }: Options): Visibili
     });
     return columns.length + items.length === 0
       ? []
-      : [{ find: find(kind.name), source, columns, items, editing }];
+      : [
+          {
+            ...{ find: find(kind.name), source, columns, items, editing, note: noteOf(kind) },
+            fields: [...new Set(uploadFieldsOf(kind).map(({ name, list }) => list?.name ?? name))],
+          },
+        ];
   });
   const visibleAs = async (
     caller: Caller,
     name: BlobName,
     pictured: Pictured,
   ): Promise<Visibility | undefined> => {
-    const { source, columns, editing } = pictured;
+    const { source, columns, editing, note, fields } = pictured;
     const id = pathId(name.split('-', 1)[0] ?? '');
     const byItem =
       id === undefined ? undefined : await rightsByItem(pool, pictured, { of: id, path: pathOfBlob(name) });
@@ -92,6 +101,7 @@ export const createVisibility = ({ domain, pool, find, key }: Options): Visibili
     try {
       const row = await pictured.find(id, (found) => isAllowed(caller, found));
       const isPublic = asked(row) !== editing && isAllowed(withoutToken(caller), row);
+      note?.(row.id, fields);
       const facts = factsOfFile(String(ownOf(row) ?? byItem?.address ?? ''));
       return { ...(isPublic ? PUBLIC : { cacheControl: 'private, no-cache' }), facts };
     } catch (error) {
@@ -101,6 +111,7 @@ export const createVisibility = ({ domain, pool, find, key }: Options): Visibili
   };
   return async (request, name) => {
     const left = secondsLeft(key, name, request.query);
+    if (left > 0) await noteSigned(kinds, name);
     if (left > 0)
       return { cacheControl: `private, max-age=${left}`, facts: signedFacts(name, request.query) };
     for (const kind of kinds) {
@@ -109,6 +120,19 @@ export const createVisibility = ({ domain, pool, find, key }: Options): Visibili
     }
     return undefined;
   };
+};
+
+/** Whoever has a signed address reads the file, and the log of reads names the item alone. */
+const noteSigned = async (kinds: readonly Pictured[], name: BlobName): Promise<void> => {
+  const id = pathId(name.split('-', 1)[0] ?? '');
+  for (const { find, note, fields, source } of kinds) {
+    if (note === undefined || id === undefined) continue;
+    const found = await find(id, () => true).catch((error: unknown) => {
+      if (error instanceof Rejection && error.code === notFound(source.kind.name)) return undefined;
+      throw error;
+    });
+    if (found !== undefined) note(id, fields);
+  }
 };
 
 const isAddressOf = (value: unknown, name: BlobName): boolean =>

@@ -15,6 +15,7 @@ import { listIdentity } from '../lists/cursor.ts';
 import type { Reader } from '../rest/read-routes.ts';
 import type { Row } from '../rows/sources.ts';
 import { formatCursor, positionInCursor } from './cursor.ts';
+import { noteOfView } from './notes.ts';
 import { type AskedRows, listViewRows, rowPositionOf } from './rows.ts';
 import { orderOfView, type ViewSource } from './source.ts';
 
@@ -100,11 +101,13 @@ export const representing = (
   domain: Domain,
   { view, keys, members }: ViewSource,
 ): ((row: Row, caller: Caller) => object) => {
+  const noted = noteOfView(domain, view);
   const shown = members.map((member) => readerOf(domain, member));
   const numbers = members.flatMap(({ name, column }) =>
     view.values[name] === undefined || isOfOneShare(view.values[name]) ? [] : [column],
   );
   return (row, caller) => {
+    noted?.note(noted.idColumn === undefined ? undefined : Number(row[noted.idColumn]));
     const item: Record<string, unknown> = {};
     const links: Record<string, Link> = {
       self: {

@@ -93,6 +93,10 @@ export const TABLES: Readonly<Record<string, Held>> = {
   'audit.publication': nothing('which head is outside the database'),
   'audit.watch': nothing('positions of the background verification'),
   'audit.watch_difference': nothing('places of differences, without the values'),
+  'read_log.entry': nothing('which user has read which items, by numbers; never values of fields or filters'),
+  'read_log.head': nothing('hashes'),
+  'read_log.signed_head': nothing('signed heads of the log of reads'),
+  'read_log.writer': nothing('numbers of batches'),
   'snapshots.state': sealed('snapshots of an earlier release', COPY),
   'snapshots.fold': sealed(
     'states of aggregates with long streams: encrypted under the keys of all their persons, and deleted with the first of these keys',

@@ -5,6 +5,8 @@ import { HISTORY_OPERATIONS, WEBHOOK_HISTORY_OPERATIONS } from '#kernel/base/res
 import { USER_PROOF_OPERATIONS, WEBHOOK_PROOF_OPERATIONS } from '#kernel/base/rest/item-proof.ts';
 import { PAGE, searchOfUsers, sortBy } from '#kernel/base/rest/lists.ts';
 import { isOfLog, type RestOperation } from '#kernel/base/rest/operation.ts';
+import { READS_OF_USER_OPERATIONS } from '#kernel/base/rest/readers.ts';
+import { logsReads } from '#kernel/registry/logs-reads.ts';
 import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { aggregateOf } from '#kernel/rest/aggregates.ts';
@@ -34,6 +36,7 @@ const kernelOperationsOf = (domain: Domain) => {
     ...recordedEventOperationsOf(domain),
     ...EVENT_TYPE_OPERATIONS,
     ...HISTORY_OPERATIONS,
+    ...(logsReads(domain) && READS_OF_USER_OPERATIONS),
     ...(hasWebhooks && WEBHOOK_HISTORY_OPERATIONS),
     ...(serves(domain, 'proof') && {
       ...{ ...AUDIT_OPERATIONS, ...VERIFICATION_OPERATIONS, ...USER_PROOF_OPERATIONS },

@@ -139,6 +139,11 @@ const chainFinding = z.looseObject({
     'chain_ahead',
     'key_not_endorsed',
     'newest_event_missing',
+    /** Of the log of reads (`proof/reads/check-reads.ts`). */
+    'reads_entry_changed',
+    'reads_entry_missing',
+    'reads_cut',
+    'reads_head_wrong',
   ]),
 });
 

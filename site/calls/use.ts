@@ -28,6 +28,6 @@ const READS_OF_USERS: Readonly<Record<string, 'list' | 'read' | 'history' | 'pro
  */
 export const isOfItem = (use: Use): boolean => {
   if (use.does === 'command') return use.command.verb !== undefined || !LISTED.has(use.command.kind);
-  return ['history', 'proof', 'putFile', 'removeFile'].includes(use.does);
+  return ['history', 'readers', 'proof', 'putFile', 'removeFile'].includes(use.does);
 };
 const LISTED: ReadonlySet<string> = new Set(['create', 'addItem']);

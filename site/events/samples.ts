@@ -5,6 +5,7 @@ import type { JsonObject } from '#kernel/base/json.ts';
 import { serves } from '#kernel/registry/parts.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Caller, Policy } from '#shared/policy.ts';
+import { notingNothing } from '#shared/read-log/noted.ts';
 import { idsIn } from '#shared/visibility/visible-data.ts';
 import { describeEventType, EXAMPLE_LOG } from '../../query/event-types/event-types.ts';
 import { createRepresentation } from '../../query/events/representation.ts';
@@ -36,7 +37,7 @@ export const sampleOf = async (
     open: async () => example,
     isReadable: async () => true,
   });
-  const event = await represent(change, administratorOf(policy));
+  const event = await notingNothing(() => represent(change, administratorOf(policy)));
   const { id, version, at, cursor, subject } = event;
   const bodyWith = (data: JsonObject): string =>
     JSON.stringify({ id, type, version, at, cursor, subject, data });

@@ -33,6 +33,7 @@ export const documentFor = (call: Call, use: Use | undefined, domain: Domain): s
         ? undefined
         : mutationFor(call, use, domain);
     case 'aggregate':
+    case 'readers':
     case 'removeFile':
     case 'putFile':
     case 'listItems':

@@ -28,6 +28,7 @@ const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] =
       'agents',
       'audit',
       'signatures',
+      'read-log',
       'accounts',
       'identity-providers',
       'console',

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { EventDefinition } from '#kernel/base/events/define-event.ts';
+import { idIn, kindIn } from '#kernel/base/events/streams.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
 import { oncePer } from '#kernel/base/once-per.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
@@ -8,6 +9,7 @@ import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { OpenChange } from '#shared/change-stream/open-change.ts';
 import { cursorOf, type NamingLog } from '#shared/event-log/own-cursor.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
+import { noteOf } from '#shared/read-log/noted.ts';
 import { maySee } from '#shared/visibility/may-see.ts';
 import type { IsReadable } from '#shared/visibility/present-rights.ts';
 import { idsIn, seesAll, withoutPrivate } from '#shared/visibility/visible-data.ts';
@@ -20,7 +22,12 @@ import { type Written, writeAs } from './write-as.ts';
  * because nobody can read it now.
  */
 type Composed =
-  | (Written & { readonly kind: 'body'; readonly shape: Shape })
+  | (Written & {
+      readonly kind: 'body';
+      readonly shape: Shape;
+      /** Those of the event that it shows beside ids. */
+      readonly fields?: readonly string[];
+    })
   | { readonly kind: 'withheld' }
   | { readonly kind: 'waiting' };
 
@@ -96,7 +103,7 @@ export const createComposer = ({
       : { shape: 'public', data: withoutPrivate(domain, change, data) };
   };
 
-  return async ({ delivery: { change, shape: settled }, endpoint, owner }) => {
+  const compose: ComposeBody = async ({ delivery: { change, shape: settled }, endpoint, owner }) => {
     if (!maySee(owner, change)) return { kind: 'withheld' };
     const { payload, format } = endpoint;
     const byIds = byIdsIn[format];
@@ -105,13 +112,20 @@ export const createComposer = ({
     if (settled === null) {
       const written = readable && write(change, readable.data, format);
       return written && written.bytes.length <= BODY_BYTES_MAX
-        ? { kind: 'body', ...written, shape: readable.shape }
+        ? { kind: 'body', ...written, shape: readable.shape, fields: Object.keys(readable.data) }
         : byIds(change);
     }
     if (!readable && (await isParked(change))) return { kind: 'waiting' };
     if (!readable || (settled === 'full' && readable.shape !== 'full')) return { kind: 'withheld' };
     const data = settled === 'public' ? withoutPrivate(domain, change, readable.data) : readable.data;
-    return { kind: 'body', ...write(change, data, format), shape: settled };
+    return { kind: 'body', ...write(change, data, format), shape: settled, fields: Object.keys(data) };
+  };
+  const notes = new Map(Object.values(domain.kinds).map((kind) => [kind.name, noteOf(kind)]));
+  return async (outgoing) => {
+    const composed = await compose(outgoing);
+    const { stream } = outgoing.delivery.change;
+    if (composed.kind === 'body') notes.get(kindIn(stream))?.(idIn(stream), composed.fields ?? []);
+    return composed;
   };
 };
 

@@ -8,6 +8,7 @@ import { HIDDEN_VALUE } from '#shared/commands/webhook.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
+import type { ReadLog } from '#shared/read-log/read-log.ts';
 import { createPresentRights } from '#shared/visibility/present-rights.ts';
 import { type ComposeBody, createComposer } from './body.ts';
 import type {
@@ -23,11 +24,12 @@ import type {
 import { createIsParked } from './is-parked.ts';
 import { openPosterLater } from './open-poster.ts';
 import type { Answer, Poster } from './post.ts';
+import { recordDeliveries } from './record-deliveries.ts';
 import { retryAfterMs, retryInMs } from './schedule.ts';
 import { signatures, signingKey } from './sign.ts';
 
 type Dependencies = {
-  readonly compose: ComposeBody;
+  readonly compose: ReturnType<typeof recordDeliveries>;
   readonly poster: Pick<Poster, 'post'>;
   /** From the setting WEBHOOK_RETRY_SCHEDULE. */
   readonly retryDelaysMs: readonly number[];
@@ -172,9 +174,10 @@ type Options = {
   /** The URL by which receivers know this installation. */
   readonly publicUrl: string;
   readonly clock: Clock;
+  readonly readLog?: ReadLog | undefined;
 };
 
-type Composing = Omit<Options, 'settings' | 'clock'>;
+type Composing = Omit<Options, 'settings' | 'clock' | 'readLog'>;
 
 /** Composes bodies from the log and what the owner may read now. */
 export const openComposer = ({ domain, pool, eventLog, keys, publicUrl }: Composing): ComposeBody =>
@@ -190,10 +193,11 @@ export const openComposer = ({ domain, pool, eventLog, keys, publicUrl }: Compos
     isParked: createIsParked(domain, pool),
   });
 
-export const openSender = ({ settings, clock, ...options }: Options): Sender & AsyncDisposable => {
+export const openSender = ({ settings, clock, readLog, ...options }: Options): Sender & AsyncDisposable => {
   const poster = openPosterLater({ rules: settings.guard, timeoutMs: settings.timeoutMs });
+  const compose = recordDeliveries(openComposer(options), readLog);
   return {
-    ...createSender({ compose: openComposer(options), poster, retryDelaysMs: settings.retryDelaysMs, clock }),
+    ...createSender({ compose, poster, retryDelaysMs: settings.retryDelaysMs, clock }),
     [Symbol.asyncDispose]: () => poster[Symbol.asyncDispose](),
   };
 };

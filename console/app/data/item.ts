@@ -16,6 +16,7 @@ import { NotThere } from './not-there.ts';
 import { Children, Items } from './parts-of-item.ts';
 import { ItemProof } from './proof.ts';
 import { Signed } from './signed.ts';
+import { Readers } from './readers.ts';
 import { Upload } from './upload.ts';
 import { Chip, Value } from './value.ts';
 
@@ -148,6 +149,7 @@ const Body = ({ kind, item, etag, reload, changes }: PartOptions & { readonly ch
         ${typeof item.updatedAt === 'string' && html`<div><dt>Changed</dt><dd><${Time} at=${item.updatedAt} short /></dd></div>`}
       </dl>
       ${item._links.history && html`<${Latest} kind=${kind} item=${item} />`}
+      <${Readers} links=${item._links} />
       <${ItemProof} links=${item._links} />
     </aside>
   </div>`;

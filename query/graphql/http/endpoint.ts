@@ -6,6 +6,7 @@ import { takeMore } from '#edge/http/limit-rate.ts';
 import { requestIdOf } from '#edge/http/request-context.ts';
 import { namesOf, spanOf, traceparentOf } from '#edge/http/request-span.ts';
 import { demandRoom } from '#edge/http/shed-load.ts';
+import { nameRecorded, recorded } from '#edge/read-log/recorded.ts';
 import { idempotencyKeyOf } from '#edge/rest/writes/context.ts';
 import type { Log } from '#shared/log.ts';
 import { readFailureOf } from '../../rows/statement.ts';
@@ -74,7 +75,9 @@ export const createEndpoint = (options: EndpointOptions): ((exchange: Exchange) 
   });
   return (exchange) => {
     const { method, url } = exchange.request;
-    return handle({ method, url, headers: ANY_TYPE, body: null, raw: exchange, context: undefined });
+    return recorded(exchange.request, () =>
+      handle({ method, url, headers: ANY_TYPE, body: null, raw: exchange, context: undefined }),
+    );
   };
 };
 
@@ -91,6 +94,11 @@ const admit = async (
   spanOf(request)?.set({
     'graphql.operation.type': typeOf(runnable),
     'graphql.operation.name': runnable.operation.node.name?.value,
+  });
+  nameRecorded(request, {
+    via: 'graphql',
+    operation: runnable.operation.node.name?.value ?? typeOf(runnable),
+    query: { document: runnable.prepared.hash },
   });
   // The first unit was charged when the request arrived.
   const unitsMore = Math.ceil(runnable.cost / COST_PER_UNIT) - 1;

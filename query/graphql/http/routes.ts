@@ -4,6 +4,7 @@ import { OperationTypeNode } from 'graphql';
 import { refuseOtherMethods } from '#edge/http/answer-errors.ts';
 import type { FastPath } from '#edge/http/fast-path.ts';
 import { readJsonBody } from '#edge/http/json-body.ts';
+import { recordNow } from '#edge/read-log/recorded.ts';
 import type { Subscriptions } from '../subscriptions/service.ts';
 import { readMultipart } from '../uploads/read-multipart.ts';
 import { mediaTypeFor, sendAnswer } from './answer.ts';
@@ -81,6 +82,7 @@ const serve = async (
   const answer = await endpoint({ ...exchange, parameters, slot });
   if (!slot) return sendAnswer(request, response, answer);
   const [text] = answer;
+  await recordNow(request);
   if (text !== null) slot.answer(text);
   response.status(202).end();
 };

@@ -6,6 +6,7 @@ import type { Arguments } from './arguments.ts';
 import { instantOrder } from './cursors.ts';
 import { booleanJson, concatenated, instantJson, orNull, type Pieces, plainJson, textJson } from './json.ts';
 import type { Mapping, Row, Which } from './mapping.ts';
+import { markOf } from './marks.ts';
 import { filterSql, matching, type Options, presence } from './matching.ts';
 import { allOf, literal, Sql, sql } from './sql.ts';
 
@@ -26,6 +27,7 @@ export const mappingOf = (options: Options, source: Source): Mapping => {
       // The planner reads current rows only.
       asOf: () => 'null',
     },
+    mark: markOf(options, kind.type, source),
     rows: { ...referencesOf(options, source), ...childrenOf(options, source), ...itemsOf(options, source) },
     isReadable: parent
       ? (row) => isReadableUnder(options, source, row)

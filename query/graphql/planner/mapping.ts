@@ -1,5 +1,5 @@
 import type { Arguments } from './arguments.ts';
-import type { Pieces } from './json.ts';
+import type { Piece, Pieces } from './json.ts';
 import type { Parameter, Value } from './parameter.ts';
 import type { Sql } from './sql.ts';
 
@@ -35,6 +35,8 @@ export type Mapping = {
   readonly rows: Readonly<Record<string, Which>>;
   /** The condition that the caller may read the row by id. */
   readonly isReadable: (row: Row) => Sql;
+  /** Marks an object whose reads are logged, in its text; `takeMarks` removes the mark. */
+  readonly mark?: ((row: Row, fields: readonly string[]) => readonly Piece[]) | undefined;
   /** By the names of `sort` in the schema; the first is the default. */
   readonly orders: Readonly<Record<string, Order>>;
 };

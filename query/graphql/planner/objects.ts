@@ -38,12 +38,15 @@ const objectOf = (
   type: GraphQLObjectType,
   row: Row,
   selected: Selected,
-): readonly Piece[] =>
-  objectJson(
-    context
-      .collect(type, selectionSetsOf(selected))
-      .map((member) => [member.key, memberOf(context, type, row, member)]),
+): readonly Piece[] => {
+  const members = context.collect(type, selectionSetsOf(selected));
+  const json = objectJson(members.map((member) => [member.key, memberOf(context, type, row, member)]));
+  const mark = mappingOf(context, type).mark?.(
+    row,
+    members.map(({ name }) => name),
   );
+  return mark === undefined ? json : [...mark, ...json];
+};
 
 const memberOf = (context: Context, type: GraphQLObjectType, row: Row, member: Selected): Pieces => {
   if (member.name === '__typename') return `"${type.name}"`;

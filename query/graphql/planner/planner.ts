@@ -8,6 +8,7 @@ import { ANSWER_BYTES_MAX, beyondLimit } from '../documents/limits.ts';
 import { Refused } from '../documents/run.ts';
 import type { Plan } from './compile.ts';
 import { mappingsOf } from './mappings.ts';
+import { takeMarks } from './marks.ts';
 import { HOLE } from './objects.ts';
 import { OutOfPlan } from './out-of-plan.ts';
 import type { Inputs } from './parameter.ts';
@@ -50,6 +51,7 @@ export const createPlanner = ({ schema, policy, pool, searches, eventLog }: Plan
     Answer,
     Answer,
   ];
+  const unmarked = takeMarks(policy.domain);
   return {
     async plan({ document, operation, variables: given, coerced, caller }) {
       const variables = coerced ?? variablesOf(schema, operation, given);
@@ -60,7 +62,7 @@ export const createPlanner = ({ schema, policy, pool, searches, eventLog }: Plan
       for (const text of inputs.searches) if (!(await searches.isAnswerable(text))) return undefined;
       const data = await (inputs.searches.length > 0 ? search : answer)(plan, inputs.values);
       if (data === null) throw new Refused([beyondLimit('answer_too_large', { max: ANSWER_BYTES_MAX })]);
-      return data?.includes(HOLE) ? undefined : data;
+      return data === undefined || data.includes(HOLE) ? undefined : unmarked(data);
     },
   };
 };

@@ -6,18 +6,21 @@ import { opaque } from './cursors.ts';
 import { type Pieces, textJson } from './json.ts';
 import { idsOf, jsonOf } from './kinds.ts';
 import type { Mapping, Order, Row, Which } from './mapping.ts';
+import { markOf } from './marks.ts';
 import { type Options, referencesTo } from './matching.ts';
 import { OutOfPlan } from './out-of-plan.ts';
 import type { Parameter } from './parameter.ts';
 import { allOf, Sql, sql } from './sql.ts';
 
 /** Maps the rows of a view to the read model. */
-export const mappingOfView = ({ sources, readable, domain }: Options, source: ViewSource): Mapping => {
+export const mappingOfView = (options: Options, source: ViewSource): Mapping => {
+  const { sources, readable, domain } = options;
   const { view, members, right, sorts } = source;
   const references = referencesTo({ sources, readable, domain }, view.asked, members);
   return {
     table: sql`read_model.${Sql.identifier(view.table)}`,
     letter: 'v',
+    mark: markOf(options, view.type),
     values: {
       ...idsOf(members),
       ...Object.fromEntries(

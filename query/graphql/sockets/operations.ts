@@ -5,6 +5,7 @@ import { CloseCode } from 'graphql-ws';
 import { inSequence } from '#edge/http/in-sequence.ts';
 import { problemOf } from '#edge/http/problem.ts';
 import { closeResponse } from '#edge/http/upgrade.ts';
+import { recordNow } from '#edge/read-log/recorded.ts';
 import type { Position } from '#kernel/base/brands.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { cursorAt, type SeeingLog } from '#shared/event-log/own-cursor.ts';
@@ -102,6 +103,7 @@ export class Operations {
     const parameters = bodyParameters(payload);
     const slot = this.#slotFor(id, operation);
     const [text] = await this.#begin.endpoint({ ...exchange, parameters, types: ALL, slot });
+    await recordNow(exchange.request);
     if (text !== null && this.#isRunning(id, operation)) {
       // Its bytes count as those of a response until the client has read them.
       await this.#socket.answer(resultOf(id, text));

@@ -1,0 +1,85 @@
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import { actorOf, type Caller, userIdOf } from '#shared/policy.ts';
+import type { ReadBy } from '#shared/read-log/entry.ts';
+import { noting } from '#shared/read-log/noted.ts';
+import { Notes } from '#shared/read-log/notes.ts';
+import type { ReadLog } from '#shared/read-log/read-log.ts';
+import { callerOf } from '../authenticate/authenticate.ts';
+import { requestIdOf } from '../http/request-context.ts';
+import { isToolCall } from '../http/tool-call.ts';
+import { type Recorded, type Recording, recordings } from './recorded.ts';
+
+/**
+ * Records what the answers to requests show of aggregates whose reads are logged. Nothing of an answer leaves the process
+ * before it is recorded, whatever sends it.
+ */
+export const recordReads =
+  (readLog: ReadLog): RequestHandler =>
+  (request, response, next) => {
+    // Another role of the process has come first.
+    if (recordings.of(request) !== undefined) return next();
+    const notes = new Notes();
+    const recording: Recording = {
+      notes,
+      as: undefined,
+      write: () =>
+        notes.isEmpty
+          ? undefined
+          : readLog.record(notes, readBy(callerOf(request), namedOf(request, recording.as))),
+    };
+    recordings.set(request, recording);
+    holdBack(response, { notes, write: recording.write }, next);
+    noting(notes, next);
+  };
+
+const namedOf = (request: Request, as: Recorded | undefined): Recorded & { readonly request: string } => {
+  const path: unknown = request.route?.path;
+  const named = as ?? {
+    via: 'rest',
+    operation: `${request.method} ${String(path ?? request.path)}`,
+    query: {},
+  };
+  return { ...named, via: isToolCall(request) ? 'mcp' : named.via, request: requestIdOf(request) };
+};
+
+/** An entry’s facts about its reader. */
+export const readBy = (caller: Caller, named: Recorded & { readonly request: string }): ReadBy => ({
+  ...named,
+  actor: actorOf(caller),
+  reader: userIdOf(caller),
+  client: caller.kind === 'user' ? caller.client : null,
+});
+
+const REFUSED_FROM = 400;
+
+type Held = { readonly notes: Notes; readonly write: Recording['write'] };
+
+/** An answer that cannot be recorded becomes a refusal; a refusal shows nothing of what was read before it. */
+const holdBack = (response: Response, { notes, write }: Held, next: NextFunction): void => {
+  const original = { end: response.end, write: response.write };
+  let before: Promise<void> | undefined;
+  const refuse = (error: unknown): void => {
+    Object.assign(response, original);
+    next(error);
+  };
+  const inOrder = (work: () => void): void => {
+    const recorded = write();
+    if (before === undefined && recorded === undefined) work();
+    else {
+      before = Promise.all([before, recorded]).then(work);
+      before.catch(refuse);
+    }
+  };
+  response.end = ((...given: Parameters<Response['end']>) => {
+    if (response.statusCode >= REFUSED_FROM) notes.take();
+    inOrder(() => void original.end.apply(response, given));
+    return response;
+  }) as Response['end'];
+  response.write = ((...given: Parameters<Response['write']>) => {
+    if (before === undefined && notes.isEmpty) return original.write.apply(response, given);
+    inOrder(() => {
+      if (original.write.apply(response, given)) response.emit('drain');
+    });
+    return false;
+  }) as Response['write'];
+};

@@ -1,0 +1,71 @@
+import * as z from 'zod';
+import { actor } from '../events/metadata.ts';
+import { timestamp } from '../values.ts';
+import { PAGE } from './lists.ts';
+import type { RestOperation } from './operation.ts';
+
+const READ = {
+  number: z.int().positive().meta({ description: 'The number of the entry in the log of reads.' }),
+  at: timestamp.meta({ description: 'When it was read.' }),
+  actor: actor.meta({ description: 'The reader.', examples: ['user:7001'] }),
+  client: z
+    .string()
+    .nullable()
+    .meta({ description: 'The application through which it was read; null without one.' }),
+  via: z.string().meta({
+    description: 'The interface: `rest`, `graphql`, `stream`, `mcp`, `webhook`, or `command line`.',
+    examples: ['rest'],
+  }),
+  operation: z.string().meta({ description: 'The operation of the interface.', examples: ['getClaim'] }),
+  query: z
+    .record(z.string(), z.json())
+    .meta({ description: 'The names of its parameters, or the hash of its document; never a value.' }),
+  request: z
+    .string()
+    .meta({ description: 'The id of the request, as in `X-Request-Id`, or of the event that was sent.' }),
+  fields: z.array(z.string()).meta({ description: 'The fields and lists that were shown.' }),
+};
+
+const Reading = z.strictObject(READ).meta({ id: 'Reading' });
+export type Reading = Readonly<z.infer<typeof Reading>>;
+
+const ReadingOfUser = z
+  .strictObject({
+    ...READ,
+    kind: z.string().meta({ description: 'The aggregate that was read.', examples: ['claim'] }),
+    items: z
+      .array(z.int().positive())
+      .meta({ description: 'The ids that were shown; none if only numbers computed from them were.' }),
+  })
+  .meta({ id: 'ReadingOfUser' });
+export type ReadingOfUser = Readonly<z.infer<typeof ReadingOfUser>>;
+
+/** The readers of any aggregate whose reads are logged. */
+export const READERS_OPERATION = {
+  method: 'GET',
+  role: 'query',
+  query: z.strictObject(PAGE),
+  answer: {
+    status: 200,
+    description: 'A page of the log of reads, the latest first.',
+    kind: 'list',
+    schema: Reading,
+  },
+} as const;
+
+export const READS_OF_USER_OPERATIONS = {
+  listReadsOfUser: {
+    method: 'GET',
+    path: '/users/{userId}/reads',
+    role: 'query',
+    summary: 'What a user has read of aggregates whose reads are logged',
+    right: 'events.export',
+    query: z.strictObject(PAGE),
+    answer: {
+      status: 200,
+      description: 'A page of the log of reads, the latest first.',
+      kind: 'list',
+      schema: ReadingOfUser,
+    },
+  },
+} as const satisfies Record<string, RestOperation>;

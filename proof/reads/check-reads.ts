@@ -1,0 +1,112 @@
+import type { Pool } from '#shared/database/pool.ts';
+import { nextHash } from '#shared/read-log/chain.ts';
+import { readChainOfReads, readPageOfEntries } from '#shared/read-log/entries.ts';
+import { Findings as KeyFindings } from '../chain/findings.ts';
+import { trustedKeys } from '../chain/trusted-keys.ts';
+import { headFilesIn, readKeyFile } from '../heads/head-files.ts';
+import { readLines } from '../heads/line-file.ts';
+import { type AuditKey, isSignedBy, readAuditKeys } from '../stored/signing-keys.ts';
+import { parseReadsStatement, parseSignedReads, readSignedReads, readsFileIn } from './signed-reads.ts';
+
+/** One contradiction to the log of reads. `number` is that of an entry. */
+export type ReadsFinding =
+  /** The entry, or the columns that repeat parts of it, differ from what its hash says. */
+  | { readonly kind: 'reads_entry_changed'; readonly number: number }
+  /** Entries are missing from this number on. */
+  | { readonly kind: 'reads_entry_missing'; readonly number: number }
+  /** A signed head covers more entries than there are: the end was cut off. */
+  | { readonly kind: 'reads_cut'; readonly number: number; readonly entries: number; readonly source: Source }
+  /** A signed head has another hash than the chain, a wrong signature, or is unreadable. */
+  | {
+      readonly kind: 'reads_head_wrong';
+      readonly number: number;
+      readonly why: string;
+      readonly source: Source;
+    };
+type Source = 'database' | 'file';
+
+type Checking = { readonly pool: Pool; readonly auditDir: string };
+
+/** Recomputes the chain of the log of reads, and compares it with its signed heads here and outside the database. */
+export const checkReads = async (
+  { pool, auditDir }: Checking,
+  add: (finding: ReadsFinding) => void,
+): Promise<void> => {
+  if (!(await hasReadLog(pool))) return;
+  // First, because the log grows meanwhile.
+  const heads = await readHeads({ pool, auditDir }, add);
+  const { count, hash, expired, expiredHash } = await readChainOfReads(pool);
+  const wanted = new Set([...heads.map(({ reads }) => reads), count]);
+  const hashes = new Map([[expired, expiredHash]]);
+  let [last, before] = [expired, expiredHash];
+  for await (const page of pagesOf(pool, expired, count))
+    for (const row of page) {
+      if (row.number !== last + 1) add({ kind: 'reads_entry_missing', number: last + 1 });
+      const expected = nextHash(row.number === last + 1 ? before : row.hash, row.number, row.entry);
+      const isWhole = row.number === last + 1 ? expected.equals(row.hash) : true;
+      if (!isWhole || !row.isIndexed) add({ kind: 'reads_entry_changed', number: row.number });
+      // The next entry is compared with the stored hash, so that one change is one finding.
+      [last, before] = [row.number, row.hash];
+      if (wanted.has(row.number)) hashes.set(row.number, row.hash);
+    }
+  if (last < count) add({ kind: 'reads_entry_missing', number: last + 1 });
+  else if (!before.equals(hash))
+    add({ kind: 'reads_head_wrong', number: count, why: 'hash', source: 'database' });
+  for (const { reads, head, source } of heads) {
+    if (reads > last) add({ kind: 'reads_cut', number: reads, entries: last, source });
+    const found = hashes.get(reads);
+    if (found !== undefined && found.toString('hex') !== head)
+      add({ kind: 'reads_head_wrong', number: reads, why: 'hash', source });
+  }
+};
+
+const hasReadLog = async (pool: Pool): Promise<boolean> =>
+  (await pool.query<{ readonly found: boolean }>(`select to_regclass('read_log.head') is not null as found`))
+    .rows[0]?.found === true;
+
+const PAGE = 1_000;
+
+async function* pagesOf(pool: Pool, after: number, upTo: number) {
+  for (let last = after; last < upTo; ) {
+    const page = await readPageOfEntries(pool, { after: last, upTo, limit: PAGE });
+    if (page.length === 0) return;
+    yield page;
+    last = page.at(-1)?.number ?? upTo;
+  }
+}
+
+type Head = { readonly reads: number; readonly head: string; readonly source: Source };
+
+const readHeads = async (
+  { pool, auditDir }: Checking,
+  add: (finding: ReadsFinding) => void,
+): Promise<readonly Head[]> => {
+  const file = await Array.fromAsync(readLines(readsFileIn(auditDir)));
+  const stored = (await readSignedReads(pool)).map((signed) => JSON.stringify(signed));
+  const keys = trustedKeys(
+    { given: [], file: await readKeyFile(headFilesIn(auditDir)), database: await readAuditKeys(pool) },
+    new KeyFindings(),
+  );
+  return [
+    ...file.map((line) => ['file', line] as const),
+    ...stored.map((line) => ['database', line] as const),
+  ].flatMap(([source, line]) => {
+    const head = headIn(line, keys);
+    if (typeof head !== 'string') return [{ ...head, source }];
+    add({ kind: 'reads_head_wrong', number: 0, why: head, source });
+    return [];
+  });
+};
+
+/** A text says what is wrong with it. */
+const headIn = (line: string, keys: ReadonlyMap<string, AuditKey>): Omit<Head, 'source'> | string => {
+  try {
+    const { statement, signature } = parseSignedReads(line);
+    const { reads, head, key } = parseReadsStatement(statement);
+    const signer = keys.get(key);
+    if (signer === undefined) return 'unknown key';
+    return isSignedBy(signer.publicKey, statement, signature) ? { reads, head } : 'signature';
+  } catch {
+    return 'unreadable';
+  }
+};

@@ -1,0 +1,60 @@
+import { join } from 'node:path';
+import * as z from 'zod';
+import type { LogIdentity } from '#kernel/base/brands.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { canonical } from '../stored/signing-keys.ts';
+
+/** The signed statement about the log of reads: how many entries it has had, and the hash of the last. */
+type ReadsStatement = {
+  readonly v: 1;
+  readonly log: LogIdentity;
+  readonly reads: number;
+  /** In hexadecimal. */
+  readonly head: string;
+  readonly at: string;
+  /** The id of the key that signs it. */
+  readonly key: string;
+};
+
+const statement = z.strictObject({
+  v: z.literal(1),
+  log: z.guid(),
+  reads: z.int().positive(),
+  head: z.string().regex(/^[0-9a-f]{64}$/),
+  at: z.iso.datetime(),
+  key: z.string(),
+});
+
+export type SignedReads = { readonly statement: string; readonly signature: string };
+const signedReads = z.strictObject({ statement: z.string(), signature: z.string() });
+
+/** Outside the database, so that access to the database alone does not suffice to change the log of reads. */
+export const readsFileIn = (auditDir: string): string => join(auditDir, 'read-log-heads.jsonl');
+
+/** RFC 8785, so that anybody can compute the same text. */
+export const writeReadsStatement = (says: ReadsStatement): string => canonical(says);
+
+/** Throws if it does not have this form. */
+export const parseReadsStatement = (text: string): Omit<ReadsStatement, 'log'> =>
+  statement.parse(JSON.parse(text));
+export const parseSignedReads = (line: string): SignedReads => signedReads.parse(JSON.parse(line));
+
+const COLUMNS = `statement, translate(encode(signature, 'base64'), E'+/=\\n', '-_') as signature`;
+
+export const readSignedReads = async (pool: Pool): Promise<readonly SignedReads[]> =>
+  (await pool.query<SignedReads>(`select ${COLUMNS} from read_log.signed_head order by count`)).rows;
+
+export const readNewestSigned = async (pool: Pool): Promise<number> =>
+  (
+    await pool.query<{ readonly count: number }>(
+      'select coalesce(max(count), 0) as count from read_log.signed_head',
+    )
+  ).rows[0]?.count ?? 0;
+
+export const insertSigned = async (pool: Pool, count: number, head: SignedReads): Promise<boolean> => {
+  const { rowCount } = await pool.query(
+    'insert into read_log.signed_head (count, statement, signature) values ($1, $2, $3) on conflict do nothing',
+    [count, head.statement, Buffer.from(head.signature, 'base64url')],
+  );
+  return rowCount === 1;
+};

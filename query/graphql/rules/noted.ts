@@ -1,0 +1,62 @@
+import { oncePer } from '#kernel/base/once-per.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import { type Note, noteOf } from '#shared/read-log/noted.ts';
+import type { Source } from '../../rows/source.ts';
+import { rightsToField, sourcesOf } from '../../rows/sources.ts';
+import { noteOfView } from '../../views/notes.ts';
+import { type ViewSource, viewSourcesOf } from '../../views/source.ts';
+import { idArgument, memberName } from './names.ts';
+
+/** A type that shows aggregates whose reads are logged. */
+export type NotedType = {
+  readonly note: Note;
+  /** The column of its rows with the id of the aggregate, if each is of one. */
+  readonly idColumn: string | undefined;
+  /** By the names of GraphQL: as the field is declared, and whether some readers of the aggregate get null. */
+  readonly fields: ReadonlyMap<string, { readonly name: string; readonly isGuarded: boolean }>;
+};
+
+/** By the names of types. Empty if no reads are logged. */
+export const notedTypesOf = oncePer(
+  (domain: Domain): ReadonlyMap<string, NotedType> =>
+    new Map<string, NotedType>([
+      ...sourcesOf(domain).all.flatMap((source) => {
+        const note = noteOf(source.kind);
+        return note === undefined
+          ? []
+          : [[source.kind.type, { note, idColumn: 'id', fields: fieldsOf(source) }] as const];
+      }),
+      ...viewSourcesOf(domain).flatMap((source) => {
+        const noted = noteOfView(domain, source.view);
+        if (noted === undefined) return [];
+        const { idColumn, note } = noted;
+        return [[source.view.type, { note, idColumn, fields: fieldsOfView(source) }] as const];
+      }),
+    ]),
+);
+
+const fieldsOf = (source: Source): NotedType['fields'] => {
+  const own = source.members.flatMap((member) => {
+    const names = member.target ? [memberName(member), idArgument(member)] : [member.name];
+    return names.map((each) => [each, member.name] as const);
+  });
+  const lists = source.items.flatMap(({ list: { name } }) =>
+    [name, `${name}Connection`].map((each) => [each, name] as const),
+  );
+  const common = ['id', 'version', 'createdAt', 'updatedAt'].map((name) => [name, name] as const);
+  return new Map(
+    [...common, ...own, ...lists].map(([each, name]) => [
+      each,
+      { name, isGuarded: rightsToField(source, name).length > 0 },
+    ]),
+  );
+};
+
+const fieldsOfView = ({ members }: ViewSource): NotedType['fields'] =>
+  new Map(
+    members.flatMap((member) =>
+      [memberName(member), idArgument(member), member.name].map(
+        (each) => [each, { name: member.name, isGuarded: false }] as const,
+      ),
+    ),
+  );

@@ -1,0 +1,63 @@
+import type { Noted } from './noted.ts';
+
+/** Who reads, and by which request. */
+export type ReadBy = {
+  /** As in events: `user:7001`, `anonymous`. */
+  readonly actor: string;
+  readonly reader: number | null;
+  /** The OAuth client of the token. */
+  readonly client: string | null;
+  readonly via: Via;
+  /** The operation of the interface: its id in OpenAPI, or the name of an operation of GraphQL. */
+  readonly operation: string;
+  /** The names of its parameters, or the hash of its document; never a value, which may be personal. */
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly request: string;
+};
+
+export type Via =
+  | 'rest'
+  | 'graphql'
+  | 'stream'
+  | 'mcp'
+  | 'webhook'
+  | 'export'
+  | 'file'
+  | 'own route'
+  | 'command line';
+
+/** An entry of the log of reads: what one answer showed of one kind. */
+export type ReadEntry = ReadBy & {
+  readonly at: string;
+  readonly kind: string;
+  readonly items: readonly number[];
+  readonly fields: readonly string[];
+  /** How many answers before it were served without an entry, because the log could not be written. */
+  readonly missing?: number;
+};
+
+/** The text of an entry, over which the chain is computed. */
+export const entryText = (by: ReadBy, at: string, { kind, items, fields }: Noted): string =>
+  JSON.stringify({
+    ...{ at, actor: by.actor, reader: by.reader, client: by.client, via: by.via },
+    ...{ operation: by.operation, query: by.query, request: by.request },
+    ...{ kind: kind.name, items, fields },
+  } satisfies ReadEntry);
+
+/** The name of no kind. */
+export const MISSING = 'missing';
+
+/** The entry that says how many are missing before it. */
+export const missingText = (at: string, missing: number): string =>
+  JSON.stringify({
+    ...{
+      at,
+      actor: 'system:read-log',
+      reader: null,
+      client: null,
+      via: 'rest',
+      operation: MISSING,
+      query: {},
+    },
+    ...{ request: '', kind: MISSING, items: [], fields: [], missing },
+  } satisfies ReadEntry);
