@@ -563,7 +563,7 @@ export const SETTINGS = {
     expected: 'a whole number from 1 to 36500',
     fallbackText: 'for ever',
     description:
-      'Retention of the log of reads, in days: who has read aggregates of which the domain logs reads. Older entries are removed.',
+      'Retention of the log of reads, in days; a domain declares the aggregates whose reads are in it. Older entries are removed.',
   },
   WEBHOOK_ALLOW_CIDRS: {
     schema: z

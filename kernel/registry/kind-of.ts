@@ -98,7 +98,7 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
     ),
     rights: declaration.rights as Record<string, Row>,
     fieldRights: (declaration.fieldRights ?? {}) as Record<string, Row>,
-    reads: loggedReads(declaration.reads),
+    reads: loggedReads(name, declaration.reads),
     invariants: declaration.invariants ?? {},
     limits,
     ...reactionsIn((declaration.reactions ?? {}) as Row),
@@ -116,9 +116,13 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
   };
 };
 
-const loggedReads = (declared: AnyAggregate['declaration']['reads']): Kind['reads'] => {
+const loggedReads = (aggregate: string, declared: AnyAggregate['declaration']['reads']): Kind['reads'] => {
   if (declared === undefined) return undefined;
   const { log, ifUnwritable = 'refuse' } = declared === 'logged' ? { log: 'all' as const } : declared;
+  if (log !== 'all' && !Array.isArray(log))
+    throw new StartRefused(
+      `${aggregate}: \`reads\` is ${typeof declared === 'string' ? declared : JSON.stringify(declared)}: write 'logged', or name what to record, as in \`{ log: 'all' }\`.`,
+    );
   return { only: log === 'all' ? undefined : log, ifUnwritable };
 };
 

@@ -35,8 +35,17 @@ export const startSigningReads = async (dependencies: Dependencies): Promise<Asy
   const stopping = new AbortController();
   const onFailure = (err: unknown) => log.error({ err }, 'The head of the log of reads cannot be signed.');
   const work = async ({ signal }: { readonly signal: AbortSignal }): Promise<void> => {
-    const signAll = () => signReads(dependencies).catch(onFailure);
-    await catchUpFile(dependencies).catch(onFailure);
+    let isWhole = false;
+    const signAll = async (): Promise<void> => {
+      try {
+        if (!isWhole) await mendReadsFile(dependencies);
+        isWhole = false;
+        await signReads(dependencies);
+        isWhole = true;
+      } catch (error) {
+        onFailure(error);
+      }
+    };
     while (!signal.aborted) {
       await signAll();
       await clock.sleep(everyMs, signal);
@@ -53,7 +62,7 @@ export const startSigningReads = async (dependencies: Dependencies): Promise<Asy
   };
 };
 
-/** In the database first: after a crash in between, the next process adds it to the file. */
+/** In the database first: after a crash in between, `mendReadsFile` adds it to the file. */
 export const signReads = async (dependencies: Dependencies): Promise<void> => {
   const { pool, eventLog, auditDir, clock } = dependencies;
   const { count, hash } = await readChainOfReads(pool);
@@ -68,15 +77,17 @@ export const signReads = async (dependencies: Dependencies): Promise<void> => {
     await appendLines(readsFileIn(auditDir), [JSON.stringify(signed)]);
 };
 
-const catchUpFile = async ({ pool, auditDir }: Dependencies): Promise<void> => {
+/** Adds the heads that a crash, or a full disk, has kept from the file. */
+export const mendReadsFile = async ({
+  pool,
+  auditDir,
+}: Pick<Dependencies, 'pool' | 'auditDir'>): Promise<void> => {
   const file = readsFileIn(auditDir);
   await mendFile(file);
   let newest = 0;
   for await (const line of readLines(file))
     newest = parseReadsStatement(parseSignedReads(line).statement).reads;
-  const missing = (await readSignedReads(pool)).filter(
-    ({ statement }) => parseReadsStatement(statement).reads > newest,
-  );
+  const missing = await readSignedReads(pool, newest);
   await appendLines(
     file,
     missing.map((signed) => JSON.stringify(signed)),

@@ -41,8 +41,14 @@ export const parseSignedReads = (line: string): SignedReads => signedReads.parse
 
 const COLUMNS = `statement, translate(encode(signature, 'base64'), E'+/=\\n', '-_') as signature`;
 
-export const readSignedReads = async (pool: Pool): Promise<readonly SignedReads[]> =>
-  (await pool.query<SignedReads>(`select ${COLUMNS} from read_log.signed_head order by count`)).rows;
+/** Those over more than `after` entries, in order. */
+export const readSignedReads = async (pool: Pool, after = 0): Promise<readonly SignedReads[]> =>
+  (
+    await pool.query<SignedReads>(
+      `select ${COLUMNS} from read_log.signed_head where count > $1 order by count`,
+      [after],
+    )
+  ).rows;
 
 export const readNewestSigned = async (pool: Pool): Promise<number> =>
   (

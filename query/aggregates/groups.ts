@@ -107,8 +107,8 @@ export const fieldsIn = ({ dimensions, computed }: Groups): readonly string[] =>
 ];
 
 /**
- * Refuses fields that the caller may not read of any item. Of one item, they count as absent. What remains is read, and
- * so noted; numbers show no item.
+ * Refuses fields that the caller may not read of any item. Of one item, they count as absent. The others are
+ * read, and so noted; numbers show no item.
  */
 export const demandReadable = (caller: Caller, source: Source, groups: Groups): void => {
   for (const field of fieldsIn(groups))

@@ -8,7 +8,7 @@ import type { Reader } from '../changes/lane.ts';
 import type { Cohort } from '../changes/renderings.ts';
 import type { ViewFeed, ViewReader } from '../views/feed.ts';
 
-/** What messages show, by the messages themselves, which many subscribers share. */
+/** The reads of messages, by the messages themselves, which many subscribers share. */
 const shown = new WeakMap<Buffer, { readonly noted: readonly Noted[]; readonly request: string }>();
 
 const rendered = async (

@@ -28,7 +28,7 @@ type Page = {
   readonly before?: string | undefined;
 };
 
-/** Who has read an aggregate, and what a user has read. Reading the log is logged, too. */
+/** The readers of an aggregate, and the reads of a user. Reading the log is logged, too. */
 export const readLogReads = (dependencies: Dependencies): AnyReads => ({
   ...Object.fromEntries(
     ofAggregates(dependencies.domain).flatMap(([id, { use }]) =>
@@ -43,7 +43,7 @@ const readersOf = ({ domain, pool, kinds }: Dependencies, kind: Kind) => {
   const right = operationOf(kind, READERS);
   const note = noteReaders(kind);
   const find = kinds.find(kind.name);
-  /** Who may always read the readers sees those of deleted items, too. */
+  /** Callers who may always read the readers see those of deleted items, too. */
   const demand = async (caller: Caller, given: string): Promise<number> => {
     const id = pathId(given);
     if (id === undefined) throw new Rejection(notFound(kind.name));

@@ -122,7 +122,7 @@ export const createVisibility = ({ domain, pool, find, key }: Options): Visibili
   };
 };
 
-/** Whoever has a signed address reads the file, and the log of reads names the item alone. */
+/** A signed address needs no token, so the log of reads names the item alone. */
 const noteSigned = async (kinds: readonly Pictured[], name: BlobName): Promise<void> => {
   const id = pathId(name.split('-', 1)[0] ?? '');
   for (const { find, note, fields, source } of kinds) {

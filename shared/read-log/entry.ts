@@ -1,6 +1,6 @@
 import type { Noted } from './noted.ts';
 
-/** Who reads, and by which request. */
+/** The reader, and the request. */
 export type ReadBy = {
   /** As in events: `user:7001`, `anonymous`. */
   readonly actor: string;

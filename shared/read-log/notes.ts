@@ -1,6 +1,6 @@
 import type { LoggedKind, Noted } from './noted.ts';
 
-/** What one answer has shown so far of aggregates whose reads are logged. */
+/** The reads of one answer so far, of aggregates whose reads are logged. */
 export class Notes {
   readonly #kinds = new Map<
     string,

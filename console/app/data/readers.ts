@@ -9,7 +9,7 @@ import { ActorName } from './names.ts';
 
 const SHOWN = 20;
 
-/** Who has seen an item, if its reads are logged. It is read when it is opened, because that is recorded too. */
+/** The readers of an item whose reads are logged. They are read when they are opened, because that is recorded too. */
 export const Readers = ({ links }: { readonly links: Links }) => {
   const [isOpen, setOpen] = useState(false);
   if (links.readers === undefined) return null;

@@ -58,7 +58,7 @@ export const READS_OF_USER_OPERATIONS = {
     method: 'GET',
     path: '/users/{userId}/reads',
     role: 'query',
-    summary: 'What a user has read of aggregates whose reads are logged',
+    summary: 'The reads of a user, as far as they are logged',
     right: 'events.export',
     query: z.strictObject(PAGE),
     answer: {
