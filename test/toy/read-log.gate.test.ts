@@ -2,61 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect } from 'vitest';
-import { openPool } from '#shared/database/pool.ts';
 import type { ReadEntry } from '#shared/read-log/entry.ts';
 import { operationsOf } from '#shared/rest/operations.ts';
 import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
 import { until } from '../../testing/until.ts';
 import { clinic } from './clinic.ts';
-import { test as base } from './toy-fixture.ts';
-
-/** Occurs in the fields of patients alone. */
-const SECRET = 'zzyzx';
-
-const test = base
-  .extend('installationOptions', { scope: 'file' }, { of: { domain: clinic } })
-  .extend('pool', { scope: 'file' }, ({ installation }, { onCleanup }) => {
-    const pool = openPool({
-      ...{ url: installation.settings.DATABASE_URL ?? '', applicationName: 'test', connectionsMax: 1 },
-    });
-    onCleanup(() => pool[Symbol.asyncDispose]());
-    return pool;
-  })
-  .extend('entriesOf', { scope: 'file' }, ({ pool }) => async (request: string) => {
-    const { rows } = await pool.query<{ readonly entry: string }>(
-      `select entry from read_log.entry where entry::jsonb->>'request' = $1 order by number`,
-      [request],
-    );
-    return rows.map(({ entry }) => JSON.parse(entry) as ReadEntry);
-  })
-  .extend('dora', { scope: 'file' }, ({ signUpAs }) => signUpAs('Dora', 'doctor'))
-  .extend('dan', { scope: 'file' }, ({ signUpAs }) => signUpAs('Dan', 'doctor'))
-  .extend('nick', { scope: 'file' }, ({ signUpAs }) => signUpAs('Nick', 'nurse'))
-  .extend('patient', { scope: 'file' }, async ({ dora, session }) => {
-    const { token } = dora;
-    const body = { name: `Mr ${SECRET}`, diagnosis: `${SECRET} fever`, stage: 'early', days: 3 };
-    const { written } = await session.write('POST', '/patients', { token, body });
-    const path = `/patients/${written.id}`;
-    await session.write('POST', `${path}/notes`, { token, body: { text: `${SECRET} is calm`, pulse: 60 } });
-    const visit = await session.write('POST', '/visits', {
-      token,
-      body: { patientId: written.id, room: 'A1' },
-    });
-    return { id: written.id, path, visit: `/visits/${visit.written.id}` };
-  })
-  .extend(
-    'get',
-    { scope: 'file' },
-    ({ session }) =>
-      async (path: string, by: { readonly token: string }, headers = {}) => {
-        const request = randomUUID();
-        const reply = await session.read<unknown>(path, {
-          token: by.token,
-          headers: { 'x-request-id': request, ...headers },
-        });
-        return { ...reply, request };
-      },
-  );
+import { SECRET, test } from './clinic-fixture.ts';
 
 /** The ids of a path, with those of the patient. */
 const filled = (path: string, ids: Readonly<Record<string, string>>): string | undefined => {
