@@ -31,6 +31,9 @@ test.each<[string, Caller]>([
     'a user with the scopes of hundreds of aggregates',
     { ...ada, scopes: new Set(Array.from({ length: 500 }, (_, index) => `read:kind-${index}`)) },
   ],
+  ['a tool', { ...ada, by: 'tool' }],
+  ['a client for which nobody vouches', { ...ada, by: 'agent' }],
+  ['a service', { ...ada, by: 'service' }],
   ['nobody', { kind: 'anonymous', policy: POLICY }],
   ['a part of the system', { kind: 'system', name: 'sign-up' }],
 ])('%s comes through as signed', async (_who, caller) => {
