@@ -4,6 +4,7 @@ import { StartRefused } from '#kernel/base/start-refused.ts';
 import { openPublishedFiles } from '#process/engines/open-published-files.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import type { PublishedFiles } from '#shared/blobs/published-files.ts';
+import { holdLock } from '#shared/database/held-lock.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { openMasterKey } from '#shared/keys/master-key-file.ts';
 import { archiveLog } from '../proof/archive/archive-log.ts';
@@ -52,11 +53,14 @@ export const logArchive: Command = {
     await using pool = openPool({
       url: databaseUrl,
       applicationName: 'annals-command-line',
-      connectionsMax: 2,
+      connectionsMax: 3,
     });
     await migrateAudit(pool);
     const upTo = await positionOf({ pool, eventLog }, before, '--before');
     const masterKey = await openMasterKey(config);
+    await using locked = await holdLock(pool, 'hashtext($1)', 'annals log archive');
+    if (locked === undefined)
+      throw new StartRefused('Another process archives this log: wait until it has finished.');
     using shown = showProgress(terminal, 'Archiving', isDense);
     const added = await archiveLog(
       { pool, eventLog, masterKey, files, signal: terminal.signal, onProgress: shown.onProgress },

@@ -227,3 +227,17 @@ test('a hold on a person refuses the erasure, until another administrator releas
   await release(two);
   await send({ type: 'DeleteUser', userId }, author);
 });
+
+test('an erasure that the log has lost is repeated in spite of a hold', async ({ desk, side }) => {
+  const { person, record, place, send } = desk;
+  const author = await person('Author', 'clerk');
+  const admin = await person('Admin', 'admin');
+  const id = await record(author);
+  await place(id);
+  await send({ type: 'PlaceHoldUser', userId: author.userId, reason: 'Inquiry' }, admin);
+  const repeat = (name: string) =>
+    side.send({ type: 'DeleteUser', userId: author.userId } as never, by({ kind: 'system', name } as never));
+  await expect(repeat('reaction')).rejects.toMatchObject({ code: 'user_held' });
+  await repeat('erasure-list');
+  expect(await typesOf(side, `user-${author.userId}`)).toContain('user.deleted');
+});

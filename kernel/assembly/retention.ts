@@ -49,7 +49,7 @@ export const withRetention = (aggregate: AnyAggregate): AnyAggregate => {
       },
       events: {
         ...events,
-        ...Object.fromEntries(after.map((name) => [name, beginning(events[name] ?? {})])),
+        ...Object.fromEntries(after.map((name) => [name, beginning(aggregate, events[name] ?? {})])),
       },
       timers: { ...parts.timers, [RETENTION]: { at: RETAINED_SINCE, keep: retain.for, run } },
     } as unknown as Parameters<typeof declareUntyped>[1],
@@ -81,8 +81,10 @@ const demandFree = ({ kind, fields, declaration }: AnyAggregate): void => {
 };
 
 /** An event of items sets fields of its aggregate by another word. */
-const beginning = (spec: Row): Row => {
-  const isOfItem = ['adds', 'updates', 'removes'].some((word) => spec[word] !== undefined);
+const beginning = ({ fields }: AnyAggregate, spec: Row): Row => {
+  const isOfItem =
+    ['adds', 'updates', 'removes'].some((word) => spec[word] !== undefined) ||
+    fields[String(spec.moves)]?.def.kind === 'list';
   const word = isOfItem ? 'also' : 'sets';
   return { ...spec, [word]: { ...(spec[word] as Row | undefined), [RETAINED_SINCE]: 'now' } };
 };
