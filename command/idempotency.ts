@@ -10,7 +10,7 @@ import type { Clock } from '#shared/clock/clock.ts';
 import { StaleVersion } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
-import { REQUEST_RUNS_MAX_MS } from '#shared/events/reservation.ts';
+import { formatSeed, parseSeed, REQUEST_RUNS_MAX_MS } from '#shared/events/reservation.ts';
 import { type Known, unwritten } from './decider.ts';
 import { type CommandIds, seededIds } from './handling/execution-context.ts';
 import type { Outcome } from './handling/handler.ts';
@@ -221,13 +221,4 @@ export const answerAgain = (
   if (done) return { ...done, position: log === identity ? done.position : position, isRepeat: true };
   if (refused && isRejectionCode(refused.code)) throw new Rejection(refused.code, refused.details, refused);
   throw new Error('the outcome of a reservation is neither done nor refused');
-};
-
-type Seed = { readonly eventSeed: string; readonly firstId: number };
-
-const formatSeed = ({ eventSeed, firstId }: Seed): string => `${eventSeed}/${firstId}`;
-
-const parseSeed = (seed: string): Seed => {
-  const [eventSeed = '', firstId] = seed.split('/');
-  return { eventSeed, firstId: Number(firstId) };
 };

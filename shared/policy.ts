@@ -130,6 +130,10 @@ export const actorOf = (caller: Caller): Actor => {
 /** Of senders among the parts of the system: `system:inbox-stripe`. */
 const SENDER_PREFIX = 'inbox-';
 
+/** Whether a sender of the inbox is the author. */
+export const isOfSender = (actor: unknown): boolean =>
+  typeof actor === 'string' && actor.startsWith(`system:${SENDER_PREFIX}`);
+
 /** A sender of the domain, with the rights of its role. No token limits it. */
 export const senderCaller = (
   policy: Policy,

@@ -1,7 +1,8 @@
-import { v5, v7 } from 'uuid';
+import { v7 } from 'uuid';
 import type { EventId, Position } from '#kernel/base/brands.ts';
 import type { MetadataContext } from '#kernel/base/events/metadata.ts';
 import type { CommandContext } from '#shared/command-gateway/command-gateway.ts';
+import { seededEventId } from '#shared/events/reservation.ts';
 import type { Caller } from '#shared/policy.ts';
 
 /** The context of a command: metadata, ids and preconditions. */
@@ -57,6 +58,6 @@ export const seededIds = (
   { eventSeed, firstId }: { eventSeed: string; firstId: number },
   idStep = 1,
 ): CommandIds => ({
-  event: (ordinal) => v5(`event-${ordinal}`, eventSeed) as EventId,
+  event: (ordinal) => seededEventId(eventSeed, ordinal),
   aggregate: (attempt) => firstId + attempt * idStep,
 });

@@ -3,6 +3,7 @@ import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { FIRST, type RecordedEvent } from '#shared/event-log/event-log.ts';
 import { streamReferencesOf } from '#shared/events/stream-references.ts';
+import { messagesOfItems } from './messages-of-items.ts';
 
 /** Chooses from the events of a log, page after page in its order. */
 export type WantedStreams = {
@@ -17,7 +18,10 @@ type Asked = {
   readonly domain: Domain;
   /** One a line: `user-1001`, or `user-*` for all whose names begin so. Lines with `#` are remarks. */
   readonly list: string;
-  /** Also what belongs to them by an owner or a parent, and what belongs to that. */
+  /**
+   * Also what belongs to them by an owner or a parent, what belongs to that, and the reservations of their requests
+   * and messages.
+   */
   readonly withOwned: boolean;
 };
 
@@ -28,12 +32,18 @@ export const wantedStreams = ({ domain, list, withOwned }: Asked): WantedStreams
   const isWanted = (stream: StreamName): boolean => owned.has(stream) || isNamed(stream);
   /** By their holders, of which nothing has come yet. */
   const claims = new Map<StreamName, StreamName[]>();
+  const messages = messagesOfItems(domain, isWanted);
   return {
     select(events) {
       const late = new Set<StreamName>();
+      const ownReservations = (streams: readonly StreamName[]): void => {
+        for (const stream of streams.filter((each) => !isWanted(each))) own(stream, FIRST + 1);
+      };
       const own = (stream: StreamName, version: number): void => {
         owned.add(stream);
-        if (version > FIRST) late.add(stream);
+        if (version === FIRST) return;
+        late.add(stream);
+        ownReservations(messages.release(stream));
       };
       const selected = events.filter((event) => {
         const { stream, version } = event;
@@ -47,6 +57,7 @@ export const wantedStreams = ({ domain, list, withOwned }: Asked): WantedStreams
           if (isWanted(stream)) for (const claim of claims.get(stream) ?? []) own(claim, FIRST + 1);
           claims.delete(stream);
         }
+        if (withOwned) ownReservations(messages.after(event));
         return isWanted(stream);
       });
       return { events: selected, late };

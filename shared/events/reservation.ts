@@ -1,4 +1,6 @@
+import { v5 } from 'uuid';
 import * as z from 'zod';
+import type { EventId } from '#kernel/base/brands.ts';
 import { defineEvent } from '#kernel/base/events/define-event.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
 import { timestamp, token } from '#kernel/base/values.ts';
@@ -8,6 +10,20 @@ import { timestamp, token } from '#kernel/base/values.ts';
  * for this long.
  */
 export const REQUEST_RUNS_MAX_MS = 10_000;
+
+/** Of which every id of a request is made, so that a retry gets the same ones. */
+type Seed = { readonly eventSeed: string; readonly firstId: number };
+
+export const formatSeed = ({ eventSeed, firstId }: Seed): string => `${eventSeed}/${firstId}`;
+
+export const parseSeed = (seed: string): Seed => {
+  const [eventSeed = '', firstId] = seed.split('/');
+  return { eventSeed, firstId: Number(firstId) };
+};
+
+/** The id of the event number `ordinal` of a request, from 0. */
+export const seededEventId = (eventSeed: string, ordinal: number): EventId =>
+  v5(`event-${ordinal}`, eventSeed) as EventId;
 
 const stream = { kind: 'command', key: null } as const;
 
