@@ -73,7 +73,10 @@ export const mcp = (): Part => ({
 /** The inbox: signed messages of the senders that the domain declares become commands. */
 export const inbox = (): Part => ({
   name: 'inbox',
-  adds: { command: async () => (await import('./inbox/part.ts')).part },
+  adds: {
+    command: async () => (await import('./inbox/part.ts')).part,
+    query: async () => (await import('./inbox/query-part.ts')).part,
+  },
 });
 
 /**

@@ -55,6 +55,7 @@ import { processManagerParked, processManagerRetry, processManagerSkip, timers }
 import { projectionStatus } from './projection.ts';
 import { projectionParked, projectionRelease, projectionRetry } from './projection-parked.ts';
 import { projectionRebuild, projectionRollback } from './projection-rebuild.ts';
+import { inboxRefused } from './refused-messages.ts';
 import { replay } from './replay.ts';
 import { retentionPlan } from './retention.ts';
 import { schedules, schedulesRun } from './schedules.ts';
@@ -104,6 +105,7 @@ const GROUPS: readonly Group[] = [
   ['Events', [events, eventsShow, ...of('proof', [eventsProof, itemsProof])]],
   ['Webhooks', of('webhooks', [webhooksList, webhooksShow, webhooksEnable, webhooksDisable, webhooksTest])],
   ['Deliveries', of('webhooks', [deliveriesList, deliveriesShow, deliveriesResend, deliveriesResendFailed])],
+  ['Inbox', of('inbox', [inboxRefused])],
   [
     'Event log',
     [

@@ -5,6 +5,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { Config } from '#process/config.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
+import type { Pool } from '#shared/database/pool.ts';
 import type { Log } from '#shared/log.ts';
 import type { AnyHandler, HandlerDependencies } from './handling/handler.ts';
 
@@ -21,9 +22,12 @@ export type CommandPartResources = {
   readonly gateway: CommandGateway;
   readonly rateLimits: RateLimits;
   readonly metrics: Registry;
+  readonly pool: Pool;
   readonly clock: Clock;
   readonly log: Log;
   readonly config: Pick<Config, 'limits' | 'rateLimits' | 'ownSetting'>;
+  /** Closes with the process. */
+  readonly resources: AsyncDisposableStack;
 };
 
 declare module '#process/part.ts' {

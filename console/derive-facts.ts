@@ -26,6 +26,7 @@ export const domainFacts = (domain: Domain): DomainFacts => ({
   kinds: Object.values(domain.kinds).map((kind) => kindFacts(domain, kind)),
   views: domain.views.map((view) => viewFacts(domain, view)),
   hasWebhooks: serves(domain, 'webhooks'),
+  hasInbox: serves(domain, 'inbox') && (domain.senders ?? []).length > 0,
   filters: [...filtersOf(domain)].map(([name, { name: of, kind = 'user' }]) => ({
     ...{ name, wire: name, title: titleOf(of), type: 'ref', of: kind },
     label: domain.kinds[kind] && labelField(domain.kinds[kind]),

@@ -11,6 +11,8 @@ export type DomainFacts = {
   readonly views: readonly ViewFacts[];
   /** Whether webhooks are served. */
   readonly hasWebhooks: boolean;
+  /** Whether messages of senders are received. */
+  readonly hasInbox: boolean;
   /** The fields by which webhooks filter events. */
   readonly filters: readonly FieldFacts[];
 };

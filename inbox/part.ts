@@ -7,15 +7,17 @@ import type { CommandPart } from '../command/part.ts';
 import { openVerifier } from './open-verifier.ts';
 import { noteReceipts } from './receipts.ts';
 import { type ReceiveDependencies, receiving } from './receive.ts';
+import { openRefusalRecorder } from './record-refusals.ts';
 
 /** The inbox: signed messages of the senders that the domain declares become commands. */
 export const part: CommandPart = {
-  async routesOf({ domain, gateway, rateLimits, metrics, clock, log, config }) {
+  async routesOf({ domain, gateway, rateLimits, metrics, pool, clock, log, config, resources }) {
     const router = Router();
+    const recorder = resources.use(await openRefusalRecorder({ pool, clock, log }));
     const dependencies = {
       ...{ domain, gateway, clock },
       bodyBytesMax: config.limits.bodyBytesMax,
-      note: noteReceipts({ metrics, log }),
+      note: noteReceipts({ metrics, log, recorder }),
       charge: chargeSender(rateLimits, config.rateLimits.client),
     };
     for (const sender of domain.senders ?? [])

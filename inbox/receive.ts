@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
-import type { Request, RequestHandler, Response } from 'express';
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import { readTypedBody } from '#edge/http/json-body.ts';
 import { problemOf } from '#edge/http/problem.ts';
 import { requestIdOf } from '#edge/http/request-context.ts';
@@ -15,7 +15,7 @@ import type { Clock } from '#shared/clock/clock.ts';
 import type { CommandGateway, CommandResult } from '#shared/command-gateway/command-gateway.ts';
 import { policyOf, senderCaller } from '#shared/policy.ts';
 import { commandOf, MappingFailed } from './command-of.ts';
-import type { noteReceipts } from './receipts.ts';
+import type { Arrival, noteReceipts } from './receipts.ts';
 import { Unverified, type Verified, type Verify } from './signatures/verifier.ts';
 
 export type ReceiveDependencies = {
@@ -33,43 +33,54 @@ export const receiving = (
   dependencies: ReceiveDependencies,
   sender: SenderInfo,
   verify: Verify,
-): readonly RequestHandler[] => {
+): readonly (RequestHandler | ErrorRequestHandler)[] => {
   const { domain, gateway, note } = dependencies;
   const caller = senderCaller(policyOf(domain), sender);
+  const verifiedOf = new WeakMap<Request, Verified>();
   const receive = async (request: Request, response: Response): Promise<void> => {
-    const requestId = requestIdOf(request);
-    const known: { verified?: Verified } = {};
-    try {
-      const verified = await verifiedBy(dependencies, verify, request);
-      known.verified = verified;
-      await dependencies.charge(sender.name);
-      const command = await commandFor(domain, sender, verified);
-      const answer =
-        command === undefined
-          ? ({ outcome: 'ignored' } as const)
-          : await gateway
-              .send(command, {
-                caller,
-                requestId,
-                trace: traceparentOf(request),
-                idempotencyKey: verified.id,
-                content: digestOf(command),
-              })
-              .then(answerOf, (error: unknown) => acknowledged(sender, error));
-      note({ sender: sender.name, ...answer, ...factsOf(verified) }, { requestId });
-      const { cursor, reason: _, ...body } = { cursor: undefined, reason: undefined, ...answer };
-      if (cursor !== undefined) response.set('Consistency-Token', cursor);
-      response.set('Cache-Control', 'no-store').json(body);
-    } catch (error) {
-      const refused = refusalOf(error);
-      const { body } = problemOf(refused);
-      const err = error instanceof MappingFailed ? error.cause : undefined;
-      const reason = { reason: body.detail ?? body.title, ...(err !== undefined && { err }) };
-      note({ sender: sender.name, outcome: body.code, ...reason, ...factsOf(known.verified) }, { requestId });
-      throw refused;
-    }
+    const verified = await verifiedBy(dependencies, verify, request);
+    verifiedOf.set(request, verified);
+    await dependencies.charge(sender.name);
+    const command = await commandFor(domain, sender, verified);
+    const answer =
+      command === undefined
+        ? ({ outcome: 'ignored' } as const)
+        : await gateway
+            .send(command, {
+              caller,
+              requestId: requestIdOf(request),
+              trace: traceparentOf(request),
+              idempotencyKey: verified.id,
+              content: digestOf(command),
+            })
+            .then(answerOf, (error: unknown) => acknowledged(sender, error));
+    note({ sender: sender.name, ...answer, ...factsOf(verified) }, arrivalOf(request));
+    const { cursor, reason: _, ...body } = { cursor: undefined, reason: undefined, ...answer };
+    if (cursor !== undefined) response.set('Consistency-Token', cursor);
+    response.set('Cache-Control', 'no-store').json(body);
   };
-  return [...readTypedBody(dependencies.bodyBytesMax, typesTaken(sender.signature)), receive];
+  /** Also of bodies that were never read. */
+  const refuse: ErrorRequestHandler = (error, request, _response, next) => {
+    const refused = refusalOf(error);
+    const { body } = problemOf(refused);
+    const err = error instanceof MappingFailed ? error.cause : undefined;
+    const reason = { reason: body.detail ?? body.title, ...(err !== undefined && { err }) };
+    const facts = factsOf(verifiedOf.get(request));
+    note({ sender: sender.name, outcome: body.code, ...reason, ...facts }, arrivalOf(request));
+    next(refused);
+  };
+  return [...readTypedBody(dependencies.bodyBytesMax, typesTaken(sender.signature)), receive, refuse];
+};
+
+const LENGTH = /^\d{1,15}$/;
+
+const arrivalOf = (request: Request): Arrival => {
+  const { body, headers } = request;
+  const { 'content-length': length = '' } = headers;
+  const requestId = requestIdOf(request);
+  return Buffer.isBuffer(body)
+    ? { requestId, bytes: body.length, sha256: createHash('sha256').update(body).digest('hex') }
+    : { requestId, bytes: LENGTH.test(length) ? Number(length) : null, sha256: null };
 };
 
 const factsOf = (verified: Verified | undefined) =>

@@ -48,7 +48,7 @@ const BELOW: Readonly<Record<string, readonly string[]>> = {
   site: ['kernel', 'shared', 'edge', 'query'],
   proof: ['kernel', 'shared', 'edge', 'process', 'projector', 'query'],
   mcp: ['kernel', 'shared', 'edge', 'query'],
-  inbox: ['kernel', 'shared', 'edge', 'process', 'command'],
+  inbox: ['kernel', 'shared', 'edge', 'process', 'command', 'query'],
   tanstack: ['client'],
 };
 

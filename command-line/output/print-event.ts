@@ -23,9 +23,9 @@ export const eventJson = (event: RecordedEvent): string => JSON.stringify(event)
 const withoutSeal = (data: JsonObject): JsonObject =>
   'personal' in data ? { ...data, personal: '[sealed]' } : data;
 
-/** JSON escapes the control characters below the space; terminals also interpret these. */
+/** Terminals interpret control characters, and others change the direction of the text. */
 export const harmless = (text: string): string =>
   text.replaceAll(
-    /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
+    /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu,
     (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );

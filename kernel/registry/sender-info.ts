@@ -97,4 +97,6 @@ export type SenderInfo = {
   readonly on: Readonly<Record<string, MessageInfo>>;
   readonly operationId: string;
   readonly operation: RestOperation;
+  /** The list of refused messages of all senders. */
+  readonly listing: RestOperation;
 };

@@ -6,6 +6,7 @@ import type { Domain, EventInfo, Kind } from '../registry/registry.ts';
 import type { MessageInfo, SenderInfo } from '../registry/sender-info.ts';
 import type { SenderDeclaration } from './declaration.ts';
 import { operationIdOf, operationOfSender } from './operation.ts';
+import { REFUSED_MESSAGES } from './refused-messages.ts';
 import { wrongSignature } from './wrong-signature.ts';
 
 type Sentences = Iterable<string>;
@@ -26,7 +27,12 @@ export const resolveSender = (
     throw new StartRefused(`the sender ${name}${sentence}`);
   const { says, signature, as: role, on, refusals = 'refuse' } = declaration;
   const sender = { name, says, signature, role, acknowledgesRefusals: refusals === 'acknowledge', on };
-  return { ...sender, operationId: operationIdOf(name), operation: operationOfSender(sender) };
+  return {
+    ...sender,
+    operationId: operationIdOf(name),
+    operation: operationOfSender(sender),
+    listing: REFUSED_MESSAGES,
+  };
 };
 
 function* wrongSender(domain: Domain, name: string, declaration: SenderDeclaration<string>): Sentences {

@@ -76,6 +76,7 @@ export const operatorExamplesOf = (domain: Domain): Readonly<Record<string, Json
       ...{ name: 'nightly-report', cron: '30 2 * * *', timeZone: 'Europe/Berlin', nextAt: AT, lastAt: AT },
       ...{ state: 'done', commands: 1, failed: 0, reason: null, missedAt: null },
     },
+    ...(serves(domain, 'inbox') && { RefusedMessage: refusedMessage(domain) }),
     NewRelease: { version: 2 },
     Order: {
       ...{ id: ORDER_ID, kind: 'release', stream: 'user-1001', version: 2, by: 'user:1001', state: 'done' },
@@ -85,3 +86,10 @@ export const operatorExamplesOf = (domain: Domain): Readonly<Record<string, Json
     },
   };
 };
+
+const refusedMessage = ({ senders }: Domain): JsonObject => ({
+  ...{ id: ORDER_ID, at: AT, sender: senders?.[0]?.name ?? 'bank', code: 'invalid_signature' },
+  ...{ reason: 'The signature does not match the body.', messageId: null, messageType: null },
+  ...{ bytes: 512, sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855' },
+  request: '01J9Z3',
+});

@@ -9,6 +9,7 @@ import type { RunningTimer as Timer } from '#process/operations/timers.ts';
 import { cursorAt, type SeeingLog } from '#shared/event-log/own-cursor.ts';
 import { isCut, type Listed } from '#shared/read-model/parked.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
+import { operationsOf } from '#shared/rest/operations.ts';
 import type {
   OpenHold,
   OperationsStatus,
@@ -53,6 +54,9 @@ export const representStanding = (
       parked: { href: '/operations/parked' },
       consequences: { href: '/operations/consequences' },
       orders: { href: '/operations/orders' },
+      ...(Object.hasOwn(operationsOf(domain), 'listRefusedMessages') && {
+        inbox: { href: '/operations/inbox' },
+      }),
       ...(serves(domain, 'proof') && {
         audit: { href: '/audit/status' },
         ...(mayManage && { verify: { href: '/audit/verifications', method: 'POST' } }),

@@ -105,6 +105,9 @@ export const TABLES: Readonly<Record<string, Held>> = {
   'clock.went_back': nothing('ids of items, with times of two of their events'),
   'clock.drift': nothing('how far clocks of processes were from others, by day'),
   'operations.asked': nothing('operator commands, with the numbers of the operators'),
+  'operations.refused_message': nothing(
+    'which messages of senders were refused and why, without their content, for 30 days',
+  ),
   'operations.sample': nothing('measurements'),
   'operations.projection': nothing('the position of the projection'),
   'process_manager.member': nothing('ids of items and of their parents and owners'),

@@ -4,7 +4,10 @@ import { OPERATIONS_OF_THE_KERNEL } from '#kernel/assembly/demand-operations.ts'
 import { domain } from '#kernel/declare/domain.ts';
 import { line } from '#kernel/declare/fields.ts';
 import { sum } from '#kernel/declare/view.ts';
+import { withParts } from '#kernel/registry/parts.ts';
 import { aggregateOperations } from '#kernel/rest/operations.ts';
+import { REFUSED_MESSAGES } from '#kernel/sender/refused-messages.ts';
+import { EVERY_PART } from '../../parts.ts';
 import { operationsOf } from './operations.ts';
 
 const base = domain({ name: 'tried', roles: ['clerk'] });
@@ -17,9 +20,15 @@ const named = (name: string) =>
     rights: { read: { anyone: true } },
   });
 
+const RECEIVING = { operationId: 'receiveBank', operation: { method: 'POST', path: '/inbox/bank' } };
+
 test('the declaration knows the ids of all operations of the kernel', () => {
-  const served = assemble(base, [named('note')]);
-  const own = Object.keys(aggregateOperations(served));
+  const note = named('note');
+  const served = withParts(
+    { ...assemble(base, [note]), senders: [{ ...RECEIVING, listing: REFUSED_MESSAGES } as never] },
+    EVERY_PART.map(({ name }) => name),
+  );
+  const own = [...Object.keys(aggregateOperations(served)), RECEIVING.operationId];
   const others = Object.keys(operationsOf(served)).filter((id) => !own.includes(id));
   expect(others.toSorted()).toEqual([...OPERATIONS_OF_THE_KERNEL].toSorted());
 });

@@ -94,11 +94,14 @@ const makeOperations = (domain: Domain): Operations => {
   };
 };
 
-/** The messages of senders, if the inbox is served. */
+/** The messages of senders, and the list of refused ones, if the inbox is served. */
 const messagesOf = (domain: Domain): Readonly<Record<string, RestOperation>> =>
   Object.fromEntries(
     serves(domain, 'inbox')
-      ? (domain.senders ?? []).map(({ operationId, operation }) => [operationId, operation])
+      ? (domain.senders ?? []).flatMap(({ operationId, operation, listing }) => [
+          [operationId, operation],
+          ['listRefusedMessages', listing],
+        ])
       : [],
   );
 

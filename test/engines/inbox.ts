@@ -190,9 +190,8 @@ export const openInbox = async (side: CommandSide) => {
     await openRateLimits({ url: 'memory:', installation: 'test', log, clock: side.clock }),
   );
   const routes = await part.routesOf?.({
-    ...{ domain: PAYOUTS, gateway: side, rateLimits, metrics, log },
-    clock: side.clock,
-    config: CONFIG,
+    ...{ domain: PAYOUTS, gateway: side, rateLimits, metrics, log, pool: side.pool },
+    ...{ clock: side.clock, config: CONFIG, resources: opening },
   });
   if (routes === undefined) throw new Error('the inbox has no routes');
   const handler = createApp({ log, metrics, routes: [Router().use(resourcePaths(PAYOUTS), routes)] });

@@ -84,7 +84,13 @@ export const kernelRights = (another: number): readonly KernelRights[] => [
     rest: {
       ...{ exportLog: undefined, listAuditHeads: undefined, getOperations: undefined },
       ...{ getOperationsSamples: undefined, listParkedItems: undefined, listParkedConsequences: undefined },
-      ...{ listTimers: undefined, listSchedules: undefined, listHolds: undefined, listOrders: undefined },
+      ...{
+        listTimers: undefined,
+        listSchedules: undefined,
+        listHolds: undefined,
+        listOrders: undefined,
+        listRefusedMessages: undefined,
+      },
     },
   },
   {

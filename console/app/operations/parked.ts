@@ -14,6 +14,8 @@ import { Subject } from '../base/names.ts';
 import { Act, Heading, Listing } from '../base/parts.ts';
 import { go } from '../base/router.ts';
 import { Time } from '../base/time.ts';
+import { useDomain } from '../data/domain.ts';
+import { RefusedMessages } from './refused-messages.ts';
 
 const EVERY_MS = 5_000;
 
@@ -44,7 +46,8 @@ export const Parked = () => {
     <${Consequences} />
     <${Timers} />
     <${Holds} />
-    <${Schedules} />`;
+    <${Schedules} />
+    ${useDomain().hasInbox && html`<${RefusedMessages} />`}`;
 };
 
 const TASKS = { end: 'end it', erase: 'erase the user', run: 'react to', react: 'react by code to' } as const;
