@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import type { ListedSchedule } from '#process/operations/schedules.ts';
 import { callAt } from '../test/engines/call-line.ts';
+import { registerUser } from '../test/engines/command-side.ts';
 import { test as base } from '../test/engines/processes.ts';
 import { reports } from '../test/toy/reports.ts';
 import { until } from '../testing/until.ts';
@@ -35,7 +36,7 @@ test('schedules are listed with their next run, and a run that an operator asked
   const [, after] = await until(listed, ([, found]) => found?.state === 'done');
   expect(after).toMatchObject({ nextAt: next, lastAt: expect.any(String), commands: 1, failed: 0 });
   expect((await call('schedules')).lines[1]).toBe(
-    `nightly-report  30 2 * * * (Europe/Berlin), next ${next}, last ${after?.lastAt}: done, 1 command`,
+    `nightly-report  30 2 * * * (Europe/Berlin), next ${next}, last ${after?.lastAt}: done, 1 command, run now by system:command-line`,
   );
 });
 
@@ -51,4 +52,16 @@ test('a run of an unknown schedule is refused, with the names of those that exis
     ),
   });
   expect((await call('schedules', 'run')).exit).toBe(64);
+});
+
+test('a run names the user who wants it, who must exist', async ({ call, listed, side }) => {
+  const id = await registerUser(side, { role: 'clerk' });
+  expect(await call('schedules', 'run', 'nightly-report', '--by', '987654321')).toMatchObject({
+    exit: 1,
+    complaint: 'There is no user 987654321: give the id of the user who wants the run.',
+  });
+  expect((await call('schedules', 'run', 'nightly-report', '--by', 'ada')).exit).toBe(64);
+  expect(await call('schedules', 'run', 'nightly-report', '--by', String(id))).toMatchObject({ exit: 0 });
+  const ran = await until(listed, ([, found]) => found?.requestedBy === `user:${id}`);
+  expect(ran[1]).toMatchObject({ name: 'nightly-report', requestedBy: `user:${id}` });
 });

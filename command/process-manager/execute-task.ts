@@ -109,7 +109,7 @@ export const following = async (
   { tracing = NO_TRACING, clock }: Pick<TaskDependencies, 'tracing' | 'clock'>,
   cause: Cause,
   work: (metadata: MetadataContext) => Promise<void>,
-  origin: Pick<MetadataContext, 'actor' | 'causation'> = {
+  origin: Pick<MetadataContext, 'actor' | 'causation' | 'reason'> = {
     actor: 'system:process-manager',
     causation: cause.id,
   },
@@ -125,11 +125,11 @@ export const following = async (
       ...cause.metadata,
       trace: recordedOnly(span?.traceparent) ?? trace,
       at: new Date(clock.nowMs()).toISOString(),
-      ...origin,
       // Consequences of an imported event happen now.
       importedAt: undefined,
       // The cause has it.
       ...{ reason: undefined, signature: undefined },
+      ...origin,
     });
   } catch (error) {
     span?.fail(errorTypeOf(error));

@@ -57,8 +57,10 @@ export type ReactDependencies = Pick<TaskDependencies, 'tracing' | 'clock' | 'po
   readonly states: States;
 };
 
-/** A schedule is the author of what it sends, and no event is its cause. */
-const originOf = ({ cause }: ReactionTask) => ({ actor: cause.metadata.actor, causation: null });
+/** A schedule is the author of what it sends, and no event is its cause; the reason says who had it run. */
+const originOf = ({ cause: { metadata } }: ReactionTask) => ({
+  ...{ actor: metadata.actor, causation: null, reason: metadata.reason },
+});
 
 /** Executes a task as declared now; a task that is no longer declared has no effect. */
 export const createReact = (dependencies: ReactDependencies): ((task: ReactionTask) => Promise<void>) => {

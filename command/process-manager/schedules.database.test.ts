@@ -265,15 +265,24 @@ test('an operator runs a schedule now, beside its times', async ({ side, project
   expect(projector).toBeDefined();
   await settled(side);
   const [id, before] = [await addTask(side, 'now'), await runsOf(side, MONDAY)];
-  expect(await requestRun(side.pool, MONDAY, aheadMs)).toBe(true);
+  expect(await requestRun(side.pool, { name: MONDAY, by: 'user:1001', aheadMs })).toBe(true);
   await until(
     () => typesOf(side, id),
     (types) => types.length === 2,
   );
   await settled(side);
   expect(await runsOf(side, MONDAY)).toHaveLength(before.length + 1);
-  expect(await listed(side, MONDAY)).toMatchObject({ state: 'done', nextAt: new Date(nextOf(MONDAY)) });
-  expect(await requestRun(side.pool, 'unknown', aheadMs)).toBe(false);
+  expect(await listed(side, MONDAY)).toMatchObject({
+    ...{ state: 'done', nextAt: new Date(nextOf(MONDAY)), requestedBy: 'user:1001' },
+  });
+  const { rows } = await side.pool.query<{ metadata: object }>(
+    `select metadata from event_log.event where stream = $1 order by version desc limit 1`,
+    [`task-${id}`],
+  );
+  expect(rows).toMatchObject([
+    { metadata: { actor: 'system:schedule-monday-reminder', reason: 'Run now, by user:1001' } },
+  ]);
+  expect(await requestRun(side.pool, { name: 'unknown', by: 'user:1001', aheadMs })).toBe(false);
 });
 
 test('another expression counts from its declaration, and a removed schedule is forgotten', async ({

@@ -155,6 +155,7 @@ type Row = {
   readonly afterMs: number;
   readonly nowMs: number;
   readonly requestedMs: number | null;
+  readonly requestedBy: Actor | null;
 };
 
 /** Records the runs of the times that have come. A run is recorded once, wherever the clocks are set. */
@@ -168,18 +169,18 @@ const begin = async (parts: Parts, name: string, fence: Fence): Promise<void> =>
       await demandFence(connection, fence, 'for share');
       const { rows } = await connection.query<Row>(
         `select (extract(epoch from after_at) * 1000)::float8 as "afterMs", ${NOW_MS} as "nowMs",
-           (extract(epoch from requested_at) * 1000)::float8 as "requestedMs"
+           (extract(epoch from requested_at) * 1000)::float8 as "requestedMs", requested_by as "requestedBy"
          from process_manager.schedule where name = $2 for update`,
         [clock.aheadMs(), name],
       );
       const [row] = rows;
       if (row === undefined) return;
-      const { nowMs, requestedMs } = row;
+      const { nowMs, requestedMs, requestedBy } = row;
       const { runs, missedMs } = timesToRun(timed, Math.min(row.afterMs, nowMs), nowMs);
       const all = [...runs, ...(requestedMs === null ? [] : [Math.floor(requestedMs)])];
       await connection.query(
-        `insert into process_manager.schedule_run (schedule, time_at, is_requested, cause_id)
-         select $1, time_at, is_requested, cause_id from unnest($2::timestamptz[], $3::boolean[], $4::uuid[])
+        `insert into process_manager.schedule_run (schedule, time_at, is_requested, cause_id, requested_by)
+         select $1, time_at, is_requested, cause_id, case when is_requested then $5::text end from unnest($2::timestamptz[], $3::boolean[], $4::uuid[])
            with ordinality as t (time_at, is_requested, cause_id, place) order by place
          on conflict do nothing`,
         [
@@ -187,11 +188,12 @@ const begin = async (parts: Parts, name: string, fence: Fence): Promise<void> =>
           all.map(isoOf),
           all.map((_, index) => index >= runs.length),
           all.map((timeMs) => causeIdOf(name, timeMs, cell)),
+          requestedBy,
         ],
       );
       const next = isoOf(timed.times.next(nowMs));
       await connection.query(
-        `update process_manager.schedule set after_at = $2, next_at = $3, requested_at = null,
+        `update process_manager.schedule set after_at = $2, next_at = $3, requested_at = null, requested_by = null,
            wake_at = case when ${HAS_MORE} then $2::timestamptz else $3::timestamptz end, missed_at = coalesce($4, missed_at) where name = $1`,
         [name, isoOf(nowMs), next, isoOf(missedMs)],
       );
@@ -239,6 +241,7 @@ type Run = {
   readonly timeMs: number;
   readonly causeId: EventId;
   readonly afterId: number;
+  readonly requestedBy: Actor | null;
 };
 
 /** Notes the commands of all recorded runs, the oldest first. */
@@ -246,7 +249,7 @@ const noteAll = async (parts: Parts, name: string, fence: Fence): Promise<void> 
   const timed = parts.schedules.get(name);
   for (;;) {
     const { rows } = await parts.pool.query<Run>(
-      `select (extract(epoch from time_at) * 1000)::float8 as "timeMs", cause_id as "causeId", after_id::float8 as "afterId"
+      `select (extract(epoch from time_at) * 1000)::float8 as "timeMs", cause_id as "causeId", after_id::float8 as "afterId", requested_by as "requestedBy"
        from process_manager.schedule_run where schedule = $1 and not is_noted order by number limit 1`,
       [name],
     );
@@ -293,7 +296,7 @@ const note = async (
 };
 
 /** The metadata of the events, but for their time. */
-const causeOf = (name: string, { timeMs, causeId }: Run): Cause => {
+const causeOf = (name: string, { timeMs, causeId, requestedBy }: Run): Cause => {
   const metadata: MetadataContext = {
     at: new Date(timeMs).toISOString(),
     actor: `system:schedule-${name}` satisfies Actor,
@@ -301,6 +304,8 @@ const causeOf = (name: string, { timeMs, causeId }: Run): Cause => {
     request: causeId,
     correlation: causeId,
     causation: null,
+    // The schedule is the author in any case.
+    ...(requestedBy !== null && { reason: `Run now, by ${requestedBy}` }),
   };
   return { id: causeId, metadata };
 };

@@ -1,3 +1,4 @@
+import type { Actor } from '#kernel/base/events/metadata.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { ScheduleStatus } from '#shared/rest/operator.ts';
@@ -18,11 +19,13 @@ export type ListedSchedule = {
   /** Commands of the latest run that failed, and why one of them did. */
   readonly failed: number;
   readonly reason: string | null;
+  /** The operator who had the latest run made beside its times. */
+  readonly requestedBy: Actor | null;
 };
 
 const KEY = /^[a-z0-9-]{1,100}$/;
 
-/** By name. */
+/** By name. A process of the former release may not have added the column of who requested a run. */
 export const readSchedules = async (
   pool: Pick<Pool, 'query'>,
   { after, before, isBackward, rowsMax }: Stretch<string>,
@@ -33,7 +36,7 @@ export const readSchedules = async (
   const isBeyond = edge === undefined ? 'true' : `name ${after === undefined ? '<' : '>'} $2`;
   const { rows } = await pool.query<ListedSchedule>(
     `select s.name, s.timing::json->>0 as cron, s.timing::json->>1 as "timeZone", s.next_at as "nextAt", s.missed_at as "missedAt",
-       r.time_at as "lastAt", coalesce(r.commands, 0)::int as commands, coalesce(t.failed, 0)::int as failed, t.reason,
+       r.time_at as "lastAt", to_jsonb(r)->>'requested_by' as "requestedBy", coalesce(r.commands, 0)::int as commands, coalesce(t.failed, 0)::int as failed, t.reason,
        case when r.number is null then null
          when not r.is_noted or t.waiting > 0 then 'running'
          when t.retried > 0 then 'retrying'
@@ -51,17 +54,21 @@ export const readSchedules = async (
   return rows;
 };
 
+type RunRequest = {
+  readonly name: string;
+  readonly by: Actor;
+  readonly aheadMs: number;
+};
+
 /** Makes the leader run a schedule now, beside its times. Returns whether it is declared. */
 export const requestRun = async (
   pool: Pick<Pool, 'query'>,
-  name: string,
-  aheadMs: number,
+  { name, by, aheadMs }: RunRequest,
 ): Promise<boolean> => {
-  if (!(await isThere(pool))) return false;
   const { rowCount } = await pool.query(
     `update process_manager.schedule set wake_at = clock_timestamp(),
-       requested_at = clock_timestamp() + $2::float8 * interval '1 millisecond' where name = $1`,
-    [name, aheadMs],
+       requested_at = clock_timestamp() + $2::float8 * interval '1 millisecond', requested_by = $3 where name = $1`,
+    [name, aheadMs, by],
   );
   return rowCount === 1;
 };

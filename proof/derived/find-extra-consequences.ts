@@ -7,6 +7,7 @@ import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { REACTIONS } from '#shared/process-manager/followers.ts';
 import type { DerivedFinding } from '#shared/rest/verification-report.ts';
 import { type FollowingDependencies, followingOf, leadsOf } from './expected-references.ts';
+import { findExtraScheduled } from './find-extra-scheduled.ts';
 
 type Dependencies = FollowingDependencies & {
   readonly eventLog: Pick<EventLog, 'identity' | 'read' | 'head'>;
@@ -31,6 +32,7 @@ export const findExtraConsequences = async (
   ...(await findStrangers(dependencies, 'process_manager.timer', 'stream', 'name')),
   ...(await findStrangers(dependencies, 'process_manager.reference', 'child', 'name')),
   ...(await findExtraTasks(dependencies)),
+  ...(await findExtraScheduled(dependencies)),
   ...(await findExtraParked(dependencies)),
   ...(await findLaterBeginning(dependencies)),
 ];

@@ -74,7 +74,7 @@ export const operatorExamplesOf = (domain: Domain): Readonly<Record<string, Json
     },
     ScheduleStatus: {
       ...{ name: 'nightly-report', cron: '30 2 * * *', timeZone: 'Europe/Berlin', nextAt: AT, lastAt: AT },
-      ...{ state: 'done', commands: 1, failed: 0, reason: null, missedAt: null },
+      ...{ state: 'done', commands: 1, failed: 0, reason: null, requestedBy: null, missedAt: null },
     },
     ...(serves(domain, 'inbox') && { RefusedMessage: refusedMessage(domain) }),
     NewRelease: { version: 2 },

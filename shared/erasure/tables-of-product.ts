@@ -121,8 +121,10 @@ export const TABLES: Readonly<Record<string, Held>> = {
   'process_manager.timer': nothing('ids of events that started timers, without their data'),
   'process_manager.timer_mark': nothing('ids of aggregates whose timers are being checked'),
   'process_manager.spent_timer': nothing('ids of events whose timers have expired'),
-  'process_manager.schedule': nothing('times of schedules'),
-  'process_manager.schedule_run': nothing('times at which schedules ran'),
+  'process_manager.schedule': nothing('times of schedules, with the number of the user who wants a run'),
+  'process_manager.schedule_run': nothing(
+    'times at which schedules ran, with the number of the user who wanted that',
+  ),
   'process_manager.fan_out': nothing('positions in the log'),
   'webhook_ledger.endpoint': nothing('settings of webhooks, without their addresses'),
   'webhook_ledger.message': nothing('changes without their personal fields'),

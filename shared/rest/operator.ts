@@ -214,6 +214,10 @@ const ScheduleStatus = z
     commands: z.int().min(0).meta({ description: 'How many commands the latest run has sent so far.' }),
     failed: z.int().min(0).meta({ description: 'How many of these have failed.' }),
     reason: z.string().nullable().meta({ description: 'Why one of them failed; null if none did.' }),
+    requestedBy: actor.nullable().meta({
+      description:
+        'The user who had the latest run made beside its times, or `system:command-line`. Null if it came by its time.',
+    }),
     missedAt: timestamp.nullable().meta({
       description: 'The latest time at which no process ran it, and which was skipped; null if none.',
     }),

@@ -159,9 +159,10 @@ const Schedules = () => {
 const timeOr = (time: string | null, otherwise: string) =>
   time === null ? html`<span class="soft">${otherwise}</span>` : html`<${Time} at=${time} clock />`;
 
-const outcomeOf = ({ state, commands, failed, reason }: ScheduleStatus) => {
+const outcomeOf = ({ state, commands, failed, reason, requestedBy }: ScheduleStatus) => {
   if (state === null) return html`<span class="soft">–</span>`;
-  const sent = `${state}, ${countText(commands)} ${commands === 1 ? 'command' : 'commands'}`;
+  const by = requestedBy === null ? '' : `, run now by ${requestedBy}`;
+  const sent = `${state}, ${countText(commands)} ${commands === 1 ? 'command' : 'commands'}${by}`;
   return failed === 0 ? sent : `${sent}, ${countText(failed)} failed: ${reason}`;
 };
 
