@@ -42,6 +42,8 @@ type Options = {
 type Served = {
   readonly domain: Domain;
   readonly main?: string;
+  /** The file that starts a role of it, by its name: for parts that replicas do not serve by themselves. */
+  readonly program?: string;
   readonly scan?: Scan;
   readonly parts?: readonly Part[];
 };
@@ -106,7 +108,7 @@ const start = async ({
   // Production does not make it by itself.
   if (given.NODE_ENV === 'production') await operate(['keys', 'rotate', '--first'], given);
   const main = isHere ? startInThisProcess.bind(undefined, of) : asProcess(demandMain(of));
-  const starting = topology === 'one' ? startInOne(given, tls, main) : startInCopies(given, tls);
+  const starting = topology === 'one' ? startInOne(given, tls, main) : startInCopies(given, tls, of.program);
   // Its first client is made in parallel.
   const [running, admin] = await Promise.all([
     starting.then((started) => opening.use(started)),

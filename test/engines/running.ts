@@ -83,8 +83,9 @@ const COPIES = 2;
 
 const copiesOf = <Copy>(start: () => Copy): Copy[] => Array.from({ length: COPIES }, start);
 
-/** Each role in replicas behind the ingress. */
-export const startInCopies = async (given: Settings, tls: boolean): Promise<Running> => {
+/** Each role in replicas behind the ingress; by a program that gets the name of its role, if one is given. */
+export const startInCopies = async (given: Settings, tls: boolean, program?: string): Promise<Running> => {
+  const fileOf = (role: string) => (program === undefined ? `${role}/main.ts` : `${program} ${role}`);
   await using opening = new AsyncDisposableStack();
   const secret = randomUUID();
   const nginx: Nginx = opening.use(
@@ -93,13 +94,13 @@ export const startInCopies = async (given: Settings, tls: boolean): Promise<Runn
   const origin = nginx.tlsUrl ?? nginx.url;
   const behind = { TRUST_PROXY: '1', HEADER_BYTES_MAX: '32768', CLIENT_CERT_SECRET: secret };
   const settings: Settings = { PUBLIC_URL: origin, JWKS_URL: `${nginx.url}/jwks`, ...behind, ...given };
-  const commands = copiesOf(() => opening.use(startRole('command/main.ts', settings)));
+  const commands = copiesOf(() => opening.use(startRole(fileOf('command'), settings)));
   const internal = await Promise.all(
     commands.map((command) => command.logged('Listening for commands of other roles.')),
   );
   const commandUrl = internal.map(({ url }) => String(url)).join();
   const start = (role: string) =>
-    copiesOf(() => opening.use(startRole(`${role}/main.ts`, { ...settings, COMMAND_URL: commandUrl })));
+    copiesOf(() => opening.use(startRole(fileOf(role), { ...settings, COMMAND_URL: commandUrl })));
   const dispatcher = start('webhook-dispatcher');
   const roles = {
     command: commands,
