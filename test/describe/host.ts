@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import type { Domain } from '#kernel/registry/registry.ts';
+import type { Part } from '#process/part.ts';
 import type { Host, Runner } from '../../testing/describe-domain/host.ts';
 import type { Settings } from '../../testing/installation.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
@@ -15,15 +16,17 @@ export const runner: Runner = {
   afterAll: (work) => afterAll(work),
 };
 
+type More = { readonly parts?: readonly Part[]; readonly settings?: Settings };
+
 /** Processes on the PostgreSQL of the run. `file` exports the domain; by default publishing. */
-export const hostOf = (domain: Domain, file: string): Host => ({
+export const hostOf = (domain: Domain, file: string, { parts, settings: given }: More = {}): Host => ({
   runner,
   createDatabase,
   createFolder: temporaryDataDir,
   start: (settings) =>
     startInstallation({
-      settings: { ...settings, ...(file !== '' && { DOMAIN_FILE: file }) },
-      of: { domain, main: 'main.ts' },
+      settings: { ...settings, ...given, ...(file !== '' && { DOMAIN_FILE: file }) },
+      of: { domain, main: 'main.ts', ...(parts && { parts }) },
     }),
   startProjector: (settings) => startReady('projector', settings),
   startQuery: (settings) => startReady('query', settings),

@@ -3,12 +3,13 @@ import { domain } from '#kernel/declare/domain.ts';
 import * as fields from '#kernel/declare/fields.ts';
 import * as views from '#kernel/declare/view.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { message, sender } from '#kernel/sender/sender.ts';
 import type { DomainPlan } from './plan.ts';
 import { bodyOf, FIELD_TYPES, VALUES } from './source.ts';
 
 /** Everything that a declaration imports. */
 const IMPORTED: Readonly<Record<string, unknown>> = {
-  ...{ assemble, domain },
+  ...{ assemble, domain, message, sender },
   ...Object.fromEntries(
     [...FIELD_TYPES, ...VALUES].map((name) => [
       name,

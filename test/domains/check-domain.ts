@@ -5,7 +5,7 @@ import { CHECKS } from './checks-of-domain.ts';
 import { assembled, type Grown, grow } from './grow.ts';
 import { someOf } from './names.ts';
 import type { DomainPlan } from './plan.ts';
-import { hostFor, writeDomain } from './served.ts';
+import { hostFor, servedOf, writeDomain } from './served.ts';
 import { shrink } from './shrink.ts';
 import { suitsChecks } from './suits-checks.ts';
 
@@ -33,7 +33,11 @@ const faultsOf = async (served: Served, checks: readonly string[]): Promise<read
   };
   try {
     const { seed, domain } = served;
-    await using stage = await openStage(domain, { host: await hostFor(served), examples: {}, seed });
+    await using stage = await openStage(servedOf(domain), {
+      host: await hostFor(served),
+      examples: {},
+      seed,
+    });
     for (const name of checks) await attempt(name, async () => CHECKS[name]?.(stage, countChecks(), served));
   } catch (error) {
     faults.push({ check, error: error as Error });

@@ -14,6 +14,7 @@ import type { Stage } from '../../testing/describe-domain/stage.ts';
 import { checkStreams } from '../../testing/describe-domain/streams.ts';
 import { checkAnswers } from './check-answers.ts';
 import { checkFeed } from './check-feed.ts';
+import { checkMessages, checkSchedules } from './check-machines.ts';
 import { checkReleases } from './check-releases.ts';
 import { checkRequests } from './check-requests.ts';
 import type { Grown } from './grow.ts';
@@ -74,6 +75,8 @@ export const CHECKS: Readonly<Record<string, DomainCheck>> = {
   streams: checkStreams,
   feed: checkFeed,
   requests: checkRequests,
+  messages: checkMessages,
+  schedules: checkSchedules,
   releases: checkReleases,
   // The last, because each verification reads the whole log.
   rebuilding: checkRebuilding,

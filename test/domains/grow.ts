@@ -6,6 +6,7 @@ import { build } from './build.ts';
 import { clone, type DomainPlan } from './plan.ts';
 import * as content from './steps-content.ts';
 import * as items from './steps-items.ts';
+import * as machines from './steps-machines.ts';
 import * as rights from './steps-rights.ts';
 import * as rules from './steps-rules.ts';
 import * as views from './steps-views.ts';
@@ -14,7 +15,7 @@ const isStep = (each: readonly [string, unknown]): each is [string, content.Grow
   /^(?:add|set)/.test(each[0]);
 /** Every kind of addition, by name. */
 export const STEPS: ReadonlyMap<string, content.GrowStep> = new Map(
-  [content, items, rights, rules, views].flatMap((each) => Object.entries(each).filter(isStep)),
+  [content, items, rights, rules, views, machines].flatMap((each) => Object.entries(each).filter(isStep)),
 );
 const { addAggregate, addField, addReference } = content;
 /** These come more often, because the others need them. */
@@ -72,6 +73,7 @@ export const grow = (seed: number, size: Size = {}): Grown => {
     user: { fields: {}, fieldRights: {} },
     aggregates: {},
     views: {},
+    senders: {},
   };
   const [taken, refused]: [string[], string[]] = [[], []];
   let domain: Domain | undefined;

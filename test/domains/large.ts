@@ -10,6 +10,7 @@ export const largePlan = (count: number): DomainPlan => ({
     Array.from({ length: count }, (_, index) => [`record${index}`, aggregateOf(index)] as const),
   ),
   views: {},
+  senders: {},
 });
 
 const aggregateOf = (index: number): AggregatePlan => ({

@@ -9,6 +9,7 @@ export type DomainPlan = {
   readonly user: { readonly fields: FieldPlans; readonly fieldRights: JsonRecord };
   readonly aggregates: Record<string, AggregatePlan>;
   readonly views: Record<string, ViewPlan>;
+  readonly senders: Record<string, SenderPlan>;
 };
 
 export type JsonRecord = Record<string, Json | undefined>;
@@ -41,6 +42,14 @@ export type AggregatePlan = {
   rights: Record<string, JsonRecord>;
   /** The other parts: facts, limits, timers, and so on. */
   more: Record<string, JsonRecord | string>;
+};
+
+/** A service that sends signed messages. */
+export type SenderPlan = {
+  as: string;
+  refusals?: string;
+  says?: string;
+  on: Record<string, { kind: string; command: string; given: string }>;
 };
 
 export type ViewPlan = {

@@ -4,8 +4,10 @@ import {
   type DomainPlan,
   type FieldPlan,
   type FieldPlans,
+  type SenderPlan,
   type ViewPlan,
 } from './plan.ts';
+import { SECRETS_SETTING } from './sender-setting.ts';
 
 /** The declaration as an author writes it: a whole file, which `DOMAIN_FILE` can name. */
 export const fileOf = (plan: DomainPlan): string => {
@@ -17,6 +19,9 @@ export const fileOf = (plan: DomainPlan): string => {
     "import { domain } from '#kernel/declare/domain.ts';",
     `import { ${used(FIELD_TYPES)} } from '#kernel/declare/fields.ts';`,
     ...(used(VALUES) === '' ? [] : [`import { ${used(VALUES)} } from '#kernel/declare/view.ts';`]),
+    ...(Object.keys(plan.senders).length === 0
+      ? []
+      : ["import { message, sender } from '#kernel/sender/sender.ts';"]),
     '',
     ...body,
   ].join('\n');
@@ -33,7 +38,7 @@ export const FIELD_TYPES =
     ' ',
   );
 
-const linesOf = ({ roles, user, aggregates, views }: DomainPlan): readonly string[] => {
+const linesOf = ({ roles, user, aggregates, views, senders }: DomainPlan): readonly string[] => {
   const known = new Set<string>();
   const added = {
     ...(Object.keys(user.fields).length > 0 && {
@@ -51,13 +56,41 @@ const linesOf = ({ roles, user, aggregates, views }: DomainPlan): readonly strin
     ...Object.entries(views).map(
       ([name, plan]) => `const ${variable(name)} = view(${text(name)}, ${viewText(plan, known)});`,
     ),
+    ...Object.entries(senders).map(
+      ([name, plan]) => `const ${ofSender(name)} = sender(base, ${text(name)}, ${senderText(plan)});`,
+    ),
   ];
 };
 
-const assembled = ({ aggregates, views }: DomainPlan): string => {
-  const listed = (names: readonly string[]): string => `[${names.map(variable).join(', ')}]`;
-  const all = Object.keys(views);
-  return `assemble(base, ${listed(Object.keys(aggregates))}${all.length === 0 ? '' : `, ${listed(all)}`})`;
+/** Messages name fields that every kind has, or nothing. */
+const PAYLOAD = "{ '~standard': { version: 1, validate: (value) => ({ value }) } }";
+
+const senderText = ({ on, ...rest }: SenderPlan): string =>
+  text({
+    ...rest,
+    signature: { scheme: 'standard-webhooks', secrets: SECRETS_SETTING },
+    on: Object.fromEntries(
+      Object.entries(on).map(([type, { kind, command, given }]) => [
+        type,
+        raw(`message(${variable(kind)}, ${text(command)}, { payload: ${PAYLOAD}, given: ${text(given)} })`),
+      ]),
+    ),
+  });
+
+const ofSender = (name: string): string => `$sender_${name.replaceAll('-', '_')}`;
+
+const assembled = ({ aggregates, views, senders }: DomainPlan): string => {
+  const listed = (names: readonly string[]): string => `[${names.join(', ')}]`;
+  const lists = [
+    Object.keys(aggregates).map(variable),
+    Object.keys(views).map(variable),
+    Object.keys(senders).map(ofSender),
+  ];
+  const last = lists.findLastIndex((names) => names.length > 0);
+  return `assemble(base, ${lists
+    .slice(0, Math.max(last, 0) + 1)
+    .map(listed)
+    .join(', ')})`;
 };
 
 /** Names of aggregates may be words of JavaScript. */

@@ -19,7 +19,7 @@ export const addDerived: GrowStep = (plan, random) => {
 };
 
 /** Commands without a form, which timers, reactions and `next` can run. */
-const formless = ({ events, commands }: AggregatePlan): readonly string[] =>
+export const formless = ({ events, commands }: AggregatePlan): readonly string[] =>
   Object.entries(commands).flatMap(([name, { emits }]) => {
     const event = typeof emits === 'string' ? events[emits] : undefined;
     return event &&
