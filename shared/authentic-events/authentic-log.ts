@@ -116,7 +116,7 @@ export class KeptLog implements AuthenticLog {
     const input = { scope, stream, version, id, type, data, metadata };
     const isAfterStart = position > START;
     if (isAfterStart && mac === this.#options.mac.ofEvent(input)) return event;
-    // It has not the form of an event, but some readers go by the type and the stream alone.
+    // The record has not the form of an event, but some readers go by the type and the stream alone.
     if (!hasOurFields(event.metadata)) return { ...event, ...foreignRecord(event, { data, metadata }) };
     const digest = this.#options.mac.digestOf(input);
     const decision = isAfterStart ? this.decided.about(digest) : undefined;

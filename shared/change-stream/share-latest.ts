@@ -9,8 +9,8 @@ type Latest = { readonly key: string; readonly page: Promise<ChangePage> };
 const SHARED_FOR_MS = 1_000;
 
 /**
- * Those who follow the log in one process mostly ask for the same page at the same time: whoever comes second
- * gets the page of the first.
+ * Followers of the log in one process mostly ask for the same page at the same time: the second one gets the page
+ * of the first.
  */
 export const shareLatest = (reader: Reader, clock: Clock): Reader => {
   let latest: Latest | undefined;

@@ -34,6 +34,6 @@ export const dateElsewhereMs = (clock: Pick<Clock, 'nowMs' | 'aheadMs'>): number
 type Unheld = { readonly ref?: boolean };
 
 export type Timer = Disposable & {
-  /** It no longer keeps the process running. */
+  /** The timer no longer keeps the process running. */
   unref(): Timer;
 };

@@ -7,7 +7,7 @@ import type { Command } from './command.ts';
  * per second, and twenty at once; administrators can read all addresses anyway.
  */
 const UNITS_OF_ADDRESS = 100;
-/** It reads the log, from as far back as requested. */
+/** A replay reads the log, from as far back as requested. */
 const UNITS_OF_REPLAY = 100;
 
 /** The cost of a command to its sender, beside the one unit of the request. */

@@ -109,7 +109,7 @@ export class Pool extends pg.Pool implements AsyncDisposable {
     for (let each = 0; each < this.options.max; each += 1) this.#internals._pulseQueue();
   }
 
-  /** Those who wait for a connection of the pool, or for the server. */
+  /** The number of callers that wait for a connection of the pool, or for the server. */
   get callersWaiting(): number {
     return this.waitingCount + this.#reconnection.waitingCount;
   }

@@ -71,7 +71,7 @@ test('a condition that waits for a lock keeps no other waiting', async ({ pool, 
     await connection.query('lock table public.locked');
     const waiting = [waiter('exists (select from public.locked)'), waiter(isThere('this'))];
     expect(await Promise.all(waiting)).toEqual([true, true]);
-    // Those who look for themselves and wait again are woken each second, until the condition is answered.
+    // Callers that look for themselves and wait again are woken each second, until the condition is answered.
     expect(await waiter(isThere('that'))).toBe(true);
   });
 });

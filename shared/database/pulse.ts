@@ -12,7 +12,7 @@ export const EVERY_MS = 1_000;
 type Wait = {
   /** An SQL expression, which an index answers at once. Times and numbers, which change, are in the values. */
   readonly until: string;
-  /** Those of `$1`, `$2` and so on, with their types where they are used. */
+  /** The values of `$1`, `$2` and so on, with their types where they are used. */
   readonly values?: readonly unknown[];
   readonly clock: Clock;
   /** Longer than the interval: the caller looks for itself then, whatever the condition. */
@@ -79,7 +79,7 @@ class Pulse {
     return await answer;
   }
 
-  /** Those that hold or fail. */
+  /** The conditions that hold or fail. */
   async #holding(conditions: readonly Condition[]): Promise<readonly Condition[]> {
     try {
       return await this.#ask(conditions);

@@ -8,7 +8,7 @@ export type Pending = {
     client: pg.PoolClient | undefined,
     release: () => void,
   ) => void;
-  /** It has had its answer, so it gets no connection. */
+  /** The caller has had its answer, so it gets no connection. */
   timedOut?: boolean;
 };
 

@@ -89,7 +89,7 @@ const countedPlace = ({ place, rows, left, says }: CountedCopy | CountedTable): 
 
 type Declared = { readonly tables: ReturnType<typeof tablesOf>; readonly views: ReadonlySet<string> };
 
-/** It has no column that the domain declares as personal, or its rows would have been counted. */
+/** The table has no column that the domain declares as personal, or its rows would have been counted. */
 const readModelPlace = (place: string, name: string, { tables, views }: Declared): Place => {
   const of = tables.named(name);
   const says = views.has(name)

@@ -35,16 +35,16 @@ const openProcesses = async ({ isMoving = true } = {}) => {
   opening.defer(async () => void (await Promise.all(moving.map((each) => each[Symbol.asyncDispose]()))));
   const move = () => void moving.push(clock.keepMoving(STEP_MS));
   if (isMoving) move();
-  const told: string[] = [];
+  const logged: string[] = [];
   const open = async () =>
     guardHistory(await openEventLog({ url: database.url, clock: REAL_TIME }), {
-      log: { error: (_: unknown, text?: string) => told.push(text ?? '') } as never,
+      log: { error: (_: unknown, text?: string) => logged.push(text ?? '') } as never,
       clock,
     });
   const eventLog = opening.use(await open());
   const other = opening.use(await openEventLog({ url: database.url, clock: REAL_TIME }));
   const resources = opening.move();
-  return { pool, open, eventLog, other, told, move, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  return { pool, open, eventLog, other, logged, move, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 
 test('an append is refused, and stores nothing, once the log has lost an event that its process has seen', async () => {
@@ -58,8 +58,8 @@ test('an append is refused, and stores nothing, once the log has lost an event t
   await expect(append(processes.eventLog)).rejects.toMatchObject({ code: 'log_went_back' });
   expect(await processes.other.head()).toBe(head);
   await expect(processes.eventLog.demandHistory()).rejects.toMatchObject({ code: 'log_went_back' });
-  expect(processes.told).toHaveLength(1);
-  expect(processes.told[0]).toContain('docs/runbooks.md');
+  expect(processes.logged).toHaveLength(1);
+  expect(processes.logged[0]).toContain('docs/runbooks.md');
 });
 
 test('neither a running nor a new follower receives events of another history', async () => {
@@ -91,15 +91,15 @@ test('a process that only waits notices within seconds, even if no other event t
   await using processes = await openProcesses();
   const kept = await append(processes.other);
   await append(processes.other, 2);
-  // It sees them by itself.
+  // The first process sees the events by itself.
   await until(
     () => processes.eventLog.seen?.position ?? START,
     (position) => position === kept.position + 2,
   );
   await cutLog(processes.pool, kept.position);
   await until(
-    () => processes.told.length,
-    (told) => told === 1,
+    () => processes.logged.length,
+    (logged) => logged === 1,
   );
 });
 
@@ -140,8 +140,8 @@ test('a process that has seen none of the lost events stops as well, once anothe
   processes.move();
   await expect(append(processes.eventLog)).rejects.toMatchObject({ code: 'log_went_back' });
   await until(
-    () => processes.told.length,
-    (told) => told === 2,
+    () => processes.logged.length,
+    (logged) => logged === 2,
   );
   await expect(append(newcomer)).rejects.toMatchObject({ code: 'log_went_back' });
 });
@@ -156,6 +156,6 @@ test('a checkpoint of another history stops its process, but marks nothing while
     );
     await expect(following).rejects.toMatchObject({ code: 'log_went_back' });
   }
-  expect(processes.told).toHaveLength(1);
+  expect(processes.logged).toHaveLength(1);
   expect(await writtenDown(processes)).toEqual([]);
 });

@@ -39,12 +39,12 @@ const openNoted = async () => {
   const plain = opening.use(await open());
   const { identity } = plain;
   const file = noteFileIn(folder.path, identity);
-  const told: string[] = [];
-  const log = { error: (_: unknown, text?: string) => told.push(text ?? ''), warn: () => {} } as never;
+  const logged: string[] = [];
+  const log = { error: (_: unknown, text?: string) => logged.push(text ?? ''), warn: () => {} } as never;
   const newest = keepNewest({ file, identity, nowMs: () => clock.nowMs(), log });
   const resources = opening.move();
   return {
-    ...{ pool, plain, file, told },
+    ...{ pool, plain, file, logged },
     /** Stops it with as much time as it needs. */
     async stop(process: AsyncDisposable) {
       await moving[Symbol.asyncDispose]();
@@ -123,7 +123,7 @@ test('a running process that has not seen the lost events learns of them from th
   const note = await noted.file.read();
   await noted.file.write({ ...(note as NonNullable<typeof note>), ...lost });
   await until(
-    () => noted.told.length,
+    () => noted.logged.length,
     (length) => length > 0,
   );
   await expect(append(process)).rejects.toMatchObject({ code: 'log_went_back' });

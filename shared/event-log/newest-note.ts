@@ -19,7 +19,7 @@ export type NewestNote = Seen & {
   readonly log: LogIdentity;
   /** The server that had the event; null if the engine has none that can be told apart. */
   readonly server: LogServer | null;
-  /** It is the end of the log: the process that wrote it has stopped, and none has started since. */
+  /** The event is the end of the log: the process that wrote it has stopped, and none has started since. */
   readonly isFinal: boolean;
   readonly at: string;
 };

@@ -5,23 +5,23 @@ import { until } from '../../testing/until.ts';
 import { notifyLater } from './notify-later.ts';
 
 test('it notifies after the waiting writer has its response, and once for all appends that soon follow', async () => {
-  const told: string[] = [];
-  const notify = notifyLater(() => void told.push('notified'), REAL_TIME);
+  const order: string[] = [];
+  const notify = notifyLater(() => void order.push('notified'), REAL_TIME);
   notify();
-  void Promise.resolve().then(() => told.push('answered'));
+  void Promise.resolve().then(() => order.push('answered'));
   await endOfTurn();
-  expect(told).toEqual(['answered', 'notified']);
+  expect(order).toEqual(['answered', 'notified']);
   for (let count = 0; count < 3; count += 1) notify();
-  expect(told).toHaveLength(2);
+  expect(order).toHaveLength(2);
   await until(
-    () => told.length,
+    () => order.length,
     (length) => length === 3,
   );
   // An append is notified once: only the next one notifies again.
   notify();
   await until(
-    () => told.length,
+    () => order.length,
     (length) => length > 3,
   );
-  expect(told).toHaveLength(4);
+  expect(order).toHaveLength(4);
 });

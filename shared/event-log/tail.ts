@@ -71,7 +71,7 @@ type LiveRecord = {
 };
 
 type Window = {
-  /** It has every event after this. */
+  /** The window has every event after this position. */
   start: Position;
   /** The last event before it, if one is known, or the record with which the log begins. */
   before: Seen | undefined;

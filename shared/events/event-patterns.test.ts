@@ -19,7 +19,7 @@ test.each<[string, readonly string[]]>([
 });
 
 test('an asterisk stands for all public types, and nothing else', () => {
-  const told = catalogue.definitions.filter(({ visibility }) => visibility === 'public');
-  expect(typesOf(catalogue, '*')).toEqual(told.map(({ type }) => type));
+  const visible = catalogue.definitions.filter(({ visibility }) => visibility === 'public');
+  expect(typesOf(catalogue, '*')).toEqual(visible.map(({ type }) => type));
   expect(typesOf(catalogue, 'user.*')).not.toContain('user.email_abandoned');
 });

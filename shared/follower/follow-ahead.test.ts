@@ -62,7 +62,7 @@ test.each([
     () => seen.pages,
     (read) => read > 1,
   );
-  // It would have happened by now: nothing here waits for anything else.
+  // Further reads would have happened by now: nothing here waits for anything else.
   for (let turn = 0; turn < 100; turn += 1) await Promise.resolve();
   expect(seen.pages).toBeLessThan(10);
   await batches.return(undefined);

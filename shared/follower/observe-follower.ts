@@ -69,7 +69,7 @@ export const demandMoving = async (
   const asked = observersIn(metrics).filter(({ isRequired = true }) => isRequired === which.isRequired);
   const [first] = asked;
   if (first === undefined) return;
-  // They are in one database, and follow one log.
+  // The observed followers are in one database, and follow one log.
   const sought = asked.map(({ name, clock, startedAtMs }) => ({
     name,
     watchedSeconds: (clock.elapsedMs() - startedAtMs) / 1_000,

@@ -15,7 +15,7 @@ export type Turn = {
   move(): Move;
   /** Readers must never see a write that a crash then undoes, so the commit waits for the disk. */
   readonly isLasting?: boolean;
-  /** It shares no transaction: others would wait for its many events, or it has no checkpoint to move yet. */
+  /** The follower shares no transaction: others would wait for its many events, or it has no checkpoint to move yet. */
   readonly isAlone?: boolean;
   /**
    * Others write on the connection at the same time. If their transaction fails, it is called again in one of

@@ -160,10 +160,10 @@ test('whatever is decided, a view is the sum of its streams, and any replay and 
   const { rows: edited } = await side.pool.query(
     'select team_id, waiting, last_paid_at from read_model.spending order by 1',
   );
-  const { rows: told } = await side.pool.query(
+  const { rows: wanted } = await side.pool.query(
     `select team_id, waiting, last_paid_at from (${SPENDING}) s order by 1`,
   );
-  expect(edited).toEqual(told.map((row) => ({ ...row, waiting: String(row.waiting) })));
+  expect(edited).toEqual(wanted.map((row) => ({ ...row, waiting: String(row.waiting) })));
   expect(edited.length).toBeGreaterThan(5);
   const asking = await side.pool.query(
     'select employee_id, category, requests::int, amount::int, shares::int from read_model.asking order by 1, 2',

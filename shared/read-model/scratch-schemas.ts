@@ -17,7 +17,7 @@ export type Mark = {
 
 const MARK = 'annals scratch ';
 
-/** It contains no apostrophe. */
+/** The text contains no apostrophe. */
 export const textOf = (mark: Mark): string => MARK + JSON.stringify(mark);
 
 type Marked = Mark & { readonly schema: string; readonly bytes: number };

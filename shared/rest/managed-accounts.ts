@@ -115,7 +115,7 @@ const ended = (description: string) =>
   ({ status: 200, description, kind: 'written', schema: EndedAccess }) as const;
 const gone = (description: string) => ({ status: 204, description, kind: 'nothing' }) as const;
 
-/** They end what acts for a user. */
+/** The operations that end sessions, applications and tokens of a user. */
 const ENDINGS = {
   endAccess: {
     ...ending,

@@ -57,7 +57,7 @@ type KernelOperationsNow = ReturnType<typeof kernelOperationsOf> & ReturnType<ty
 /** Includes those of parts that this installation may lack. */
 export type KernelOperations = Required<KernelOperationsNow>;
 export type KernelOperationId = keyof KernelOperations;
-/** Those of every installation. */
+/** The operations of every installation. */
 export type CoreOperationId = {
   [Id in KernelOperationId]: undefined extends KernelOperationsNow[Id] ? never : Id;
 }[KernelOperationId];

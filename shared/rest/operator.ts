@@ -402,7 +402,7 @@ export const OPERATOR_OPERATIONS = {
   },
 } as const satisfies Record<string, RestOperation>;
 
-/** Those of the proof. */
+/** The operations of the proof. */
 export const VERIFICATION_OPERATIONS = {
   verifyLog: {
     ...ordered,

@@ -54,7 +54,7 @@ const logFinding = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('position_not_rising'), before: position, ...place }),
   z.strictObject({ kind: z.literal('version_gap'), before: z.int(), ...place }),
   z.strictObject({ kind: z.literal('event_id_repeated'), id: z.string(), positions: z.array(position) }),
-  /** It is no event of its type, was changed after it was sealed, or is of a type unknown to this release. */
+  /** The record is no event of its type, was changed after it was sealed, or is of a type unknown to this release. */
   z.strictObject({ kind: z.literal('event_damaged'), type: z.string(), reason: z.string(), ...place }),
   /** No command wrote it: its MAC is missing or wrong. */
   z.strictObject({ kind: z.literal('event_not_authentic'), type: z.string(), ...place }),

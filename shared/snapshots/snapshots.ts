@@ -48,7 +48,7 @@ export type Snapshots = {
   save(snapshots: readonly Snapshot[]): Promise<void>;
   /** Deletes those of a fold that are useless, or keep others out. */
   discard(stream: StreamName, fold: Fold): Promise<void>;
-  /** Those of the persons whose data now reads as erased. */
+  /** The persons among these whose data now reads as erased. */
   erasedAmong(persons: readonly UserId[]): Promise<ReadonlySet<UserId>>;
 };
 

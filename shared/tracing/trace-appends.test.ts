@@ -77,7 +77,7 @@ test('a batch is reported once it is committed, for each event with a trace', ()
   const tracing = createMemoryTracing();
   const batches = traceBatches(tracing, 'project');
   batches.begin([TRACED, eventOf({})]);
-  // It failed, and comes again.
+  // The batch failed, and comes again.
   batches.begin([TRACED, eventOf({})]);
   expect(tracing.ended).toEqual([]);
   batches.committed();

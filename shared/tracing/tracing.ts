@@ -26,7 +26,7 @@ export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer
 /** Undefined attributes are left out. */
 export type Attributes = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
-/** It is reported once it has ended, and then never changes. A span that never ends is never reported. */
+/** A span is reported once it has ended, and then never changes. A span that never ends is never reported. */
 export type Span = {
   /** The parent of spans that follow from it; undefined if tracing is off. */
   readonly traceparent: string | undefined;

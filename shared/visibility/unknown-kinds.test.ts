@@ -53,8 +53,8 @@ test.each([
   // The release that published it decided its visibility.
   ['article.praised', 'article-8', 'user.read_private', ['reader', 'author', 'admin']],
 ] as const)('%s in %s for those who have %s is known to %j', (type, stream, right, expected) => {
-  const told = EVERYBODY.filter((each) => maySee(each, change(type, stream, right)));
-  expect(told.map((each) => each.kind === 'user' && each.role)).toEqual(expected);
+  const allowed = EVERYBODY.filter((each) => maySee(each, change(type, stream, right)));
+  expect(allowed.map((each) => each.kind === 'user' && each.role)).toEqual(expected);
 });
 
 test('an unknown role has no rights', () => {

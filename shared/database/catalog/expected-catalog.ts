@@ -17,7 +17,7 @@ export const readApplied = async (pool: Pick<Pool, 'query'>): Promise<readonly A
   return (await readMigrations()).filter(({ checksum }) => applied.has(checksum));
 };
 
-/** They do not change while a process runs. */
+/** The files of migrations do not change while a process runs. */
 const readMigrations = (): Promise<readonly (Applied & { readonly checksum: string })[]> => {
   migrations ??= listMigrations().then((files) =>
     Promise.all(

@@ -13,7 +13,7 @@ export type LogOwner = {
   readonly takesOver?: LogIdentity | undefined;
   /** Writes nothing about owners, and may look at the log of another one. */
   readonly looksOnly?: boolean;
-  /** It opens a copy beside its log. */
+  /** The process opens a copy beside its log. */
   readonly isOfCopy?: boolean;
 };
 

@@ -103,7 +103,7 @@ test('appends that waited while the log lost its end are not taken for what foll
   await cutting.query('begin');
   const locked = cutting.query(LOCK);
   await until(blocked, (count) => count >= 2);
-  // They go in one batch once the append before is stored, and by then the log has lost that.
+  // These appends go in one batch once the append before is stored, and by then the log has lost that.
   const waiting = [appendTo(own), appendTo(own), appendTo(own)];
   await first.query('commit');
   await before;

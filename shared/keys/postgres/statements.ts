@@ -76,7 +76,7 @@ export const hasLivingKey = async (pool: Pick<pg.Pool, 'query'>): Promise<boolea
   return rows.length > 0;
 };
 
-/** Those persons who have no key here, and whose key was not destroyed either. */
+/** The persons who have no key here, and whose key was not destroyed either. */
 export const selectWithoutKey = async (
   pool: Pick<pg.Pool, 'query'>,
   subjects: readonly UserId[],
