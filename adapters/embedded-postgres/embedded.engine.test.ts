@@ -164,10 +164,10 @@ test('only the server of a living owner is found', async () => {
 
 test('a server that was killed is restarted at the same address', async () => {
   await using dataDir = await temporaryDataDir();
-  const told: string[] = [];
+  const logged: string[] = [];
   await using server = await startEmbeddedPostgres({
     dataDir: dataDir.path,
-    log: (message) => void told.push(message),
+    log: (message) => void logged.push(message),
   });
   await query(server.url, 'create table kept as select 42 as answer');
   const before = await readPostmaster(await pgdataOf(dataDir.path));
@@ -179,8 +179,8 @@ test('a server that was killed is restarted at the same address', async () => {
     },
   );
   expect((await readPostmaster(await pgdataOf(dataDir.path)))?.pid).not.toBe(before?.pid);
-  // It responds a moment before it has its owner again.
-  await vi.waitFor(() => expect(told).toContain('The embedded PostgreSQL is back.'), {
+  // The server responds a moment before it has its owner again.
+  await vi.waitFor(() => expect(logged).toContain('The embedded PostgreSQL is back.'), {
     timeout: scaled(20_000),
   });
   await expect(start(dataDir.path)).rejects.toThrow(DataDirInUse);

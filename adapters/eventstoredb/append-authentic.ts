@@ -103,6 +103,6 @@ const findEnd = async (
   if (known === undefined) return { version: versionAt(newest.revision) };
   const earlier = await findEarlier(reader, { stream, events }, known.revision);
   if (earlier) return { version: versionAt(newest.revision), earlier };
-  // It has some of the events, but not all.
+  // The log has some of the events, but not all.
   throw new StaleVersion(stream, 'any');
 };

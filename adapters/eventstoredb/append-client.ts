@@ -178,7 +178,7 @@ export class AppendClient implements AsyncDisposable {
       this.#wait(used, id, sent);
       return;
     }
-    // It also fails other appends that wait for the client, so the message names no stream.
+    // The error also fails other appends that wait for the client, so the message names no stream.
     const why = `EventStoreDB did not answer an append within ${rounded(sent.spanMs)} ms`;
     fail(used, id, new PassingFailure(why));
     // A span with only the rest of a retry budget proves too little.

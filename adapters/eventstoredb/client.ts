@@ -37,8 +37,8 @@ export const connect = (url: string): Connection => {
   // Any other node may lag, or at its start show events that it truncates later. The client goes to the
   // leader if it learns which node that is.
   internals.callArguments = (options, ofCall) => callArguments({ ...options, requiresLeader: true }, ofCall);
-  // It awaits a connection that is being sought, and nobody awaits it: callers of that connection get the
-  // error themselves.
+  // The handler awaits a connection that is being sought, and nobody awaits the handler: callers of that
+  // connection get the error themselves.
   internals.handleError = (failed, error) => handleError(failed, error).catch(() => {});
   const { createChannel, resolveUri } = internals;
   let target: string | undefined;

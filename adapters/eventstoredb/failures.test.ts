@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
 import { failureOf, mayLeaveStuck, PassingFailure, refusalOf } from './failures.ts';
 
-const failure = (message: string, told: { type?: string; code?: number } = {}) =>
-  Object.assign(new Error(message), told);
+const failure = (message: string, fields: { type?: string; code?: number } = {}) =>
+  Object.assign(new Error(message), fields);
 
 test.each([
   ['another node leads', failure('', { type: 'not-leader', code: 5 })],

@@ -56,7 +56,7 @@ export const failureOf = (error: unknown): Failure => {
 /** Whether the client may be unable to recover; it recovers from other passing failures by itself. */
 export const mayLeaveStuck = (error: unknown): boolean => {
   if (failureOf(error) !== 'passing' || !(error instanceof Error)) return false;
-  // It keeps a failed search for a node, and would fail every later append with it.
+  // The client keeps a failed search for a node, and would fail every later append with it.
   if (NO_NODE_FOUND.test(error.message)) return true;
   const type = typeOf(error);
   return (type === undefined || type === 'unknown') && STUCK_AFTER_CODES.has(codeOf(error));
@@ -68,7 +68,7 @@ export const mayLeaveStuck = (error: unknown): boolean => {
  */
 export const refusalOf = (error: unknown, what: string): unknown => {
   if (!(error instanceof Error) || typeOf(error) === undefined) return error;
-  // It ends when an operator corrects the user, the password or the rights.
+  // The failure ends when an operator corrects the user, the password or the rights.
   if (denialIn(error) !== undefined)
     return new LogUnavailable(`EventStoreDB refused ${what}: ${error.message || typeOf(error)}`, {
       cause: error,

@@ -48,7 +48,7 @@ export const findIdentity = async (
   const isDefault = setting === DEFAULT_LOG_PREFIX;
   // A copy never has the names of such a log.
   const former = owner?.isOfCopy ? undefined : await readIdentity(whole, NO_PREFIX);
-  // It may have been copied to a prefix.
+  // The log may have been copied to a prefix.
   if (former && isOf(former, owner) && (owner?.follows ?? former.identity) === former.identity) {
     if (!isDefault) throw new StartRefused(keepsItsNames(setting));
     return { prefix: NO_PREFIX, known: former };

@@ -41,7 +41,7 @@ export type Reader = {
 
 type Page = {
   readonly events: readonly StoredEvent[];
-  /** It was cut, by its count or by its bytes, so there may be more. */
+  /** The page was cut, by its count or by its bytes, so there may be more. */
   readonly isCut: boolean;
   /** The stream was never written, or was deleted. */
   readonly isMissing: boolean;

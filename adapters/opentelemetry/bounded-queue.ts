@@ -34,7 +34,7 @@ export class BoundedQueue implements SpanProcessor {
     this.#losses = losses;
     this.#batches = new BatchSpanProcessor({
       exporter: this.#watched(exporter),
-      // It never gets more than this.
+      // The batches never get more than this.
       maxQueueSize: WAITING_MAX,
       maxExportBatchSize: BATCH_MAX,
       scheduledDelayMillis: batchAfterMs,

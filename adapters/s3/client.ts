@@ -17,7 +17,7 @@ export const clientOf = ({ endpoint, region, credentials }: S3Address): S3Client
     // Many compatible servers do not know later kinds of checksums.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    // It would write to the console; its errors say the same.
+    // The client would write to the console; its errors say the same.
     logger: { debug() {}, info() {}, warn() {}, error() {} },
     requestHandler: { connectionTimeout: CONNECT_MS, socketTimeout: SILENCE_MAX_MS },
   });

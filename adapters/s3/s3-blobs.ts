@@ -33,7 +33,7 @@ export const openS3Blobs = (address: S3Address): Blobs => {
         await store(client, { ...objectOf(name), ContentType: typeOfBlob(name) }, { incoming, bytes });
       } catch (cause) {
         incoming.throwIfFailed();
-        // It may exist although no response arrived.
+        // The object may exist although no response arrived.
         await remove(name).catch(() => {});
         throw new BlobsUnavailable('the bucket did not accept an object', { cause });
       }

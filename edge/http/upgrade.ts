@@ -43,7 +43,7 @@ export const acceptUpgrade = (request: Request, response: Response): Upgrade => 
 
 const SWITCHING_PROTOCOLS = 101;
 
-/** Those who observe responses learn of the end of one that Node does not send. */
+/** Observers of responses learn of the end of one that Node does not send. */
 export const closeResponse = (response: ServerResponse): void => {
   if (response.destroyed) return;
   for (const fact of ['destroyed', 'writableFinished', 'headersSent'])

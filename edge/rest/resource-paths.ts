@@ -63,7 +63,7 @@ const answerMethods = (operations: readonly RestOperation[]): RequestHandler => 
   };
   return (request, response, next) => {
     if (request.method === 'OPTIONS') return void response.set(headers).status(204).end();
-    // It is served below, or by another process.
+    // The method is served below, or by another process.
     if (allow.includes(request.method)) return next();
     throw new HttpProblem('method_not_allowed', { headers: { Allow: headers.Allow } });
   };
