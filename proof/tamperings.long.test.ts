@@ -27,7 +27,7 @@ const editBy =
     await writeFile(path, edited);
   };
 
-/** It says in one sentence why it does not begin. */
+/** The verification says in one sentence why it does not begin. */
 const REFUSED = 'refused';
 
 /** The installation has stopped. */

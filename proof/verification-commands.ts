@@ -110,5 +110,5 @@ const progressReporter = (
   };
 };
 
-/** It rests half of the time, because the process serves other requests; never for longer than this. */
+/** A verification rests half of the time, because the process serves other requests; never for longer than this. */
 const REST_MAX_MS = 1_000;

@@ -65,7 +65,7 @@ const readStored = async (pool: Pool): Promise<Stored | undefined> => {
   return rows[0];
 };
 
-/** Those of the same tree that are missing or differ. */
+/** Finds the tiles of the same tree that are missing or differ. */
 const compareTiles = async (pool: Pool, tiles: readonly Tile[]): Promise<readonly ChainFinding[]> => {
   if (tiles.length === 0) return [];
   const { rows } = await pool.query<Tile>(
@@ -97,7 +97,7 @@ const faultOf = async (
   { tree, outside }: { readonly tree: GrowingTree; readonly outside: OutsideHead | undefined },
 ): Promise<string | undefined> => {
   if (size > chained) return 'size';
-  // It is signed when it has reached the head outside.
+  // The head is signed when it has reached the head outside.
   if (note === null && size < (outside?.size ?? 1)) return undefined;
   const signed = await ownHeadIn({ connection: pool, masterKey }, note);
   if (signed === undefined) return 'signature';

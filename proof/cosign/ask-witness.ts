@@ -9,7 +9,7 @@ import { post, type Reply } from './post.ts';
 
 export type WitnessAnswer =
   | { readonly is: 'cosigned'; readonly cosignatures: string; readonly by: readonly WitnessKey[] }
-  /** It has cosigned a head of another size last. */
+  /** The witness has cosigned a head of another size last. */
   | { readonly is: 'elsewhere'; readonly size: number }
   /** The log contradicts the head that it has cosigned last. */
   | { readonly is: 'contradicted'; readonly reason: string }
@@ -63,7 +63,7 @@ const readReply = ({ status, body }: Reply, asked: Asked): WitnessAnswer => {
   }
 };
 
-/** It answers so too if it has cosigned another head of the same size, and need not name the size then. */
+/** A witness answers so too if it has cosigned another head of the same size, and need not name the size then. */
 const elsewhere = (text: string, { old, note }: Asked): WitnessAnswer => {
   const [, size] = /^(0|[1-9]\d{0,14})\n?$/.exec(text) ?? [];
   const isWhole = parseTreeHead(parseNote(note)?.text ?? '')?.size === old;

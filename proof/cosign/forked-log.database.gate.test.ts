@@ -34,7 +34,7 @@ test('a log that shows a witness another history is refused: the first of all al
     }),
   ]);
   expect(await running.metrics.metrics()).toMatch(/^annals_audit_witness_refusals 1$/m);
-  // That it cannot be reached any more takes nothing back.
+  // An unreachable witness takes nothing back.
   await first.stop();
   await until(
     async () => side.complaints().length,

@@ -56,7 +56,7 @@ const compareOnce = async (
     return [{ kind, ...about, columns: [] }];
   }
   const columns = [
-    // That of a deleted person counts nowhere; 0.1.0 kept one.
+    // The role of a deleted person counts nowhere; 0.1.0 kept one.
     ...(row.role === expected.role || row.status === 'deleted' ? [] : ['role']),
     ...((row.status === 'deleted') === expected.isDeleted ? [] : ['status']),
     ...((await isAddressOf(dependencies, row, expected.email)) ? [] : ['email_hash']),

@@ -66,7 +66,7 @@ const findExtraMembers = async ({
   const found: DerivedFinding[] = [];
   for (const { parent, child } of rows) {
     const ofChild = memberships.filter(({ kind }) => kindIn(child) === kind);
-    // Those that only another release knows.
+    // A child whose kind only another release knows.
     if (ofChild.length === 0 && (await isThere(eventLog, child))) continue;
     const isChild = await someEvent(eventLog, child, ({ type, data }) =>
       ofChild.some(

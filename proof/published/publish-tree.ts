@@ -40,7 +40,7 @@ export const publishTreeTo = (dependencies: Dependencies) => {
   const { files, pool, masterKey, onNotRemoved = () => {} } = dependencies;
   const leaves = leavesOf(masterKey);
   const place: Place = { ...dependencies, leaves, contentOf: tileContentOf(pool, leaves) };
-  /** Those that are or may be published, and not full, by their paths. */
+  /** The tiles that are or may be published, and not full, by their paths. */
   const partial = new Map<string, NamedTile>();
   /** The size of the head that the last call published; undefined before, and after one that failed. */
   let last: number | undefined;
@@ -125,7 +125,7 @@ const removeFilled = async (
   const filled = [...partial].filter(
     ([_, { level, index }]) => widthOf(size, level ?? 0, index) === TILE_WIDTH,
   );
-  // Those that cannot be removed now stay until the next start, or for ever: they do no harm.
+  // Files that cannot be removed now stay until the next start, or for ever: they do no harm.
   for (const [path] of filled) partial.delete(path);
   for (let at = 0; at < filled.length; at += REMOVED_AT_ONCE) {
     const removed = filled.slice(at, at + REMOVED_AT_ONCE);

@@ -56,7 +56,7 @@ test('an item of ten thousand events is sent as it is read, and proven', {
     bytes += part.length;
     parts.push(decoder.decode(part, { stream: true }));
   }
-  // It came in many parts, and no part has much of it.
+  // The response came in many parts, and no part has much of it.
   expect(parts.length).toBeGreaterThan(20);
   const { body } = await backend.ask('/audit/keys', {});
   const [{ vkey }] = (body as { readonly keys: readonly [{ readonly vkey: string }] }).keys;

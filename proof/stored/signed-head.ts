@@ -96,7 +96,7 @@ export const readHeadsAfter = async (
 
 const HEADS_PAGE = 1_000;
 
-/** Those over at most `upTo` events, in order. */
+/** The heads over at most `upTo` events, in order. */
 export async function* readAllHeads(pool: Pool, upTo = Number.MAX_SAFE_INTEGER): AsyncGenerator<StoredHead> {
   for (let after = 0; ; ) {
     const page = await readHeadsAfter(pool, after, HEADS_PAGE);

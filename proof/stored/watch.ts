@@ -86,7 +86,7 @@ export const endRound = async (pool: Pool, { round }: Pick<Watched, 'round'>): P
 
 const LISTED_MAX = 20;
 
-/** Those of the present round, or of the one before it as long as this one has none; the first of many. */
+/** The differences of the present round, or of the one before it as long as this one has none; the first of many. */
 export const listDifferences = async (
   pool: Pool,
 ): Promise<readonly (Difference & { readonly foundAt: Date })[]> => {

@@ -86,7 +86,7 @@ const signerIn = (signer: Der): Signer => {
   });
   return {
     hash: hashOf(digest),
-    // They are signed as a set, and not by the tag that they have here.
+    // The attributes are signed as a set, and not by the tag that they have here.
     signed: Buffer.concat([Buffer.of(TAG.set), whole.subarray(1)]),
     attributes: new Map(entries),
     algorithm: textOfOid(inside(demand(algorithm, TAG.sequence))[0]),

@@ -61,15 +61,15 @@ export const proofsOf = (read: ReadTile, size: number) => {
   }
 
   return {
-    /** That several leaves, in rising order, are in the tree. Each hash is sent once, however many need it. */
+    /** Proves that several leaves, in rising order, are in the tree. Each hash is sent once, however many need it. */
     inclusions: (indices: readonly number[]): AsyncGenerator<Buffer> =>
       around({ indices, passed: 0 }, 0, size),
-    /** That the leaf is in the tree: one hash for each height, from the leaf upwards. */
+    /** Proves that the leaf is in the tree: one hash for each height, from the leaf upwards. */
     inclusion: (index: number): Promise<readonly Buffer[]> => {
       if (index < 0 || index >= size) throw new RangeError(`a tree of ${size} leaves has no leaf ${index}`);
       return inclusion(index, 0, size);
     },
-    /** That the tree begins with the same leaves as it had when it had `former` of them. */
+    /** Proves that the tree begins with the same leaves as it had when it had `former` of them. */
     consistency: (former: number): Promise<readonly Buffer[]> => {
       if (former < 1 || former > size)
         throw new RangeError(`a tree of ${size} leaves never had ${former} of them`);

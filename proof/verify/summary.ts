@@ -86,7 +86,7 @@ const cutLine = ({ stream, from, to }: Extract<Finding, { kind: 'stream_cut' }>)
   return `  stream cut: stream ${stream} lacks ${to === null ? 'all its versions' : versions}; it was cut or deleted in EventStoreDB.`;
 };
 
-/** It may be legitimate: releases can read events that earlier ones could not. */
+/** A skipped event that is read again may be legitimate: releases can read events that earlier ones could not. */
 const RETRIED =
   '    If it was skipped because an earlier release could not read it, apply it now: delete its row from public.projection_skip, and run “projection rebuild”.';
 

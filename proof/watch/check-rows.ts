@@ -139,7 +139,7 @@ const rowsIn = oncePer(
 );
 
 /**
- * Those that are compared at the same time, in one statement. Numbers in the log are safe integers, so JSON preserves
+ * The rows that are compared at the same time, in one statement. Numbers in the log are safe integers, so JSON preserves
  * them.
  */
 const rowsOf = (pool: Pool, table: ProjectedTable) =>
