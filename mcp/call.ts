@@ -86,7 +86,7 @@ const waiting = (
 
 type Fault = { readonly pointer: string; readonly detail: string };
 
-/** Those that a request could not carry to the operation, which refuses all others. */
+/** The values that a request could not carry to the operation, which refuses all others. */
 const faultsOf = ({ places }: Tool, given: JsonObject): readonly Fault[] => [
   ...[...places.path].flatMap((name) =>
     isSegment(given[name])

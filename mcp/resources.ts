@@ -7,7 +7,7 @@ import type { Tool } from './tools.ts';
 type Given = {
   readonly request: Request;
   readonly publicUrl: string;
-  /** Those of the caller. */
+  /** The tools of the caller. */
   readonly tools: readonly Tool[];
   readonly find: ToolMap;
   readonly means: Means;

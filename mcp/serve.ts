@@ -161,7 +161,7 @@ const webRequest = ({ headers }: ExpressRequest, signal: AbortSignal): Request =
     ),
   });
 
-/** They are about the body or the connection, or a secret. */
+/** Headers about the body or the connection, or with a secret. */
 const KEPT_BACK = new Set(['authorization', 'connection', 'content-length', 'transfer-encoding']);
 
 const send = (answer: Response, response: ExpressResponse, signal: AbortSignal): void => {

@@ -81,7 +81,7 @@ const isConfirmed = ({ refusals = [] }: RestOperation): boolean => refusals.incl
 const CONFIRMED =
   'A person must approve it first: the result has a `link` to show to the user, and says how to read what became of it.';
 
-/** Those of users, of the domain’s aggregates and views, and the feed of their changes. */
+/** The operations of users, of the domain’s aggregates and views, and the feed of their changes. */
 const KERNEL: ReadonlySet<string> = new Set(['getMe', 'listUsers', 'getUser', 'listEvents', 'getEvent']);
 
 /** One for each command: an edit is a patch, not the replacement that `PUT` would send. */

@@ -26,7 +26,7 @@ export type AskedGroups = {
 /** How items become groups. */
 export type Groups = {
   readonly dimensions: readonly Dimension[];
-  /** Those that are shown. */
+  /** The measures that are shown. */
   readonly measures: readonly Measure[];
   /** With those that groups are selected and sorted by. */
   readonly computed: readonly Measure[];

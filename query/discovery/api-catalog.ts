@@ -12,7 +12,7 @@ export type CatalogOptions = {
   /** The URL by which clients know this installation. */
   readonly publicUrl: string;
   readonly issuerUrl: string;
-  /** Those of the parts. */
+  /** The interfaces of the parts. */
   readonly apis: readonly Api[];
 };
 

@@ -76,7 +76,7 @@ export type ExecutorOptions = CommandsOptions &
     readonly proofs?: Context['proofs'];
     /** The resolvers of webhooks, if they are served. */
     readonly webhooks?: Resolvers;
-    /** Those of groups, if they are served. */
+    /** The resolvers of groups, if they are served. */
     readonly aggregates?: Selecting;
   };
 

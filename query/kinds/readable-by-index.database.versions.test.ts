@@ -45,7 +45,7 @@ const test = base
       ): Promise<{ readonly found: number; readonly read: number; readonly plan: string }> => {
         const policy = policyOf(teams);
         const caller = callerIn(policy, { userId, role });
-        let told = { found: 0, read: 0, plan: '' };
+        let seen = { found: 0, read: 0, plan: '' };
         const query = async ({ text, values }: { text: string; values: readonly unknown[] }) => {
           await pool.query('set plan_cache_mode = force_generic_plan');
           await pool.query(`prepare listed as ${text}`);
@@ -56,7 +56,7 @@ const test = base
           const answer = await pool.query(`execute listed(${literals})`);
           await pool.query('deallocate listed');
           const plan = rows[0]?.['QUERY PLAN'][0]?.Plan;
-          told = {
+          seen = {
             found: answer.rows.length,
             read: plan === undefined ? 0 : rowsRead(plan),
             plan: JSON.stringify(plan, undefined, 1),
@@ -73,7 +73,7 @@ const test = base
             rowsMax: LIMIT + 1,
           },
         );
-        return told;
+        return seen;
       },
   );
 

@@ -113,10 +113,10 @@ test('every operation declares all refusals of its command', () => {
   const options = { requireIfMatch: false, policy: policyOf(expenses) };
   for (const [id, operation] of ofAggregates(expenses)) {
     if (operation.use.does !== 'command' || operation.use.kind !== kind) continue;
-    const told = [...problemsOf(operation, options).values()].flat();
+    const described = [...problemsOf(operation, options).values()].flat();
     // The id of a new aggregate is not in the request.
     const codes = [...(refused.get(operation.use.command.name) ?? [])].filter((code) => code !== 'id_taken');
-    expect(told, id).toEqual(expect.arrayContaining(codes));
+    expect(described, id).toEqual(expect.arrayContaining(codes));
   }
   expect(
     Object.fromEntries([...refused].map(([name, codes]) => [name, [...codes].toSorted()])),

@@ -67,7 +67,7 @@ export type Source = {
   readonly guards: ReadonlyMap<string, Operation>;
   /** A caller with all of these rights sees the whole aggregate, and so when and how often it changed. */
   readonly whole: readonly Operation[];
-  /** Those without which nobody sees when it was changed. Users have a right of their own for that. */
+  /** The rights without which nobody sees when it was changed. Users have a right of their own for that. */
   readonly traced: readonly Operation[];
   readonly filters: readonly Filter[];
   /** By creation first. */

@@ -37,9 +37,9 @@ export const COSTS = {
   snapshot: 50,
   /** Counting reads every row. */
   totalCount: 25,
-  /** It reads every row too; the cost of a REST request for groups. */
+  /** An aggregate reads every row too; the cost of a REST request for groups. */
   aggregate: 250,
-  /** It reads each event, and the tree. The reading of an item is charged as well, as it happens. */
+  /** A proof reads each event, and the tree. The reading of an item is charged as well, as it happens. */
   proof: 50,
 } as const;
 

@@ -99,7 +99,7 @@ const prepare = (
     maxErrors: ERRORS_MAX,
     hideSuggestions: !suggests,
   });
-  if (errors.some(isGivenUp))
+  if (errors.some(isAborted))
     return [new GraphQLError(TOO_REPETITIVE, { extensions: { code: 'too_repetitive' } })];
   if (errors.length > 0) return errors.map((error) => withCode(error, 'invalid_document'));
   const nodes = document.definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
@@ -111,7 +111,7 @@ const prepare = (
 /**
  * The library limits comparisons of fields with the same name, and reports the limit only by this message.
  */
-const isGivenUp = ({ message }: GraphQLError): boolean => message === 'Validation aborted.';
+const isAborted = ({ message }: GraphQLError): boolean => message === 'Validation aborted.';
 const TOO_REPETITIVE =
   'The operation selects the same fields too often: checking whether they can be merged takes too long.';
 

@@ -27,7 +27,7 @@ import type { Variables } from './variables.ts';
 export type Plan = {
   readonly name: string;
   /**
-   * It selects the JSON text of `data` (null if that is too large), whether anything is parked and, in the
+   * The statement selects the JSON text of `data` (null if that is too large), whether anything is parked and, in the
    * plan of a point read, the id of the row.
    */
   readonly text: string;

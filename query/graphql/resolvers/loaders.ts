@@ -69,7 +69,7 @@ export const createLoaders = (
       const text = await together(`${__typename} ${column}`, id, (ids: readonly number[]) =>
         findTexts(pool, source, { column, ids, bytesMax: ANSWER_BYTES_MAX }),
       );
-      // It was deleted after the item itself was read.
+      // The target was deleted after the item itself was read.
       if (text === undefined) throw new Rejection(notFound(source.kind.name));
       // The answer contains it as often as it is requested.
       bytesLeft -= text === TOO_LONG ? Infinity : (text?.length ?? 0);

@@ -52,7 +52,7 @@ export const createSendCommand =
     const result = await commits.record(field, () => gateway.send(command, context));
     if (await readPosition.reaches(parseCursor(eventLog.identity, result.cursor), visibleWithinMs, signal))
       return result;
-    // It is committed, and repeating it would do it twice. The client may wait for the cursor instead.
+    // The command is committed, and repeating it would do it twice. The client may wait for the cursor instead.
     throw new HttpProblem('not_yet_visible');
   };
 
