@@ -21,7 +21,7 @@ export const createDisabler =
       );
       log.info({ webhookId, reason }, 'A webhook was disabled.');
     } catch (err) {
-      // It was deleted meanwhile, or its owner has disabled it.
+      // The webhook was deleted meanwhile, or its owner has disabled it.
       if (err instanceof Rejection) return;
       log.warn({ err, webhookId, reason }, 'A webhook could not be disabled; this is retried.');
     }

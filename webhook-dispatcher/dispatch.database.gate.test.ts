@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { EventId, WebhookId } from '#kernel/base/brands.ts';
-import { as, by as circumstances, registerUser } from '../test/engines/command-side.ts';
+import { as, by, registerUser } from '../test/engines/command-side.ts';
 import { quickTest as base } from '../test/engines/webhook-fixture.ts';
 import { until } from '../testing/until.ts';
 
@@ -97,7 +97,7 @@ test('a webhook receives only what it asked for and its owner may read', async (
   const all = await webhooks.register({ url: webhooks.at('/all'), eventTypes: ['*'] });
   await webhooks.side.send(
     { type: 'DraftArticle', title: 'Secret', body: '', tags: [], cover: null, publish: false },
-    circumstances(as(other)),
+    by(as(other)),
   );
   await webhooks.publish(1);
   await webhooks.send({ type: 'DisableWebhook', webhookId: byAuthor, reason: 'owner' });
@@ -114,7 +114,7 @@ test('a webhook receives nothing beyond the scopes that last decided its destina
   webhooks,
 }) => {
   const webhookId = await webhooks.register({ url: webhooks.at('/scopes'), eventTypes: ['article.*'] });
-  const narrow = circumstances(as(webhooks.author, 'author', ['manage:webhooks', 'read:comments']));
+  const narrow = by(as(webhooks.author, 'author', ['manage:webhooks', 'read:comments']));
   await webhooks.side.send(
     { type: 'EditWebhook', webhookId, eventTypes: ['article.*', 'webhook.deleted'] },
     narrow,

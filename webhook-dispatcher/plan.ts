@@ -190,7 +190,7 @@ const planPage = async (
   planned(deliveries);
   const writtenAtMs = clock.elapsedMs();
   const isNew = await writeDeliveries(connection, catalogue, deliveries);
-  for (const each of webhookChanges) await carryOut(connection, each, log);
+  for (const each of webhookChanges) await applyChange(connection, each, log);
   const webhookIds = new Set(
     [...deliveries, ...webhookChanges.map(({ data }) => data)].map(({ webhookId }) => webhookId),
   );
@@ -203,7 +203,7 @@ const planPage = async (
 type Wanted = { readonly endpoint: PlannedEndpoint; readonly change: Change };
 
 /** Applies a webhook’s change to its deliveries, including those of the same page. */
-const carryOut = async (
+const applyChange = async (
   connection: Connection,
   { type, data, position }: WebhookChange,
   log: LogIdentity,

@@ -6,10 +6,10 @@ import type { Delivery } from './deliver/delivery.ts';
  * disabled.
  */
 export type RunState =
-  /** It starts waiting deliveries, and looks for more if there may be any. */
+  /** The run starts waiting deliveries, and looks for more if there may be any. */
   { readonly kind: 'sending'; readonly waiting: Delivery[]; mayBeMore: boolean } | Ending;
 
-/** It starts nothing more; deliveries in progress continue. */
+/** A run that ends starts nothing more; deliveries in progress continue. */
 export type Ending =
   /** Its webhook does not run again for this time. */
   | { readonly kind: 'ended'; readonly pauseMs: number }

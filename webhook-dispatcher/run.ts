@@ -64,7 +64,7 @@ export class Run {
   readonly #lingerMs: () => number;
   readonly #lost = new AbortController();
   readonly #held = new Set<EventId>();
-  /** Those that it has had, which the planner may offer after the run has found them by itself. */
+  /** Deliveries that the run has had: the planner may offer them after the run has found them by itself. */
   readonly #known = new Set<EventId>();
   #state: RunState;
   #isTaking = false;

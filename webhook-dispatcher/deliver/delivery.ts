@@ -103,9 +103,9 @@ export type Outcome =
 /** The state of the endpoint that the attempt shows; `unknown` if nothing was sent. */
 export type EndpointHealth =
   | { readonly kind: 'well' | 'failing' | 'unknown' }
-  /** It asks for less load: nothing is sent for this time, and afterwards more slowly. */
+  /** The endpoint asks for less load: nothing is sent for this time, and afterwards more slowly. */
   | { readonly kind: 'busy'; readonly pauseMs: number }
-  /** It asks to be removed. */
+  /** The endpoint asks to be removed. */
   | { readonly kind: 'gone' };
 
 /** The circuit breaker of one endpoint; `breaker.ts` updates it after each attempt. */

@@ -55,7 +55,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Controller): void {
     this.#controller = controller;
-    // It was cut while it waited for a connection.
+    // The request was cut while it waited for a connection.
     if (this.#isOver) controller.abort(new Error('the request was aborted before it was sent'));
   }
 

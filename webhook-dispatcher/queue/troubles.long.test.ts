@@ -21,8 +21,8 @@ const openLogged = async () => {
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const clock = createTestClock();
   const queue = await openDeliveryQueue({ url, name: 'troubled', log, clock });
-  const told = (start: string) => lines.filter(({ msg }) => msg.startsWith(start)).length;
-  return { queue, told, clock, [Symbol.asyncDispose]: () => queue[Symbol.asyncDispose]() };
+  const countLogged = (start: string) => lines.filter(({ msg }) => msg.startsWith(start)).length;
+  return { queue, countLogged, clock, [Symbol.asyncDispose]: () => queue[Symbol.asyncDispose]() };
 };
 
 const openAdministrator = () => openPool({ url, applicationName: 'administrator', connectionsMax: 1 });
@@ -41,10 +41,9 @@ test('a queue whose tables are gone is reported once, and once more when it work
     (count) => count === 1,
   );
   await administrator.query('alter schema bullmq rename to bullmq_away');
-  // It fails repeatedly.
   for (let times = 0; times < 50; times += 1) await expect(opened.queue.enqueue([id])).rejects.toThrow();
   await until(
-    () => opened.told('The webhook queue fails'),
+    () => opened.countLogged('The webhook queue fails'),
     (count) => count > 0,
     20_000,
   );
@@ -57,10 +56,10 @@ test('a queue whose tables are gone is reported once, and once more when it work
   );
   await opened.clock.advanceUntil(
     QUIET_MS,
-    () => opened.told('The webhook queue works again'),
+    () => opened.countLogged('The webhook queue works again'),
     (count) => count === 1,
   );
-  expect(opened.told('The webhook queue fails')).toBe(1);
+  expect(opened.countLogged('The webhook queue fails')).toBe(1);
 });
 
 test('a worker ends in time while the queue is broken', async () => {
@@ -75,7 +74,7 @@ test('a worker ends in time while the queue is broken', async () => {
   );
   await administrator.query('alter schema bullmq rename to bullmq_away');
   await until(
-    () => opened.told('The webhook queue fails'),
+    () => opened.countLogged('The webhook queue fails'),
     (count) => count > 0,
     20_000,
   );
