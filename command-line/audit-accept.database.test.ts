@@ -66,7 +66,7 @@ test('a process that does not know yet that an event was accepted does not chain
 }) => {
   const hashesAnew = async () => hashesOf(await eventsAnew(database));
   await using former = await database.open();
-  // It has read the event, and looks at decisions once a minute.
+  // This process has read the event, and looks at decisions once a minute.
   expect((await former.eventLog.page?.(START, 100))?.at(-1)?.type).toBe(REFUSED);
   await migrateAudit(former.pool);
   const accepted = await callLine(database.settings, ['audit', 'accept', '--all', '--yes']);

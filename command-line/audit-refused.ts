@@ -15,7 +15,7 @@ export type Refused = Pick<RecordedEvent, 'stream' | 'version' | 'position'> & {
   readonly hash: Buffer;
 };
 
-/** Those of the log, in its order. */
+/** The refused events of the log, in its order. */
 export const refusedIn = async (
   eventLog: EventLog,
   isMeant: (event: RecordedEvent) => boolean,

@@ -80,7 +80,7 @@ test('the read model is not plainly proven if the projector has not moved for mo
   await projector.stop();
   await draftArticle(side, await registerUser(side));
   await side.pool.query(`update public.follower_checkpoint set moved_at = moved_at - interval '1 hour'`);
-  // It lags for a moment.
+  // The read model lags for a moment.
   expect(await call()).toMatchObject({ exit: 0 });
   await ageLog(side.pool, 2);
   const { exit, output } = await call();

@@ -27,7 +27,7 @@ test('before the first start, commands on a shared server begin no log without a
     ),
   });
   expect(await recordsOf(standIn.address)).toBe(before);
-  // It is among the commands that may run before the first start.
+  // `client create` may run before the first start.
   const created = await call('client', 'create', 'First', '--id', 'first', '--service', '--role', 'admin');
   expect(created, created.complaint).toMatchObject({ exit: 0 });
   expect((await call('doctor')).output).toContain('The event log of EVENT_LOG_URL answers.');

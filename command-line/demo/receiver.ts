@@ -11,7 +11,7 @@ export const startReceiver = async (port: number): Promise<boolean> => {
     request.resume();
     response.writeHead(200, { 'content-type': 'text/plain' }).end('Thank you.');
   });
-  // It does not keep the process alive.
+  // The receiver does not keep the process alive.
   server.unref();
   server.listen(port, HOST);
   try {

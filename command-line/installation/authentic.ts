@@ -11,7 +11,7 @@ type Opening = {
   readonly config: Config;
   /** Of the installation whose log it is. */
   readonly databaseUrl: string;
-  /** It may run before the first start, and makes the master key then. */
+  /** The command may run before the first start, and makes the master key then. */
   readonly mayBegin: boolean;
   /** The operator trusts all events that are in the log now, although nothing says since when. */
   readonly mayBeginAnew?: boolean | undefined;

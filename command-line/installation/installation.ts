@@ -27,7 +27,7 @@ export type Installation = AsyncDisposable & {
 type Opening = {
   /** Fills an empty installation. */
   readonly mayMake?: boolean;
-  /** It may run before the first start, and begins the log then. */
+  /** The command may run before the first start, and begins the log then. */
   readonly mayBegin?: boolean;
   readonly mayBeOfAnother?: boolean;
   /** Trusts all events that are in the log now, although nothing says since when they are authentic. */

@@ -52,7 +52,7 @@ test('a terminal has one line that is rewritten and removed; elsewhere short wor
     shown.onProgress(at(20, 20));
     shown[Symbol.dispose]();
   }
-  // It is removed once: later output is not ours.
+  // The line is removed once: later output is not ours.
   expect(rewritten).toEqual([expect.stringMatching(/^Rebuilding: 10 of 100,000 events/), '']);
   expect(complaints).toEqual([]);
 });

@@ -171,7 +171,7 @@ const askerOf = async (
   return {
     asker: {
       ...{ kind: 'user', policy, userId: askedBy, role: profile.role, client: null },
-      // Those of the agent counted when it asked.
+      // The scopes of the agent counted when it asked.
       scopes: new Set(policy.scopes),
       ...attributesIn(domain, known.state),
     },

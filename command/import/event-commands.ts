@@ -16,7 +16,7 @@ const withCommands = (kind: Kind): Kind => ({
   commands: {
     ...kind.commands,
     ...byName(
-      // Those that release claims belong to the kernel.
+      // Events that release claims belong to the kernel.
       Object.values(kind.events)
         .filter(({ spec }) => spec.claim !== true)
         .map((event) => [commandOf(event.name), happening(kind, event)] as const),

@@ -27,7 +27,7 @@ type Importer = {
 type Dependencies = {
   readonly domain: Domain;
   readonly states: States;
-  /** Those of all commands, internal ones too. */
+  /** The handlers of all commands, internal ones too. */
   readonly handlers: Readonly<Record<string, AnyHandler>>;
   readonly newId: () => number;
   readonly clock: Clock;

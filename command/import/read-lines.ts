@@ -75,7 +75,7 @@ export const createDemandNext = (): ((line: ImportLine) => void) => {
   };
 };
 
-/** It is read several times. */
+/** An import reads its file several times, so a pipe does not do. */
 export const demandFile = async (path: string): Promise<void> => {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) throw new StartRefused(`There is no file ${path}.`);

@@ -131,7 +131,7 @@ test('aggregates with tasks take turns, also beside retried ones', async ({ fenc
     taken.push(...tasks.map(({ stream }) => stream));
     await pool.query('delete from process_manager.task where next_at is not null');
   }
-  // Those of a cause come beside the aggregates in order, and were not done in between.
+  // Tasks of a cause come beside the aggregates in order, and were not done in between.
   expect([...new Set(taken)].toSorted()).toEqual(
     Array.from({ length: 260 }, (_, n) => `claim-${n + 1}`).toSorted(),
   );

@@ -218,7 +218,7 @@ export const timesToRun = (
   afterMs: number,
   nowMs: number,
 ): ToRun => {
-  // Those that are barely late count as in time: of these, too, only the latest runs.
+  // Times that are barely late count as in time: of these, too, only the latest runs.
   const max = Math.max(caughtUpMax, 1);
   const latest = times.latest(nowMs, max + 1).filter((timeMs) => timeMs > afterMs);
   const isKept = (timeMs: number, index: number): boolean =>

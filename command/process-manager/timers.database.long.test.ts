@@ -113,7 +113,7 @@ test('a timer with a false condition has no effect when due, and an ended aggreg
   await untilTimers(closed);
   aheadMs += 4 * DAY;
   await untilTimers(solved);
-  // It stays without effect when the condition becomes true again.
+  // The timer stays without effect when the condition becomes true again.
   await give('ReopenRequest', solved);
   await settled();
   expect([await namesOf(solved), await namesOf(closed)]).toEqual([

@@ -116,7 +116,7 @@ const rulesOfKind = (domain: Domain, kind: Kind): KindRules => ({
   ),
 });
 
-/** Those of users are the kernel’s own. */
+/** Commands of users are the kernel’s own. */
 const ownCommands = (kind: Kind): readonly CommandInfo[] =>
   isUser(kind) ? [] : Object.values(kind.commands);
 
