@@ -5,7 +5,7 @@ import type { HttpProblemCode } from '#kernel/base/rest/http-problem.ts';
 type RouteCaller = {
   readonly id: number;
   readonly role: string;
-  /** Those of the token, as `read:tickets`. */
+  /** The scopes of the token, such as `read:tickets`. */
   readonly scopes: ReadonlySet<string>;
 };
 

@@ -74,7 +74,7 @@ test.each(
       assembled({ reactions: { team: { shut: { run: 'note' } } } }),
     'task has no fact nope': () =>
       assembled({ reactions: { team: { shut: { run: 'finish', when: 'nope' } } } }),
-    // It has no owner.
+    // The aggregate has no owner.
     'task has no fact own': () =>
       assembled({ reactions: { team: { shut: { run: 'finish', when: 'own' } } } }),
     'task: the reaction to team.shut by team has a condition on the caller, but the system itself runs the command: use fields of the task.':

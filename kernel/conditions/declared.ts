@@ -10,7 +10,7 @@ export const WITHOUT_CALLER: readonly Part[] = ['timers', 'schedules', 'reaction
 export const conditionsIn = (kind: Kind, parts: readonly Part[]): readonly unknown[] =>
   parts.flatMap((part) => IN[part](kind)).filter((condition) => condition !== undefined);
 
-/** Those of all parts that decide on something; a fact decides only where another condition names it. */
+/** The conditions of all parts that decide on something; a fact decides only where another condition names it. */
 export const decidingIn = (kind: Kind): readonly unknown[] =>
   conditionsIn(kind, ['commands', 'invariants', 'limits', 'reactions', 'timers', 'schedules']);
 

@@ -23,7 +23,7 @@ export type Following = {
   readonly ends: ReadonlySet<string>;
   /** By type of event: the references through which aggregates react to it. */
   readonly reactions: ReadonlyMap<string, readonly string[]>;
-  /** Those of them by which an aggregate ends with its parent, also if the event was imported. */
+  /** The references by which an aggregate ends with its parent, also if the event was imported. */
   readonly parents: ReadonlyMap<string, readonly string[]>;
   /** Ends that also trigger reactions of aggregates that start to refer to the target later. */
   readonly lastingEnds: ReadonlySet<string>;

@@ -599,7 +599,7 @@ type WaitByWord<F> = {
 type TimerByField<F> = {
   /** A date or an instant: the timer runs out then, and follows every change. A date begins at midnight UTC. */
   readonly at: KeysOf<F, Field<string | null>>;
-  /** It runs out that long before: `'1 day'`. */
+  /** The timer runs out that long before: `'1 day'`. */
   readonly before?: Wait;
   readonly after?: never;
   readonly wait?: never;

@@ -21,7 +21,7 @@ export type ParkedTask = {
 };
 
 export type ConsequenceCounts = {
-  /** Those that are retried. */
+  /** The number of consequences that are retried. */
   readonly parked: number;
   readonly skipped: number;
   /** For how long the oldest retried one has been parked; null if there is none. */

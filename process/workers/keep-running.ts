@@ -91,7 +91,7 @@ export const keepRunning = ({ name, run, ended, log, clock }: Options): Kept => 
     },
     async replace() {
       const former = current;
-      // It is being restarted anyway.
+      // The worker is being restarted anyway.
       if (former === undefined || stopping.signal.aborted) return true;
       const { running, ready } = await launch();
       if (ready === undefined) return false;
@@ -109,7 +109,7 @@ export const keepRunning = ({ name, run, ended, log, clock }: Options): Kept => 
   };
 };
 
-/** It has logged the reason itself. */
+/** The worker has logged the reason itself. */
 const refusalOf = (name: string, { exitCode, signal }: Ended): StartRefused =>
   new StartRefused(
     `The worker ${name} could not start${signal === null ? '' : `: it was ended by ${signal}`}.`,

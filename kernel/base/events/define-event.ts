@@ -44,7 +44,7 @@ export type EventDefinition<
 type VisibleTo = {
   readonly right: `${string}.${string}`;
   readonly owner: string;
-  /** It is in the read model, so administrators see if it is taken out. */
+  /** The aggregate is in the read model, so administrators see if it is taken out. */
   readonly isProjected?: true;
 };
 
