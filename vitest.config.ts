@@ -20,7 +20,7 @@ const limits = (test: number, hook = 30_000) => ({
   provide: { limitsMs: { test, hook } },
   setupFiles: ['test/engines/scale-limits.ts', 'test/engines/explain-failures.ts'],
 });
-/** They start processes. */
+/** Tests that start processes. */
 const patient = limits(120_000, 120_000);
 
 const ROLES =
@@ -40,7 +40,7 @@ const GATE = needing('gate');
 const ELSEWHERE = [...needing('engine', 'long'), ...Object.keys(QUARANTINE)];
 /** Not in `npm test`. */
 const OUTSIDE = [...GATE, ...ELSEWHERE];
-/** They need more than a database. */
+/** Tests that need more than a database. */
 const SPECIAL = ['**/node_modules/**', 'test/{chaos,conformance,kubernetes,pages}/**'];
 
 /** End-to-end tests that go through an installation, which may be one process or replicas. */

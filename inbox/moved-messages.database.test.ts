@@ -82,7 +82,7 @@ test('a message is carried out once, also if its claim has moved to another cell
     expect(dying.logged()).toContain(Died.name);
   }
   await move(former.database, cell.database, moves.id);
-  // Those of the tenant that stays have not moved.
+  // The reservations of the tenant that stays have not moved.
   expect(await reservationsIn(cell.side)).toBe(2);
   later(3 * 24 * 3_600_000);
   expect(await cell.inbox.post('bank', SIGN.bank(settled(claim), { id: ids.paid }))).toMatchObject({

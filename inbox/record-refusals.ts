@@ -65,7 +65,7 @@ export const openRefusalRecorder = async ({ pool, clock, log }: Dependencies): P
     });
   };
   const deleting = clock.every(DELETE_OLD_EVERY_MS, plan).unref();
-  // Those of a process that was stopped for long.
+  // Deletes the old ones of a process that was stopped for long.
   plan();
   return {
     record(refused) {

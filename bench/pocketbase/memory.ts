@@ -12,7 +12,7 @@ const kibibytes = async (path: string, name: string): Promise<number> => {
 export const residentMebibytes = async (pid: number | undefined): Promise<number> =>
   (await kibibytes(`/proc/${pid}/status`, 'VmRSS')) / MEBIBYTE_KIB;
 
-/** That of a database: its processes share pages, so each counts its part of them. Only root sees it. */
+/** The memory of a database: its processes share pages, so each counts its part of them. Only root sees it. */
 export const databaseMebibytes = async (postmasterPid: number): Promise<number> => {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
   const owners = await Promise.all(

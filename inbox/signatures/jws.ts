@@ -95,7 +95,7 @@ const trying = async (getKey: GetKey, verifyBy: VerifyBy): Promise<Uint8Array> =
   }
 };
 
-/** That the keys cannot be read is no fault of the sender, who should try later. */
+/** Keys that cannot be read are no fault of the sender, who should try later. */
 const refusalOf = (cause: unknown): Error => {
   const isOfMessage =
     cause instanceof errors.JWSInvalid ||

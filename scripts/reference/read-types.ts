@@ -163,7 +163,7 @@ const elements = (parsed: Parsed, members: Iterable<TypeElement>): readonly Entr
   [...members].flatMap((member): readonly Entry[] => {
     if (!isPropertySignatureDeclaration(member) || nameOf(parsed, member).startsWith('[')) return [];
     const { type } = member;
-    // It belongs to another form of the type.
+    // The member belongs to another form of the type.
     if (textOf(parsed, type) === 'never') return [];
     const parts =
       type !== undefined && isTypeLiteralNode(type)

@@ -32,7 +32,7 @@ const exampleOf = (domain: Domain): EventDefinition => {
   return example;
 };
 
-/** It signs nothing but this page. */
+/** The secret signs nothing but this page. */
 const SECRET = `whsec_${Buffer.from('an example of a secret, not one!').toString('base64')}`;
 const ID = '0b7c1f3e-9a4d-4c5e-8f60-718293a4b5c6';
 const TIMESTAMP = '1795273445';

@@ -75,7 +75,7 @@ const LINK = /href="(\/docs[^"#]*)/g;
 /** Every page of the documentation that a link leads to is shown. */
 export const checkPages = async ({ ask }: Stage, checks: Checks): Promise<void> => {
   const known = new Set(['/docs']);
-  // It grows while its pages are read.
+  // The set grows while its pages are read.
   for (const page of known) {
     const { status, body } = await ask('GET', page);
     checks.equal(status, 200, `${page}: ${String(body).slice(0, 200)}`);

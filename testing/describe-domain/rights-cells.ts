@@ -28,7 +28,7 @@ export type Cell = {
   readonly id: number | undefined;
   readonly body: unknown;
   readonly isForAnother?: true;
-  /** That which a refusal names, if it is not that of the command. */
+  /** The scope that a refusal names, if it is not that of the command. */
   readonly scope?: string;
   readonly what: string;
 };

@@ -10,7 +10,7 @@ export type KernelRights = {
   readonly rest: Readonly<Record<string, Row | undefined>>;
   /** Arguments by root field. */
   readonly graphql: Readonly<Record<string, Row>>;
-  /** It is tried on something absent, so callers with the right learn that. */
+  /** The operation is tried on something absent, so callers with the right learn that. */
   readonly isAbsent?: true;
   /** Of something absent, instead of those that the other rows try. */
   readonly ids?: Row;

@@ -158,9 +158,9 @@ const makeWebhook = async (stage: Stage, { token }: Actor): Promise<Hook> => {
 const versionOf = async ({ read, admin }: Stage, path: string): Promise<string | undefined> =>
   /^"(\d+)-/.exec((await read(path, admin)).headers.get('etag') ?? '')?.[1];
 
-/** Those of users, which every domain declares. */
+/** Reads of users, which every domain declares. */
 const OF_USERS = ['listUsers', 'getUser', 'getMe', 'listUserHistory'];
-/** They lead to aggregates of every kind. */
+/** Fields that lead to aggregates of every kind. */
 const OF_ALL = ['node', '_entities', 'me'];
 
 /** No operation and no root field is missing from the matrix. */

@@ -50,7 +50,7 @@ export const checkRights = async (
   const matrix = { stage, checks, callers: callersOf(stage) };
   const done = new Set<string>();
   const refused = new Set<string>();
-  // Those that compete for room exist one at a time.
+  // Situations that compete for room exist one at a time.
   const size = isCrowded(stage.domain) ? 1 : TOGETHER_MAX;
   for (let from = 0; from < situations.length; from += size) {
     const all: Tried[] = [];
@@ -76,7 +76,7 @@ const checkHidden = async (matrix: Matrix, situation: Situation): Promise<void> 
   await matrix.stage.unmake(tried.made);
 };
 
-/** They are on the first page of a list. */
+/** Fixtures that are made together fit the first page of a list. */
 const TOGETHER_MAX = 40;
 
 type Tried = Matrix & {

@@ -337,7 +337,7 @@ class Search {
         const metadata = { at: AT, actor: `user:${actor.id}` as const };
         const planned: PlannedEvent[] = [];
         let after = state;
-        // Those of other aggregates do not change it.
+        // Events of other aggregates do not change it.
         for (const event of events.filter(isEventOf(kind, form[`${kind.name}Id`]))) {
           const before = after;
           after = evolve(before, { ...event, metadata });

@@ -21,7 +21,7 @@ export const Dialog = ({ title, close, class: looks = '', children }: DialogOpti
     return () => current?.close();
   }, []);
   const cancel = (event: Event) => {
-    // That of a field for files, which comes up to here.
+    // The event of a field for files, which comes up to here.
     if (event.target !== event.currentTarget) return;
     event.preventDefault();
     close();
