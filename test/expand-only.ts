@@ -44,7 +44,7 @@ type Sight = {
 
 type Kind = Node extends infer Each ? (Each extends unknown ? keyof Each : never) : never;
 
-/** They create things that no process knows yet. */
+/** Statements that create things that no process knows yet. */
 const HARMLESS: ReadonlySet<string> = new Set<Kind>([
   'CreateSchemaStmt',
   'CreateSeqStmt',
@@ -90,7 +90,7 @@ const look = (statement: Node, sight: Sight): void => {
 
 type Statement<Name extends string> = Extract<Node, Record<Name, unknown>>;
 
-/** They change storage options, not data. */
+/** Changes of storage options, not of data. */
 const QUIET: ReadonlySet<string | undefined> = new Set([
   'AT_SetStatistics',
   'AT_SetStorage',

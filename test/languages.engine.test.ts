@@ -25,7 +25,7 @@ const commandsOf = (language: string) =>
   BLOCKS.filter((block) => block.language === 'sh' && block.after === language);
 
 const GENERATED = ['go.mod', 'go.sum', 'target', 'rest', 'graphql', 'annals_rest', 'annals_graphql', 'sdk'];
-/** They are of publishing. */
+/** Programs of publishing. */
 const PROGRAMS = ['called.ts', 'newsroom.py', 'src', 'target', 'annals_rest'];
 
 /** Tools print their errors to either stream. */

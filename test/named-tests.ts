@@ -20,7 +20,7 @@ type Project = {
 };
 
 const all = (config.test?.projects ?? []) as unknown as readonly Project[];
-/** Those of the largest tier, which has every step. */
+/** The projects of the largest tier, which has every step. */
 const projects = all.filter(({ test: { name } }) =>
   TIERS.all.some(({ run }) => isVitest(run) && run.projects.includes(name)),
 );
@@ -46,6 +46,6 @@ const hasTitle = ({ file, title }: NamedTest): boolean => {
   return false;
 };
 
-/** Those that do not exist, or that no tier runs. */
+/** The named tests that do not exist, or that no tier runs. */
 export const wrongTests = (tests: readonly NamedTest[]): readonly NamedTest[] =>
   tests.filter((named) => !isThere(named.file) || !isRun(named.file) || !hasTitle(named));

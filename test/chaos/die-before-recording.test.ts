@@ -28,7 +28,7 @@ test(
         await roles.replace('webhook-dispatcher', 0, 'SIGKILL');
         // Simulates half a minute: until then neither its run nor its job is given to another process.
         await Promise.all([forgetRuns(roles.side.pool), inPostgres.lose(roles.side.pool, random)]);
-        // It accepts, but the sender is dead.
+        // The receiver accepts, but the dispatcher is dead.
         return { status: 204 };
       },
     };

@@ -13,7 +13,7 @@ export type EndpointKind = {
   readonly owner: Viewer & { readonly userId: UserId; readonly role: 'author' | 'admin' };
   readonly asks: Asked;
   readonly manner: Manner;
-  /** It is disabled for a while, and the missed events are replayed. */
+  /** The webhook is disabled for a while, and the missed events are replayed. */
   readonly disabledAs?: 'owner' | 'failing';
   /** Among the events visible to its owner. */
   wants(happened: Happened): boolean;

@@ -74,7 +74,7 @@ const followThrough = async (victims: readonly Victim[], kafka?: TestKafka): Pro
   let restarted: Promise<void> | undefined;
   for (const victim of shuffled(random, victims)) {
     await Promise.race([untilWritten(roles, 1 + random() * EVENTS_MAX), writers.failed]);
-    // It takes long to start, and processes start without one.
+    // A broker takes long to start, and processes start without one.
     if (victim === 'broker') restarted = kafka?.kill().then(() => kafka.start());
     else await roles.replace(victim, Math.floor(random() * PROCESSES[victim]), 'SIGKILL');
   }

@@ -65,7 +65,7 @@ export const startFollower = ({ from, random, open }: Options): Follower => {
   const following = comeAndGo().finally(() => {
     isOver = true;
   });
-  // It is reported at the end.
+  // The caller gets the failure at the end.
   following.catch(() => {});
   return {
     received: () => received,

@@ -8,7 +8,7 @@ type Answer = { readonly status: number; readonly afterMs?: number };
 /** The answer to each callback. */
 export type Manner = {
   answer(random: () => number): Answer | 'reset' | Promise<Answer>;
-  /** It is killed and restarted. */
+  /** The receiver is killed and restarted. */
   readonly isKilled?: boolean;
   /** The callbacks that it refuses until `relent` is called. */
   readonly refuses?: (id: string) => boolean;

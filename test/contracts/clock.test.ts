@@ -32,7 +32,7 @@ test('a moved clock wakes each sleeper at its time, and stands still in between'
   await clock.advance(1_000);
   expect(clock.pending()).toEqual([1_000, 2_000]);
   await clock.advance(5_000);
-  // Those that are due at one time wake in the order in which they began.
+  // Sleepers that are due at one time wake in the order in which they began.
   expect(woken).toEqual([
     ['quick', 2_000],
     ['slow', 3_000],

@@ -110,7 +110,7 @@ describe('a follower', () => {
       await appendOne();
       await follower.until((seen) => seen.length === n);
     }
-    // It regularly checks that the log still has the known events.
+    // A follower regularly checks that the log still has the known events.
     const unasked = Math.ceil((performance.now() - startedAtMs) / POLL_MS) + 1;
     expect(pages.mock.calls.length).toBeLessThanOrEqual(unasked);
   });

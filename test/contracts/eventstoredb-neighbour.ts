@@ -101,7 +101,7 @@ export const startNeighbour = (server: SharedServer): AsyncDisposable & Counted 
   const stopped = new AbortController();
   const { acts, during } = aNeighbour(server);
   const running = during(stopped.signal);
-  // It must not end the test run before.
+  // A failure must not end the test run before.
   running.catch(() => {});
   return {
     acts,

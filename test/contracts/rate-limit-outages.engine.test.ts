@@ -13,7 +13,7 @@ type Engine = AsyncDisposable & {
   readonly url: string;
   stop(): Promise<void>;
   start(): Promise<void>;
-  /** It keeps its connections, but does not answer. */
+  /** The server keeps its connections, but does not answer. */
   pause(): Promise<void>;
   resume(): Promise<void>;
 };

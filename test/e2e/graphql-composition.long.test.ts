@@ -262,7 +262,7 @@ test('a service with type names of ours is refused at the start, with a remedy',
   );
 });
 
-/** It is polled, which takes its time on a busy machine. */
+/** The router polls the service, which takes its time on a busy machine. */
 const LATE_MS = 60_000;
 
 test('a service that was down at the start works once it answers, under its prefix, and gets the token if configured', async ({

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { openPool } from '#shared/database/pool.ts';
 import { test } from '../engines/installation-fixture.ts';
 
-/** Those of its start end with the first rounds of its verifications, so that it asks more than later on. */
+/** Statements of the start end with the first rounds of its verifications, so that it asks more than later on. */
 const STATEMENTS_MAX_PER_S = 5;
 const REST_S = 20;
 const WATCHED_S = 20;

@@ -72,7 +72,7 @@ export const SIZES = [
   ],
 ] as const;
 
-/** Those of an operator, with more room. */
+/** The sizes of an operator, with more room. */
 export const CONSOLE_SIZES = [
   ['desktop', { ...SIZES[0][1], viewport: { width: 1280, height: 850 } }],
   ['phone', { ...SIZES[1][1], viewport: { width: 390, height: 844 } }],

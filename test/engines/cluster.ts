@@ -30,7 +30,7 @@ export type Namespace = {
   /** A command of Helm's, of the release `annals` of the chart. */
   helm(command: string, flags?: string): Promise<string>;
   list<Item>(resource: string, component?: string): Promise<readonly Item[]>;
-  /** Those that are not about to go. */
+  /** The pods that are not about to go. */
   pods(component?: string): Promise<readonly Pod[]>;
   /** All that is there, by kind and name. */
   everything(): Promise<readonly string[]>;

@@ -16,7 +16,7 @@ export type Example = AsyncDisposable & {
 
 /** Started as the page says, in the project's folder. */
 export const startExample = (command: string, environment: Readonly<Record<string, string>>): Example => {
-  // It may start processes of its own, which a terminal would end with it.
+  // The example may start processes of its own, which a terminal would end with it.
   const child = spawn('bash', ['-c', `exec ${command}`], {
     cwd: ROOT,
     detached: true,

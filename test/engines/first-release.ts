@@ -44,7 +44,7 @@ export const loadFirstRelease = async (
   await using opening = new AsyncDisposableStack();
   const database = opening.use(await createCommandDatabase({ startLog, masterKey: keys.masterKey }));
   await putKeys(database, keys);
-  // It is the same log, so positions keep their meaning.
+  // The log is the same, so positions keep their meaning.
   await using pool = openPool({
     url: database.settings.DATABASE_URL ?? '',
     applicationName: 'test',

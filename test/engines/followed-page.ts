@@ -50,7 +50,7 @@ export const openFollowedPage = async (place: {
   const start = async ({ text, shown }: Step): Promise<string> => {
     await server?.interrupt();
     server = openTutorialTerminal(folder, ofServer);
-    // It runs on, so nobody waits for its end.
+    // The server runs on, so nobody waits for its end.
     server.type(here(text)).catch(() => {});
     banner = await until(server.printed, fits(shown), STARTS_MS);
     return banner;

@@ -92,7 +92,7 @@ const sayOf = async (cluster: ControlPlane, pod: Pod, isHeld: boolean): Promise<
         ? () => cluster.ask('PATCH', `${path}/status`, { metadata: { uid }, status: statusOf(pod, isHeld) })
         : undefined;
   await said?.().catch((error: unknown) => {
-    // It has gone meanwhile, or was replaced by another of its name.
+    // The pod has gone meanwhile, or was replaced by another of its name.
     if (!/: (?:404|409) /.test(String(error))) throw error;
   });
 };
@@ -112,7 +112,7 @@ const statusOf = (pod: Pod, isHeld: boolean) => {
     : { running: { startedAt: times.startedAt } };
   return {
     phase: isOver ? 'Succeeded' : 'Running',
-    // It stays what it was.
+    // The address stays what it was.
     ...(pod.status.podIP === undefined && addressed()),
     conditions: isOver ? [] : ['Initialized', 'ContainersReady', 'Ready'].map(condition),
     containerStatuses: pod.spec.containers.map(({ name, image }) => ({

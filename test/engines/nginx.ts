@@ -54,7 +54,7 @@ const STARTS_MAX = 5;
 const NOBODY = ['127.0.0.1:1'];
 const NOWHERE: Upstreams = { command: NOBODY, query: NOBODY, auth: NOBODY };
 
-/** It serves at once, without roles behind it: its address must be known before the roles start. */
+/** Starts nginx without roles behind it: its address must be known before the roles start. */
 export const startNginx = async (options: Options): Promise<Nginx> => {
   demandNginx();
   for (let attempt = 1; ; attempt += 1) {
@@ -179,7 +179,7 @@ export const startServer = async (folder: string, configuration: string): Promis
 };
 
 const WORKER_STARTED = /start worker process \d+/g;
-/** It no longer listens then. */
+/** A worker that says this no longer listens. */
 const WORKER_LEAVES = /gracefully shutting down/g;
 const WORKER_GONE = /worker process \d+ exited with code/g;
 

@@ -81,7 +81,7 @@ ${mode === 'session' ? 'default_pool_size = 100' : ''}
 /** The shell reads from this process until that ends, however it ends, and then ends PgBouncer. */
 const KEEPER = '"$@" < /dev/null & server=$!; read -r _; kill -KILL "$server"; wait "$server"';
 
-/** It refuses to run as root. */
+/** PgBouncer refuses to run as root. */
 const startProgram = async (file: string, answers: () => Promise<boolean>): Promise<AsyncDisposable> => {
   const user = await findServerUser(undefined);
   const keeper = spawn('sh', ['-c', KEEPER, 'sh', PROGRAM, file], {

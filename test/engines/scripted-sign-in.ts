@@ -116,7 +116,7 @@ export const openScriptedSignIn = async (): Promise<ScriptedSignIn> => {
     if (trouble === 'nonce') return send(400, { error: 'use_dpop_nonce' }, { 'DPoP-Nonce': 'of-token' });
     if (typeof trouble === 'number') return send(trouble, { error: 'temporarily_unavailable' });
     const isGranted = grantOf(form);
-    // It is done, but the answer is lost.
+    // The grant is used, but the answer is lost.
     if (trouble === 'lost') return void response.destroy();
     if (!isGranted)
       return send(400, { error: 'invalid_grant', error_description: 'it is of no use any more' });

@@ -14,7 +14,7 @@ export type TestAuthority = AsyncDisposable & {
   readonly url: string;
   /** The certificate of the authority that has certified it, in PEM. */
   readonly ca: string;
-  /** Those between it and the authority for time stamps. */
+  /** The certificates between it and the authority for time stamps. */
   readonly between: string;
   /** Answers instead of `openssl`, until it is undefined again. */
   lie: ((query: Buffer) => Promise<{ readonly status?: number; readonly body?: Buffer }>) | undefined;

@@ -26,7 +26,7 @@ describe.skipIf(clusterMissing !== undefined)('an upgrade of the chart in a clus
   const upgrade = (flags = ''): Promise<string> =>
     namespace.helm('upgrade', `--values ${namespace.values} --wait --timeout 10m ${flags}`);
 
-  /** Those parts whose pods are others afterwards. */
+  /** The parts whose pods are others afterwards. */
   const replacedBy = async (work: () => Promise<unknown>): Promise<readonly Part[]> => {
     const before = await uidsOf(namespace);
     await work();

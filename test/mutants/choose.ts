@@ -31,7 +31,7 @@ export const mutantsOfArea = (root: string, area: string, seed: string): Mutant[
     .map(({ mutant }) => mutant);
 };
 
-/** Those of the ids in these areas, each of which must exist. */
+/** The mutants of the ids in these areas, each of which must exist. */
 export const mutantsOfIds = (
   root: string,
   areas: readonly string[],

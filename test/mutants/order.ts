@@ -34,7 +34,7 @@ const FIRST_STAGE_FILES_MAX = 3;
 /** More than any distance of another test. */
 const DATABASE = 10;
 
-/** Those of the folder, and those that import its file; those that need no database first. */
+/** The tests of the folder, and those that import its file; those that need no database first. */
 export const nearPlan = (
   { file }: Mutant,
   distances: Distances,
@@ -70,7 +70,7 @@ const IMPORT_MS = 1_500;
 type Known = { readonly durationsMs: Readonly<Record<string, number>>; readonly distances: Distances };
 
 /**
- * Those that execute a mutant, and for one that is executed when its module is loaded, those that import it.
+ * The tests that execute a mutant, and for one that is executed when its module is loaded, those that import it.
  * The quick and the near ones come first.
  */
 export const farPlan = (

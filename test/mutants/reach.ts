@@ -5,7 +5,7 @@ import type { Mutant } from './mutants.ts';
 /** The test files that execute a mutant. */
 export type Reach = {
   readonly files: ReadonlySet<string>;
-  /** It is executed when its module is loaded, so files that load it are missing. */
+  /** The mutant is executed when its module is loaded, so files that load it are missing. */
   readonly isLoaded: boolean;
 };
 

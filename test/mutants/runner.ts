@@ -102,7 +102,7 @@ export class Runner implements AsyncDisposable {
     try {
       if (pid !== undefined) process.kill(-pid, 'SIGKILL');
     } catch {
-      // It has ended by itself.
+      // The process has ended by itself.
     }
   }
 

@@ -8,14 +8,14 @@ import { isByTimeLimit } from './time-limit.ts';
  */
 export type Order = {
   readonly files: readonly string[];
-  /** They differ from the last run. */
+  /** The files that differ from the last run. */
   readonly changed?: readonly string[];
 };
 export type Outcome = {
   readonly durationsMs: Readonly<Record<string, number>>;
   /** A failed test for each file that failed. */
   readonly failures: Readonly<Record<string, string>>;
-  /** Those files that failed because a time limit was over. */
+  /** The files that failed because a time limit was over. */
   readonly late: readonly string[];
 };
 

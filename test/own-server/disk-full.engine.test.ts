@@ -101,7 +101,7 @@ test('a full disk has no lasting effect once it has space: until then, log and r
       checks: { database: 'fail' },
       reasons: { database: 'The disk of the database is full.' },
     });
-    // It has given up more than once by then.
+    // The process has reported the full disk more than once by then.
     await until(
       annals.output,
       (output) => (output.match(/"level":"error"[^\n]*The disk of [^\n]* is full/g) ?? []).length > 1,

@@ -61,8 +61,8 @@ test('every surface names the sender, and a message is carried out once although
       expect.objectContaining({ type: 'claim.paid', client: null, ...by }),
     ]);
     const query = `{ claim(id: ${claim}) { history(first: 9) { nodes { type actor } } } }`;
-    const told = await send('POST', `${first.url}/graphql`, { token: admin, body: { query }, headers });
-    expect(JSON.stringify(told.body)).toContain('system:inbox-bank');
+    const shown = await send('POST', `${first.url}/graphql`, { token: admin, body: { query }, headers });
+    expect(JSON.stringify(shown.body)).toContain('system:inbox-bank');
     const openapi = (await read('/openapi.json')).body as { readonly paths: Record<string, object> };
     expect(openapi.paths['/inbox/bank']).toMatchObject({
       post: { operationId: 'receiveBank', tags: ['Inbox'], security: expect.anything() },

@@ -78,7 +78,7 @@ test('a stop at the beginning of an outage of the log leaves no embedded Postgre
   expect(await readPostmaster(cluster?.pgdata ?? '')).toBeDefined();
   await eventStore.signal('SIGKILL');
   annals.child.kill('SIGTERM');
-  // It may be cut off, because what waits for the log waits for as long as a stop may take.
+  // The process may be cut off, because what waits for the log waits for as long as a stop may take.
   expect([0, 1]).toContain(await annals.exited);
   await until(
     () => readPostmaster(cluster?.pgdata ?? ''),

@@ -60,7 +60,7 @@ describeInChromium('the events of the console', () => {
     }) => {
       await visit('/console/events');
       await page.getByText('live', { exact: true }).waitFor();
-      // They have just signed in.
+      // The visitor has just signed in.
       expect(await page.locator('.feed .type').first().textContent()).toBe('session.signed_in');
       await look('events');
       await until(

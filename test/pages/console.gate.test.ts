@@ -253,7 +253,7 @@ describeInChromium('the console in Chromium', () => {
     }) => {
       await go('Clients');
       await page.getByRole('link', { name: 'Console', exact: true }).waitFor();
-      // It got its token when the operator signed in.
+      // The console got its token when the operator signed in.
       await page.getByRole('row', { name: 'Console' }).locator('time').waitFor();
       await look('clients');
       await page.getByRole('link', { name: 'New client' }).click();

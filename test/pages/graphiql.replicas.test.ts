@@ -98,7 +98,7 @@ describeInChromium('GraphiQL in Chromium', () => {
       );
       await page.getByRole('tab', { name: 'Live' }).waitFor();
       await run.click();
-      // It shows events from now on, and the page does not report when it is connected.
+      // The subscription shows events from now on, and the page does not report when it is connected.
       const live = page.locator('.graphiql-response').getByText('"As it happens"');
       await until(
         () => publish('As it happens').then(() => live.count()),

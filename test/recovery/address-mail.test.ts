@@ -67,7 +67,7 @@ test('if a process is killed while it mails about a changed address, the next on
   await deaf.connected;
   await killed.kill('SIGKILL');
   await using _next = await startAuth(smtp.url);
-  // It is due again only after a while, because the process that took it could be alive.
+  // The mail is due again only after a while, because the process that took it could be alive.
   await side.pool.query('update auth.address_mail set due_at = clock_timestamp() where user_id = $1', [
     userId,
   ]);

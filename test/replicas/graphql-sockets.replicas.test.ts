@@ -138,7 +138,7 @@ test('subscriptions continue on the other process after kill -9 of one, without 
     );
     expect([seen, refusals]).toEqual([published, []]);
   }
-  // Those of the killed process have connected again, and only those.
+  // The clients of the killed process have connected again, and only those.
   const again = followers.filter(({ connections }) => connections() > 1).length;
   expect(again).toBeGreaterThan(0);
   expect(again).toBeLessThan(CLIENTS);

@@ -80,7 +80,7 @@ export const HOSTILE: readonly Hostile[] = [
     ...to(path, ...JSON_REQUESTS),
   ]),
   ...FORM_PATHS.flatMap((path) => [
-    // They are streamed, and have no client in them.
+    // Bombs are streamed, and have no client in them.
     ...bombs({ path, type: FORM, content: form }, { gzip: 401, 'gzip, gzip': 401 }),
     ...to(path, ...FORM_REQUESTS),
   ]),

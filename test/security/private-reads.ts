@@ -9,9 +9,7 @@ type PrivateRead = readonly [
   request: (things: PrivateThings) => { readonly path: string } & Ask,
 ];
 
-/**
- * They concern nobody, like those without a right. `describeDomain` tries those for administrators.
- */
+/** Reads that concern nobody, like those without a right. `describeDomain` tries those for administrators. */
 const OF_NOBODY: ReadonlySet<string> = new Set(['listEventTypes', 'getAuditStatus']);
 const OF_ADMINISTRATORS: ReadonlySet<string | null> = new Set(['events.export', 'operations.read']);
 

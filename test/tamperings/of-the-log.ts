@@ -176,7 +176,7 @@ export const OF_THE_LOG: readonly Tampering[] = [
       '2, gen_random_uuid()',
     ),
     verify: ['event_not_authentic'],
-    // It reads what is chained.
+    // The background verification reads what is chained.
     watch: [],
   },
   {

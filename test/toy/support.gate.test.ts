@@ -348,11 +348,11 @@ test('earlier states show only parts that could be read then and can be read now
   expect(await read(`/tickets?priority=3&at=${moment}`, customer)).toEqual([]);
   await session.write('POST', `${path}/solve`, { token: agent.token });
   expect(await read(path, customer)).toMatchObject({ priority: 3, assignee: { name: 'Agnes' } });
-  // They may read it now, but could not then.
+  // The customer may read the priority now, but could not then.
   expect(await read(`${path}${then}`, customer)).not.toHaveProperty('priority');
   const solved = (await read(`${path}/history`, lead))[0]?.version;
   await session.write('POST', `${path}/reopen`, { token: agent.token });
-  // They could read it then, but may not now.
+  // The customer could read the priority then, but may not now.
   expect(await read(`${path}?at=v${solved}`, customer)).not.toHaveProperty('priority');
   expect(await read(`${path}?at=v${solved}`, agent)).toMatchObject({ priority: 3 });
 });

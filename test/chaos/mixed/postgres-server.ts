@@ -31,9 +31,9 @@ export type PostgresServer = AsyncDisposable & {
    */
   breakDisk(): Promise<void>;
   mendDisk(): Promise<void>;
-  /** It crashes with its disk, and a synchronous standby replaces it at the same address. */
+  /** The server crashes with its disk, and a synchronous standby replaces it at the same address. */
   promoteStandby(): Promise<void>;
-  /** It keeps its connections, but does not answer. */
+  /** The server keeps its connections, but does not answer. */
   pause(): Promise<void>;
   resume(): void;
 };

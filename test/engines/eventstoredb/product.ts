@@ -14,7 +14,7 @@ export type Product = {
   readonly messageBytesMax: number;
   /** The part of an event that counts. */
   bytesOf(event: NewEvent): number;
-  /** It compresses each message to clients that accept it. */
+  /** The server compresses each message to clients that accept it. */
   readonly compresses: boolean;
   /** Refused reads say why. */
   readonly saysWhy: boolean;

@@ -1,7 +1,7 @@
 import type { CheckpointMove, History } from '../history.ts';
 import type { Violation } from './violation.ts';
 
-/** They announce what can be read, so they must never be ahead of the read model. */
+/** Followers that announce what can be read, so they must never be ahead of the read model. */
 const BEHIND_THE_READ_MODEL = new Set(['publisher', 'webhook-planner']);
 
 /**
