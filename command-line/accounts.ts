@@ -30,7 +30,7 @@ import { turnOffSecondFactor } from '../auth/second-factor/second-factors.ts';
 import {
   createSecurityLog,
   type RecordSecurityEvent,
-  type SecurityCircumstances,
+  type SecurityContext,
 } from '../auth/security/security-log.ts';
 import { createRecordSeal, type RecordSeal } from '../auth/storage/seal-record.ts';
 import type { Command } from './arguments/command.ts';
@@ -162,7 +162,7 @@ type Accounts = {
     at(email: string): Promise<Person>;
   };
   readonly record: RecordSecurityEvent;
-  readonly by: SecurityCircumstances;
+  readonly by: SecurityContext;
   /** Notifies a user by mail of a change to how they sign in. Does nothing without mail or an address. */
   notify(userId: UserId, what: string): Promise<void>;
 };

@@ -3,7 +3,7 @@ import type { UserId } from '#kernel/base/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { LIFETIMES_S } from '../security/lifetimes.ts';
-import type { RecordSecurityEvent, SecurityCircumstances } from '../security/security-log.ts';
+import type { RecordSecurityEvent, SecurityContext } from '../security/security-log.ts';
 
 /** An agent that has acted for a user by token exchange. */
 export type Agent = {
@@ -60,8 +60,8 @@ export type Agents = {
   /** Those that can get tokens, and those that the user has ended. */
   of(userId: UserId): Promise<readonly Agent[]>;
   /** Refuses its tokens within about a second, and gives it no others. */
-  end(userId: UserId, agent: string, by: SecurityCircumstances): Promise<void>;
-  allow(userId: UserId, agent: string, by: SecurityCircumstances): Promise<void>;
+  end(userId: UserId, agent: string, by: SecurityContext): Promise<void>;
+  allow(userId: UserId, agent: string, by: SecurityContext): Promise<void>;
 };
 
 export const createAgents = ({ pool, record }: Dependencies): Agents => ({

@@ -19,8 +19,8 @@ const test = base
     'recordInLog',
     { scope: 'file' },
     ({ api }): RecordSecurityEvent =>
-      (event, circumstances) =>
-        createSecurityLog(api.side)(event, circumstances),
+      (event, context) =>
+        createSecurityLog(api.side)(event, context),
   )
   /** The clients of another process. */
   .extend(
@@ -105,10 +105,10 @@ describe.concurrent('a token issued while a change waits for the log', () => {
     const clientId = await register(SERVICE);
     const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const slow = processWith({
-      async record(event, circumstances) {
+      async record(event, context) {
         reached.resolve();
         await released.promise;
-        await recordInLog(event, circumstances);
+        await recordInLog(event, context);
       },
     });
     const changing = change(slow, clientId);

@@ -7,7 +7,7 @@ import type { Connection } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { type ClientAndSecret, hasSecret, type StoredClient, settingsOf } from '../storage/client.ts';
 import type { EndedGrant } from '../storage/end-records.ts';
-import { type By, circumstancesOf, type SettledBy } from './by.ts';
+import { type By, type SettledBy, securityContextOf } from './by.ts';
 import { changedFields, type Ending, endingOf } from './changes.ts';
 import {
   deleteClient,
@@ -120,7 +120,10 @@ const changeClient = async (
       const after = await updateClient({ database: connection, rowProofs }, { ...settings, ...kinds });
       const ending = endingOf(before, after);
       const ended = await endFor(connection, clientId, ending);
-      await dependencies.record({ type: 'client.changed', data: { clientId, changed } }, circumstancesOf(by));
+      await dependencies.record(
+        { type: 'client.changed', data: { clientId, changed } },
+        securityContextOf(by),
+      );
       await by.settle?.(connection, { client: after, secret });
       return { client: after, secret, ending, ended };
     },
@@ -173,7 +176,7 @@ const rotateSecret = async (
     const written = { ...settingsOf(before), ...kinds };
     const rotated = await updateClient({ database: connection, rowProofs }, written);
     await endFor(connection, clientId, 'tokens');
-    await dependencies.record({ type: 'client.secret_rotated', data: { clientId } }, circumstancesOf(by));
+    await dependencies.record({ type: 'client.secret_rotated', data: { clientId } }, securityContextOf(by));
     await by.settle?.(connection, { client: rotated, secret });
     return rotated;
   });
@@ -191,7 +194,7 @@ const removeClient = async (
     await lock(connection, clientId, ifVersions);
     await deleteClient(connection, clientId);
     const ended = await endFor(connection, clientId, 'grants');
-    await dependencies.record({ type: 'client.deleted', data: { clientId } }, circumstancesOf(by));
+    await dependencies.record({ type: 'client.deleted', data: { clientId } }, securityContextOf(by));
     await by.settle?.(connection);
     return ended;
   });

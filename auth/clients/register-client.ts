@@ -7,7 +7,7 @@ import { inTransaction } from '#shared/database/transaction.ts';
 import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import type { RecordSecurityEvent } from '../security/security-log.ts';
 import { type ClientAndSecret, hasSecret } from '../storage/client.ts';
-import { type By, circumstancesOf, type SettledBy } from './by.ts';
+import { type By, type SettledBy, securityContextOf } from './by.ts';
 import { insertClient, type Queryable, selectClient } from './client-table.ts';
 import { demandScopes } from './demand-rights.ts';
 import { type EndDependencies, endAgain, endFor } from './end.ts';
@@ -59,7 +59,7 @@ export const registerClient = async (
     );
     await dependencies.record(
       { type: 'client.registered', data: { clientId, selfRegistered } },
-      circumstancesOf(by),
+      securityContextOf(by),
     );
     const ended = await endFor(connection, clientId, ending);
     await by.settle?.(connection, { client: inserted, secret });
@@ -87,7 +87,7 @@ const makeRoom = async ({ pool, record }: Dependencies, by: By): Promise<void> =
     const removed = await deleteUnused(connection);
     if (removed.length === 0) throw new Rejection('conflict');
     for (const clientId of removed)
-      await record({ type: 'client.deleted', data: { clientId } }, circumstancesOf(by));
+      await record({ type: 'client.deleted', data: { clientId } }, securityContextOf(by));
   });
 };
 

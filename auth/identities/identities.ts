@@ -6,7 +6,7 @@ import { inTransaction } from '#shared/database/transaction.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { seal as sealBytes, unseal } from '#shared/keys/seal.ts';
 import { lockPerson } from '../persons/person-table.ts';
-import type { RecordSecurityEvent, SecurityCircumstances } from '../security/security-log.ts';
+import type { RecordSecurityEvent, SecurityContext } from '../security/security-log.ts';
 import type { RecordSeal } from '../storage/seal-record.ts';
 import {
   beginIdentity,
@@ -52,16 +52,12 @@ export type Identities = {
   link(
     userId: UserId,
     link: NewLink,
-    by: SecurityCircumstances,
+    by: SecurityContext,
   ): Promise<'linked' | 'there_already' | 'taken' | 'refused'>;
   /** `upstreams`: those that are in use. The last way to sign in stays. */
-  unlink(
-    userId: UserId,
-    asked: WayToRemove,
-    by: SecurityCircumstances,
-  ): Promise<'unlinked' | 'absent' | 'last'>;
+  unlink(userId: UserId, asked: WayToRemove, by: SecurityContext): Promise<'unlinked' | 'absent' | 'last'>;
   /** For administrators: also the last way to sign in. Returns whether the person had it. */
-  remove(userId: UserId, id: string, by: SecurityCircumstances): Promise<boolean>;
+  remove(userId: UserId, id: string, by: SecurityContext): Promise<boolean>;
 };
 
 type Dependencies = {
@@ -120,7 +116,7 @@ const linkTo = async (
   { pool, seal, keys, record }: Dependencies,
   userId: UserId,
   { upstream, by: how, ...kept }: NewLink,
-  by: SecurityCircumstances,
+  by: SecurityContext,
 ): ReturnType<Identities['link']> => {
   const id = newId();
   const identityHash = hashOf(seal, kept);
@@ -144,7 +140,7 @@ const unlinkFrom = async (
   { pool, record }: Dependencies,
   userId: UserId,
   { id, upstreams }: WayToRemove,
-  by: SecurityCircumstances,
+  by: SecurityContext,
 ): ReturnType<Identities['unlink']> => {
   const outcome = await inTransaction(pool, async (connection) => {
     // Of two parallel requests for the last two, one sees that the other has been removed.
@@ -165,7 +161,7 @@ const removeIdentity = async (
   { pool, record }: Removing,
   userId: UserId,
   id: string,
-  by: SecurityCircumstances,
+  by: SecurityContext,
 ): Promise<boolean> => {
   const upstream = await deleteIdentity(pool, userId, id);
   if (upstream === undefined) return false;
@@ -177,7 +173,7 @@ const removeIdentity = async (
 export const removeIdentitiesOf = async (
   dependencies: Removing,
   userId: UserId,
-  by: SecurityCircumstances,
+  by: SecurityContext,
 ): Promise<number> => {
   let removed = 0;
   for (const { id } of await selectIdentitiesOf(dependencies.pool, userId))

@@ -7,7 +7,7 @@ import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { confirm } from '../accounts/confirmed.ts';
 import { type SignedUp, type SignUpDependencies, signUp } from '../accounts/sign-up.ts';
 import type { Persons } from '../directory.ts';
-import type { RecordSecurityEvent, SecurityCircumstances } from '../security/security-log.ts';
+import type { RecordSecurityEvent, SecurityContext } from '../security/security-log.ts';
 import type { SettleResult } from '../storage/keyed-writes.ts';
 import type { RecordSeal } from '../storage/seal-record.ts';
 import {
@@ -34,12 +34,12 @@ export type Invitations = {
    * Returns the secret of the link, which is stored nowhere; undefined if the address has an account. Ends an
    * earlier invitation to this address. `settle` is called in the transaction.
    */
-  make(wanted: Wanted, by: SecurityCircumstances, settle?: SettleResult<string>): Promise<string | undefined>;
+  make(wanted: Wanted, by: SecurityContext, settle?: SettleResult<string>): Promise<string | undefined>;
   find(link: string): Promise<Invitation | undefined>;
   /** Those that were neither accepted nor revoked, the newest first. */
   list(): Promise<readonly Invitation[]>;
   /** Returns false if it has ended already. */
-  revoke(id: string, by: SecurityCircumstances): Promise<boolean>;
+  revoke(id: string, by: SecurityContext): Promise<boolean>;
   accept(invitation: Invitation, guest: Guest): Promise<SignedUp>;
 };
 
@@ -100,7 +100,7 @@ export const createInvitations = (
       // The directory may have done this already, because the address now has an account.
       await closeInvitation(pool, id, 'accepted');
       await confirm(pool, { userId, emailHash: dependencies.emailHash(email) });
-      const by: SecurityCircumstances = { actor: `user:${userId}`, client: null, requestId };
+      const by: SecurityContext = { actor: `user:${userId}`, client: null, requestId };
       await record({ type: 'invitation.accepted', data: { invitationId: id, userId } }, by);
       return signedUp;
     },
@@ -111,7 +111,7 @@ export const createInvitations = (
 export const makeInvitation = async (
   { pool, seal, rowProofs, clock, persons, emailHash, record }: InvitationDependencies,
   { email, role }: Wanted,
-  by: SecurityCircumstances,
+  by: SecurityContext,
   settle?: SettleResult<string>,
 ): Promise<string | undefined> => {
   if ((await persons.byEmail(email)) !== undefined) return undefined;

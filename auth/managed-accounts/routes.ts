@@ -20,7 +20,7 @@ import {
   managedAccountOperations,
 } from '#shared/rest/managed-accounts.ts';
 import { waitSeconds } from '../accounts/sign-in-limits.ts';
-import { circumstancesOf } from '../clients/by.ts';
+import { securityContextOf } from '../clients/by.ts';
 import { demandRoleGiver } from '../clients/demand-rights.ts';
 import { invitationMessage } from '../mail/messages.ts';
 import { notifyOfChange } from '../mail/notify-of-change.ts';
@@ -126,7 +126,7 @@ const count =
     numbersOf(await work(request, settling(settle, numbersOf)));
 
 const byIn = (request: Request<Readonly<Record<string, string>>>) =>
-  circumstancesOf({ caller: callerOf(request), requestId: requestIdOf(request) });
+  securityContextOf({ caller: callerOf(request), requestId: requestIdOf(request) });
 
 const handlersOf = (dependencies: Dependencies) => ({
   people: peopleHandlers(dependencies),

@@ -16,7 +16,7 @@ import type { AllowedClient } from '../storage/grants.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
 import { byVisitor, end, oneApplication } from './end-access.ts';
 import { type AccountPage, goTo, viewOf } from './pages.ts';
-import { circumstancesOf } from './visitor.ts';
+import { securityContextOf } from './visitor.ts';
 
 type Dependencies = Pick<
   OwnAccountDependencies,
@@ -48,7 +48,7 @@ export const applications = (dependencies: Dependencies): AccountPage => ({
   },
   async submit(visitor) {
     const form = fieldsOf(Form, visitor.request);
-    const by = circumstancesOf(visitor);
+    const by = securityContextOf(visitor);
     if (form.do === 'end-agent') {
       await dependencies.agents.end(visitor.userId, form.client, by);
       return goTo(visitor, PATHS.applications, 'agent-ended');

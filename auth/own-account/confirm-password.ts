@@ -4,7 +4,7 @@ import type { KnownDevices } from '../accounts/known-devices.ts';
 import { type SignInLimits, waitSeconds, waitText } from '../accounts/sign-in-limits.ts';
 import type { ReadProfile } from '../provider/profile.ts';
 import type { RecordSecurityEvent } from '../security/security-log.ts';
-import { circumstancesOf, type Visitor } from './visitor.ts';
+import { securityContextOf, type Visitor } from './visitor.ts';
 
 type ConfirmDependencies = {
   readonly credentials: Pick<Credentials, 'verify' | 'changedAt'>;
@@ -59,7 +59,7 @@ export const confirmPassword = async (
   }
   if (admitted.locksIfWrong) {
     const data = { sessionId: visitor.sessionUid, userId, attempts: admitted.attempts };
-    await record({ type: 'session.sign_in_failed', data }, circumstancesOf(visitor));
+    await record({ type: 'session.sign_in_failed', data }, securityContextOf(visitor));
   }
   return { text: 'This is not your password.', status: 422 };
 };

@@ -9,7 +9,7 @@ import { PASSWORD_MAX } from '../pages/parts/person-fields.ts';
 import { confirmPassword, hasPassword } from './confirm-password.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
 import { type AccountPage, viewOf } from './pages.ts';
-import { circumstancesOf, type Visitor } from './visitor.ts';
+import { securityContextOf, type Visitor } from './visitor.ts';
 
 type Dependencies = Pick<
   OwnAccountDependencies,
@@ -33,7 +33,7 @@ export const data = (dependencies: Dependencies): AccountPage => ({
         status: unconfirmed.status,
       });
     const { userId, response } = visitor;
-    const by = circumstancesOf(visitor);
+    const by = securityContextOf(visitor);
     const outcome = await dependencies.exports.send({ userId, format, by, response });
     if (outcome.isDone) return;
     response.set('Retry-After', String(waitSeconds(outcome.waitMs)));

@@ -1,20 +1,20 @@
 import type { Provider } from 'oidc-provider';
-import type { RecordSecurityEvent, SecurityCircumstances } from '../security/security-log.ts';
+import type { RecordSecurityEvent, SecurityContext } from '../security/security-log.ts';
 import { CONSOLE } from '../storage/client.ts';
 import type { Chosen, EndAccess, EndedAccess } from '../storage/end-access.ts';
 import type { SettleResult } from '../storage/keyed-writes.ts';
 import { duringVisit } from '../storage/visit.ts';
-import { circumstancesOf, type Visitor } from './visitor.ts';
+import { securityContextOf, type Visitor } from './visitor.ts';
 
 export type EndDependencies = { readonly endAccess: EndAccess; readonly record: RecordSecurityEvent };
 
 /** Whose access ends, and who ends it. */
-type Ending = { readonly userId: Visitor['userId']; readonly by: SecurityCircumstances };
+type Ending = { readonly userId: Visitor['userId']; readonly by: SecurityContext };
 
 /** A visitor ends their own access. */
 export const byVisitor = (visitor: Visitor): Ending => ({
   userId: visitor.userId,
-  by: circumstancesOf(visitor),
+  by: securityContextOf(visitor),
 });
 
 /** Ends access, and then records it: what the log refuses has ended anyway. */

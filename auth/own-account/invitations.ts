@@ -12,7 +12,7 @@ import { invitationLink } from '../pages/invited-pages.ts';
 import { EMAIL_MAX } from '../pages/parts/person-fields.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
 import { type AccountPage, goTo, viewOf } from './pages.ts';
-import { circumstancesOf, type Visitor } from './visitor.ts';
+import { securityContextOf, type Visitor } from './visitor.ts';
 
 type Dependencies = Pick<
   OwnAccountDependencies,
@@ -38,7 +38,7 @@ export const invitations = (dependencies: Dependencies): AccountPage => ({
     const form = fieldsOf(formOf(dependencies.domain), visitor.request);
     if (form.do === 'invite')
       return invite(dependencies, visitor, { email: form.email.trim(), role: form.role });
-    await dependencies.invitations.revoke(form.id, circumstancesOf(visitor));
+    await dependencies.invitations.revoke(form.id, securityContextOf(visitor));
     goTo(visitor, PATHS.invitations, 'revoked');
   },
 });
@@ -75,7 +75,7 @@ const invite = async (
     visitor.response.set('Retry-After', String(waitSeconds(taken.waitMs)));
     return again({ form: `Too many invitations. Try again in ${waitText(taken.waitMs)}.` }, 429);
   }
-  const made = await dependencies.invitations.make(wanted, circumstancesOf(visitor));
+  const made = await dependencies.invitations.make(wanted, securityContextOf(visitor));
   if (made === undefined) return again({ email: 'This address already has an account.' }, 409);
   const link = invitationLink(issuerUrl, made);
   post.send(async () => invitationMessage({ to: wanted.email, link }));

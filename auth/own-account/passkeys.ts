@@ -14,7 +14,7 @@ import { browserOf } from '../storage/browser-words.ts';
 import { TICKET_MAX } from '../storage/tickets.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
 import { type AccountPage, boundTo, goTo, viewOf } from './pages.ts';
-import { circumstancesOf, type Visitor } from './visitor.ts';
+import { securityContextOf, type Visitor } from './visitor.ts';
 
 type Dependencies = NotifyDependencies &
   Pick<OwnAccountDependencies, 'pool' | 'tokens' | 'tickets' | 'passkeys' | 'upstreamNames'>;
@@ -78,7 +78,7 @@ const add = async (
   const made = { name: name.trim(), credential, challenge: content?.challenge ?? '' };
   const isAdded =
     content !== undefined &&
-    (await dependencies.passkeys.add(visitor.userId, made, circumstancesOf(visitor)));
+    (await dependencies.passkeys.add(visitor.userId, made, securityContextOf(visitor)));
   if (!isAdded) return answer(dependencies, visitor, { name, problems: { form: NOT_TAKEN }, status: 422 });
   notifyOfChange(
     dependencies,
@@ -90,7 +90,7 @@ const add = async (
 
 const remove = async (dependencies: Dependencies, visitor: Visitor, id: string): Promise<void> => {
   const { passkeys, upstreamNames: upstreams } = dependencies;
-  const outcome = await passkeys.remove(visitor.userId, { id, upstreams }, circumstancesOf(visitor));
+  const outcome = await passkeys.remove(visitor.userId, { id, upstreams }, securityContextOf(visitor));
   if (outcome === 'last')
     return answer(dependencies, visitor, { problems: { form: lastOf(upstreams) }, status: 409 });
   if (outcome === 'removed')

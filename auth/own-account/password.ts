@@ -21,7 +21,7 @@ import { confirmPassword } from './confirm-password.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
 import { byVisitor, end, everything, renewSession } from './end-access.ts';
 import { type AccountPage, goTo, viewOf } from './pages.ts';
-import { circumstancesOf, type Visitor } from './visitor.ts';
+import { securityContextOf, type Visitor } from './visitor.ts';
 
 type Dependencies = Pick<
   OwnAccountDependencies,
@@ -107,7 +107,7 @@ const change = async (
   await deleteResetsOf(pool, userId);
   await record(
     { type: 'account.password_changed', data: { userId, by: 'password' } },
-    circumstancesOf(visitor),
+    securityContextOf(visitor),
   );
   if (everywhere) await end(dependencies, byVisitor(visitor), everything(sessionUid));
   await renewSession(provider, visitor);

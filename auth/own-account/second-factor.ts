@@ -20,7 +20,7 @@ import {
   type TurnOffView,
   turnOffSecondFactorPage,
 } from './second-factor-pages.ts';
-import { circumstancesOf, type Visitor } from './visitor.ts';
+import { securityContextOf, type Visitor } from './visitor.ts';
 
 type Dependencies = NotifyDependencies &
   EndDependencies &
@@ -75,7 +75,7 @@ const turnOn = async (
   const codes = await dependencies.secondFactors.turnOn(
     visitor.userId,
     { secret, code },
-    circumstancesOf(visitor),
+    securityContextOf(visitor),
   );
   if (codes === 'there_already') return goTo(visitor, PATHS.security);
   if (codes === 'wrong')
@@ -108,7 +108,7 @@ const turnOff = async (dependencies: Dependencies, visitor: Visitor, password: s
       status,
     });
   }
-  if (await dependencies.secondFactors.turnOff(visitor.userId, circumstancesOf(visitor)))
+  if (await dependencies.secondFactors.turnOff(visitor.userId, securityContextOf(visitor)))
     notifyOfChange(
       dependencies,
       visitor,
@@ -174,7 +174,7 @@ export const recoveryCodes = (dependencies: CodesDependencies): AccountPage => (
   async submit(visitor) {
     const codes = await dependencies.secondFactors.renewRecoveryCodes(
       visitor.userId,
-      circumstancesOf(visitor),
+      securityContextOf(visitor),
     );
     if (codes === undefined) return goTo(visitor, PATHS.security);
     notifyOfChange(

@@ -18,7 +18,7 @@ import { confirmPassword, hasPassword } from './confirm-password.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
 import { type AccountPage, viewOf } from './pages.ts';
 import { type SignatureView, signaturePage, signedPage } from './signature-page.ts';
-import { circumstancesOf, type Visitor } from './visitor.ts';
+import { securityContextOf, type Visitor } from './visitor.ts';
 
 type Dependencies = Pick<
   OwnAccountDependencies,
@@ -109,7 +109,7 @@ const byPasskey = async (
   { asked, credential }: WithCredential,
 ): Promise<SignatureProof | Refused> => {
   const signed = { credential, challenge: hashOf(asked.statement) };
-  const proof = await passkeys.proofOf(visitor.userId, signed, circumstancesOf(visitor));
+  const proof = await passkeys.proofOf(visitor.userId, signed, securityContextOf(visitor));
   return proof ?? { problems: { form: WRONG_PASSKEY }, status: 422 };
 };
 
@@ -155,7 +155,7 @@ const wrongCode = async (
     const form = `Too many attempts. Try again in ${waitText(admitted.waitMs)}.`;
     return { problems: { form }, status: 429 };
   }
-  if (!(await secondFactors.use(userId, { kind: 'app', code }, circumstancesOf(visitor))))
+  if (!(await secondFactors.use(userId, { kind: 'app', code }, securityContextOf(visitor))))
     return { problems: { code: WRONG_CODE }, status: 422 };
   await codeLimits.succeeded(tried);
   return undefined;

@@ -13,7 +13,7 @@ import { notifyOfToken } from '../personal-tokens/routes.ts';
 import { TOKENS_MAX } from '../storage/token-table.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
 import { type AccountPage, goTo, viewOf } from './pages.ts';
-import { circumstancesOf, type Visitor } from './visitor.ts';
+import { securityContextOf, type Visitor } from './visitor.ts';
 
 type Dependencies = NotifyDependencies &
   Pick<OwnAccountDependencies, 'domain' | 'pool' | 'clock' | 'tokens' | 'ownTokens'>;
@@ -43,7 +43,11 @@ export const tokens = (dependencies: Dependencies): AccountPage => ({
   async submit(visitor) {
     const form = fieldsOf(Form, visitor.request);
     if (form.do === 'create') return create(dependencies, visitor, form);
-    const revoked = await dependencies.ownTokens.revoke(visitor.userId, [form.id], circumstancesOf(visitor));
+    const revoked = await dependencies.ownTokens.revoke(
+      visitor.userId,
+      [form.id],
+      securityContextOf(visitor),
+    );
     goTo(visitor, PATHS.tokens, revoked.length > 0 ? 'revoked' : undefined);
   },
 });
@@ -66,7 +70,7 @@ const create = async (
     scopes: [...new Set(scopes)],
     expiresAt: daysFromNow(dependencies.clock, Number(lifetime)),
   };
-  const made = await dependencies.ownTokens.make(visitor.userId, wanted, circumstancesOf(visitor));
+  const made = await dependencies.ownTokens.make(visitor.userId, wanted, securityContextOf(visitor));
   if (made === undefined)
     return answer(dependencies, visitor, { ...filled, problems: { form: TOO_MANY }, status: 409 });
   notifyOfToken(dependencies, visitor, made.made);

@@ -10,7 +10,7 @@ import type { CommandContext } from '#shared/command-gateway/command-gateway.ts'
 import { ACCOUNT_CLIENT_ID, type Policy, policyOf } from '#shared/policy.ts';
 import type { ReadAttributes } from '#shared/read-attributes.ts';
 import type { Persons } from '../directory.ts';
-import type { SecurityCircumstances } from '../security/security-log.ts';
+import type { SecurityContext } from '../security/security-log.ts';
 import type { Sessions } from '../storage/sessions.ts';
 import { visitOf } from '../storage/visit.ts';
 
@@ -77,7 +77,7 @@ export const contextOf = ({ request, userId, role, attributes, policy }: Visitor
   trace: traceparentOf(request),
 });
 
-export const circumstancesOf = ({ request, userId }: Visitor): SecurityCircumstances => ({
+export const securityContextOf = ({ request, userId }: Visitor): SecurityContext => ({
   actor: `user:${userId}`,
   client: ACCOUNT_CLIENT_ID,
   requestId: requestIdOf(request),

@@ -10,7 +10,7 @@ import { seal as sealBytes, unseal } from '#shared/keys/seal.ts';
 import { hasOtherWay, type WayToRemove } from '../identities/identity-table.ts';
 import { lockPerson } from '../persons/person-table.ts';
 import type { ReadProfile } from '../provider/profile.ts';
-import type { RecordSecurityEvent, SecurityCircumstances } from '../security/security-log.ts';
+import type { RecordSecurityEvent, SecurityContext } from '../security/security-log.ts';
 import type { RecordSeal } from '../storage/seal-record.ts';
 import {
   parseAuthentication,
@@ -44,14 +44,10 @@ export type Passkeys = {
   /** The options for the browser to make a passkey. */
   optionsFor(userId: UserId, challenge: string): Promise<PublicKeyCredentialCreationOptionsJSON>;
   /** Returns false unless it was made for this challenge on this origin, and if it is registered already. */
-  add(userId: UserId, made: Answer & { readonly name: string }, by: SecurityCircumstances): Promise<boolean>;
+  add(userId: UserId, made: Answer & { readonly name: string }, by: SecurityContext): Promise<boolean>;
   rename(userId: UserId, id: string, name: string): Promise<boolean>;
   /** The last way to sign in stays. */
-  remove(
-    userId: UserId,
-    asked: WayToRemove,
-    by: SecurityCircumstances,
-  ): Promise<'removed' | 'absent' | 'last'>;
+  remove(userId: UserId, asked: WayToRemove, by: SecurityContext): Promise<'removed' | 'absent' | 'last'>;
   /** The person who has signed this challenge. */
   holderOf(answer: Answer, by: Refusing): Promise<Holder | undefined>;
   /** The proof that this person has signed the challenge, in a form that anybody can verify. */
@@ -60,7 +56,7 @@ export type Passkeys = {
 
 /** The browser's answer as text, and the challenge that the browser was given. */
 type Answer = { readonly credential: string; readonly challenge: string };
-type Refusing = Pick<SecurityCircumstances, 'client' | 'requestId'>;
+type Refusing = Pick<SecurityContext, 'client' | 'requestId'>;
 type Holder = { readonly userId: UserId; readonly isSynced: boolean };
 
 type Dependencies = {
@@ -144,7 +140,7 @@ const remove = async (
   { pool, record }: Pick<Dependencies, 'pool' | 'record'>,
   userId: UserId,
   asked: WayToRemove,
-  by: SecurityCircumstances,
+  by: SecurityContext,
 ): ReturnType<Passkeys['remove']> => {
   const { id: passkeyId } = asked;
   const outcome = await inTransaction(pool, async (connection) => {
@@ -162,7 +158,7 @@ const remove = async (
 export const removePasskeysOf = async (
   { pool, record }: Pick<Dependencies, 'pool' | 'record'>,
   userId: UserId,
-  by: SecurityCircumstances,
+  by: SecurityContext,
 ): Promise<boolean> => {
   const removed = await deletePasskeysOf(pool, userId);
   for (const passkeyId of removed)
@@ -174,7 +170,7 @@ const add = async (
   { pool, seal, keys, record, rp }: Dependencies,
   userId: UserId,
   { name, credential: text, challenge }: Answer & { readonly name: string },
-  by: SecurityCircumstances,
+  by: SecurityContext,
 ): Promise<boolean> => {
   const registered = await verifyRegistration(rp, text, challenge);
   if (registered === undefined) return false;

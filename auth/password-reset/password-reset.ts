@@ -10,14 +10,14 @@ import { removeIdentitiesOf } from '../identities/identities.ts';
 import { removePasskeysOf } from '../passkeys/passkeys.ts';
 import { selectEmailHash } from '../persons/person-table.ts';
 import { turnOffSecondFactor } from '../second-factor/second-factors.ts';
-import type { RecordSecurityEvent, SecurityCircumstances } from '../security/security-log.ts';
+import type { RecordSecurityEvent, SecurityContext } from '../security/security-log.ts';
 import type { RecordSeal } from '../storage/seal-record.ts';
 import { insertReset, selectReset, takeReset } from './reset-table.ts';
 
 /** Links to choose a new password, each valid once. */
 export type PasswordResets = {
   /** Returns the secret of the link; it is stored nowhere. */
-  make(userId: UserId, by: SecurityCircumstances): Promise<string>;
+  make(userId: UserId, by: SecurityContext): Promise<string>;
   /** The person, as long as the link is valid. */
   find(link: string): Promise<UserId | undefined>;
   /**
@@ -88,7 +88,7 @@ export const createPasswordResets = (dependencies: Dependencies): PasswordResets
 const removeOtherWays = async (
   dependencies: Dependencies,
   userId: UserId,
-  by: SecurityCircumstances,
+  by: SecurityContext,
 ): Promise<void> => {
   await removePasskeysOf(dependencies, userId, by);
   await removeIdentitiesOf(dependencies, userId, by);
@@ -107,7 +107,7 @@ export const makeReset = async (
     record,
   }: Pick<Dependencies, 'pool' | 'seal' | 'rowProofs' | 'clock' | 'record'>,
   { userId, isMailed }: Made,
-  by: SecurityCircumstances,
+  by: SecurityContext,
 ): Promise<string> => {
   const link = randomBytes(LINK_BYTES).toString('base64url');
   const expiresAt = new Date(dateElsewhereMs(clock) + LIFETIME_MS);

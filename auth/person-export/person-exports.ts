@@ -9,7 +9,7 @@ import { sectionsOf } from '#shared/person-export/sections.ts';
 import { type Format, fileNameOf, typeOf, writeExport } from '#shared/person-export/write.ts';
 import type { Allowance, Attempts } from '../accounts/attempts.ts';
 import { type NotifyDependencies, notifyOfChange } from '../mail/notify-of-change.ts';
-import type { RecordSecurityEvent, SecurityCircumstances } from '../security/security-log.ts';
+import type { RecordSecurityEvent, SecurityContext } from '../security/security-log.ts';
 
 type Dependencies = PersonExportDependencies &
   NotifyDependencies & {
@@ -25,7 +25,7 @@ type Dependencies = PersonExportDependencies &
 type Asked = {
   readonly userId: UserId;
   readonly format: Format;
-  readonly by: SecurityCircumstances;
+  readonly by: SecurityContext;
   readonly response: Response;
 };
 

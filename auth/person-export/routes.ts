@@ -12,7 +12,7 @@ import { authorize, type Caller, isAgent } from '#shared/policy.ts';
 import { managedAccountOperations } from '#shared/rest/managed-accounts.ts';
 import { personalTokenOperations } from '#shared/rest/personal-tokens.ts';
 import { waitSeconds } from '../accounts/sign-in-limits.ts';
-import { circumstancesOf } from '../clients/by.ts';
+import { securityContextOf } from '../clients/by.ts';
 import type { Persons } from '../directory.ts';
 import { isFresh, SIGN_IN_MAX_S } from '../personal-tokens/routes.ts';
 import { forPrograms } from '../rest/answer-json.ts';
@@ -40,7 +40,7 @@ export const personExportRoutes = (dependencies: Dependencies): Router => {
   ] as const) {
     const handle: RequestHandler = async (request, response) => {
       const caller = await freshPerson(dependencies, request, operation.right);
-      const by = circumstancesOf({ caller, requestId: requestIdOf(request) });
+      const by = securityContextOf({ caller, requestId: requestIdOf(request) });
       const userId = await userOf(request, caller);
       response.vary('Authorization');
       const outcome = await dependencies.exports.send({ userId, format: 'json', by, response });

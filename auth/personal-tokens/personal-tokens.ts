@@ -12,7 +12,7 @@ import { seal, unseal } from '#shared/keys/seal.ts';
 import { type Policy, personalTokenClient, scopeOf } from '#shared/policy.ts';
 import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { lockPerson } from '../persons/person-table.ts';
-import type { RecordSecurityEvent, SecurityCircumstances } from '../security/security-log.ts';
+import type { RecordSecurityEvent, SecurityContext } from '../security/security-log.ts';
 import type { SettleResult } from '../storage/keyed-writes.ts';
 import {
   deletePersonalTokensOf,
@@ -38,7 +38,7 @@ export type OwnTokens = {
   make(
     userId: UserId,
     wanted: Wanted,
-    by: SecurityCircumstances,
+    by: SecurityContext,
     settle?: SettleResult<MadeToken>,
   ): Promise<MadeToken | undefined>;
   /**
@@ -48,7 +48,7 @@ export type OwnTokens = {
   revoke(
     userId: UserId,
     ids: readonly string[] | 'all',
-    by: SecurityCircumstances,
+    by: SecurityContext,
     settle?: SettleResult<readonly string[]>,
   ): Promise<readonly string[]>;
 };

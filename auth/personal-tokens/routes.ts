@@ -13,7 +13,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { authorize, type Caller } from '#shared/policy.ts';
 import { personalTokenForms, personalTokenOperations } from '#shared/rest/personal-tokens.ts';
 import { mustConfirm } from '../accounts/confirmed.ts';
-import { circumstancesOf } from '../clients/by.ts';
+import { securityContextOf } from '../clients/by.ts';
 import { demandScopes } from '../clients/demand-rights.ts';
 import { type NotifyDependencies, notifyOfChange } from '../mail/notify-of-change.ts';
 import type { OwnAccountDependencies } from '../own-account/dependencies.ts';
@@ -95,7 +95,7 @@ const create =
     const wanted = parseInput(formIn(dependencies), request.body);
     demandScopes(caller, wanted.scopes);
     if (await mustConfirm(dependencies, caller.userId)) throw new Rejection('address_not_confirmed');
-    const by = circumstancesOf({ caller, requestId: requestIdOf(request) });
+    const by = securityContextOf({ caller, requestId: requestIdOf(request) });
     const answer = ({ made, secret }: MadeToken): Written => ({
       status: 201,
       location: `/account/tokens/${made.id}`,
@@ -155,7 +155,7 @@ const remove =
   ({ ownTokens }: Dependencies): Write<{ tokenId: string }> =>
   async (request, settle) => {
     const caller = ownerIn(request);
-    const by = circumstancesOf({ caller, requestId: requestIdOf(request) });
+    const by = securityContextOf({ caller, requestId: requestIdOf(request) });
     await ownTokens.revoke(caller.userId, [request.params.tokenId], by, async (connection, revoked) => {
       if (revoked.length === 0) throw new Rejection('token_not_found');
       await settle(connection, REVOKED);

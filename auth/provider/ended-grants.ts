@@ -2,7 +2,7 @@ import { Provider } from 'oidc-provider';
 import { requestIdOf } from '#edge/http/request-context.ts';
 import type { UserId } from '#kernel/base/brands.ts';
 import type { Log } from '#shared/log.ts';
-import type { RecordSecurityEvent, SecurityCircumstances, SecurityEvent } from '../security/security-log.ts';
+import type { RecordSecurityEvent, SecurityContext, SecurityEvent } from '../security/security-log.ts';
 import type { EndedGrant } from '../storage/end-records.ts';
 
 const REUSABLE: Readonly<Record<string, 'authorization_code' | 'refresh_token' | 'device_code'>> = {
@@ -19,7 +19,7 @@ export const recordEndedGrant =
   ({ record, log }: { record: RecordSecurityEvent; log: Log }) =>
   async (ended: EndedGrant): Promise<void> => {
     const event = eventOf(ended);
-    await record(event, circumstances()).catch((err: unknown) =>
+    await record(event, context()).catch((err: unknown) =>
       log.error({ err, event: event.type, grant: ended.grantId }, 'A security event could not be recorded.'),
     );
   };
@@ -38,7 +38,7 @@ const eventOf = ({ grantId, accountId, clientId }: EndedGrant): SecurityEvent =>
  * Without a request, grants end because the directory has read a user's deletion, or because a client was
  * changed.
  */
-const circumstances = (): SecurityCircumstances => {
+const context = (): SecurityContext => {
   const { ctx } = Provider;
   if (ctx === undefined) return { actor: 'system:auth', client: null, requestId: 'auth' };
   return { actor: 'system:auth', client: ctx.oidc.client?.clientId ?? null, requestId: requestIdOf(ctx.req) };

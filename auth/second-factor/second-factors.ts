@@ -4,7 +4,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { seal as sealBytes, unseal } from '#shared/keys/seal.ts';
-import type { RecordSecurityEvent, SecurityCircumstances } from '../security/security-log.ts';
+import type { RecordSecurityEvent, SecurityContext } from '../security/security-log.ts';
 import type { RecordSeal } from '../storage/seal-record.ts';
 import { newRecoveryCodes, recoveryCodeIn } from './recovery-codes.ts';
 import { stepOfCode } from './totp.ts';
@@ -23,17 +23,17 @@ export type SecondFactors = {
   turnOn(
     userId: UserId,
     confirmed: Confirmed,
-    by: SecurityCircumstances,
+    by: SecurityContext,
   ): Promise<readonly string[] | 'wrong' | 'there_already'>;
   /**
    * Returns whether it is a code of the app or a recovery code, and uses it up. Of parallel attempts with one
    * code, one succeeds.
    */
-  use(userId: UserId, typed: Typed, by: SecurityCircumstances): Promise<boolean>;
+  use(userId: UserId, typed: Typed, by: SecurityContext): Promise<boolean>;
   /** Replaces the recovery codes; undefined without a second factor. */
-  renewRecoveryCodes(userId: UserId, by: SecurityCircumstances): Promise<readonly string[] | undefined>;
+  renewRecoveryCodes(userId: UserId, by: SecurityContext): Promise<readonly string[] | undefined>;
   /** Returns whether there was one. */
-  turnOff(userId: UserId, by: SecurityCircumstances): Promise<boolean>;
+  turnOff(userId: UserId, by: SecurityContext): Promise<boolean>;
 };
 
 type Confirmed = { readonly secret: Buffer; readonly code: string };
@@ -74,7 +74,7 @@ export const createSecondFactors = (dependencies: SecondFactorDependencies): Sec
 export const turnOffSecondFactor = async (
   { pool, record }: Pick<SecondFactorDependencies, 'pool' | 'record'>,
   userId: UserId,
-  by: SecurityCircumstances,
+  by: SecurityContext,
 ): Promise<boolean> => {
   const wasThere = await inTransaction(pool, (connection) => deleteFactor(connection, userId));
   if (wasThere) await record({ type: 'account.second_factor_removed', data: { userId } }, by);
@@ -85,7 +85,7 @@ const turnOn = async (
   { pool, seal, keys, record }: SecondFactorDependencies,
   userId: UserId,
   { secret, code }: Confirmed,
-  by: SecurityCircumstances,
+  by: SecurityContext,
 ): ReturnType<SecondFactors['turnOn']> => {
   const step = stepOfCode(secret, plainCode(code), Date.now());
   if (step === undefined) return 'wrong';
@@ -117,7 +117,7 @@ const useRecoveryCode = async (
   { pool, seal, record }: SecondFactorDependencies,
   userId: UserId,
   typed: string,
-  by: SecurityCircumstances,
+  by: SecurityContext,
 ): Promise<boolean> => {
   const code = recoveryCodeIn(typed);
   if (code === undefined) return false;

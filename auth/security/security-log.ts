@@ -12,17 +12,14 @@ import type { Log } from '#shared/log.ts';
 export type SecurityEvent = EventOf<keyof ReturnType<typeof securityEventsOf>>;
 
 /** The actor, the client and the request. */
-export type SecurityCircumstances = {
+export type SecurityContext = {
   readonly actor: Actor;
   readonly client: string | null;
   readonly requestId: string;
 };
 
 /** Appends a fact of the authorization server to the event log, on a stream of its own. */
-export type RecordSecurityEvent = (
-  event: SecurityEvent,
-  circumstances: SecurityCircumstances,
-) => Promise<void>;
+export type RecordSecurityEvent = (event: SecurityEvent, context: SecurityContext) => Promise<void>;
 
 type Dependencies = { readonly eventLog: EventLog; readonly codec: Codec; readonly domain: Domain };
 
@@ -54,10 +51,10 @@ const streamOf = (domain: Domain, { type, data }: SecurityEvent): StreamName => 
  */
 export const recordAfterwards =
   ({ record, log }: { readonly record: RecordSecurityEvent; readonly log: Log }): RecordSecurityEvent =>
-  (event, circumstances) =>
-    record(event, circumstances).catch((err: unknown) =>
+  (event, context) =>
+    record(event, context).catch((err: unknown) =>
       log.error(
-        { err, type: event.type, requestId: circumstances.requestId },
+        { err, type: event.type, requestId: context.requestId },
         'A security event could not be recorded.',
       ),
     );

@@ -11,7 +11,7 @@ import { IDENTITIES_MAX } from '../identities/identity-table.ts';
 import { notifyOfChange } from '../mail/notify-of-change.ts';
 import type { OwnAccountDependencies } from '../own-account/dependencies.ts';
 import { type AccountPage, goTo, viewOf } from '../own-account/pages.ts';
-import { circumstancesOf, type Visitor, visitorOf } from '../own-account/visitor.ts';
+import { securityContextOf, type Visitor, visitorOf } from '../own-account/visitor.ts';
 import { type AccountView, accountPage, PATHS } from '../pages/account/account-page.ts';
 import { confirmFirst } from '../pages/account/confirmation-page.ts';
 import { answerPage } from '../pages/answer-page.ts';
@@ -58,7 +58,7 @@ const unlink = async (dependencies: Dependencies, visitor: Visitor, id: string):
   const outcome = await dependencies.identities.unlink(
     visitor.userId,
     { id, upstreams },
-    circumstancesOf(visitor),
+    securityContextOf(visitor),
   );
   if (outcome === 'last') return answer(dependencies, visitor, LAST);
   if (outcome === 'unlinked')
@@ -145,7 +145,7 @@ const comeBack = async (
   const known = await finishThere(dependencies, connection, { binding, query });
   if ('problem' in known) return failed(known);
   const link = { ...linkOf(upstream, known), by: 'user' } as const;
-  const outcome = await identities.link(visitor.userId, link, circumstancesOf(visitor));
+  const outcome = await identities.link(visitor.userId, link, securityContextOf(visitor));
   if (outcome === 'taken') return failed(takenBy(connection.label));
   if (outcome === 'refused') return failed(TOO_MANY);
   if (outcome === 'linked')

@@ -15,8 +15,8 @@ import { ActorName } from './names.ts';
 import { NotThere } from './not-there.ts';
 import { Children, Items } from './parts-of-item.ts';
 import { ItemProof } from './proof.ts';
-import { Signed } from './signed.ts';
 import { Readers } from './readers.ts';
+import { Signed } from './signed.ts';
 import { Upload } from './upload.ts';
 import { Chip, Value } from './value.ts';
 
