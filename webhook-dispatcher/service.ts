@@ -78,8 +78,7 @@ export const startDispatcher = async (dependencies: DispatcherDependencies): Pro
   await migrateLedger(pool);
   await addFilterColumns(pool, domain);
   await migrateEventIndex(pool);
-  const compose = openComposer({ ...dependencies, publicUrl });
-  const readBody = createBodyReader({ domain, pool, compose });
+  const readBody = createBodyReader({ domain, pool, compose: openComposer({ ...dependencies, publicUrl }) });
   await using opening = new AsyncDisposableStack();
   const readLog = await openIfLogged(dependencies);
   if (readLog) opening.use(readLog);
