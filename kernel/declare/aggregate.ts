@@ -216,7 +216,7 @@ type CommandSpec<EventName, Plain, Cond, FieldName, Decision, Reference, OnItem,
    * the command does. Events keep the signature with its meaning, and an agent or a session alone cannot send it.
    */
   readonly signed?: {
-    /** The meaning of the signature, as the record shows it: `approval`, `review`. */
+    /** The meaning of the signature, in one line: `approval`, `review`, `responsibility`, `authorship`. */
     readonly meaning: string;
   };
   /**

@@ -199,6 +199,9 @@ test('tools for agents have no signed command, and the description names the hea
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   expect(text).toContain('"createBatch"');
   expect(text).not.toContain('"releaseBatch"');
+  // Its request waits for a person, who signs the approval.
+  expect(text).toContain('"recallBatch"');
+  expect(text).not.toMatch(/electronic-signature|needs your signature/i);
   const { body: described } = await ask('GET', '/openapi.json');
   expect(JSON.stringify(described)).toContain('Electronic-Signature');
 });
