@@ -248,7 +248,7 @@ const KERNEL_EXAMPLES: Examples = {
     witnessed: { count: 1500, at: '2026-11-21T10:15:01.000Z' },
     stamped: null,
     clock: {
-      ...{ source: 'chrony', since: '2026-11-20', measurements: 2880 },
+      ...{ source: 'chrony', since: '2026-11-20', measurements: 2880, wentBack: 0 },
       ...{ largest: [DRIFT], recent: [DRIFT] },
     },
   },
