@@ -624,7 +624,7 @@ type Hold<Role extends string, Cond> = {
 };
 
 /** For example `'10 years'` and `'18 months'`. */
-export type Period = `${number} ${'day' | 'month' | 'year'}${'' | 's'}`;
+type Period = `${number} ${'day' | 'month' | 'year'}${'' | 's'}`;
 type Retain<E, C> = {
   /**
    * For how long each must be kept: a number of days, months or years, as `'10 years'`, by the calendar in UTC. Until

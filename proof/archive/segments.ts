@@ -16,7 +16,7 @@ export const SEGMENTS_MAX = 10_000;
 export const pathIn = (number: number, name: string): string =>
   `segments/${String(number).padStart(6, '0')}/${name}`;
 
-export const readSegment = async (
+const readSegment = async (
   files: Pick<PublishedFiles, 'read'>,
   number: number,
 ): Promise<Segment | undefined> => {
