@@ -177,7 +177,7 @@ export type LimitInfo = {
 };
 /** Has a message, unless that derives from the code. */
 export type Refusal = { readonly code: RejectionCode; readonly says?: string };
-export type LoggedReadsInfo = {
+type LoggedReadsInfo = {
   /** Fields, lists and derived numbers; undefined if a read of anything is recorded. */
   readonly only: readonly string[] | undefined;
   readonly ifUnwritable: 'refuse' | 'serve';

@@ -1,6 +1,6 @@
 import type { Pool } from '#shared/database/pool.ts';
 import { nextHash } from '#shared/read-log/chain.ts';
-import { readChainOfReads, readPageOfEntries } from '#shared/read-log/entries.ts';
+import { type ChainOfReads, readChainOfReads, readPageOfEntries } from '#shared/read-log/entries.ts';
 import { Findings as KeyFindings } from '../chain/findings.ts';
 import { trustedKeys } from '../chain/trusted-keys.ts';
 import { headFilesIn, readKeyFile } from '../heads/head-files.ts';
@@ -27,24 +27,44 @@ type Source = 'database' | 'file';
 
 type Checking = { readonly pool: Pool; readonly auditDir: string };
 
-/** Recomputes the chain of the log of reads, and compares it with its signed heads here and outside the database. */
-export const checkReads = async (
-  { pool, auditDir }: Checking,
+/**
+ * Recomputes the chain of the log of reads, and compares it with its signed heads here and outside the database. It begins
+ * again if entries expire meanwhile.
+ */
+export const checkReads = async (checking: Checking, add: (finding: ReadsFinding) => void): Promise<void> => {
+  const { pool } = checking;
+  if (!(await hasReadLog(pool))) return;
+  for (let attempt = 1; ; attempt += 1) {
+    const findings: ReadsFinding[] = [];
+    // First, because the log grows meanwhile.
+    const heads = await readHeads(checking, (finding) => findings.push(finding));
+    const chain = await readChainOfReads(pool);
+    await checkChain(pool, { heads, chain }, (finding) => findings.push(finding));
+    const { expired } = await readChainOfReads(pool);
+    if (expired !== chain.expired && attempt < ATTEMPTS_MAX) continue;
+    for (const finding of findings) add(finding);
+    return;
+  }
+};
+
+const ATTEMPTS_MAX = 5;
+
+type Compared = { readonly heads: readonly Head[]; readonly chain: ChainOfReads };
+
+const checkChain = async (
+  pool: Pool,
+  { heads, chain: { count, hash, expired, expiredHash } }: Compared,
   add: (finding: ReadsFinding) => void,
 ): Promise<void> => {
-  if (!(await hasReadLog(pool))) return;
-  // First, because the log grows meanwhile.
-  const heads = await readHeads({ pool, auditDir }, add);
-  const { count, hash, expired, expiredHash } = await readChainOfReads(pool);
   const wanted = new Set([...heads.map(({ reads }) => reads), count]);
   const hashes = new Map([[expired, expiredHash]]);
   let [last, before] = [expired, expiredHash];
   for await (const page of pagesOf(pool, expired, count))
     for (const row of page) {
-      if (row.number !== last + 1) add({ kind: 'reads_entry_missing', number: last + 1 });
-      const expected = nextHash(row.number === last + 1 ? before : row.hash, row.number, row.entry);
-      const isWhole = row.number === last + 1 ? expected.equals(row.hash) : true;
-      if (!isWhole || !row.isIndexed) add({ kind: 'reads_entry_changed', number: row.number });
+      const isNext = row.number === last + 1;
+      if (!isNext) add({ kind: 'reads_entry_missing', number: last + 1 });
+      const isRight = !isNext || nextHash(before, row.number, row.entry).equals(row.hash);
+      if (!isRight || !row.isIndexed) add({ kind: 'reads_entry_changed', number: row.number });
       // The next entry is compared with the stored hash, so that one change is one finding.
       [last, before] = [row.number, row.hash];
       if (wanted.has(row.number)) hashes.set(row.number, row.hash);

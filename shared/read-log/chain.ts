@@ -1,8 +1,5 @@
 import { createHash } from 'node:crypto';
 
-/** Before the first entry. */
-export const CHAIN_START: Buffer = createHash('sha256').update('annals read log 1').digest();
-
 /** The hash of an entry, as `read_log.append` computes it. */
 export const nextHash = (before: Buffer, number: number, entry: string): Buffer => {
   const place = Buffer.alloc(8);

@@ -15,7 +15,7 @@ export type ReadBy = {
   readonly request: string;
 };
 
-export type Via =
+type Via =
   | 'rest'
   | 'graphql'
   | 'stream'
@@ -45,7 +45,7 @@ export const entryText = (by: ReadBy, at: string, { kind, items, fields }: Noted
   } satisfies ReadEntry);
 
 /** The name of no kind. */
-export const MISSING = 'missing';
+const MISSING = 'missing';
 
 /** The entry that says how many are missing before it. */
 export const missingText = (at: string, missing: number): string =>

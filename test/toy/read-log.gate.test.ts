@@ -168,6 +168,10 @@ test('queries of GraphQL have entries, planned or not', async ({
       expect(JSON.stringify(data)).not.toContain('\\u0002');
       const entries = (await entriesOf(request)).filter(({ items }) => items.includes(patient.id));
       expect([document, entries.length > 0]).toEqual([document, true]);
+      if (document.includes('totalCount'))
+        expect((await entriesOf(request)).filter(({ items }) => items.length === 0)).toMatchObject([
+          { kind: 'patient', fields: ['count'] },
+        ]);
       expect(entries[0]).toMatchObject({
         via: 'graphql',
         kind: 'patient',

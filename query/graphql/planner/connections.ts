@@ -86,7 +86,7 @@ const memberJson = (connection: Connection, page: Page, member: Selected): Piece
     case '__typename':
       return `"${type.name}"`;
     case 'totalCount':
-      return sql`(${countOf(rows)})::text`;
+      return [rows.mapping.countMark ?? '', sql`(${countOf(rows)})::text`];
     case 'nodes':
       return all(nodeJson(page.row, member));
     case 'edges':

@@ -6,7 +6,7 @@ import type { Arguments } from './arguments.ts';
 import { instantOrder } from './cursors.ts';
 import { booleanJson, concatenated, instantJson, orNull, type Pieces, plainJson, textJson } from './json.ts';
 import type { Mapping, Row, Which } from './mapping.ts';
-import { markOf } from './marks.ts';
+import { countMarkOf, markOf } from './marks.ts';
 import { filterSql, matching, type Options, presence } from './matching.ts';
 import { allOf, literal, Sql, sql } from './sql.ts';
 
@@ -28,6 +28,7 @@ export const mappingOf = (options: Options, source: Source): Mapping => {
       asOf: () => 'null',
     },
     mark: markOf(options, kind.type, source),
+    countMark: countMarkOf(options, kind),
     rows: { ...referencesOf(options, source), ...childrenOf(options, source), ...itemsOf(options, source) },
     isReadable: parent
       ? (row) => isReadableUnder(options, source, row)

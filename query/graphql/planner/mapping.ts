@@ -37,6 +37,8 @@ export type Mapping = {
   readonly isReadable: (row: Row) => Sql;
   /** Marks an object whose reads are logged, in its text; `takeMarks` removes the mark. */
   readonly mark?: ((row: Row, fields: readonly string[]) => readonly Piece[]) | undefined;
+  /** The same of a number of such objects. */
+  readonly countMark?: string | undefined;
   /** By the names of `sort` in the schema; the first is the default. */
   readonly orders: Readonly<Record<string, Order>>;
 };

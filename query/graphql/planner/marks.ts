@@ -1,7 +1,7 @@
-import type { Domain } from '#kernel/registry/registry.ts';
+import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import type { Source } from '../../rows/source.ts';
 import { rightsToField } from '../../rows/sources.ts';
-import { notedTypesOf } from '../rules/noted.ts';
+import { connectionType, notedTypesOf } from '../rules/noted.ts';
 import type { Piece } from './json.ts';
 import type { Mapping, Row } from './mapping.ts';
 import { type Options, presence } from './matching.ts';
@@ -31,6 +31,10 @@ export const markOf = ({ domain, readable }: Options, type: string, source?: Sou
     MARK,
   ];
 };
+
+/** A mark before the number of objects of a kind. */
+export const countMarkOf = ({ domain }: Options, kind: Kind): string | undefined =>
+  notedTypesOf(domain).has(kind.type) ? `${MARK}${connectionType(kind)} ${NO_ID} count${MARK}` : undefined;
 
 const NO_ID = '0';
 

@@ -1,5 +1,5 @@
 import { oncePer } from '#kernel/base/once-per.ts';
-import type { Domain } from '#kernel/registry/registry.ts';
+import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import { type Note, noteOf } from '#shared/read-log/noted.ts';
 import type { Source } from '../../rows/source.ts';
 import { rightsToField, sourcesOf } from '../../rows/sources.ts';
@@ -24,7 +24,10 @@ export const notedTypesOf = oncePer(
         const note = noteOf(source.kind);
         return note === undefined
           ? []
-          : [[source.kind.type, { note, idColumn: 'id', fields: fieldsOf(source) }] as const];
+          : [
+              [source.kind.type, { note, idColumn: 'id', fields: fieldsOf(source) }] as const,
+              [connectionType(source.kind), { note, idColumn: undefined, fields: COUNTED }] as const,
+            ];
       }),
       ...viewSourcesOf(domain).flatMap((source) => {
         const noted = noteOfView(domain, source.view);
@@ -34,6 +37,11 @@ export const notedTypesOf = oncePer(
       }),
     ]),
 );
+
+/** A number of items shows none of them. */
+const COUNTED: NotedType['fields'] = new Map([['totalCount', { name: 'count', isGuarded: false }]]);
+
+export const connectionType = ({ type }: Pick<Kind, 'type'>): string => `${type}Connection`;
 
 const fieldsOf = (source: Source): NotedType['fields'] => {
   const own = source.members.flatMap((member) => {
