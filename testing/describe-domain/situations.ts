@@ -6,7 +6,9 @@ import { targetOf, wire } from '#kernel/base/names.ts';
 import type { Operation } from '#kernel/base/operation.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import { isUser } from '#kernel/base/users.ts';
+import { always } from '#kernel/conditions/expression.ts';
 import type { State } from '#kernel/conditions/holds.ts';
+import { guardOfField, partOfItems } from '#kernel/conditions/parts-of.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import { typeOfCommand } from '#kernel/decide/decide.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
@@ -330,6 +332,7 @@ class Search {
       if (command.kind === 'create' && kind.owner !== undefined && identity[kind.owner] !== actor.id)
         if (kind.rights.forOthers === undefined ? actor.role !== 'admin' : !mayDo('forOthers')) continue;
       if (!this.#seesItself(kind, { command, state }, actor)) continue;
+      if (!this.#seesWritten({ kind, command, state, form }, actor)) continue;
       if (!this.#seesParent(kind, fields, actor) || !this.#seesTargets(kind, command, form, actor)) continue;
       try {
         const context: Context = { callerId: actor.id, at: AT, look: this.#look };
@@ -364,6 +367,23 @@ class Search {
     if (state.status !== 'present' || command.kind === 'end') return true;
     const resource = { fields: state.fields as State, find: this.find };
     return may(this.callerOf(actor), operationOf(kind, 'read') as Operation, resource);
+  }
+
+  /** Nobody changes a field or a whole list that they may not read. */
+  #seesWritten(
+    { kind, command, state, form }: Pick<Tried, 'kind' | 'command' | 'state' | 'form'>,
+    actor: Planned,
+  ): boolean {
+    if (state.status !== 'present') return true;
+    const ofItems = command.list && partOfItems(kind, command.list);
+    const ofFields = command.form.flatMap((name) =>
+      form[wire(name, kind.fields[name])] === undefined ? [] : (guardOfField(kind, name) ?? []),
+    );
+    const resource = { fields: state.fields as State, find: this.find };
+    const rights = command.list === undefined ? ofFields : ofItems?.of === always ? [ofItems.name] : [];
+    return rights.every((right) =>
+      may(this.callerOf(actor), operationOf(kind, right) as Operation, resource),
+    );
   }
 
   /** The right to move an aggregate must hold below its new parent too. */
