@@ -14,7 +14,7 @@ import { createTestClock } from '../../test/engines/test-clock.ts';
 import { until } from '../../testing/until.ts';
 import { openEventStoreEventLog } from './eventstore-event-log.ts';
 
-/** The same as shared/authentic-events/authentic-events.database.test.ts, as far as EventStoreDB differs. */
+/** The same as shared/authentic-events/authentic-events.database.gate.test.ts, as far as EventStoreDB differs. */
 const test = base
   .extend('startLog', { scope: 'file' }, () => inEventStoreDB)
   .extend('neighbour', ({ place }, { onCleanup }) => {

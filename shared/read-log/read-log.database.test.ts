@@ -107,8 +107,7 @@ test('while it cannot be written, strict answers are refused, and the entries of
 test('what a full memory cannot hold is counted in an entry', async ({ clock, open, pool }) => {
   const readLog = await open();
   await pool.query('alter table read_log.head rename to head_elsewhere');
-  for (let id = 1; id <= 21_000; id += 1)
-    void read(readLog, { ...LENIENT, name: 'full' } as never, id);
+  for (let id = 1; id <= 21_000; id += 1) void read(readLog, { ...LENIENT, name: 'full' } as never, id);
   await expect(read(readLog, STRICT, 1)).rejects.toMatchObject({ code: 'unavailable' });
   await pool.query('alter table read_log.head_elsewhere rename to head');
   const counted = async () => {

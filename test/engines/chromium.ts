@@ -78,6 +78,13 @@ export const CONSOLE_SIZES = [
   ['phone', { ...SIZES[1][1], viewport: { width: 390, height: 844 } }],
 ] as const;
 
+/** In the gate a file has one of the sizes, and in `test:all` each. */
+export const sizesOf = <Sizes extends readonly (readonly [string, unknown])[]>(
+  sizes: Sizes,
+  inGate: Sizes[number][0],
+): readonly Sizes[number][] =>
+  process.env.ANNALS_TEST_TIER === 'gate' ? sizes.filter(([name]) => name === inGate) : sizes;
+
 /** Saves a picture for people, if SCREENSHOTS names a folder. */
 export const picture = async (page: Page, name: string): Promise<void> => {
   const folder = process.env.SCREENSHOTS;

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { describe, expect } from 'vitest';
 import { challenge, password } from '../engines/account-visit.ts';
-import { describeInChromium, lookAt, SIZES } from '../engines/chromium.ts';
+import { describeInChromium, lookAt, SIZES, sizesOf } from '../engines/chromium.ts';
 import { linkIn, startSmtpReceiver } from '../engines/smtp-receiver.ts';
 import { test as base, eventually } from './account-window.ts';
 
@@ -26,7 +26,7 @@ const test = base
   );
 
 describeInChromium('the pages of one’s own account in Chromium', () => {
-  describe.each(SIZES)('on a %s', (size, options) => {
+  describe.each(sizesOf(SIZES, 'desktop'))('on a %s', (size, options) => {
     test.override('device', { size, options });
 
     test('a user manages their account, from the profile to its end', async ({

@@ -12,6 +12,7 @@ import {
   launchChromium,
   picture,
   SIZES,
+  sizesOf,
 } from '../engines/chromium.ts';
 
 const password = 'correct horse battery';
@@ -57,7 +58,7 @@ describeInChromium('the pages in Chromium', () => {
     await press(page, 'Sign in');
   };
 
-  describe.each(SIZES)('on a %s', (size, options) => {
+  describe.each(sizesOf(SIZES, 'phone'))('on a %s', (size, options) => {
     let context: BrowserContext;
     let page: Page;
     let scripted: Page;

@@ -5,7 +5,7 @@ import { describe, expect } from 'vitest';
 import { expenses } from '../../examples/expenses/domain/domain.ts';
 import { PIXEL } from '../../testing/sample-file.ts';
 import { until } from '../../testing/until.ts';
-import { CONSOLE_SIZES, describeInChromium } from '../engines/chromium.ts';
+import { CONSOLE_SIZES, describeInChromium, sizesOf } from '../engines/chromium.ts';
 import { signInOn } from '../engines/console.ts';
 import { test as base } from './console-window.ts';
 
@@ -27,7 +27,7 @@ const test = base
   );
 
 describeInChromium('publishing in the console', () => {
-  describe.each(CONSOLE_SIZES)('on a %s', (size, options) => {
+  describe.each(sizesOf(CONSOLE_SIZES, 'phone'))('on a %s', (size, options) => {
     test.override('device', { size, options });
 
     test('an author writes, and errors are shown at their fields', async ({
@@ -342,7 +342,7 @@ const testExpenses = base
   );
 
 describeInChromium('expenses in the console', () => {
-  testExpenses.for(CONSOLE_SIZES)(
+  testExpenses.for(sizesOf(CONSOLE_SIZES, 'phone'))(
     'an employee claims what they spent, on a %s',
     async ([size, options], { openOn }) => {
       const { page, go, follow, fill, press, heading, look } = await openOn({ size, options });

@@ -4,12 +4,13 @@ import { expect } from 'vitest';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openCuttable } from '../../../test/engines/cuttable.ts';
 import { test as base } from '../../../test/engines/pool.ts';
+import { scaled } from '../../../testing/load.ts';
 import { until } from '../../../testing/until.ts';
 import { openPool, type Pool } from '../pool.ts';
 import { holdLeases, isHeld, migrateLeases, runUnderLease } from './lease.ts';
 import { takeLease } from './take-lease.ts';
 
-const TTL_MS = 700;
+const TTL_MS = scaled(700);
 const idle = (signal: AbortSignal) => delay(60_000, undefined, { signal }).catch(() => {});
 type Work = {
   readonly on?: Pool;
