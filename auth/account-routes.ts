@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one composition: all pages of accounts, with what each needs.
 import { Router } from 'express';
 import type { Role } from '#kernel/base/events/fields.ts';
 import type { Domain } from '#kernel/registry/registry.ts';

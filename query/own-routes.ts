@@ -21,7 +21,7 @@ type Resources = {
 
 /** They come after all routes of Annals, so they can replace none, and before the last error handler. */
 export const ownRoutes = (routes: OwnRoutes, { domain, pool, before }: Resources): RequestHandler => {
-  const noteTables = notingTables(domain);
+  let noteTables: ReturnType<typeof notingTables> | undefined;
   const handle: unknown = routes({
     callerOf(request) {
       const caller = callerOf(request);
@@ -32,6 +32,7 @@ export const ownRoutes = (routes: OwnRoutes, { domain, pool, before }: Resources
     async query(statement, values = []) {
       // The extended protocol takes one statement alone, so none can end the transaction first.
       const asked = { text: statement, values: [...values], queryMode: 'extended' };
+      noteTables ??= notingTables(domain);
       noteTables(statement);
       try {
         return await inTransactionUndone(

@@ -176,15 +176,12 @@ type Options = {
   readonly clock: Clock;
   readonly readLog?: ReadLog | undefined;
 };
-
 type Composing = Omit<Options, 'settings' | 'clock' | 'readLog'>;
 
 /** Composes bodies from the log and what the owner may read now. */
 export const openComposer = ({ domain, pool, eventLog, keys, publicUrl }: Composing): ComposeBody =>
   createComposer({
-    domain,
-    publicUrl,
-    log: eventLog,
+    ...{ domain, publicUrl, log: eventLog },
     open: createChangeOpener({ domain, eventLog, keys }),
     isReadable: createPresentRights({
       domain,
