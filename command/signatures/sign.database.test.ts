@@ -271,6 +271,34 @@ test('what would be refused is refused before anybody signs, and a no-op needs n
   expect((await refusal(release(id, 'fail'), rita)).code).toBe('batch_not_made');
 });
 
+test('what changes nothing when it is looked at changes nothing later without a signature', async ({
+  database,
+  side,
+  lab,
+}) => {
+  const { mia, send, sign, batchOf } = lab;
+  const batchId = await batchOf();
+  const other = { type: 'NoteBatch', batchId, note: 'Other' };
+  const signature = await sign(other, mia);
+  let overtaken = false;
+  await using racing = await database.open({
+    domain: batches,
+    clock,
+    wrapLog: (log) => ({
+      ...log,
+      async *read(stream, from, to) {
+        yield* log.read(stream, from, to);
+        if (overtaken || stream !== `batch-${batchId}`) return;
+        overtaken = true;
+        await send(other, mia, { signature });
+      },
+    }),
+  });
+  await send({ type: 'NoteBatch', batchId, note: 'Mine' }, mia, { to: racing }).catch(() => undefined);
+  expect(overtaken).toBe(true);
+  expect(await lastOf(side, `batch-${batchId}`)).toMatchObject({ version: 2, data: { note: 'Other' } });
+});
+
 test('personal values are recorded only as hashes of which nobody has the key', async ({ side, lab }) => {
   const { mia, send, sign, batchOf } = lab;
   const id = await batchOf();
@@ -348,6 +376,36 @@ test('an agent asks, and the person signs the approval, which both events keep',
     ...{ user: other.userId, meaning: 'responsibility', item: `agentRequest-${agentRequestId}` },
     form: { approves: { command: 'RecallBatch', of: `/batches/${id}`, version: 2 } },
   });
+});
+
+test('a request that comes into being while it is approved is not approved without a signature', async ({
+  database,
+  side,
+  lab,
+}) => {
+  const { rita, other, send, refusal, sign, batchOf, release } = lab;
+  const id = await batchOf();
+  await send(release(id), rita, { signature: await sign(release(id), rita) });
+  const recall = { type: 'RecallBatch', batchId: id };
+  const { details } = await refusal(recall, rita, { client: BOT, reason: 'Complaint' });
+  const agentRequestId = Number(details.request);
+  let isEarly = true;
+  await using racing = await database.open({
+    domain: batches,
+    clock,
+    wrapLog: (log) => ({
+      ...log,
+      async *read(stream, from, to) {
+        const isUnseen = isEarly && stream === `agentRequest-${agentRequestId}`;
+        if (isUnseen) isEarly = false;
+        else yield* log.read(stream, from, to);
+      },
+    }),
+  });
+  const approve = { type: 'ApproveAgentRequest', agentRequestId };
+  const { code } = await refusal(approve, other, { to: racing });
+  expect([isEarly, code]).toEqual([false, 'conflict']);
+  expect((await lastOf(side, `batch-${id}`))?.type).toBe('batch.released');
 });
 
 test('a row that somebody has changed or copied counts as none', async ({ side, lab }) => {

@@ -9,7 +9,7 @@ import { agentRequestsOf } from '#kernel/registry/confirms.ts';
 import { type Caller, isAgent, isPerson } from '#shared/policy.ts';
 import type { Signatures } from '#shared/signatures/signatures.ts';
 import type { Sent } from '../handling/execution-context.ts';
-import type { AnyHandler, HandlerDependencies } from '../handling/handler.ts';
+import type { AnyHandler, HandlerDependencies, Outcome } from '../handling/handler.ts';
 import { streamOf } from '../handling/target.ts';
 import { createLookingExecutor, type Looked } from './looking.ts';
 import { askedSignature, type Signing, statedFor } from './statement.ts';
@@ -54,8 +54,8 @@ type Parts = SigningDependencies & {
   seen(execution: Sent['execution']): Looked | undefined;
 };
 
-/** Finds what must be signed for a command; undefined if nothing. */
-type FindSigning = (given: JsonObject) => Promise<Signing | undefined>;
+/** Finds what must be signed for a command; undefined if nothing, and `absent` if its item does not exist. */
+type FindSigning = (given: JsonObject) => Promise<Signing | 'absent' | undefined>;
 
 type Rule = {
   readonly signs: FindSigning;
@@ -77,6 +77,7 @@ const signedApproval = (parts: Parts, handlers: Handlers): Handlers => {
   const signs: FindSigning = async (given) => {
     const stream = streamOf(requests, given[`${requests.name}Id`] as number);
     const { state } = await states.load<AggregateState, never>(deciderOf(domain, requests), stream);
+    if (state.status === 'absent') return 'absent';
     if (state.status !== 'present') return undefined;
     const { command: asked, target, targetVersion, input } = state.fields as AskedFields;
     const meaning = requests.confirms.find((each) => each.type === asked)?.signed;
@@ -114,7 +115,9 @@ const signedBy = (
     const signing = await signs(given as unknown as JsonObject);
     if (signing === undefined) return handler.handle(given, sent);
     const looked = await lookAt(parts, given, sent);
-    if (looked === 'nothing') return handler.handle(given, sent);
+    // It has come into being in between, so that nobody knows yet whether it must be signed.
+    if (signing === 'absent') throw new Rejection('conflict');
+    if (looked?.isNothing) return looked.outcome;
     return handler.handle(
       given,
       await signedSent(parts, { signing, sent, caller: caller as Person, looked }),
@@ -124,22 +127,25 @@ const signedBy = (
 
 type Person = Extract<Caller, { kind: 'user' }>;
 
+type Found = Looked & { readonly outcome: Outcome };
+
 /**
- * Decides first: what would be refused now bothers nobody, and what changes nothing needs no signature. A repeated
- * request may have changed the item itself, so that only its signature counts.
+ * Decides first: what would be refused now bothers nobody, and what changes nothing needs no signature; it is not
+ * executed either, because by then it could change something. A repeated request may have changed the item itself, so
+ * that only its signature counts.
  */
 const lookAt = async (
   { looking, seen }: Parts,
   given: Parameters<AnyHandler['handle']>[0],
   sent: Sent,
-): Promise<Looked | 'nothing' | undefined> => {
+): Promise<Found | undefined> => {
   if (sent.execution.mayBeRepeatAfter !== undefined && sent.execution.signature !== undefined)
     return undefined;
   const execution = { ...sent.execution };
-  await looking[given.type]?.handle(given, { ...sent, execution });
+  const outcome = await looking[given.type]?.handle(given, { ...sent, execution });
   const looked = seen(execution);
-  if (looked === undefined) throw new Error(`${given.type} was not looked at`);
-  return looked.isNothing ? 'nothing' : looked;
+  if (outcome === undefined || looked === undefined) throw new Error(`${given.type} was not looked at`);
+  return { ...looked, outcome };
 };
 
 type Sending = {
