@@ -35,6 +35,9 @@ const eventsIn = (text) =>
 /** A proof by another key says nothing: compare the thumbprint (RFC 7638) with that of an earlier signature. */
 const thumbprintOf = (key) => sha256(canonical(key)).toString('base64url');
 
+/** The clocks of two machines may differ. */
+const CLOCKS_MS = 60_000;
+
 function* wrongPasskey({ key, authenticatorData, clientDataJSON, signature }, hash, origin) {
   const [data, client] = [bytesOf(authenticatorData), bytesOf(clientDataJSON)];
   const said = JSON.parse(client.toString());
@@ -50,22 +53,27 @@ function* wrongPasskey({ key, authenticatorData, clientDataJSON, signature }, ha
     yield 'the signature of the passkey is wrong';
 }
 
-function* wrongToken({ key, token }, hash, origin, user) {
+function* wrongToken({ key, token }, hash, origin, { user, at }) {
   const [header, claims, signature] = token.split('.');
   const publicKey = createPublicKey({ key, format: 'jwk' });
   const signed = Buffer.from(`${header}.${claims}`);
   if (!verify('sha256', signed, { key: publicKey, dsaEncoding: 'ieee-p1363' }, bytesOf(signature)))
     yield 'the signature of the authorization server is wrong';
   const { typ } = JSON.parse(bytesOf(header).toString());
-  const { iss, sub, statement } = JSON.parse(bytesOf(claims).toString());
+  const { iss, sub, iat, statement } = JSON.parse(bytesOf(claims).toString());
   if (typ !== 'annals-signature') yield 'the token is no signature';
   if (statement !== hash) yield 'the authorization server has signed another statement';
   if (sub !== String(user)) yield `it is the signature of user ${sub}`;
+  if (!(Math.abs(iat * 1_000 - Date.parse(at)) <= CLOCKS_MS)) yield 'it was signed at another time';
   if (origin !== undefined && iss !== origin) yield `it was signed at ${iss}`;
 }
 
-/** The clocks of two machines may differ. */
-const CLOCKS_MS = 60_000;
+/** Whether a person has approved the request of an agent for this event, by a signature at the request. */
+const isApproved = ({ stream, version }, { form: { approves } }) => {
+  if (approves === undefined) return false;
+  const [, , id] = approves.of.split('/');
+  return (id === undefined || stream.endsWith(`-${id}`)) && version === (approves.version ?? 0) + 1;
+};
 
 /** Whether the statement is about this event: its item, the version before it, its time and its values. */
 function* wrongPlace(event, stated, all) {
@@ -76,15 +84,19 @@ function* wrongPlace(event, stated, all) {
     each.stream === stated.item || (stated.version === null && version === 1 && kind === stated.item);
   if (own.some((each) => each.metadata.request !== metadata.request))
     yield 'the same signature is at events of another request';
-  if (!own.some(isOf)) yield `it is the signature for ${stated.item}, which the file does not have`;
+  if (!own.some((each) => isOf(each) || isApproved(each, stated)))
+    yield `it is the signature for ${stated.item}, which the file does not have`;
   const next = (stated.version ?? 0) + 1;
   if (isOf(event) && !own.some((each) => each.stream === stream && each.version === next))
     yield `it is the signature for version ${stated.version ?? 0}, and this is another change`;
   const { at } = metadata.signature;
-  const [from, signedAt, until] = [stated.from, at, stated.until].map(Date.parse);
-  if (signedAt < from - CLOCKS_MS || signedAt > until + CLOCKS_MS)
+  // A time that is none is in no order.
+  const [from, signedAt, usedAt, until] = [stated.from, at, metadata.at, stated.until].map(Date.parse);
+  if (!(from - CLOCKS_MS <= signedAt && signedAt <= until + CLOCKS_MS))
     yield `it was signed at ${at}, out of its time`;
+  if (!(usedAt <= until + CLOCKS_MS)) yield `it was used at ${metadata.at}, out of its time`;
   if (!isOf(event)) return;
+  if (metadata.actor !== `user:${stated.user}`) yield `the command was sent by ${metadata.actor}`;
   for (const [name, value] of Object.entries(stated.form)) {
     if (!(name in data) || typeof value?.hmac === 'string') continue;
     const shown = canonical(data[name]);
@@ -110,16 +122,21 @@ for (const event of signed) {
   const faults = [];
   try {
     const stated = JSON.parse(statement);
+    if (stated.annals !== 'signature') faults.push('it is not a statement of Annals');
+    // A member that is there twice could be read in two ways.
+    if (canonical(stated) !== statement) faults.push('the statement is not canonical');
     const hash = sha256(statement).toString('base64url');
     faults.push(
       ...(proof.means === 'passkey'
         ? wrongPasskey(proof, hash, origin)
-        : wrongToken(proof, hash, origin, stated.user)),
+        : wrongToken(proof, hash, origin, { user: stated.user, at })),
       ...wrongPlace(event, stated, events),
     );
-    const by = `user ${stated.user} as “${stated.meaning}” on ${at}, with a ${proof.means}`;
+    const by = `signed by user ${stated.user} as “${stated.meaning}” on ${at}, with a ${proof.means}`;
     if (faults.length === 0)
-      console.log(`${place}: signed by ${by} (key ${thumbprintOf(proof.key)}): ${canonical(stated.form)}`);
+      console.log(
+        `${place}: ${stated.command} ${by} (key ${thumbprintOf(proof.key)}): ${canonical(stated.form)}`,
+      );
   } catch (error) {
     faults.push(`the signature is malformed: ${error.message}`);
   }
