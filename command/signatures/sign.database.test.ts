@@ -271,6 +271,15 @@ test('what would be refused is refused before anybody signs, and a no-op needs n
   expect((await refusal(release(id, 'fail'), rita)).code).toBe('batch_not_made');
 });
 
+test('a value that turns the writing direction is shown as it was stored', async ({ lab }) => {
+  const { rita, signatures, refusal, batchOf, release } = lab;
+  const turned = { ...release(await batchOf()), report: 'pay \u202e001\u202c' };
+  const { details } = await refusal(turned, rita);
+  const found = await signatures.find(details.request);
+  expect(Object.fromEntries(found?.asked.form ?? []).report).toBe('pay [U+202E]001[U+202C]');
+  expect(JSON.parse(found?.asked.statement ?? '').form.report).toBe(turned.report);
+});
+
 test('what changes nothing when it is looked at changes nothing later without a signature', async ({
   database,
   side,

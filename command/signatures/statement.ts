@@ -40,10 +40,16 @@ export const askedSignature = (signing: Signing, { userId, at, looked }: Asking)
     item: nameOf(kind, looked),
     form: Object.entries({ ...formOf(signing), ...signing.approves }).map(([name, value]) => [
       spaced(name),
-      typeof value === 'string' ? value : JSON.stringify(value),
+      (typeof value === 'string' ? value : JSON.stringify(value)).replace(TURNING, codePointOf),
     ]),
   };
 };
+
+/** Characters by which a value would read otherwise than it is stored. */
+const TURNING = /[\u202a-\u202e\u2066-\u2069]/gu;
+const codePointOf = (character: string): string =>
+  `[U+${character.codePointAt(0)?.toString(HEXADECIMAL).toUpperCase()}]`;
+const HEXADECIMAL = 16;
 
 export type Stated = {
   readonly user: number;
@@ -97,11 +103,16 @@ const formOf = ({ given }: Signing): Readonly<Record<string, Json>> =>
  */
 const statedForm = (signing: Signing, salt: string): JsonObject => {
   const personal = personalIn(signing);
+  const form = formOf(signing);
+  const charactersMax =
+    canonical(form).length > FORM_CHARACTERS_MAX ? HASH_CHARACTERS : STATED_CHARACTERS_MAX;
   return {
     ...Object.fromEntries(
-      Object.entries(formOf(signing)).map(([name, value]) => [
+      Object.entries(form).map(([name, value]) => [
         name,
-        personal === 'all' || personal.has(name) ? { hmac: keyed(salt, value) } : stated(value),
+        personal === 'all' || personal.has(name)
+          ? { hmac: keyed(salt, value) }
+          : stated(value, charactersMax),
       ]),
     ),
     ...(signing.approves !== undefined && { approves: approvedForm(signing.approves, salt) }),
@@ -114,11 +125,13 @@ const approvedForm = ({ form = null, ...of }: JsonObject, salt: string): Json =>
   form: { hmac: keyed(salt, form) },
 });
 
-const stated = (value: Json): Json => {
+/** A form that is longer states each of its values by a hash, unless it is shorter than one. */
+const FORM_CHARACTERS_MAX = 20_000;
+const HASH_CHARACTERS = 64;
+
+const stated = (value: Json, charactersMax: number): Json => {
   const text = canonical(value);
-  return text.length <= STATED_CHARACTERS_MAX
-    ? value
-    : { sha256: createHash('sha256').update(text).digest('hex') };
+  return text.length <= charactersMax ? value : { sha256: createHash('sha256').update(text).digest('hex') };
 };
 
 /** A patch may contain any field. */
