@@ -8,8 +8,10 @@ import { expect } from 'vitest';
 import { createClient } from '../../client/client.ts';
 import { Problem } from '../../client/problem.ts';
 import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
+import { streamOf } from '../../testing/graphql/graphql-stream.ts';
 import { PASSWORD } from '../../testing/http/people.ts';
 import { operate } from '../../testing/installation.ts';
+import { until } from '../../testing/until.ts';
 import { setUpCodes } from '../engines/second-factor.ts';
 import { accountOf, openSigner } from '../engines/signers.ts';
 import { batches } from './batches.ts';
@@ -185,6 +187,34 @@ test('GraphQL takes it as an argument, and REST only where somebody signs', asyn
     ...{ token: rita.token, headers: { reason: 'x', 'electronic-signature': 'x' } },
   });
   expect([wrong.status, wrong.body]).toMatchObject([422, { code: 'invalid_request' }]);
+});
+
+test('webhooks and subscriptions show the signature', async ({
+  installation,
+  lab,
+  rita,
+  ritas,
+  session,
+  sink,
+}) => {
+  const id = await lab.make();
+  const hook = { url: `${sink.url}/signed`, eventTypes: ['batch.released'], payload: 'full' };
+  await session.write('POST', '/webhooks', { token: rita.token, body: hook });
+  const asked = `subscription { batchChanged(id: "${id}") { type signature { by meaning at means } } }`;
+  await using changes = await streamOf(installation, asked, { token: rita.token });
+  const { request, href } = await lab.asked(() => lab.releasing.batches.release(id, { verdict: 'pass' }));
+  await ritas.sign(href);
+  await lab.releasing.batches.release(id, { verdict: 'pass' }, { signature: request });
+  const [entry] = await Array.fromAsync(lab.releasing.batches.history(id));
+  const signature = entry?.signature;
+  expect(signature?.by).toBe(`user:${rita.userId}`);
+  const shown = await changes.results<{ readonly batchChanged: object }>(1);
+  expect(shown.map(({ data }) => data?.batchChanged)).toMatchObject([{ type: 'batch.released', signature }]);
+  const [delivered] = await until(
+    () => sink.received.filter(({ path }) => path === '/signed'),
+    ({ length }) => length > 0,
+  );
+  expect(JSON.parse(String(delivered?.body))).toMatchObject({ type: 'batch.released', signature });
 });
 
 test('tools for agents have no signed command, and the description names the header', async ({

@@ -119,6 +119,15 @@ test('the body has the format of the feed', async () => {
   );
 });
 
+test('the body has the signature of a signed command, in each shape', async () => {
+  const at = '2026-11-21T15:04:00.000Z';
+  const signature = { by: `user:${ADA}`, meaning: 'approval', at, means: 'passkey' } as const;
+  for (const payload of ['thin', 'full'] as const) {
+    const composed = await composedOf({ payload, change: { ...commentAdded, signature } });
+    expect(composed.kind === 'body' && JSON.parse(composed.bytes.toString())).toMatchObject({ signature });
+  }
+});
+
 /** A change of the owner’s own draft. */
 const ofDraft: Change = {
   ...commentAdded,
