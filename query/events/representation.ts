@@ -1,6 +1,5 @@
 import type { Cursor } from '#kernel/base/cursor.ts';
 import type { Actor, Origin } from '#kernel/base/events/metadata.ts';
-import { idIn, kindIn } from '#kernel/base/events/streams.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
 import type { ShownSignature } from '#kernel/base/signature.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
@@ -9,7 +8,7 @@ import type { OpenChange } from '#shared/change-stream/open-change.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { cursorOf, type NamingLog } from '#shared/event-log/own-cursor.ts';
 import type { Caller } from '#shared/policy.ts';
-import { noteOf } from '#shared/read-log/noted.ts';
+import { notingChanges } from '#shared/read-log/note-change.ts';
 import type { IsReadable } from '#shared/visibility/present-rights.ts';
 import { idsIn, visibleTo } from '#shared/visibility/visible-data.ts';
 import { visibleOrigin } from '#shared/visibility/visible-origin.ts';
@@ -49,10 +48,10 @@ export const createRepresentation = ({ domain, log, open, isReadable }: Dependen
     (await isReadable(caller, change.stream))
       ? visibleTo({ domain, caller, isReadable }, change, await open(change, recorded))
       : idsIn(domain, change, change.data);
-  const notes = new Map(Object.values(domain.kinds).map((kind) => [kind.name, noteOf(kind)]));
+  const note = notingChanges(domain);
   return async (change, caller, recorded) => {
     const data = await dataFor(change, caller, recorded);
-    notes.get(kindIn(change.stream))?.(idIn(change.stream), Object.keys(data));
+    note(change, Object.keys(data));
     return representedAs(log, change, caller, data);
   };
 };

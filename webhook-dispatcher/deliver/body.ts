@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import type { EventDefinition } from '#kernel/base/events/define-event.ts';
-import { idIn, kindIn } from '#kernel/base/events/streams.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
 import { oncePer } from '#kernel/base/once-per.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
@@ -9,7 +8,7 @@ import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { OpenChange } from '#shared/change-stream/open-change.ts';
 import { cursorOf, type NamingLog } from '#shared/event-log/own-cursor.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import { noteOf } from '#shared/read-log/noted.ts';
+import { notingChanges } from '#shared/read-log/note-change.ts';
 import { maySee } from '#shared/visibility/may-see.ts';
 import type { IsReadable } from '#shared/visibility/present-rights.ts';
 import { idsIn, seesAll, withoutPrivate } from '#shared/visibility/visible-data.ts';
@@ -120,11 +119,10 @@ export const createComposer = ({
     const data = settled === 'public' ? withoutPrivate(domain, change, readable.data) : readable.data;
     return { kind: 'body', ...write(change, data, format), shape: settled, fields: Object.keys(data) };
   };
-  const notes = new Map(Object.values(domain.kinds).map((kind) => [kind.name, noteOf(kind)]));
+  const note = notingChanges(domain);
   return async (outgoing) => {
     const composed = await compose(outgoing);
-    const { stream } = outgoing.delivery.change;
-    if (composed.kind === 'body') notes.get(kindIn(stream))?.(idIn(stream), composed.fields ?? []);
+    if (composed.kind === 'body') note(outgoing.delivery.change, composed.fields ?? []);
     return composed;
   };
 };
