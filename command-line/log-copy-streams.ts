@@ -26,6 +26,7 @@ import type { Given } from './arguments/command.ts';
 import { UsageError } from './arguments/usage-error.ts';
 import { openInstallation } from './installation/installation.ts';
 import { number, showProgress } from './output/progress.ts';
+import { recordCommand } from './record-command.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
@@ -40,6 +41,7 @@ export const copySomeStreams = async (given: Given, url: string, terminal: Termi
   await using installation = await openInstallation(terminal);
   const { config, databaseUrl, eventLog: source, isDense } = installation;
   await using pool = openPool({ url: databaseUrl, ...CONNECTIONS });
+  await recordCommand({ domain, pool, command: 'log copy' });
   await using other = openPool({ url: otherDatabase(given, url), ...CONNECTIONS });
   const prefix = optionOf(given, 'to-prefix') ?? config.eventLogPrefix;
   const owner = await readLogOwner(other);

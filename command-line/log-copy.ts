@@ -15,6 +15,7 @@ import { openInstallation } from './installation/installation.ts';
 import { copySomeStreams, explainStop, openTarget } from './log-copy-streams.ts';
 import { number, showProgress } from './output/progress.ts';
 import { FOR_VERSIONS } from './projection-rebuild.ts';
+import { recordCommand } from './record-command.ts';
 
 export const logCopy: Command = {
   name: 'log copy',
@@ -85,6 +86,7 @@ export const logCopy: Command = {
       applicationName: 'annals-command-line',
       ...FOR_VERSIONS,
     });
+    await recordCommand({ domain: terminal.domain, pool, command: 'log copy' });
     const isSwitching = flags.has('switch');
     if (isSwitching) await demandStopped(pool);
     const prefix = values.get('to-prefix')?.[0] ?? config.eventLogPrefix;

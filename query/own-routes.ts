@@ -1,5 +1,6 @@
 import { type RequestHandler, Router } from 'express';
 import { callerOf } from '#edge/authenticate/authenticate.ts';
+import { oncePer } from '#kernel/base/once-per.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
@@ -9,6 +10,7 @@ import { isInvalidValue, isRefusedWrite, isWrongCount } from '#shared/database/f
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransactionUndone } from '#shared/database/transaction.ts';
 import { noteOf } from '#shared/read-log/noted.ts';
+import { noteOfView } from './views/notes.ts';
 
 const STATEMENT_TIMEOUT_MS = 5_000;
 const READS_ONLY = `set transaction read only; set local statement_timeout = ${STATEMENT_TIMEOUT_MS}`;
@@ -21,7 +23,6 @@ type Resources = {
 
 /** They come after all routes of Annals, so they can replace none, and before the last error handler. */
 export const ownRoutes = (routes: OwnRoutes, { domain, pool, before }: Resources): RequestHandler => {
-  let noteTables: ReturnType<typeof notingTables> | undefined;
   const handle: unknown = routes({
     callerOf(request) {
       const caller = callerOf(request);
@@ -32,8 +33,7 @@ export const ownRoutes = (routes: OwnRoutes, { domain, pool, before }: Resources
     async query(statement, values = []) {
       // The extended protocol takes one statement alone, so none can end the transaction first.
       const asked = { text: statement, values: [...values], queryMode: 'extended' };
-      noteTables ??= notingTables(domain);
-      noteTables(statement);
+      noteTables(domain)(statement);
       try {
         return await inTransactionUndone(
           pool,
@@ -56,19 +56,32 @@ export const ownRoutes = (routes: OwnRoutes, { domain, pool, before }: Resources
   return Router().use(...before, handle as RequestHandler);
 };
 
-/** Which items a statement reads is not known, but the aggregates whose tables it names are. */
-const notingTables = ({ kinds }: Domain): ((statement: string) => void) => {
-  const logged = Object.values(kinds).flatMap((kind) => {
+/**
+ * Which items a statement reads is not known, but the aggregates are of whose tables it names one, also a table beside
+ * theirs or of a view of theirs. The log and its snapshots have all aggregates.
+ */
+export const noteTables = oncePer((domain: Domain): ((statement: string) => void) => {
+  const ofKinds = Object.values(domain.kinds).flatMap((kind) => {
     const note = noteOf(kind);
     if (note === undefined) return [];
     const tables = [kind.table, ...Object.values(kind.lists).map(({ table }) => table)];
     const fields = kind.reads?.only ?? [...Object.keys(kind.fields), ...Object.keys(kind.lists)];
-    return [{ names: new RegExp(`\\b(?:${tables.join('|')})\\b`, 'i'), note: () => note(undefined, fields) }];
+    return [{ tables: [...tables, ...OF_ALL], note: () => note(undefined, fields) }];
   });
+  const ofViews = domain.views.flatMap((view) => {
+    const noted = noteOfView(domain, view);
+    return noted === undefined ? [] : [{ tables: [view.table], note: () => noted.note(undefined) }];
+  });
+  const logged = [...ofKinds, ...ofViews].map(({ tables, note }) => ({
+    names: new RegExp(`\\b(?:${tables.join('|')})(?:_\\w+)?\\b`, 'i'),
+    note,
+  }));
   return (statement) => {
     for (const { names, note } of logged) if (names.test(statement)) note();
   };
-};
+});
+
+const OF_ALL = ['event_log', 'snapshots'];
 
 /** A retry of such a statement fails again, so neither is temporary; any other failure stays as it is. */
 const meaningOf = (cause: unknown): unknown => {
