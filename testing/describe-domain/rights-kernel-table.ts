@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Row } from '#kernel/registry/registry.ts';
+import { logsReads } from '#kernel/registry/logs-reads.ts';
+import type { Domain, Row } from '#kernel/registry/registry.ts';
 
 /** The demand of a kernel operation beside its scope. Others’ things are as absent ones. */
 type Needs = 'nothing' | 'token' | 'ownership' | 'administrator';
@@ -30,7 +31,8 @@ const now = (): string => new Date().toISOString();
  * The rights to the kernel’s own operations, which no domain declares, written by hand a second time.
  * Deletions come last. `another` is the id of a user who is no caller.
  */
-export const kernelRights = (another: number): readonly KernelRights[] => [
+export const kernelRights = (domain: Domain, another: number): readonly KernelRights[] => [
+  ...(logsReads(domain) ? [READS] : []),
   {
     ...{ needs: 'nothing', scope: '', rest: { listEventTypes: undefined, listAuditKeys: undefined } },
     graphql: { eventTypes: {}, cursor: {}, _service: {} },
@@ -109,5 +111,9 @@ export const kernelRights = (another: number): readonly KernelRights[] => [
     rest: { retryParkedItem: undefined, releaseParkedItem: { version: 1 } },
   },
 ];
+/** Only of a domain that logs reads. */
+const READS: KernelRights = {
+  ...{ needs: 'administrator', scope: 'read:events', graphql: {}, rest: { listReadsOfUser: undefined } },
+};
 /** Nothing has these. */
 export const absentIds = (): Row => ({ eventId: randomUUID(), orderId: randomUUID(), stream: 'user-999999' });

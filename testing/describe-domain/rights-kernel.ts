@@ -24,7 +24,7 @@ export const checkKernelRights = async (stage: Stage, checks: Checks): Promise<v
     token: stage.admin.token,
     body: { name: 'Nora' },
   });
-  const rights = kernelRights(another.id);
+  const rights = kernelRights(stage.domain, another.id);
   checkWholeness(matrix, rights);
   const owner = matrix.callers.actors.find(({ key }) => key.endsWith(' 1'));
   if (owner === undefined) throw new Error(`${stage.domain.name} has no roles`);

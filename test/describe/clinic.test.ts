@@ -1,0 +1,4 @@
+import { clinic } from '../toy/clinic.ts';
+import { describeDomain } from './describe-domain.ts';
+
+describeDomain(clinic, { file: 'test/toy/clinic.ts' });
