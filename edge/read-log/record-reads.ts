@@ -51,6 +51,8 @@ export const readBy = (caller: Caller, named: Recorded & { readonly request: str
 });
 
 const REFUSED_FROM = 400;
+/** It compares what the reader says with what was read, and so tells whether they are the same. */
+const PRECONDITION_FAILED = 412;
 
 type Held = { readonly notes: Notes; readonly write: Recording['write'] };
 
@@ -71,7 +73,7 @@ const holdBack = (response: Response, { notes, write }: Held, next: NextFunction
     }
   };
   response.end = ((...given: Parameters<Response['end']>) => {
-    if (response.statusCode >= REFUSED_FROM) notes.take();
+    if (response.statusCode >= REFUSED_FROM && response.statusCode !== PRECONDITION_FAILED) notes.take();
     inOrder(() => void original.end.apply(response, given));
     return response;
   }) as Response['end'];

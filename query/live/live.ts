@@ -26,16 +26,16 @@ export const openLive = async (resources: QueryResources): Promise<Live> => {
   );
   health.onDrain(() => streams.drain());
   const rows = opening.use(openViewFeed({ domain, pool, notifier, clock, moveOnMs: settings.heartbeatMs }));
-  const { feed, views } = await recorded(resources.readLog, { feed: changes, views: rows });
+  const { feed, views } = await recorded(resources, { feed: changes, views: rows });
   const opened = opening.move();
   return { feed, views, streams, demandPresentRole, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 };
 
 const recorded = async (
-  readLog: QueryResources['readLog'],
+  { domain, readLog }: QueryResources,
   { feed, views }: Pick<Live, 'feed' | 'views'>,
 ): Promise<Pick<Live, 'feed' | 'views'>> => {
   if (readLog === undefined) return { feed, views };
   const { recordFeed, recordViews } = await import('./record.ts');
-  return { feed: recordFeed(readLog, feed), views: recordViews(readLog, views) };
+  return { feed: recordFeed(readLog, feed), views: recordViews(domain, readLog, views) };
 };

@@ -1,4 +1,5 @@
 import { readBy } from '#edge/read-log/record-reads.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { Caller } from '#shared/policy.ts';
 import { type Noted, noting } from '#shared/read-log/noted.ts';
 import { Notes } from '#shared/read-log/notes.ts';
@@ -6,7 +7,9 @@ import type { ReadLog } from '#shared/read-log/read-log.ts';
 import type { Feed } from '../changes/feed.ts';
 import type { Reader } from '../changes/lane.ts';
 import type { Cohort } from '../changes/renderings.ts';
+import type { Row } from '../rows/sources.ts';
 import type { ViewFeed, ViewReader } from '../views/feed.ts';
+import { noteOfView } from '../views/notes.ts';
 
 /** The reads of messages, by the messages themselves, which many subscribers share. */
 const shown = new WeakMap<Buffer, { readonly noted: readonly Noted[]; readonly request: string }>();
@@ -97,14 +100,21 @@ export const recordFeed = (readLog: ReadLog, feed: Feed): Feed => {
 };
 
 /** The streams of views of a domain that logs reads. */
-export const recordViews = (readLog: ReadLog, views: ViewFeed): ViewFeed => ({
+export const recordViews = (domain: Domain, readLog: ReadLog, views: ViewFeed): ViewFeed => ({
   follow(reader) {
     const { view } = reader.source;
+    const noted = noteOfView(domain, view);
+    const noteKey = (row: Row): void =>
+      noted?.note(noted.idColumn === undefined ? undefined : Number(row[noted.idColumn]));
     const outlet = createOutlet(readLog, reader.caller, view.name, (error) => reader.fail(error));
     const recorded: ViewReader = {
       ...reader,
       render: async (message, position) =>
-        (await rendered(`${view.name} ${position}`, async () => reader.render(message, position))) as Buffer,
+        (await rendered(`${view.name} ${position}`, async () => {
+          // It shows the key of its row, and that this row was there.
+          if (message.type === 'removed') noteKey(message.row);
+          return reader.render(message, position);
+        })) as Buffer,
       send: (message) => outlet.send(message, () => reader.send(message)),
       moveOn: (position) => outlet.after(() => reader.moveOn(position)),
       fail: (error) => reader.fail(error),

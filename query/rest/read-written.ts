@@ -1,5 +1,5 @@
 import { callerOf } from '#edge/authenticate/authenticate.ts';
-import { recordedAs } from '#edge/read-log/recorded.ts';
+import { recordedAs, recordNow } from '#edge/read-log/recorded.ts';
 import { demandRight } from '#edge/rest/admission.ts';
 import { prepareItem } from '#edge/rest/reads/answer.ts';
 import type { ReadWritten } from '#edge/rest/writes/write-routes.ts';
@@ -44,9 +44,13 @@ export const createReadWritten =
       const answer = await recordedAs(request, as, () =>
         read({ ...reader, ...(itemId !== undefined && { item: String(itemId) }) }, {} as never),
       );
-      return answer.kind === 'item' ? prepareItem(request, answer) : undefined;
+      if (answer.kind !== 'item') return undefined;
+      const send = prepareItem(request, answer);
+      // It is written already, so an item that cannot be recorded is left out of the answer.
+      await recordNow(request);
+      return send;
     } catch (error) {
-      // The caller may not read it, it is deleted again, or the answer is too large.
+      // The caller may not read it, it is deleted again, the answer is too large, or the log of reads cannot be written.
       if (!(error instanceof Rejection || error instanceof HttpProblem))
         log.warn({ err: error }, 'The written item could not be read.');
       return undefined;

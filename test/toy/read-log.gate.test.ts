@@ -120,6 +120,8 @@ test('former states, known answers and heads of answers have entries; refusals a
   const first = await get(patient.path, dan);
   const known = await get(patient.path, dan, { 'if-none-match': first.headers.get('etag') ?? '' });
   expect([known.status, (await entriesOf(known.request)).length]).toEqual([304, 1]);
+  const compared = await get(patient.path, dan, { 'if-match': '"1-guessed"' });
+  expect([compared.status, (await entriesOf(compared.request)).length]).toEqual([412, 1]);
   const refused = await get(`${patient.path}/readers`, nick);
   expect([refused.status, await entriesOf(refused.request)]).toEqual([404, []]);
   const ward = await byAdmin('POST', '/wards', { name: 'West' });
@@ -143,6 +145,9 @@ const QUERIES: readonly (readonly [query: string, fields: readonly string[]])[] 
   ['{ patient(id: "ID", at: "v1") { name } }', ['name']],
   ['{ patient(id: "ID") { history(first: 5) { nodes { changes { field to } } } } }', []],
   ['{ stay(patient: "ID") { stage patient { name } } }', ['name']],
+  ['{ patientsConnection(first: 5) { edges { cursor } } }', ['id']],
+  ['{ patients { __typename } }', []],
+  ['{ all: patients { ...shown } } fragment shown on Patient { called: name }', ['name']],
 ];
 
 test('queries of GraphQL have entries, planned or not', async ({
@@ -183,6 +188,66 @@ test('queries of GraphQL have entries, planned or not', async ({
     }
 });
 
+test('whether there are patients, and how many rows of a view, has an entry without ids', async ({
+  entriesOf,
+  installation,
+  nick,
+}) => {
+  for (const query of [
+    '{ patientsConnection(first: 0) { pageInfo { hasNextPage } } }',
+    '{ stayConnection(first: 1) { totalCount } }',
+  ])
+    for (const planned of [true, false]) {
+      const request = randomUUID();
+      const document = planned ? query : query.replace('{ ', '{ eventTypes { type } ');
+      const { errors } = await graphqlClientOf(installation)(document, {
+        token: nick.token,
+        headers: { 'x-request-id': request },
+      });
+      expect([document, errors]).toEqual([document, undefined]);
+      expect([document, await entriesOf(request)]).toMatchObject([
+        document,
+        [{ kind: 'patient', items: [] }],
+      ]);
+    }
+});
+
+test('the message that a row of a view is removed has an entry', async ({
+  dora,
+  nick,
+  openStream,
+  pool,
+  session,
+}) => {
+  const { token } = dora;
+  const { written } = await session.write('POST', '/patients', {
+    token,
+    body: { name: `Left ${SECRET}`, diagnosis: null, stage: 'late', days: 1 },
+  });
+  const subscription = await openStream(
+    `subscription { stayChanged(patient: "${written.id}") { type key { patient } } }`,
+    { token: nick.token },
+  );
+  const ofNick = async () => {
+    const { rows } = await pool.query<{ readonly count: number }>(
+      'select count(*)::integer as count from read_log.entry where items @> array[$1::bigint] and reader = $2',
+      [written.id, nick.userId],
+    );
+    return rows[0]?.count ?? 0;
+  };
+  await until(
+    () => JSON.stringify(subscription.messages),
+    (messages) => messages.includes('CHANGED'),
+  );
+  const before = await ofNick();
+  await session.write('DELETE', `/patients/${written.id}`, { token });
+  await until(
+    () => JSON.stringify(subscription.messages),
+    (messages) => messages.includes('REMOVED'),
+  );
+  expect(await ofNick()).toBeGreaterThan(before);
+});
+
 test('a field that the reader gets as null has not been read', async ({
   entriesOf,
   installation,
@@ -220,6 +285,8 @@ test('only reads of the named fields are recorded', async ({ dora, entriesOf, ge
 
 test('subscribers, webhooks and tools have entries before they get anything', async ({
   dan,
+  entriesOf,
+  get,
   followAs,
   installation,
   openStream,
@@ -257,6 +324,14 @@ test('subscribers, webhooks and tools have entries before they get anything', as
     return rows.map(({ entry }) => (JSON.parse(entry) as ReadEntry).via).toSorted();
   };
   expect(await vias()).toEqual(['stream', 'stream', 'webhook']);
+  const { body: deliveries } = await get('/deliveries', dan);
+  const shown = (deliveries as readonly { id: string; webhookId: number }[]).map(async ({ id, webhookId }) =>
+    get(`/webhooks/${webhookId}/deliveries/${id}/body`, dan),
+  );
+  const delivered = (await Promise.all(shown)).find(({ body: sent }) => JSON.stringify(sent).includes(`Mrs`));
+  expect(await entriesOf(delivered?.request ?? '')).toMatchObject([
+    { reader: dan.userId, items: [written.id], via: 'rest' },
+  ]);
   await using opened = new AsyncDisposableStack();
   const agent = new Client({ name: 'an-agent', version: '1' }, { versionNegotiation: { mode: 'auto' } });
   opened.defer(() => agent.close());
@@ -266,7 +341,7 @@ test('subscribers, webhooks and tools have entries before they get anything', as
     }),
   );
   await agent.callTool({ name: 'getPatient', arguments: { patientId: written.id } });
-  expect(await vias()).toEqual(['mcp', 'stream', 'stream', 'webhook']);
+  expect(await vias()).toEqual(['mcp', 'rest', 'stream', 'stream', 'webhook']);
 });
 
 test('the doctor of a patient and administrators read who has read it, and that is recorded', async ({
@@ -333,6 +408,15 @@ test('the log of reads cannot be changed, and while it cannot be written, patien
       body: { code: 'unavailable', detail: expect.stringContaining('log of reads') },
     });
     expect(JSON.stringify(refused.body)).not.toContain(SECRET);
+    expect([...refused.headers].join()).not.toMatch(/patients|etag/);
+    const changed = await ask('PATCH', patient.path, {
+      ...{ token: dora.token, type: 'application/merge-patch+json', body: { days: 5 } },
+      headers: { prefer: 'return=representation' },
+    });
+    expect([changed.status < 300, JSON.stringify(changed.body)]).toEqual([
+      true,
+      expect.not.stringContaining(SECRET),
+    ]);
     const { data } = (
       await ask('POST', '/graphql', {
         token: dora.token,

@@ -92,15 +92,22 @@ const memberJson = (connection: Connection, page: Page, member: Selected): Piece
     case 'edges':
       return all(
         objectOf(type, member, collect, (name, edge) =>
-          name === 'node' ? nodeJson(page.row, edge) : page.order.cursorJson(page.row),
+          name === 'node' ? nodeJson(page.row, edge) : cursorJson(connection, page),
         ),
       );
     case 'pageInfo':
-      return objectOf(type, member, collect, (name) => pageInfoJson(connection, page, name));
+      return [
+        rows.mapping.countMark ?? '',
+        ...objectOf(type, member, collect, (name) => pageInfoJson(connection, page, name)),
+      ];
     default:
       throw new OutOfPlan(`the field ${member.name} of a connection`);
   }
 };
+
+/** A cursor contains the id of its row. */
+const cursorJson = ({ rows }: Connection, { row, order }: Page): Sql =>
+  concatenated([...(rows.mapping.mark?.(row, ['id']) ?? []), order.cursorJson(row)]);
 
 /** An object without rows of its own. */
 const objectOf = (
@@ -119,12 +126,10 @@ const objectOf = (
   );
 };
 
-const pageInfoJson = (
-  { rows: { args } }: Connection,
-  { row, order, size, isBackward, isWithin }: Page,
-  field: string,
-): Pieces => {
-  const cursors = sql`array_agg(${order.cursorJson(row)}) filter (where ${isWithin})`;
+const pageInfoJson = (connection: Connection, page: Page, field: string): Pieces => {
+  const { args } = connection.rows;
+  const { size, isBackward, isWithin } = page;
+  const cursors = sql`array_agg(${cursorJson(connection, page)}) filter (where ${isWithin})`;
   const hasMore = (side: 'after' | 'before', isAhead: boolean): Pieces =>
     args.has(side) ? 'true' : isAhead ? booleanJson(sql`count(*) > ${size}`) : 'false';
   switch (field) {

@@ -33,7 +33,10 @@ export const markOf = ({ domain, readable }: Options, type: string, source?: Sou
 };
 
 /** A mark before the number of objects of a kind. */
-export const countMarkOf = ({ domain }: Options, kind: Kind): string | undefined =>
+export const countMarkOf = (
+  { domain }: Pick<Options, 'domain'>,
+  kind: Pick<Kind, 'type'>,
+): string | undefined =>
   notedTypesOf(domain).has(kind.type) ? `${MARK}${connectionType(kind)} ${NO_ID} count${MARK}` : undefined;
 
 const NO_ID = '0';

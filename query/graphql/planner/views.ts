@@ -6,7 +6,7 @@ import { opaque } from './cursors.ts';
 import { type Pieces, textJson } from './json.ts';
 import { idsOf, jsonOf } from './kinds.ts';
 import type { Mapping, Order, Row, Which } from './mapping.ts';
-import { markOf } from './marks.ts';
+import { countMarkOf, markOf } from './marks.ts';
 import { type Options, referencesTo } from './matching.ts';
 import { OutOfPlan } from './out-of-plan.ts';
 import type { Parameter } from './parameter.ts';
@@ -21,6 +21,7 @@ export const mappingOfView = (options: Options, source: ViewSource): Mapping => 
     table: sql`read_model.${Sql.identifier(view.table)}`,
     letter: 'v',
     mark: markOf(options, view.type),
+    countMark: countMarkOf(options, view),
     values: {
       ...idsOf(members),
       ...Object.fromEntries(

@@ -12,6 +12,8 @@ export type NotedType = {
   readonly note: Note;
   /** The column of its rows with the id of the aggregate, if each is of one. */
   readonly idColumn: string | undefined;
+  /** Objects of an edge have their row as the node. */
+  readonly isEdge?: true;
   /** By the names of GraphQL: as the field is declared, and whether some readers of the aggregate get null. */
   readonly fields: ReadonlyMap<string, { readonly name: string; readonly isGuarded: boolean }>;
 };
@@ -26,20 +28,35 @@ export const notedTypesOf = oncePer(
           ? []
           : [
               [source.kind.type, { note, idColumn: 'id', fields: fieldsOf(source) }] as const,
-              [connectionType(source.kind), { note, idColumn: undefined, fields: COUNTED }] as const,
+              ...aroundOf(source.kind, note, 'id'),
             ];
       }),
       ...viewSourcesOf(domain).flatMap((source) => {
         const noted = noteOfView(domain, source.view);
         if (noted === undefined) return [];
         const { idColumn, note } = noted;
-        return [[source.view.type, { note, idColumn, fields: fieldsOfView(source) }] as const];
+        return [
+          [source.view.type, { note, idColumn, fields: fieldsOfView(source) }] as const,
+          ...aroundOf(source.view, note, idColumn),
+        ];
       }),
     ]),
 );
 
-/** A number of items shows none of them. */
-const COUNTED: NotedType['fields'] = new Map([['totalCount', { name: 'count', isGuarded: false }]]);
+/** The types of its pages: a number of items, or whether there are any, shows none of them, but a cursor has an id. */
+const aroundOf = (
+  of: Pick<Kind, 'type'>,
+  note: Note,
+  idColumn: string | undefined,
+): readonly (readonly [string, NotedType])[] => [
+  [connectionType(of), { note, idColumn: undefined, fields: COUNTED }],
+  [`${of.type}Edge`, { note, idColumn, isEdge: true, fields: CURSOR }],
+];
+
+const COUNTED: NotedType['fields'] = new Map(
+  ['totalCount', 'pageInfo'].map((each) => [each, { name: 'count', isGuarded: false }] as const),
+);
+const CURSOR: NotedType['fields'] = new Map([['cursor', { name: 'id', isGuarded: false }]]);
 
 export const connectionType = ({ type }: Pick<Kind, 'type'>): string => `${type}Connection`;
 
