@@ -181,6 +181,7 @@ const successHeaders = (answer: Answer): readonly AnswerHeader[] => {
     case 'list':
       return ['ETag', 'Link', 'Cache-Control', 'Vary'];
     case 'lines':
+    case 'sent':
       return ['Cache-Control', 'Vary'];
     case 'written':
       return [

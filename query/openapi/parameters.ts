@@ -156,6 +156,7 @@ const queryParameters = ({ query }: RestOperation, schemas: JsonSchemas): readon
 
 const headersOf = (operation: RestOperation): readonly HeaderParameter[] => {
   const { method, answer } = operation;
+  if (answer.kind === 'sent') return [];
   if (!isOfLog(operation)) {
     if (method === 'GET') return ['IfMatch', 'IfNoneMatch'];
     return [

@@ -30,7 +30,7 @@ export const PERSON_EXPORT = {
     status: 200,
     description:
       'The data, sent as it is read and stored nowhere. The request is an event. A response that does not end with `isComplete` was interrupted.',
-    kind: 'written',
+    kind: 'sent',
     schema: PersonExport,
   },
 } as const;

@@ -58,8 +58,9 @@ export type Answer = {
   /**
    * A list also comes as HAL, with links to the pages around it; lines come as they are read, without an
    * entity tag. `order` is an operator command, no write to an item; contracts record it by this name.
+   * `sent` is sent as it is read, with each request again: no idempotency key repeats it.
    */
-  readonly kind: 'item' | 'list' | 'lines' | 'written' | 'order' | 'nothing';
+  readonly kind: 'item' | 'list' | 'lines' | 'written' | 'order' | 'sent' | 'nothing';
   /** Of the item, or of each item of the list. */
   readonly schema?: z.ZodType;
   /**
