@@ -1,3 +1,4 @@
+// Over 200 lines, because every case composes the body of one change that is set up here.
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type {
