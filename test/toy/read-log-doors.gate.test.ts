@@ -42,8 +42,15 @@ test('queries and subscriptions over WebSocket have entries', async ({
     }))
       results.push(result);
   })();
-  for await (const result of client.iterate({ query: `{ patient(id: "${patient.id}") { name } }` }))
-    expect(result.data).toEqual({ patient: { name: `Mr ${SECRET}` } });
+  following.catch(() => {});
+  const readName = async () => {
+    for await (const result of client.iterate({ query: `{ patient(id: "${patient.id}") { name } }` }))
+      return result.data;
+    return undefined;
+  };
+  // The read model may not have the patient yet.
+  const read = await until(readName, (data) => data?.patient != null);
+  expect(read).toEqual({ patient: { name: `Mr ${SECRET}` } });
   const ofQuery = (await entriesVia('graphql')).filter(({ items }) => items.includes(patient.id));
   expect(ofQuery).toMatchObject([{ actor: `user:${dan.userId}`, fields: ['name'], operation: 'query' }]);
   const body = { name: `Ms ${SECRET}`, diagnosis: null, stage: 'late', days: 0 };

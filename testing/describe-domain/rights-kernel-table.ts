@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { logsReads } from '#kernel/registry/logs-reads.ts';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
+import { operationsOf } from '#shared/rest/operations.ts';
 
 /** The demand of a kernel operation beside its scope. Others’ things are as absent ones. */
 type Needs = 'nothing' | 'token' | 'ownership' | 'administrator';
@@ -91,7 +92,7 @@ export const kernelRights = (domain: Domain, another: number): readonly KernelRi
         listSchedules: undefined,
         listHolds: undefined,
         listOrders: undefined,
-        listRefusedMessages: undefined,
+        ...('listRefusedMessages' in operationsOf(domain) && { listRefusedMessages: undefined }),
       },
     },
   },

@@ -229,6 +229,29 @@ const WORDS: Readonly<Record<string, Entry>> = {
   ],
   'Aggregate: reactions': [parcel({ reactions: { depot: undefined } }), 'warns reaction parcel depot closed'],
   'Aggregate: timers': [parcel({ timers: { late: undefined } }), 'warns timer parcel late'],
+  'Aggregate: reads': [parcel({ reads: 'logged' }), 'adds operation GET /parcels/{parcelId}/readers'],
+  'Aggregate: hold': [parcel({ hold: { right: {} } }), 'adds event parcel.unheld'],
+  'Aggregate: retain': [
+    parcel({ retain: { for: '10 years', after: 'sent', run: 'remove' } }),
+    'warns event parcel.sent sets retainedSince',
+  ],
+  'Logged reads: log': 'it decides what is recorded; requests and answers are the same',
+  'Logged reads: ifUnwritable': 'it decides what happens in an outage',
+  'Rights: readers': [
+    parcel({ reads: 'logged', rights: { readers: { clerk: true } } }),
+    'adds right parcel.readers',
+  ],
+  'Holds: right': 'it is compared as the rights of the commands for holds',
+  'Retention: for': 'it decides when an item ends',
+  'Retention: after': [
+    parcel({ retain: { for: '5 years', after: 'lost', run: 'remove' } }),
+    'warns event parcel.lost sets retainedSince',
+  ],
+  'Retention: run': 'it is a command that ends the item, whichever it is',
+  'Domain: user.hold': [
+    { domain: { user: { hold: { right: {} } } } },
+    'adds operation DELETE /users/{userId} user_held',
+  ],
   'Aggregate: schedules': [parcel({ schedules: { nightly: undefined } }), 'warns schedule parcel nightly'],
   'Options of references: gone': [
     { depot: { fields: { head: ref('user', { gone: 'null' }) } } },
@@ -355,6 +378,10 @@ const WORDS: Readonly<Record<string, Entry>> = {
     'breaks operation DELETE /parcels/{parcelId}',
   ],
   'Commands: confirm': [command('send', { confirm: 'person' }), 'warns command parcel.send confirm'],
+  'Commands: signed.meaning': [
+    command('send', { signed: { meaning: 'approval' } }),
+    'breaks command parcel.send signed',
+  ],
   'Commands: reads': 'it keeps the decision from racing; requests and answers are the same',
   'Commands: also': [
     command('weigh', { also: { depot: ['closed'] } }),
