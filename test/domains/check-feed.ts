@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one check: the feed of a reader, folded, is what they read.
 import { kebab, wire } from '#kernel/base/names.ts';
 import type { EventInfo, Kind, ListInfo, Row } from '#kernel/registry/registry.ts';
 import type { Checks } from '../../testing/describe-domain/checks.ts';
