@@ -1,3 +1,3 @@
 import { runTier } from './run-tier.ts';
 
-await runTier('gate', 'Runs what every submission must pass, in twenty minutes on two cores.');
+await runTier('gate', 'Runs what every submission must pass.');
