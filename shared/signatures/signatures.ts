@@ -27,12 +27,11 @@ type GivenSignature = { readonly at: string; readonly proof: SignatureProof };
 export type FoundSignature = {
   readonly asked: AskedSignature;
   readonly given: GivenSignature | undefined;
-  readonly isUsed: boolean;
 };
 
 /**
- * The signatures that commands wait for. The command role asks, the authorization server lets the person sign, and the
- * command that is sent again uses it up.
+ * The signatures that commands wait for. The command role asks, the authorization server lets the person sign,
+ * and the command that is sent again uses it up.
  */
 export type Signatures = {
   /** Returns the id of the signature. */
@@ -61,7 +60,6 @@ type Row = {
   readonly user_id: UserId;
   readonly asked: Buffer;
   readonly signed: Buffer | null;
-  readonly used_by: string | null;
 };
 
 export const createSignatures = ({ pool, masterKey, clock }: Dependencies): Signatures => {
@@ -89,7 +87,7 @@ export const createSignatures = ({ pool, masterKey, clock }: Dependencies): Sign
     async find(id) {
       const digest = digestOf(id);
       const { rows } = await pool.query<Row>(
-        'select user_id, asked, signed, used_by from auth.signature where digest = $1 and expires_at > $2',
+        'select user_id, asked, signed from auth.signature where digest = $1 and expires_at > $2',
         [digest, now()],
       );
       const [row] = rows;
@@ -102,7 +100,6 @@ export const createSignatures = ({ pool, masterKey, clock }: Dependencies): Sign
       return {
         asked: asked as AskedSignature,
         given: given as GivenSignature | undefined,
-        isUsed: row.used_by !== null,
       };
     },
     async give(id, proof) {
