@@ -57,8 +57,8 @@ export const ownRoutes = (routes: OwnRoutes, { domain, pool, before }: Resources
 };
 
 /**
- * Which items a statement reads is not known, but the aggregates are of whose tables it names one, also a table beside
- * theirs or of a view of theirs. The log and its snapshots have all aggregates.
+ * Nobody knows which items a statement reads. So each aggregate is noted if the statement names a table of it, a table
+ * beside that, or a view made from it. The log and its snapshots have all aggregates.
  */
 export const noteTables = oncePer((domain: Domain): ((statement: string) => void) => {
   const ofKinds = Object.values(domain.kinds).flatMap((kind) => {

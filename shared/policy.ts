@@ -98,8 +98,8 @@ export const limitedClient = (client: string | null): string =>
   client !== null && (client.includes('>') || client.includes('/')) ? '>' : (client ?? '');
 
 /**
- * Whether an agent sends this: on behalf of a user, as a client with a document or one that has registered itself, by
- * a personal access token, or as a tool. A service that acts for itself is none.
+ * Whether an agent sends this: on behalf of a user, as a client with a document or one that has registered
+ * itself, by a personal access token, or as a tool. A service that acts for itself is none.
  */
 export const isAgent = (caller: Caller): boolean =>
   caller.kind === 'user' &&

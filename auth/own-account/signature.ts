@@ -51,8 +51,8 @@ const Form = z.discriminatedUnion('do', [
 type Typed = Extract<z.infer<typeof Form>, { do: 'password' }>;
 
 /**
- * Where a person signs a command that an application has sent. The proof is over the hash of what the page shows, so a
- * session alone signs nothing.
+ * Where a person signs a command that an application has sent. The proof is over the hash of what the page
+ * shows, so a session alone signs nothing.
  */
 export const signature = (dependencies: Dependencies): AccountPage => ({
   path: PATHS.signature,

@@ -45,8 +45,8 @@ export const metadataOf = (client: StoredClient): AdapterPayload => ({
 });
 
 /**
- * Nobody vouches for a client that has registered itself, or that a document describes, until an administrator makes
- * it one of their own.
+ * Nobody vouches for a client that has registered itself, or that a document describes, until an administrator
+ * makes it one of their own.
  */
 const isAgent = ({ selfRegistered, firstParty }: StoredClient): boolean => selfRegistered && !firstParty;
 

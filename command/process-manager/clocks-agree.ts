@@ -9,8 +9,8 @@ type Seen = { readonly databaseMs: number; readonly elapsedMs: number };
 const first = new WeakMap<object, Seen>();
 
 /**
- * Throws unless the clock of the database, by which retention is due, agrees with ours, and has not jumped ahead since
- * this process started. The end is retried, and parked with this reason meanwhile.
+ * Throws unless the clock of the database, by which retention is due, agrees with ours, and has not jumped
+ * ahead since this process started. The end is retried, and parked with this reason meanwhile.
  */
 export const demandClocksAgree = async ({
   pool,

@@ -28,9 +28,9 @@ const endsIn = ({ kinds }: Domain, kind: Kind) =>
 type Refused = { readonly kind: Kind; readonly task: ReactionTask; readonly error: unknown };
 
 /**
- * Whether an end that is refused now comes later by itself. An aggregate that must be kept ends when the time is over. The end of a
- * held aggregate with a target follows from the release of the hold; timers and schedules drop what is refused. All
- * other ends are parked until the release.
+ * Whether an end that is refused now comes later by itself. An aggregate that must be kept ends when the time
+ * is over. The end of a held aggregate with a target follows from the release of the hold; timers and schedules
+ * drop what is refused. All other ends are parked until the release.
  */
 export const isEndedLater = (domain: Domain, { kind, task, error }: Refused): boolean => {
   if (!(error instanceof Rejection)) return false;

@@ -130,9 +130,9 @@ type Person = Extract<Caller, { kind: 'user' }>;
 type Found = Looked & { readonly outcome: Outcome };
 
 /**
- * Decides first: what would be refused now bothers nobody, and what changes nothing needs no signature; it is not
- * executed either, because by then it could change something. A repeated request may have changed the item itself, so
- * that only its signature counts.
+ * Decides first: what would be refused now bothers nobody, and what changes nothing needs no signature; it is
+ * not executed either, because by then it could change something. A repeated request may have changed the item
+ * itself, so that only its signature counts.
  */
 const lookAt = async (
   { looking, seen }: Parts,

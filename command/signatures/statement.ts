@@ -98,8 +98,8 @@ const formOf = ({ given }: Signing): Readonly<Record<string, Json>> =>
   );
 
 /**
- * The form, in which a personal value is only a keyed hash: the log keeps the statement for ever, and the key is thrown
- * away. A long value is its hash, which anybody can compare with that of the event.
+ * The form, in which a personal value is only a keyed hash: the log keeps the statement for ever, and the key
+ * is thrown away. A long value is its hash, which anybody can compare with that of the event.
  */
 const statedForm = (signing: Signing, salt: string): JsonObject => {
   const personal = personalIn(signing);

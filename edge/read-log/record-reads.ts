@@ -10,8 +10,8 @@ import { isToolCall } from '../http/tool-call.ts';
 import { type Recorded, type Recording, recordings } from './recorded.ts';
 
 /**
- * Records what the answers to requests show of aggregates whose reads are logged. Nothing of an answer leaves the process
- * before it is recorded, whatever sends it.
+ * Records what the answers to requests show of aggregates whose reads are logged. Nothing of an answer leaves
+ * the process before it is recorded, whatever sends it.
  */
 export const recordReads =
   (readLog: ReadLog): RequestHandler =>

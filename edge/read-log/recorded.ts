@@ -17,8 +17,8 @@ export type Recording = {
 export const recordings = requestFact<Recording>('recording');
 
 /**
- * Work for a request whose reads are recorded. The context of a request ends with its body, so handlers after a body
- * need it, too.
+ * Work for a request whose reads are recorded. The context of a request ends with its body, so handlers after a
+ * body need it, too.
  */
 export const recorded = <Result>(request: IncomingMessage, work: () => Result): Result => {
   const recording = recordings.of(request);

@@ -12,8 +12,8 @@ type Specs = Readonly<Record<string, Row>>;
 const WORDS = ['for', 'after', 'run'];
 
 /**
- * Retention is a field with the time of an event, and a timer at the end of the time after it: so it follows from the
- * log, also for events from before it was declared, and is proven like any other.
+ * Retention is a field with the time of an event, and a timer at the end of the time after it: so it follows
+ * from the log, also for events from before it was declared, and is proven like any other.
  */
 export const withRetention = (aggregate: AnyAggregate): AnyAggregate => {
   const { kind, declaration } = aggregate;

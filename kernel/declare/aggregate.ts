@@ -428,8 +428,8 @@ export type RightsOf<Role extends string, F, C, Cond> = {
    */
   readonly forOthers?: Row<Role, Cond, RefKey<F>>;
   /**
-   * The right to read who has read the aggregate, if its reads are logged. Without this row, administrators alone have
-   * it.
+   * The right to read who has read the aggregate, if its reads are logged. Without this row, administrators
+   * alone have it.
    */
   readonly readers?: Row<Role, Cond, RefKey<F>>;
 } & {
@@ -440,8 +440,9 @@ export type LoggedReads<Name extends string> = {
   /** `all`, or the fields, lists and derived numbers whose reads are recorded; an answer without them is not. */
   readonly log: 'all' | readonly Name[];
   /**
-   * If the log of reads cannot be written, `refuse` answers 503, and shows nothing that is not recorded; `serve` answers,
-   * records later what fits into memory, and records how many reads are missing. `refuse` unless given.
+   * If the log of reads cannot be written, `refuse` answers 503, and shows nothing that is not recorded;
+   * `serve` answers, records later what fits into memory, and records how many reads are missing. `refuse`
+   * unless given.
    */
   readonly ifUnwritable?: 'refuse' | 'serve';
 };
@@ -617,8 +618,8 @@ type TimerCommand<C, Cond> = {
 
 type Hold<Role extends string, Cond> = {
   /**
-   * The right to place a hold, to release that of another person, and to read who placed one and why. `{}` is a right
-   * of administrators alone.
+   * The right to place a hold, to release that of another person, and to read who placed one and why. `{}` is a
+   * right of administrators alone.
    */
   readonly right: Omit<Row<Role, Cond>, 'as'>;
 };
@@ -627,8 +628,8 @@ type Hold<Role extends string, Cond> = {
 type Period = `${number} ${'day' | 'month' | 'year'}${'' | 's'}`;
 type Retain<E, C> = {
   /**
-   * For how long each must be kept: a number of days, months or years, as `'10 years'`, by the calendar in UTC. Until
-   * then nobody can delete it.
+   * For how long each must be kept: a number of days, months or years, as `'10 years'`, by the calendar in UTC.
+   * Until then nobody can delete it.
    */
   readonly for: Period;
   /** The event from which on it must be kept, or several: the latest of them counts. */
@@ -735,8 +736,8 @@ export type Declaration<
   /** Fields and items of lists with narrower rights to read, and fields with narrower rights to write. */
   readonly fieldRights?: { readonly [name: string]: FieldRight<Role, F, NoInfer<D>, Cond> };
   /**
-   * `logged` records every read of it in the log of reads, by every interface: by whom, when, through which client, and
-   * which fields. An object names what to record, and what happens if the log cannot be written.
+   * `logged` records every read of it in the log of reads, by every interface: by whom, when, through which
+   * client, and which fields. An object names what to record, and what happens if the log cannot be written.
    */
   readonly reads?: 'logged' | LoggedReads<Keys<F, NoInfer<D>>['any']>;
   /**

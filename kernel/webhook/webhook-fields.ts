@@ -63,8 +63,8 @@ export const [FORMAT_DEFAULT] = FORMATS;
 export type Sent = { readonly payload: z.infer<typeof payload>; readonly format: WebhookFormat };
 
 /**
- * Both in one word, as they are recorded. A column of its own for the format would make every installation build its
- * read model again, and a former release reads the events of webhooks with the default format.
+ * Both in one word, as they are recorded. A column of its own for the format would make every installation
+ * build its read model again, and a former release reads the events of webhooks with the default format.
  */
 export const recordedPayload = z.enum([
   ...payload.options,

@@ -17,8 +17,8 @@ type Checking = {
 };
 
 /**
- * Checks all segments without the log: signatures and keys, the digest of each file, the hash of each event, and that
- * each segment continues the one before. Throws with the first thing that is wrong.
+ * Checks all segments without the log: signatures and keys, the digest of each file, the hash of each event,
+ * and that each segment continues the one before. Throws with the first thing that is wrong.
  */
 export const checkArchive = async ({
   files,

@@ -14,10 +14,10 @@ type MessagesOfItems = {
 };
 
 /**
- * Finds the reservations of messages of the inbox by the item that the message has changed, from the events of a log
- * in its order. A sender is no user, so a reservation names no holder: its outcome has the id of the item, and its
- * seed is that of the event of a command whose outcome was never recorded. An id that two kinds of items share
- * may select a reservation too many, which has no effect.
+ * Finds the reservations of messages of the inbox by the item that the message has changed, from the events of
+ * a log in its order. A sender is no user, so a reservation names no holder: its outcome has the id of the
+ * item, and its seed is that of the event of a command whose outcome was never recorded. An id that two kinds
+ * of items share may select a reservation too many, which has no effect.
  *
  * About 200 bytes of memory for each message to an item that is not wanted: it may become wanted later.
  */

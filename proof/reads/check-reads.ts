@@ -28,8 +28,8 @@ type Source = 'database' | 'file';
 type Checking = { readonly pool: Pool; readonly auditDir: string };
 
 /**
- * Recomputes the chain of the log of reads, and compares it with its signed heads here and outside the database. It begins
- * again if entries expire meanwhile.
+ * Recomputes the chain of the log of reads, and compares it with its signed heads here and outside the
+ * database. It begins again if entries expire meanwhile.
  */
 export const checkReads = async (checking: Checking, add: (finding: ReadsFinding) => void): Promise<void> => {
   const { pool } = checking;

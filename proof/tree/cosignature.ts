@@ -46,7 +46,8 @@ const FORMS: Readonly<Record<CosignatureAlgorithm, Form>> = {
     keyOf: (pub) => ({ kty: 'AKP', alg: 'ML-DSA-44', pub }),
     messageOf: ({ name, text, atS }) => {
       const head = parseTreeHead(text);
-      // The signature does not cover lines of extensions, so a note that has some would seem to be signed as a whole.
+      // The signature does not cover lines of extensions, so a note that has some would seem to be signed as a
+      // whole.
       if (head === undefined || text.split('\n').length !== LINES) return undefined;
       if (head.size === 0 && !head.root.equals(EMPTY_ROOT)) return undefined;
       const [ours, origin] = [Buffer.from(name), Buffer.from(head.origin)];

@@ -139,8 +139,8 @@ const rowsIn = oncePer(
 );
 
 /**
- * The rows that are compared at the same time, in one statement. Numbers in the log are safe integers, so JSON preserves
- * them.
+ * The rows that are compared at the same time, in one statement. Numbers in the log are safe integers, so JSON
+ * preserves them.
  */
 const rowsOf = (pool: Pool, table: ProjectedTable) =>
   coalesce<Asked, Seen>(async (asked) => {

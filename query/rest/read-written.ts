@@ -50,7 +50,8 @@ export const createReadWritten =
       await recordNow(request);
       return send;
     } catch (error) {
-      // The caller may not read it, it is deleted again, the answer is too large, or the log of reads cannot be written.
+      // The caller may not read it, it is deleted again, the answer is too large, or the log of reads cannot be
+      // written.
       if (!(error instanceof Rejection || error instanceof HttpProblem))
         log.warn({ err: error }, 'The written item could not be read.');
       return undefined;

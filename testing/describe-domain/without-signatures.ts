@@ -2,8 +2,9 @@ import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import { hasSigned } from '#kernel/registry/signed.ts';
 
 /**
- * The same domain, in which nobody signs: signatures belong to the kernel, whose own tests make them with a passkey.
- * All else that is declared of these commands is tested as of any other. Says so, because a suite must not hide it.
+ * The same domain, in which nobody signs: signatures belong to the kernel, whose own tests make them with a
+ * passkey. All else that is declared of these commands is tested as of any other. Says so, because a suite must
+ * not hide it.
  */
 export const withoutSignatures = (domain: Domain): Domain => {
   if (!hasSigned(domain)) return domain;

@@ -27,8 +27,8 @@ import type { Variables } from './variables.ts';
 export type Plan = {
   readonly name: string;
   /**
-   * The statement selects the JSON text of `data` (null if that is too large), whether anything is parked and, in the
-   * plan of a point read, the id of the row.
+   * The statement selects the JSON text of `data` (null if that is too large), whether anything is parked and,
+   * in the plan of a point read, the id of the row.
    */
   readonly text: string;
   readonly parameters: readonly Parameter[];

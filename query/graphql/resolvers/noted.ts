@@ -4,8 +4,8 @@ import type { Context } from './context.ts';
 import type { Row } from './rows.ts';
 
 /**
- * Notes each object of an aggregate whose reads are logged, even if only its `__typename` is asked for, and each of its
- * fields, unless its reader gets null in place of it.
+ * Notes each object of an aggregate whose reads are logged, even if only its `__typename` is asked for, and
+ * each of its fields, unless its reader gets null in place of it.
  */
 export const noted = (
   types: ReadonlyMap<string, NotedType>,

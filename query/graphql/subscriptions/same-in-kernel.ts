@@ -29,8 +29,8 @@ export type SameInTypes = Readonly<Record<string, Fields>>;
 const SEEN_BY_FEW = ['WebhookConnection', 'HistoryConnection'];
 
 /**
- * Every aggregate has an id, and everybody who sees an event sees its signature. A field that leads to an address or to the details of a file has the rights, so
- * that all who see it see the same.
+ * Every aggregate has an id, and everybody who sees an event sees its signature. A field that leads to an
+ * address or to the details of a file has the rights, so that all who see it see the same.
  */
 const SEEN_WITH_THEIR_FIELD = ['Node', 'SignedAddress', 'FileDetails', 'Signature'];
 
