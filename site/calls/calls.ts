@@ -71,10 +71,13 @@ const clientCallOf = (call: Call, use: Use | undefined): string => {
   const id = call.operation.operationId;
   if (id === 'getMe') return 'const me = await client.me();';
   if (id === 'listEvents') return 'const { items, after } = await client.events.list().page();';
-  return use === undefined ? requestOf(call) : collectionCallOf(call, use);
+  return use === undefined || WITHOUT_METHOD.has(use.does) ? requestOf(call) : collectionCallOf(call, use);
 };
 
-/** For paths outside the domain’s collections. */
+/** The client has no methods for these. */
+const WITHOUT_METHOD: ReadonlySet<string> = new Set<Use['does']>(['proof', 'readers']);
+
+/** For paths outside the domain’s collections, and reads without a method. */
 const requestOf = (call: Call): string => {
   const { method } = call.operation;
   const path = pathOf(call);

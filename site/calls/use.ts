@@ -23,11 +23,9 @@ const READS_OF_USERS: Readonly<Record<string, 'list' | 'read' | 'history' | 'pro
   getUserProof: 'proof',
 };
 
-/**
- * True if the last segment of the path names a part of the item before it: its history, its proof, a file, or a command.
- */
+/** True if the last segment of the path names a part of the item before it: its history, a file, or a command. */
 export const isOfItem = (use: Use): boolean => {
   if (use.does === 'command') return use.command.verb !== undefined || !LISTED.has(use.command.kind);
-  return ['history', 'readers', 'proof', 'putFile', 'removeFile'].includes(use.does);
+  return ['history', 'putFile', 'removeFile'].includes(use.does);
 };
 const LISTED: ReadonlySet<string> = new Set(['create', 'addItem']);

@@ -34,7 +34,7 @@ const OPERATIONS = description.operations.toSorted(
 /** A new installation has none of these, and an existing user was not erased. */
 const ABSENT = /\{(?:orderId|stream|deliveryId|replayId|eventId)\}|\/erasure$/;
 /** Only for people who have just signed in: the administrator of these tests is a program. */
-const OF_PEOPLE = /^\/account\/tokens/;
+const OF_PEOPLE = /^\/account\/(?:tokens|export|people)/;
 /** Lists and deletions may also be answered. */
 const REFUSED: ReadonlySet<number> = new Set([200, 204, 401, 403, 404]);
 
