@@ -27,7 +27,7 @@ export type Following = AsyncDisposable & {
   publishedAfter(cursor: string): Promise<readonly string[]>;
 };
 
-export const CHANGES_PAGE = readFileSync(
+const CHANGES_PAGE = readFileSync(
   fileURLToPath(new URL('../../docs/changes.md', import.meta.url)),
   'utf8',
 );
