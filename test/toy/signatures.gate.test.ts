@@ -208,8 +208,15 @@ test('webhooks and subscriptions show the signature', async ({
   const [entry] = await Array.fromAsync(lab.releasing.batches.history(id));
   const signature = entry?.signature;
   expect(signature?.by).toBe(`user:${rita.userId}`);
-  const shown = await changes.results<{ readonly batchChanged: object }>(1);
-  expect(shown.map(({ data }) => data?.batchChanged)).toMatchObject([{ type: 'batch.released', signature }]);
+  // The creation may reach a subscription that began after it.
+  const shown = await until(
+    async () =>
+      (await changes.results<{ readonly batchChanged: { readonly type: string } }>(1)).flatMap(({ data }) =>
+        data?.batchChanged.type === 'batch.released' ? data.batchChanged : [],
+      ),
+    ({ length }) => length > 0,
+  );
+  expect(shown).toMatchObject([{ type: 'batch.released', signature }]);
   const [delivered] = await until(
     () => sink.received.filter(({ path }) => path === '/signed'),
     ({ length }) => length > 0,
