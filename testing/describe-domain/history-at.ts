@@ -56,23 +56,24 @@ export const checkByGraphql = async (
     `{ ${fields.join(' ')} }`,
     { token: reader.token },
   );
-  for (const [index, { at, version }] of moments.entries())
-    checks.equal(
-      data?.[`m${index}`]?.version,
-      version,
-      `${name} at ${at} by GraphQL: ${JSON.stringify(errors)}`,
-    );
+  for (const [index, { at, version }] of moments.entries()) {
+    const shown = data?.[`m${index}`]?.version;
+    // Rights by the state may have hidden a part of it then, which hides the version too.
+    if (shown === null && !(await hasVersion(stage, `${made.path}?at=${encodeURIComponent(at)}`, reader)))
+      continue;
+    checks.equal(shown, version, `${name} at ${at} by GraphQL: ${JSON.stringify(errors)}`);
+  }
+};
+
+/** True if REST shows this actor the version too. */
+const hasVersion = async ({ read }: Stage, path: string, actor: Actor): Promise<boolean> => {
+  const { status, headers } = await read(path, actor);
+  return status === 200 && /^"\d+-/.test(headers.get('etag') ?? '');
 };
 
 /** An actor who sees the whole aggregate, and so its versions: an administrator, unless rights name them. */
-const readerOfVersions = async (
-  { read, admin, actors }: Stage,
-  { path }: Made,
-): Promise<Actor | undefined> => {
-  for (const actor of [admin, ...actors]) {
-    const { status, headers } = await read(path, actor);
-    if (status === 200 && /^"\d+-/.test(headers.get('etag') ?? '')) return actor;
-  }
+const readerOfVersions = async (stage: Stage, { path }: Made): Promise<Actor | undefined> => {
+  for (const actor of [stage.admin, ...stage.actors]) if (await hasVersion(stage, path, actor)) return actor;
   return undefined;
 };
 
