@@ -47,7 +47,10 @@ const allTasksOf = (domain: Domain): readonly Task[] => [
   {
     title: 'Audit',
     text: `Every change with its author and the value before${serves(domain, 'proof') ? ', and a proof that your data equals the recorded events' : ''}.`,
-    links: [[guidePath('audit'), 'History, time travel and the proof']],
+    links: [
+      [guidePath('history'), 'History and time travel'],
+      [guidePath('audit'), 'The proof'],
+    ],
   },
   {
     title: 'Deploy',
