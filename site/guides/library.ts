@@ -59,7 +59,7 @@ const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] =
     'Reference: run it',
     ['settings', 'command-line', 'parts', 'postgresql', 'scaling', 'overload', 'performance'],
   ],
-  ['Trust it', ['audit', 'guarantees', 'auditors', 'comparison']],
+  ['Trust it', ['audit', 'history', 'erasure', 'export', 'guarantees', 'auditors', 'comparison']],
   [
     'Understand it',
     ['glossary', 'architecture', 'mechanisms', 'dependencies', 'contributing', 'planted', 'chaos'],
