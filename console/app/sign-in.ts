@@ -53,7 +53,7 @@ export const enter = async (facts: SignInFacts): Promise<Entrance> => {
     ...endpoints,
     signInAgain: async (refused, idToken) => {
       if (hasUnsent()) return signInBeside(facts, { refused, idToken });
-      dropDrafts();
+      // Input that was left for another page stays for this user: anybody else who signs in ends it.
       await authorize(facts, location.pathname + location.search);
       throw refused;
     },

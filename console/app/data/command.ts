@@ -27,6 +27,7 @@ import {
   changesOf,
   fieldsToFill,
   mergeChanges,
+  overwrites,
   type Raw,
   rawOfAll,
   reasonIn,
@@ -137,7 +138,7 @@ const Change = ({ kind, id, command, path, item, etag, link, back }: ChangeOptio
   // Others may have changed the item since the draft began.
   useEffect(() => {
     if (draft.isRestored) void look().catch(() => undefined);
-  }, []);
+  }, [draft.isRestored]);
   const send = async () => {
     const body = isEdit ? changesOf(fields, base.raw, raw) : bodyOf(fields, raw);
     if (isEdit && Object.keys(body).length === 0) return go(back);
@@ -169,8 +170,8 @@ const Change = ({ kind, id, command, path, item, etag, link, back }: ChangeOptio
   };
   return html`<${Form}
     fields=${fields} raw=${raw} setRaw=${setRaw} draft=${draft} send=${send} back=${back} remarks=${remarks}
-    doing=${isEdit ? (meanwhile ? 'Overwrite' : 'Save') : command.title}
-  >${meanwhile && html`<${Notice} kind=${kind} meanwhile=${meanwhile} />`}<//>`;
+    doing=${isEdit ? (meanwhile && overwrites(meanwhile.conflicts, raw, meanwhile.theirs) ? 'Overwrite' : 'Save') : command.title}
+  >${meanwhile && html`<${Notice} kind=${kind} meanwhile=${meanwhile} hasInput=${fields.some(({ wire }) => raw[wire] !== base.raw[wire])} />`}<//>`;
 };
 
 const ENTRIES_MAX = 20;

@@ -1,38 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useMe } from './domain.ts';
-
-/**
- * The input of forms that was not sent yet, by user and address of the form. It may hold personal data: it ends
- * with the sign-in, with the tab, and when another user signs in.
- */
-const PREFIX = 'annals.console.draft:';
-const ofOwner = (owner: string): string => `${PREFIX}${owner}:`;
-
-const keys = (): readonly string[] => {
-  try {
-    return Object.keys(sessionStorage).filter((key) => key.startsWith(PREFIX));
-  } catch {
-    // A browser that keeps nothing has no drafts.
-    return [];
-  }
-};
-
-const read = <Content>(key: string): Content | undefined => {
-  try {
-    return (JSON.parse(sessionStorage.getItem(key) ?? 'null') as Content | null) ?? undefined;
-  } catch {
-    return undefined;
-  }
-};
-
-const write = (key: string, content: unknown): void => {
-  try {
-    if (content === undefined) sessionStorage.removeItem(key);
-    else sessionStorage.setItem(key, JSON.stringify(content));
-  } catch {
-    // Too large, or kept by no browser: the page has it as long as it is open.
-  }
-};
+import { discard, forget, forgetAll, keep, keptInTab, type Left, leftBehind } from './kept-drafts.ts';
 
 /** The open forms with input that was not sent. */
 const unsent = new Set<string>();
@@ -41,8 +9,7 @@ export const hasUnsent = (): boolean => unsent.size > 0;
 /** All of them, at the end of a sign-in, or those of other users. */
 export const dropDrafts = (exceptOf?: string): void => {
   if (exceptOf === undefined) unsent.clear();
-  for (const key of keys())
-    if (exceptOf === undefined || !key.startsWith(ofOwner(exceptOf))) sessionStorage.removeItem(key);
+  forgetAll(exceptOf);
 };
 
 /** Asks before the page is closed or left for another one. */
@@ -50,11 +17,16 @@ const askBefore = (event: BeforeUnloadEvent): void => {
   if (hasUnsent()) event.preventDefault();
 };
 
+/** Input that a tab left behind, because it crashed or was closed. */
+type Offered = { readonly at: string; readonly take: () => void; readonly discard: () => void };
+
 export type Draft<Content> = {
   readonly content: Content;
   readonly set: (content: Content) => void;
   /** Whether it is from an earlier visit of this form. */
   readonly isRestored: boolean;
+  /** Nothing of it is applied before the user takes it. */
+  readonly offered: Offered | undefined;
   /** Once it was sent, or is not wanted. */
   readonly end: () => void;
   /** Begins with the initial content again. */
@@ -69,32 +41,59 @@ type DraftOptions<Content> = {
 /** The content of the form at this address, which is kept while the user goes to other pages and back. */
 export const useDraft = <Content>({ initial, isChanged }: DraftOptions<Content>): Draft<Content> => {
   const owner = String(useMe()?.id);
-  const [key] = useState(() => ofOwner(owner) + location.pathname);
-  const [kept] = useState(() => read<Content>(key));
-  const [content, setContent] = useState<Content>(() => kept ?? initial());
+  const [place] = useState(() => ({ owner, path: location.pathname }));
+  const [kept] = useState(() => usable(keptInTab<Content>(place), isChanged));
+  const [id, setId] = useState(() => kept?.id ?? crypto.randomUUID());
+  const [content, setContent] = useState<Content>(() => kept?.content ?? initial());
   const [isRestored, setRestored] = useState(kept !== undefined);
+  const [left, setLeft] = useState<readonly Left<Content>[]>([]);
   useEffect(() => {
-    if (isChanged(content)) unsent.add(key);
-    else unsent.delete(key);
+    if (kept !== undefined) return;
+    let isHere = true;
+    leftBehind<Content>(place).then(
+      (all) => isHere && setLeft(all.filter((each) => usable(each, isChanged) !== undefined)),
+      () => undefined,
+    );
+    return () => {
+      isHere = false;
+    };
+  }, [place, kept]);
+  useEffect(() => {
+    if (isChanged(content)) unsent.add(id);
+    else unsent.delete(id);
     addEventListener('beforeunload', askBefore);
     return () => {
-      unsent.delete(key);
+      unsent.delete(id);
       removeEventListener('beforeunload', askBefore);
     };
-  }, [key, content]);
-  const set = (next: Content) => {
+  }, [id, content]);
+  const put = (next: Content, as: string) => {
     // At once, because the user may leave before the next drawing.
-    write(key, isChanged(next) ? next : undefined);
+    if (isChanged(next)) keep(place, { id: as, content: next });
+    else forget(place, as);
     setContent(next);
   };
   const end = () => {
-    unsent.delete(key);
-    write(key, undefined);
+    unsent.delete(id);
+    forget(place, id);
   };
   return {
     content,
-    set,
+    set: (next) => put(next, id),
     isRestored,
+    offered: offerOf(left[0], {
+      take: (taken) => {
+        setId(taken.id);
+        put(taken.content, taken.id);
+        if (taken.id !== id) discard(place, id);
+        setRestored(true);
+        setLeft([]);
+      },
+      discard: (unwanted) => {
+        discard(place, unwanted.id);
+        setLeft(left.slice(1));
+      },
+    }),
     end,
     startAgain: () => {
       end();
@@ -103,3 +102,27 @@ export const useDraft = <Content>({ initial, isChanged }: DraftOptions<Content>)
     },
   };
 };
+
+/** Input of a former release may lack what this form needs; input without a change is nothing to restore. */
+const usable = <Content, Of extends { readonly content: Content }>(
+  of: Of | undefined,
+  isChanged: (content: Content) => boolean,
+): Of | undefined => {
+  try {
+    return of !== undefined && isChanged(of.content) ? of : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+type Answers<Content> = Readonly<Record<'take' | 'discard', (left: Left<Content>) => void>>;
+
+const offerOf = <Content>(
+  left: Left<Content> | undefined,
+  { take, discard: refuse }: Answers<Content>,
+): Offered | undefined =>
+  left && {
+    at: new Date(left.atMs).toISOString(),
+    take: () => take(left),
+    discard: () => refuse(left),
+  };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { FormFieldFacts } from '../../domain-facts.ts';
-import { bodyOf, changesOf, errorsOf, mergeChanges, rawOfAll, restOf } from './form-values.ts';
+import { bodyOf, changesOf, errorsOf, mergeChanges, overwrites, rawOfAll, restOf } from './form-values.ts';
 
 const field = (
   wire: string,
@@ -121,4 +121,11 @@ test('errors of fields are shown at the field, and the others at the form', () =
     { pointer: '/other', detail: 'There is no such field.' },
   ]);
   expect(restOf({ status: 403, code: 'forbidden', title: 'You may not.' }, {})?.code).toBe('forbidden');
+});
+
+test('saving overwrites only where the user keeps another value than the current one', () => {
+  const theirs = { title: 'Theirs', note: 'n' };
+  expect(overwrites(['title'], { title: 'Mine', note: 'n' }, theirs)).toBe(true);
+  expect(overwrites(['title'], { title: 'Theirs', note: 'n' }, theirs)).toBe(false);
+  expect(overwrites([], { title: 'Mine', note: 'n' }, theirs)).toBe(false);
 });

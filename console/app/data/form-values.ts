@@ -110,6 +110,10 @@ export const mergeChanges = (
   };
 };
 
+/** Whether saving replaces a value that somebody else has given meanwhile. */
+export const overwrites = (conflicts: readonly string[], mine: Raw, theirs: Raw): boolean =>
+  conflicts.some((wire) => mine[wire] !== theirs[wire]);
+
 /** The errors of each field, by name; others stay with the problem. */
 export const errorsOf = (
   fields: readonly FormFieldFacts[],

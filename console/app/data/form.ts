@@ -15,7 +15,7 @@ type FormOptions = {
   readonly fields: readonly FormFieldFacts[];
   readonly raw: Raw;
   readonly setRaw: (raw: Raw) => void;
-  readonly draft: Pick<Draft<unknown>, 'isRestored' | 'end' | 'startAgain'>;
+  readonly draft: Pick<Draft<unknown>, 'isRestored' | 'offered' | 'end' | 'startAgain'>;
   /** Its error is shown, at the fields it names. */
   readonly send: () => Promise<void>;
   readonly doing: string;

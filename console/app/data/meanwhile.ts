@@ -13,13 +13,17 @@ export type Meanwhile = {
   readonly conflicts: readonly string[];
 };
 
+type NoticeOptions = {
+  readonly kind: KindFacts;
+  readonly meanwhile: Meanwhile;
+  readonly hasInput: boolean;
+};
+
 export const Notice = ({
   kind,
   meanwhile: { entries, conflicts },
-}: {
-  readonly kind: KindFacts;
-  readonly meanwhile: Meanwhile;
-}) => html`<div class="finding warn meanwhile" role="alert">
+  hasInput,
+}: NoticeOptions) => html`<div class="finding warn meanwhile" role="alert">
   ${entries.length === 0 && html`<p><strong>Changed meanwhile</strong></p>`}
   ${entries.map(
     ({
@@ -30,7 +34,7 @@ export const Notice = ({
     }) => html`<p key=${id}><strong>Changed by <${ActorName} actor=${actor} /> meanwhile</strong>, <${Time} at=${at} clock /></p>
       <${Changes} changes=${changes} kind=${kind} />`,
   )}
-  <p>${conflicts.length === 0 ? 'You have changed other fields: nothing is lost if you save.' : 'You have both changed the fields that are marked below. Choose, and save.'}</p>
+  <p>${conflicts.length === 0 ? (hasInput ? 'You have changed other fields: nothing is lost if you save.' : 'The form shows the current values.') : 'You have both changed the fields that are marked below. Choose, and save.'}</p>
 </div>`;
 
 type TheirsOptions = {
