@@ -29,6 +29,8 @@ import { startQueryService } from './query/service.ts';
 type Options = {
   /** Whether the domain has a demo, which a first start then offers. */
   readonly hasDemo?: boolean;
+  /** Whether the user has been shown already what to try. */
+  readonly isQuiet?: boolean;
 };
 
 /** The worker that follows the event log, and serves no clients. */
@@ -60,7 +62,7 @@ export const startFollowers = async (context: ProcessContext, worker: WorkerLink
  */
 export const startAll = async (
   context: ProcessContext,
-  { hasDemo = false }: Options = {},
+  { hasDemo = false, isQuiet = false }: Options = {},
 ): Promise<Started> => {
   const { config, worker } = context;
   const foundation = await openFoundation(context, 'annals');
@@ -108,6 +110,7 @@ export const startAll = async (
       links,
       firstMinute,
       offersDemo: hasDemo && isFirst,
+      isQuiet,
     });
   return { url, foundation };
 };
@@ -151,15 +154,17 @@ type Showing = {
   readonly links: readonly Link[];
   readonly firstMinute: FirstMinute;
   readonly offersDemo: boolean;
+  readonly isQuiet: boolean;
 };
 
 /** Stores the access of the first minute in the data folder, and prints what to try next. */
 const showFirstMinute = async (
   { dataDir, publicUrl }: Config,
   domain: Domain,
-  { url, links, firstMinute, offersDemo }: Showing,
+  { url, links, firstMinute, offersDemo, isQuiet }: Showing,
 ): Promise<void> => {
   await writeFirstMinute(dataDir, { ...firstMinute, url: byName(url) });
+  if (isQuiet) return;
   const demo = await readDemoAccess(dataDir);
   process.stderr.write(
     banner({

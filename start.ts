@@ -2,6 +2,7 @@ import { demandServed } from '#process/demand-served.ts';
 import { loadAdditions, type Part } from '#process/part.ts';
 import { load, orExit, type Role, runRole, type ServedParts } from '#process/run-role.ts';
 import type { Served } from '#process/served.ts';
+import { isDeveloped } from './develop/protocol.ts';
 
 /** Each is loaded only in its own process, to save memory. */
 type Roles = Readonly<Record<string, () => Promise<Role>>>;
@@ -26,6 +27,7 @@ export const start = async (
 ): Promise<void> => {
   const served = await withAllParts(given);
   const [first = '', ...others] = args;
+  if (isDevelopment(args)) return (await import('./developed.ts')).startDeveloping(served, others);
   const roles = await rolesOf(served.parts);
   const role = Object.hasOwn(roles, first) ? roles[first] : undefined;
   if (role !== undefined) return runRole(role, { ...(await load(served)), role: first, args: others });
@@ -33,6 +35,10 @@ export const start = async (
     return runRole(() => oneOrMany(served), { ...(await load(served)), roles: Object.keys(roles), args });
   return operate(served, args);
 };
+
+/** `dev`, and a process that it has started. */
+const isDevelopment = ([first, ...others]: readonly string[]): boolean =>
+  isDeveloped(process.env) || (first === 'dev' && !others.some((each) => each === '--help' || each === '-h'));
 
 /** Unless it names its parts. */
 const withAllParts = (given: Served): Promise<ServedParts> =>
@@ -58,6 +64,7 @@ export const operate = async (
   args: readonly string[] = process.argv.slice(2),
 ): Promise<void> => {
   const served = await withAllParts(given);
+  if (isDevelopment(args)) return (await import('./developed.ts')).startDeveloping(served, args.slice(1));
   const { domain, parts, scan } = await load(served);
   const { runCommandLine } = await import('./command-line/program.ts');
   const { openTerminal } = await import('./command-line/terminal.ts');

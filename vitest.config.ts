@@ -24,7 +24,7 @@ const limits = (test: number, hook = 30_000) => ({
 const patient = limits(120_000, 120_000);
 
 const ROLES =
-  '{client,tanstack,command,projector,query,auth,webhook-dispatcher,proof,mcp,inbox,command-line,console,site,adapters,edge,process,shared,kernel,domain}';
+  '{client,tanstack,command,projector,query,auth,webhook-dispatcher,proof,mcp,inbox,command-line,develop,console,site,adapters,edge,process,shared,kernel,domain}';
 
 /**
  * The suffixes of a file say what its tests need, in the order of `name.database.versions.gate.test.ts`. Each

@@ -23,6 +23,7 @@ import {
 import { clientCreate } from './client-create.ts';
 import { completion } from './completion.ts';
 import { demo } from './demo/demo.ts';
+import { dev } from './dev.ts';
 import { doctor } from './doctor/doctor.ts';
 import { domainCheck } from './domain/check.ts';
 import { domainDescribe } from './domain/describe.ts';
@@ -49,6 +50,7 @@ import { logRenew } from './log-renew.ts';
 import { logShow, logTail } from './log-tail.ts';
 import { logExport, logImport } from './log-transfer.ts';
 import { newAggregate } from './new-aggregate.ts';
+import { newField } from './new-field.ts';
 import { open } from './open.ts';
 import { peopleExport } from './people-export.ts';
 import { processManagerParked, processManagerRetry, processManagerSkip, timers } from './process-manager.ts';
@@ -93,11 +95,13 @@ const GROUPS: readonly Group[] = [
   [
     'Begin',
     [
+      dev,
       demo,
       open,
       ...of('accounts', [token]),
       settings,
       newAggregate,
+      newField,
       completion((domain) => groupsOf(domain).flatMap(([, commands]) => commands)),
     ],
   ],

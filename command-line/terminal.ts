@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
+import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { LoadDemo } from '#kernel/demo/demo.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Part } from '#process/part.ts';
@@ -31,6 +32,8 @@ export type Terminal = {
   readonly openPage?: (url: string) => Promise<boolean>;
   /** Asks a question; true only for yes. Undefined without a user. */
   readonly confirm?: (question: string) => Promise<boolean>;
+  /** Asks for a text, which is the suggested one unless the user types another. Undefined without a user. */
+  readonly ask?: (question: string, suggested: string) => Promise<string>;
 };
 
 /** For a terminal that does not report its width. */
@@ -63,7 +66,10 @@ export const openTerminal = (
     ...(stdout.isTTY && hasDesktop(process.env) && { openPage: openBrowser }),
     hasColours: stdout.isTTY && stdout.hasColors(),
     ...(process.stdin.isTTY &&
-      stdout.isTTY && { confirm: (question: string) => confirm(question, ending.signal) }),
+      stdout.isTTY && {
+        confirm: (question: string) => confirm(question, ending.signal),
+        ask: (question: string, suggested: string) => ask(question, suggested, ending.signal),
+      }),
     [Symbol.dispose]: () => {
       process.off('SIGINT', end);
       process.off('SIGTERM', end);
@@ -71,14 +77,31 @@ export const openTerminal = (
   };
 };
 
-const confirm = async (question: string, signal: AbortSignal): Promise<boolean> => {
+const confirm = async (question: string, signal: AbortSignal): Promise<boolean> =>
+  /^y(es)?$/i.test(await answerTo(`${question} [y/N] `, signal).catch(() => ''));
+
+const ask = async (question: string, suggested: string, signal: AbortSignal): Promise<string> => {
+  const answer = await answerTo(
+    suggested === '' ? `${question} ` : `${question} (${suggested}) `,
+    signal,
+  ).catch(() => undefined);
+  if (answer === undefined)
+    throw new StartRefused('Stopped: nothing was written.', { exitCode: INTERRUPTED });
+  return answer || suggested;
+};
+
+/** The exit code that shells give a program ended by Ctrl+C. */
+const INTERRUPTED = 130;
+
+/** Rejects if nobody is there any more. */
+const answerTo = async (prompt: string, signal: AbortSignal): Promise<string> => {
   // Not as a terminal of its own, so that Ctrl+C stays a signal.
   using asking = createInterface({ input: process.stdin, output: process.stdout, terminal: false });
-  const ended = once(asking, 'close', { signal }).then(() => '');
-  const answer = await Promise.race([asking.question(`${question} [y/N] `, { signal }), ended]).catch(
-    () => '',
-  );
-  return /^y(es)?$/i.test(answer.trim());
+  const ended = once(asking, 'close', { signal }).then(() => {
+    throw new Error('the input has ended');
+  });
+  ended.catch(() => {});
+  return (await Promise.race([asking.question(prompt, { signal }), ended])).trim();
 };
 
 const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {

@@ -69,6 +69,7 @@ type Needed = Record<'dependencies' | 'devDependencies', Files> & {
 const RUN = {
   // On a machine with much memory, V8 keeps up to 128 MB for new objects alone.
   start: 'node --max-semi-space-size=8 main.ts',
+  dev: 'node --max-semi-space-size=8 main.ts dev',
   annals: 'node main.ts',
   token: 'node main.ts token',
   test: 'node --test',

@@ -19,6 +19,7 @@ export const ENGINES = {
   Redis: ['ioredis'],
   'Node 22': ['@node-rs/argon2'],
   describeDomain: ['fast-check'],
+  'Changing declarations': ['typescript'],
   'webhooks()': ['bullmq'],
   'mcp()': ['@modelcontextprotocol/server'],
   'graphql()': [
@@ -93,11 +94,11 @@ const NOT_FOUND = new Set(['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']);
 /** With the versions that Annals is tested with. */
 const namesOf = (engine: Engine): string =>
   [
-    ...(engine === FOR_TESTS ? ['--save-dev'] : []),
+    ...(OF_AUTHORS.has(engine) ? ['--save-dev'] : []),
     ...ENGINES[engine].map((name) => `${name}@${VERSIONS[name]}`),
   ].join(' ');
 
-const FOR_TESTS = 'describeDomain';
+const OF_AUTHORS: ReadonlySet<Engine> = new Set(['describeDomain', 'Changing declarations']);
 
 type Versions = Readonly<Record<string, string>>;
 type Manifest = {

@@ -14,6 +14,7 @@ const FOLDERS = [
   'mcp',
   'inbox',
   'command-line',
+  'develop',
   'console',
   'site',
   'process',
@@ -49,6 +50,7 @@ const BELOW: Readonly<Record<string, readonly string[]>> = {
   proof: ['kernel', 'shared', 'edge', 'process', 'projector', 'query'],
   mcp: ['kernel', 'shared', 'edge', 'query'],
   inbox: ['kernel', 'shared', 'edge', 'process', 'command', 'query'],
+  develop: ['kernel', 'shared', 'edge', 'process', 'create'],
   tanstack: ['client'],
 };
 

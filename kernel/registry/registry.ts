@@ -305,4 +305,6 @@ export type Domain = WithParts & {
   readonly views: readonly ViewInfo[];
   /** The services whose messages become commands, with the part `inbox()`. */
   readonly senders?: readonly SenderInfo[];
+  /** Whether its files can be changed while it is served, in development. */
+  readonly develops?: true;
 };

@@ -25,6 +25,7 @@ const FOLDERS = [
   'command-line',
   'console',
   'create',
+  'develop',
   'docs',
   'domain',
   'edge',
@@ -44,6 +45,7 @@ const FOLDERS = [
 ];
 const FILES = [
   'all-roles.ts',
+  'developed.ts',
   'main.ts',
   'parts.ts',
   'served.ts',

@@ -1,0 +1,95 @@
+import { once } from 'node:events';
+import { StartRefused } from '#kernel/base/start-refused.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import type { OwnRoutes } from '#process/own-routes.ts';
+import { loadAdditions } from '#process/part.ts';
+import type { ProcessContext } from '#process/run.ts';
+import { load, type Role, runRole, type ServedParts } from '#process/run-role.ts';
+import { operationsOf } from '#shared/rest/operations.ts';
+import { withLoadedFiles } from './loaded-files.ts';
+import type { Report, Request } from './protocol.ts';
+import { refusalIn } from './refusal.ts';
+
+/** What the composition gives: all roles, and the routes of development. */
+export type Developing = {
+  /** Starts all roles; `isFirst` if nothing was served before. */
+  startAll(context: ProcessContext, isFirst: boolean): Promise<void>;
+  /** Loads the code of all roles, which is the same for every declaration. */
+  prepare(): Promise<unknown>;
+  /** Routes beside those of the installation. */
+  routes(
+    served: { readonly files: readonly string[]; readonly domain: Domain },
+    own: OwnRoutes | undefined,
+  ): Promise<OwnRoutes>;
+  /** Work after the start, which reports lines. */
+  afterStart(context: ProcessContext, note: (line: string) => void): Promise<void>;
+};
+
+/**
+ * A process that `dev` has started. It loads everything but the domain, and waits until the domain has changed: a
+ * restart then takes as long as the declaration and the listening.
+ */
+export const runDeveloped = async (served: ServedParts, developing: Developing): Promise<void> => {
+  if (process.send === undefined || process.env.NODE_ENV === 'production')
+    throw new StartRefused('Only `dev` starts such a process: run npm run dev.');
+  process.once('disconnect', () => process.exit());
+  await Promise.all([developing.prepare(), prepareParts(served)]);
+  report({ says: 'ready' });
+  await asked('load');
+  const { files, result } = await withLoadedFiles(() => loadDomain(served));
+  if (result.status === 'rejected') {
+    report({ says: 'refused', files, why: refusalIn(result.reason) });
+    return leave();
+  }
+  report({ says: 'accepted', files });
+  const { isFirst } = await asked('serve');
+  process.removeAllListeners('disconnect');
+  // In order, so that the database and the log are left as after any stop.
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+  const role: Role = {
+    startRole: async (context) => {
+      await developing.startAll(context, isFirst);
+      report({ says: 'serving' });
+      const note = (line: string) => report({ says: 'note', line });
+      developing.afterStart(context, note).catch((error: unknown) => note(refusalIn(error)));
+    },
+  };
+  const { domain } = result.value;
+  const routes = await developing.routes({ files, domain }, served.routes);
+  await runRole(async () => role, {
+    ...result.value,
+    domain: { ...domain, develops: true },
+    routes,
+    args: [],
+  });
+};
+
+/** Refuses by an error, not by an exit of the process. */
+const loadDomain = async (served: ServedParts): ReturnType<typeof load> => {
+  const domain: Domain = await served.domain();
+  const loaded = await load({ ...served, domain: async () => domain });
+  operationsOf(loaded.domain);
+  return loaded;
+};
+
+const prepareParts = ({ parts }: ServedParts): Promise<unknown> =>
+  Promise.all([
+    loadAdditions(parts, 'issuer'),
+    ...(['command', 'query', 'projector', 'service'] as const).map((role) =>
+      loadAdditions(parts, role as 'issuer'),
+    ),
+  ]);
+
+const report = (said: Report): void => void process.send?.(said);
+
+const asked = async <Does extends Request['does']>(does: Does): Promise<Extract<Request, { does: Does }>> => {
+  for (;;) {
+    const [request] = (await once(process, 'message')) as [Request];
+    if (request.does === does) return request as Extract<Request, { does: Does }>;
+  }
+};
+
+/** Once the report has left. */
+const leave = (): void => {
+  process.disconnect();
+};

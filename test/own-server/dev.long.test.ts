@@ -1,0 +1,149 @@
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test as base, expect } from 'vitest';
+import { until } from '../../testing/until.ts';
+import { runAnnals, spawnAnnals } from '../annals-process.ts';
+import { temporaryDataDir } from '../engines/data-dir.ts';
+
+// Own server: it restarts whenever a file of its domain changes.
+
+const ROOT = join(import.meta.dirname, '../..');
+const CREATE = join(ROOT, 'create/create-annals.ts');
+const NOTE = 'domain/note.ts';
+const STATUS = "    status: states('draft', 'published'),\n";
+
+type Answer = { readonly status: number; readonly body: Readonly<Record<string, unknown>> };
+
+const test = base
+  .extend('place', async ({ task: _task }, { onCleanup }) => {
+    const made = await temporaryDataDir();
+    onCleanup(() => made[Symbol.asyncDispose]());
+    return made;
+  })
+  /** A project whose package is this checkout. */
+  .extend('folder', async ({ place }) => {
+    const { exit, output } = await runAnnals([CREATE, 'fresh', '--no-install'], {}, { folder: place.path });
+    expect(exit, output).toBe(0);
+    const folder = join(place.path, 'fresh');
+    await mkdir(join(folder, 'node_modules'));
+    await symlink(ROOT, join(folder, 'node_modules/annals'));
+    return folder;
+  })
+  .extend('developing', async ({ folder }, { onCleanup }) => {
+    const annals = spawnAnnals(['main.ts', 'dev'], { LOG_LEVEL: 'warn' }, { folder });
+    onCleanup(async () => {
+      annals.child.kill('SIGTERM');
+      await annals.exited;
+      await annals[Symbol.asyncDispose]();
+    });
+    await annals.said(/Files of the domain are watched/);
+    return annals;
+  })
+  .extend('project', ({ folder, developing }) => {
+    const change = async (path: string, edit: (text: string) => string): Promise<void> => {
+      const at = join(folder, path);
+      await writeFile(at, edit(await readFile(at, 'utf8')));
+    };
+    const ask = async (method: string, path: string, body?: object, more = {}): Promise<Answer> => {
+      const access = JSON.parse(await readFile(join(folder, '.data/development-access.json'), 'utf8')) as {
+        readonly url: string;
+      };
+      const { output } = await runAnnals(['main.ts', 'token'], {}, { folder });
+      const response = await fetch(new URL(path, access.url), {
+        method,
+        headers: {
+          authorization: `Bearer ${output.trim().split('\n').at(-1)}`,
+          ...(body && { 'content-type': 'application/json' }),
+          ...more,
+        },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      return { status: response.status, body: (await response.json()) as Answer['body'] };
+    };
+    const read = (text: string): string => join(folder, text);
+    return { ask, change, developing, folder, read };
+  });
+
+test('serves what is saved, keeps what was served while that is refused, and says what breaks', async ({
+  project: { ask, change, developing },
+}) => {
+  const made = await ask('POST', '/notes', { title: 'On engines' });
+  expect(made.status).toBe(201);
+  const note = `/notes/${made.body.id}`;
+
+  await change(NOTE, (text) => text.replace(STATUS, `${STATUS}    pages: integer(1,\n`));
+  await developing.said(/domain\/note\.ts is refused: .*The former domain is still served/s);
+  expect((await ask('GET', note)).body).toMatchObject({ title: 'On engines' });
+
+  await change(NOTE, (text) =>
+    text
+      .replace('pages: integer(1,\n', 'pages: integer(1, 900).optional(),\n')
+      .replace('{ line,', '{ integer, line,')
+      .replace("['title', 'text']", "['title', 'text', 'pages']"),
+  );
+  await developing.said(/domain\/note\.ts is served, after [\d.]+ s/);
+  await developing.said(/The read model was rebuilt, because its tables have changed/);
+  const edited = await ask(
+    'PATCH',
+    note,
+    { pages: 12 },
+    { 'if-match': '*', prefer: 'return=representation' },
+  );
+  expect(edited.body).toMatchObject({ title: 'On engines', pages: 12 });
+
+  await change(NOTE, (text) => text.replace('integer(1, 900)', 'integer(1, 9)'));
+  await developing.said(/This breaks events in the log \(event note\.\w+/);
+});
+
+test('the door writes what an administrator describes, and nothing else', async ({
+  project: { ask, developing, read },
+}) => {
+  const described = {
+    aggregate: {
+      ...{ name: 'invoice', owner: 'issuer', fields: [{ name: 'number', type: 'line' }] },
+      states: [{ name: 'draft' }, { name: 'sent' }],
+      rights: { read: { signedIn: ['own'] }, write: { signedIn: ['own'] } },
+    },
+  };
+  const path = '/develop/declaration';
+  for (const [change, says] of [
+    [{ aggregate: { ...described.aggregate, name: '../escaped' } }, 'cannot be the name of an aggregate'],
+    [{ aggregate: { ...described.aggregate, name: 'note' } }, 'already'],
+    [{ aggregate: { ...described.aggregate, name: 'event' } }, ''],
+    [{ kind: '../base', field: { name: 'extra', type: 'flag', initial: true } }, 'lists no aggregate'],
+    [{ kind: 'note', field: { name: 'title', type: 'flag', initial: true } }, 'has a field title already'],
+    [{ kind: 'note', field: { name: 'extra', type: 'line' } }, 'must be optional or have a default'],
+    [{ path: '/etc/passwd' }, 'not valid'],
+  ] as const) {
+    const refused = await ask('POST', path, change);
+    expect([refused.status, refused.body.detail]).toEqual([422, expect.stringContaining(says)]);
+  }
+  const forged = await ask('POST', path, described, { origin: 'http://elsewhere.example' });
+  expect(forged.status).toBe(403);
+  const proxied = await ask('POST', path, described, { 'x-forwarded-for': '10.0.0.1' });
+  expect(proxied.status).toBe(403);
+  await expect(readFile(read('domain/invoice.ts'))).rejects.toThrow('ENOENT');
+
+  const [first, second] = await Promise.all([ask('POST', path, described), ask('POST', path, described)]);
+  expect([first.status, second.status].toSorted()).toEqual([200, 422]);
+  await developing.said(/domain\/domain\.ts is served, after [\d.]+ s/);
+  await until(
+    () => ask('POST', '/invoices', { number: '1' }),
+    ({ status }) => status === 201,
+  );
+  const tested = await runAnnals(['--test'], {}, { folder: read('.') });
+  expect(tested.exit, tested.output).toBe(0);
+});
+
+test('nothing of it is in production, and npm start has no door', async ({ folder }) => {
+  const refused = await runAnnals(['main.ts', 'dev'], { NODE_ENV: 'production' }, { folder });
+  expect(refused.exit).toBe(1);
+  const child = await runAnnals(['main.ts'], { NODE_ENV: 'production', ANNALS_DEVELOPED: '1' }, { folder });
+  expect([child.exit, child.output]).toEqual([1, 'Only `dev` starts such a process: run npm run dev.\n']);
+  await using annals = spawnAnnals(['main.ts'], {}, { folder });
+  const [, url = ''] = await annals.said(/Annals is at (\S+)/);
+  expect((await fetch(`${url}/develop/declaration`)).status).toBe(404);
+  expect(await (await fetch(`${url}/console`)).text()).toContain('<div id="console">');
+  annals.child.kill('SIGTERM');
+  await annals.exited;
+});
