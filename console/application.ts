@@ -48,6 +48,7 @@ const STYLES = [
   'item',
   'data',
   'events',
+  'develop',
   'narrow',
 ];
 

@@ -27,6 +27,7 @@ export const domainFacts = (domain: Domain): DomainFacts => ({
   views: domain.views.map((view) => viewFacts(domain, view)),
   hasWebhooks: serves(domain, 'webhooks'),
   hasInbox: serves(domain, 'inbox') && (domain.senders ?? []).length > 0,
+  isDeveloped: domain.develops === true,
   filters: [...filtersOf(domain)].map(([name, { name: of, kind = 'user' }]) => ({
     ...{ name, wire: name, title: titleOf(of), type: 'ref', of: kind },
     label: domain.kinds[kind] && labelField(domain.kinds[kind]),

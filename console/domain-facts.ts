@@ -13,6 +13,8 @@ export type DomainFacts = {
   readonly hasWebhooks: boolean;
   /** Whether messages of senders are received. */
   readonly hasInbox: boolean;
+  /** Whether its files can be changed here: only in development. */
+  readonly isDeveloped: boolean;
   /** The fields by which webhooks filter events. */
   readonly filters: readonly FieldFacts[];
 };

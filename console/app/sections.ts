@@ -17,12 +17,16 @@ const SECTIONS: readonly Section[] = [
   ['users', 'Accounts', '/console/users'],
   ['clients', 'Clients', '/console/clients'],
 ];
+const OF_DEVELOPMENT: readonly Section[] = [
+  ['new-aggregate', 'New aggregate', '/console/declaration/new'],
+  ['add-field', 'Add a field', '/console/declaration/field'],
+];
 
 type SectionsOptions = { readonly section: string | undefined; readonly me: Me };
 
 /** The navigation: data for everybody, the installation for administrators. */
 export const Sections = ({ section, me }: SectionsOptions) => {
-  const { kinds, views, hasWebhooks } = useDomain();
+  const { kinds, views, hasWebhooks, isDeveloped } = useDomain();
   const isAdmin = me.role === 'admin';
   const data: readonly Section[] = [
     ...kinds
@@ -31,7 +35,8 @@ export const Sections = ({ section, me }: SectionsOptions) => {
     ...viewsFor(views, me).map((view) => [`data/${view.path}`, view.title, pageOfView(view)] as const),
   ];
   const installation = isAdmin ? SECTIONS.filter(([name]) => hasWebhooks || name !== 'webhooks') : [];
-  const all = [DATA, ...installation, ...data];
+  const declaration = isAdmin && isDeveloped ? OF_DEVELOPMENT : [];
+  const all = [DATA, ...installation, ...data, ...declaration];
   const letters = lettersOf(all.map(([, label]) => label));
   const actions: readonly Action[] = all.map(([, label, to], index) => ({
     says: label,
@@ -47,6 +52,7 @@ export const Sections = ({ section, me }: SectionsOptions) => {
     <ul>${data.map(link)}</ul>
     ${!isAdmin && html`<${OwnSections} section=${section} />`}
     ${isAdmin && html`<p>Installation</p><ul>${installation.map(link)}</ul>`}
+    ${declaration.length > 0 && html`<p>Declaration</p><ul>${declaration.map(link)}</ul>`}
   </nav>`;
 };
 

@@ -22,6 +22,8 @@ import { DataHome } from './data/home.ts';
 import { DataItem } from './data/item.ts';
 import { DataList } from './data/list.ts';
 import { DataRows } from './data/view.ts';
+import { AddField } from './develop/add-field.ts';
+import { NewAggregate } from './develop/new-aggregate.ts';
 import { EventPage } from './events/event.ts';
 import { Events } from './events/events.ts';
 import { NotLive } from './feed/live.ts';
@@ -76,6 +78,8 @@ const VIEWS: Readonly<
   clients: [Clients, 'clients'],
   newClient: [NewClient, 'clients'],
   client: [ClientPage, 'clients'],
+  newAggregate: [NewAggregate, 'new-aggregate'],
+  addField: [AddField, 'add-field'],
 };
 
 type ShellOptions = { readonly api: Api; readonly session: Session; readonly domain: DomainFacts };
@@ -93,8 +97,8 @@ const Frame = ({ session }: { readonly session: Session }) => {
   const route = useRoute();
   const { body: me, problem, reload } = useAsked<Me>('/me');
   const isAdmin = me?.role === 'admin';
-  const { hasWebhooks } = useDomain();
-  const [page, section] = pageAt(route.view, { isAdmin, hasWebhooks });
+  const { hasWebhooks, isDeveloped } = useDomain();
+  const [page, section] = pageAt(route.view, { isAdmin, hasWebhooks, isDeveloped });
   const isAccount = isOfOwners(location.pathname);
   const elsewhere =
     me && section === 'webhooks' && isAdmin === isAccount
@@ -127,11 +131,18 @@ const Frame = ({ session }: { readonly session: Session }) => {
     </main>`;
 };
 
-type Served = { readonly isAdmin: boolean; readonly hasWebhooks: boolean };
+type Served = {
+  readonly isAdmin: boolean;
+  readonly hasWebhooks: boolean;
+  readonly isDeveloped: boolean;
+};
 
-const pageAt = (view: Route['view'], { isAdmin, hasWebhooks }: Served): (typeof VIEWS)[View] => {
-  if (view === 'unknown' || (VIEWS[view][1] === 'webhooks' && !hasWebhooks))
-    return [Unknown, isAdmin ? '' : 'data'];
+const OF_DEVELOPMENT = new Set(['new-aggregate', 'add-field']);
+
+const pageAt = (view: Route['view'], { isAdmin, hasWebhooks, isDeveloped }: Served): (typeof VIEWS)[View] => {
+  const isMissing = (section: string): boolean =>
+    (section === 'webhooks' && !hasWebhooks) || (OF_DEVELOPMENT.has(section) && !isDeveloped);
+  if (view === 'unknown' || isMissing(VIEWS[view][1])) return [Unknown, isAdmin ? '' : 'data'];
   return view === 'overview' && !isAdmin ? VIEWS.data : VIEWS[view];
 };
 

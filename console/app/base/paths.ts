@@ -31,6 +31,8 @@ const PATHS = {
   clients: '/console/clients',
   newClient: '/console/clients/new',
   client: '/console/clients/:id',
+  newAggregate: '/console/declaration/new',
+  addField: '/console/declaration/field',
 } as const;
 
 export type View = keyof typeof PATHS;
