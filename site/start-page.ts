@@ -83,7 +83,8 @@ export const startPage = (domain: Domain): DocsPage => ({
     body: html`<h1>Annals</h1>
 <p class="lead">An event-sourced backend for ${domain.name}: ${things(domain).join(', ')}. Every change is an event that is recorded once and never edited.
 You can read it, ${(serves(domain, 'streams') || serves(domain, 'graphql')) && 'stream it, '}${serves(domain, 'webhooks') && 'receive it by webhook, '}${serves(domain, 'proof') ? 'and prove it' : 'and follow its history'}.</p>
-<p>New here? <a href="${href(guidePath('tutorial'))}">The tutorial</a> leads from a clone to an application that follows changes, in fifteen minutes.</p>
+<p>New here? <a href="${href(guidePath('tutorial'))}">The tutorial</a> takes fifteen minutes. Then <a href="${href(guidePath('domain'))}">declare a domain of your own</a> in an hour,
+and bring it <a href="${href(guidePath('deployment'))}">into production</a>.</p>
 <div class="tasks">
 ${tasksOf(domain).map(taskCard)}</div>
 <h2 id="for-programs">For programs</h2>
