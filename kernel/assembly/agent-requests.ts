@@ -2,7 +2,8 @@ import { capital } from '../base/names.ts';
 import { REASON_CHARACTERS_MAX } from '../base/reason.ts';
 import { StartRefused } from '../base/start-refused.ts';
 import { typeOfCommand } from '../decide/decide.ts';
-import { type AnyAggregate, declarerOf, declareUntyped } from '../declare/aggregate.ts';
+import type { AnyAggregate } from '../declare/aggregate.ts';
+import { declarerOf, declareUntyped } from '../declare/declare.ts';
 import { type Field, instant, integer, line, prose, ref, states } from '../declare/fields.ts';
 import type { Confirmed, Kind, Row } from '../registry/registry.ts';
 

@@ -1,6 +1,7 @@
 import { oneOf, targetOf } from '../base/names.ts';
 import { isUser } from '../base/users.ts';
-import { type AnyAggregate, declarerOf } from '../declare/aggregate.ts';
+import type { AnyAggregate } from '../declare/aggregate.ts';
+import { declarerOf } from '../declare/declare.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import type { Domain, Kind } from '../registry/registry.ts';
 import { eachKind, placed, type Sentences } from './refusals.ts';

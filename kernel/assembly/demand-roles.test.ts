@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { StartRefused } from '../base/start-refused.ts';
 import { rightOf } from '../conditions/rights.ts';
 import { expressionWords } from '../conditions/words.ts';
-import { WORDS_OF_RIGHTS } from '../declare/aggregate.ts';
 import { domain } from '../declare/domain.ts';
 import { line, ref } from '../declare/fields.ts';
+import { WORDS_OF_RIGHTS } from '../declare/words.ts';
 import type { Kind } from '../registry/registry.ts';
 import { assemble } from './assemble.ts';
 

@@ -1,5 +1,5 @@
 import { FOR_OTHERS } from '../conditions/rights.ts';
-import { WORDS_OF_RIGHTS } from '../declare/aggregate.ts';
+import { WORDS_OF_RIGHTS } from '../declare/words.ts';
 import type { Domain } from '../registry/registry.ts';
 import { eachKind, type Sentences } from './refusals.ts';
 

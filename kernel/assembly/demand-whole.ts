@@ -1,11 +1,7 @@
-import {
-  type AnyAggregate,
-  type AnyDeclaration,
-  WORDS_OF_EVENTS,
-  WORDS_OF_LIMITS,
-} from '../declare/aggregate.ts';
+import type { AnyAggregate, AnyDeclaration } from '../declare/aggregate.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import type { AnyView } from '../declare/view.ts';
+import { WORDS_OF_EVENTS, WORDS_OF_LIMITS } from '../declare/words.ts';
 import { placed, type Sentences } from './refusals.ts';
 
 const PARTS = ['fields', 'events', 'commands', 'rights'] as const;

@@ -2,7 +2,8 @@ import { RETAINED_SINCE, RETENTION } from '../base/keeping.ts';
 import { oneOf, spaced } from '../base/names.ts';
 import { StartRefused } from '../base/start-refused.ts';
 import { isUser } from '../base/users.ts';
-import { type AnyAggregate, declarerOf, declareUntyped } from '../declare/aggregate.ts';
+import type { AnyAggregate } from '../declare/aggregate.ts';
+import { declarerOf, declareUntyped } from '../declare/declare.ts';
 import { instant } from '../declare/fields.ts';
 import type { Row } from '../registry/registry.ts';
 

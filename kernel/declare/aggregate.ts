@@ -23,7 +23,7 @@ type RefKey<F> = Keys<F, unknown>['reference'];
 type ListKey<F> = KeysOf<F, List<Fields>>;
 type NumberKey<F> = KeysOf<F, Field<number>>;
 /** An interface, so that compiler messages spell the names out. */
-interface Keys<F, D> {
+export interface Keys<F, D> {
   /** The fields that a form may contain. */
   readonly content: {
     [K in keyof F & string]: F[K] extends List<Fields> | States<string> ? never : K;
@@ -166,17 +166,10 @@ type NameOfEnd<P extends string> = P extends `${infer L}.${infer R}`
 type KnownWords<E> = string extends keyof E
   ? unknown
   : { readonly [N in keyof E]: { readonly [Strange in Exclude<keyof E[N], WordOfEvents>]: never } };
-type WordOfEvents =
+export type WordOfEvents =
   | keyof Common<never, never, never>
   | keyof ItemOptions<never, never, never>
   | KeysOfEach<Effect<never, never> | ItemEffect<never>>;
-/** The compiler checks that this list is complete. */
-export const WORDS_OF_EVENTS: readonly string[] = Object.keys({
-  ...{ creates: true, changes: true, adds: true, updates: true, moves: true, removes: true, ends: true },
-  ...{ fields: true, sets: true, computes: true, also: true, carries: true },
-  ...{ says: true, example: true, subscribe: true, hidden: true, upcasts: true },
-} satisfies Record<WordOfEvents, true>);
-
 /** The names of an event’s data beyond the ids. */
 export type DataKey<E> =
   | (E extends { readonly creates: readonly (infer K)[] } ? K : never)
@@ -461,19 +454,7 @@ type FieldRight<Role extends string, F, D, Cond> = Row<Role, Cond> & {
   readonly writes?: readonly (keyof F & string)[];
 };
 /** Keys of a row that are not roles. */
-type WordOfRights = Exclude<keyof FieldRight<never, Fields, unknown, unknown>, 'admin'>;
-/** The compiler checks that this list is complete. */
-export const WORDS_OF_RIGHTS: ReadonlySet<string> = new Set(
-  Object.keys({
-    anyone: true,
-    signedIn: true,
-    as: true,
-    scope: true,
-    reads: true,
-    items: true,
-    writes: true,
-  } satisfies Record<WordOfRights, true>),
-);
+export type WordOfRights = Exclude<keyof FieldRight<never, Fields, unknown, unknown>, 'admin'>;
 type ItemsOf<F> = { readonly [L in ListKey<F>]?: F[L] extends List<infer I> ? ItemMatch<I> : never };
 /** Constants only, because the events of an item contain them. */
 type ItemMatch<I> = {
@@ -482,12 +463,8 @@ type ItemMatch<I> = {
     : never;
 };
 
-/** The compiler checks that this list is complete. */
-export const WORDS_OF_LIMITS: readonly string[] = Object.keys({
-  ...{ max: true, per: true, when: true, says: true },
-} satisfies Record<keyof Limit<never, never>, true>);
 /** The maximum number of aggregates with equal values of some fields; without fields, of all aggregates. */
-type Limit<Counted, Cond> = {
+export type Limit<Counted, Cond> = {
   /** The maximum, from 1 to 100. */
   readonly max: number;
   /**
@@ -665,9 +642,9 @@ type ScheduledForm<F> = {
 // ── The declaration ─────────────────────────────────────────────────────────────
 /** `own` is a fact only if the aggregate has an owner. */
 type Own<O> = [O] extends [string] ? 'own' : never;
-type FactSpec<Cond> = Cond | { readonly when?: Cond; readonly says: string };
+export type FactSpec<Cond> = Cond | { readonly when?: Cond; readonly says: string };
 /** An interface, so that compiler messages spell the words out. */
-interface Facts<F, K, O> {
+export interface Facts<F, K, O> {
   readonly fact:
     | { [N in keyof F]: F[N] extends Choice<infer V> ? V : never }[keyof F]
     | Own<O>
@@ -764,7 +741,7 @@ export type More<Names, Label, Guards, Invariants, Limits> = {
   readonly invariants?: Invariants;
   readonly limits?: Limits;
 };
-type Named = { readonly [name: string]: unknown };
+export type Named = { readonly [name: string]: unknown };
 
 export interface Aggregate<
   Kind extends string,
@@ -784,7 +761,7 @@ export interface Aggregate<
   readonly declaration: AnyDeclaration;
 }
 /** The parts by which clients are typed. */
-type Part<Role extends string, F extends Fields, D, E, K, C, O, P> = Required<
+export type Part<Role extends string, F extends Fields, D, E, K, C, O, P> = Required<
   Declaration<Role, F, D, E, K, C, O, P>
 >;
 /** The untyped declaration that the registry reads. */
@@ -803,68 +780,3 @@ export type AnyAggregate = {
   readonly fields: Fields;
   readonly declaration: AnyDeclaration;
 };
-
-const declarers = new WeakMap<AnyAggregate, object>();
-/** Identifies the `domain()` that declared an aggregate. @internal */
-export const declarerOf = (aggregate: AnyAggregate): object | undefined => declarers.get(aggregate);
-const declaredBy = <A extends AnyAggregate>(declarer: object | undefined, aggregate: A): A => {
-  if (declarer !== undefined) declarers.set(aggregate, declarer);
-  return aggregate;
-};
-
-type Untyped = {
-  readonly fields: Fields;
-  readonly events: object;
-  readonly commands: object;
-  readonly rights: object;
-  readonly [part: string]: unknown;
-};
-/** For aggregates of the kernel, whose fields the compiler does not know. @internal */
-export const declareUntyped = (kind: string, declaration: Untyped, declarer?: object): AnyAggregate =>
-  declaredBy(declarer, {
-    kind,
-    fields: declaration.fields,
-    declaration: declaration as unknown as AnyDeclaration,
-  });
-
-/** The `aggregate()` of one domain, typed by its roles. @internal */
-export const declareFor =
-  <Role extends string>(declarer?: object) =>
-  <
-    const Kind extends string,
-    F extends Fields,
-    const E extends EventsOf<F, D>,
-    const C extends CommandsOf<F, D, E, Condition<Facts<F, K, O>['fact'], F, D>>,
-    const D extends DerivedOf<F> = Record<never, never>,
-    const K extends {
-      readonly [name: string]: FactSpec<Condition<Facts<F, unknown, O>['fact'], F, D>>;
-    } = Record<never, never>,
-    const O extends Keys<F, unknown>['reference'] | undefined = undefined,
-    const P extends Keys<F, unknown>['reference'] | undefined = undefined,
-    const Names extends Named = Record<never, never>,
-    const Label extends string | undefined = undefined,
-    // These are checked against their constraint before they are inferred, so that the compiler reports a
-    // mistake at its place.
-    const Guards extends Part<Role, F, D, E, K, C, O, P>['fieldRights'] = Record<never, never>,
-    const Invariants extends Part<Role, F, D, E, K, C, O, P>['invariants'] = Record<never, never>,
-    const Limits extends Part<Role, F, D, E, K, C, O, P>['limits'] = Record<never, never>,
-  >(
-    kind: Kind,
-    declaration: Declaration<Role, F, D, E, K, C, O, P> & More<Names, Label, Guards, Invariants, Limits>,
-  ): Aggregate<
-    Kind,
-    F,
-    D,
-    E & EndsOfTargets<F>,
-    Facts<F, K, O>['fact'],
-    C,
-    { owner: O; parent: P } & Required<More<Names, Label, Guards, Invariants, Limits>>
-  > =>
-    declaredBy(declarer, {
-      kind,
-      fields: declaration.fields,
-      derived: declaration.derived ?? ({} as D),
-      events: declaration.events as E & EndsOfTargets<F>,
-      commands: declaration.commands,
-      declaration: declaration as unknown as AnyDeclaration,
-    });

@@ -1,7 +1,8 @@
 // Over 200 lines, because it is one declaration: that of users, whom every domain has.
 import { StartRefused } from '../base/start-refused.ts';
-import { type Aggregate, type Declaration, declareFor, declareUntyped, type Versions } from './aggregate.ts';
+import type { Aggregate, Declaration, Versions } from './aggregate.ts';
 import type { Condition } from './conditions.ts';
+import { declareFor, declareUntyped } from './declare.ts';
 import { type Choice, choice, type Described, email, type Field, type Fields, line } from './fields.ts';
 import { viewFor } from './view.ts';
 
