@@ -3,7 +3,6 @@ import type { Link } from '#edge/http/root-page.ts';
 import { resourcePaths } from '#edge/rest/resource-paths.ts';
 import { exampleKind } from '#kernel/registry/example-kind.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { banner } from '#process/banner.ts';
 import type { Config } from '#process/config.ts';
 import { openBlobs } from '#process/engines/open-blobs.ts';
 import { openChangeStream } from '#process/engines/open-change-stream.ts';
@@ -166,6 +165,7 @@ const showFirstMinute = async (
   await writeFirstMinute(dataDir, { ...firstMinute, url: byName(url) });
   if (isQuiet) return;
   const demo = await readDemoAccess(dataDir);
+  const { banner } = await import('#process/banner.ts');
   process.stderr.write(
     banner({
       url: shownUrl(publicUrl, url),

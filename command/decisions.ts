@@ -10,7 +10,8 @@ import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import type { Log } from '#shared/log.ts';
 import { createSnapshots, migrateSnapshots, unsavedTo } from '#shared/snapshots/snapshots.ts';
-import { createAdministratorKeeper } from './administrators/keep-administrator.ts';
+import { whenAsked } from '#shared/when-asked.ts';
+import type { AdministratorKeeper, createAdministratorKeeper } from './administrators/keep-administrator.ts';
 import { createLimits } from './aggregates/limits.ts';
 import type { ReportUnreadable } from './claims/claims.ts';
 import { createExecutor } from './execute.ts';
@@ -49,7 +50,21 @@ export const openDecisions = async (dependencies: Dependencies) => {
     newId,
     executor: createExecutor(base),
     limits: createLimits({ ...base, masterKey, reportUnreadable }),
-    administrators: createAdministratorKeeper({ ...base, pool }),
+    administrators: keepingAdministrators({ ...base, pool }),
+  };
+};
+
+/** Its code is loaded with the first change of an administrator. */
+const keepingAdministrators = (
+  dependencies: Parameters<typeof createAdministratorKeeper>[0],
+): AdministratorKeeper => {
+  const keeper = whenAsked(async () => {
+    const { createAdministratorKeeper } = await import('./administrators/keep-administrator.ts');
+    return createAdministratorKeeper(dependencies);
+  });
+  return {
+    appoint: async (...given) => (await keeper()).appoint(...given),
+    leave: async (...given) => (await keeper()).leave(...given),
   };
 };
 

@@ -15,12 +15,13 @@ import type { KeyStore } from '#shared/keys/key-store.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 import type { Log } from '#shared/log.ts';
 import type { Tracing } from '#shared/tracing/tracing.ts';
+import { whenAsked } from '#shared/when-asked.ts';
 import { aggregateHandlers } from './aggregates/handle.ts';
 import { startCoverRemover } from './cover-remover/cover-remover.ts';
 import { openDecisions } from './decisions.ts';
 import { catchUpWithErasures } from './erasure/erasures.ts';
 import type { AnyHandler, HandlerDependencies, WebhookRules } from './handling/handler.ts';
-import { createIdempotency } from './idempotency.ts';
+import type { createIdempotency, Idempotency } from './idempotency.ts';
 import type { CommandPart } from './part.ts';
 import { startProcessManager } from './process-manager/process-manager.ts';
 import { createSender } from './send.ts';
@@ -66,7 +67,7 @@ export const startCommandService = async (
   const { webhooks = WEBHOOK_RULES, follows = true, cell } = dependencies;
   const { base, newId, executor, limits, administrators } = await openDecisions(dependencies);
   const { codec, states } = base;
-  const idempotency = createIdempotency({
+  const idempotency = repeatingOnce({
     ...base,
     newId,
     idStep: idStepOf(cell),
@@ -87,6 +88,12 @@ export const startCommandService = async (
   if (!follows) return { send: sender.send, [Symbol.asyncDispose]: async () => {} };
   const followers = await startFollowers(dependencies, { codec, executor, limits, states, sender });
   return { send: sender.send, [Symbol.asyncDispose]: () => followers[Symbol.asyncDispose]() };
+};
+
+/** Its code is loaded with the first request that has a key. */
+const repeatingOnce = (dependencies: Parameters<typeof createIdempotency>[0]): Idempotency => {
+  const loaded = whenAsked(async () => (await import('./idempotency.ts')).createIdempotency(dependencies));
+  return async (...given) => (await loaded())(...given);
 };
 
 type Decision = Pick<HandlerDependencies, 'executor' | 'limits' | 'states'> & {

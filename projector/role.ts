@@ -8,7 +8,6 @@ import { takeFormerMoments } from '#shared/event-index/moments.ts';
 import { type FollowerOptions, startFollower } from '#shared/follower/follower.ts';
 import { openReadModelNotifier, type ReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { watchParked } from '#shared/read-model/watch-parked.ts';
-import { startParkingCutStreams } from './cut-streams.ts';
 import { startProjectionCommands } from './operator-commands.ts';
 import type { PublisherDependencies } from './publish.ts';
 import { startProjector } from './service.ts';
@@ -37,7 +36,11 @@ export const startProjection = async (
   watchParked(foundation);
   resources.use(await startProjector({ ...foundation, notifier, log }));
   resources.use(await startProjectionCommands({ ...foundation, log }));
-  resources.use(await startParkingCutStreams({ ...foundation, log }));
+  // PostgreSQL refuses to change or delete events.
+  if (foundation.eventLog.cutStreams !== undefined) {
+    const { startParkingCutStreams } = await import('./cut-streams.ts');
+    resources.use(await startParkingCutStreams({ ...foundation, log }));
+  }
   resources.use(await startEventIndex({ ...foundation, log }));
   for (const part of added) resources.use(await part.start({ ...foundation, log, config }));
   resources.use(await startSampling({ ...foundation, log, countEvents }));

@@ -1,24 +1,19 @@
-import type { JsonObject } from '#kernel/base/json.ts';
-import type { JsonPatch } from '#kernel/base/json-patch.ts';
-import { targetOf, wire } from '#kernel/base/names.ts';
+import { wire } from '#kernel/base/names.ts';
 import { notFound, Rejection } from '#kernel/base/rejection.ts';
-import { partRightsOf } from '#kernel/conditions/parts-of.ts';
 import { isOfId, operationOf } from '#kernel/conditions/rights.ts';
 import { areEqual } from '#kernel/decide/are-equal.ts';
 import { typeOfCommand } from '#kernel/decide/decide.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
-import { contentSchema } from '#kernel/decide/forms.ts';
 import { findBy } from '#kernel/decide/guards.ts';
 import { readsOf, referencesAfter } from '#kernel/decide/reads.ts';
-import type { AggregateState } from '#kernel/decide/state.ts';
-import type { CommandInfo, Domain, Kind, Row } from '#kernel/registry/registry.ts';
+import type { CommandInfo, Kind, Row } from '#kernel/registry/registry.ts';
 import { type Caller, isInReach, may } from '#shared/policy.ts';
+import { whenAsked } from '#shared/when-asked.ts';
 import { callersOf } from '../handling/execution-context.ts';
 import { demand } from '../handling/handler.ts';
-import { changesByPatch, namesWhole, revealsContent } from '../handling/patch-content.ts';
 import { contextOf, preparing, streamOf, type Target, toEvents } from '../handling/target.ts';
+import type { FormOn } from './form-on.ts';
 import { demandPersonToRelease, sayingWhy } from './held.ts';
-import { type FormByPatch, patchesOfItem } from './item-patches.ts';
 import type { Asked, Handle, Parts } from './parts.ts';
 import { partsWritten } from './parts-written.ts';
 import { readAfter, SEEN_NOTHING } from './read-references.ts';
@@ -27,30 +22,21 @@ import { severalOf } from './several.ts';
 type Changing = {
   readonly kind: Kind;
   readonly command: CommandInfo;
-  /** Computes the form from the present state; `demandTo` throws unless the caller also has another right. */
-  formOn(given: Row, state: AggregateState, demandTo: (operation: string) => void): Row;
+  readonly formOn: FormOn | ((...given: Parameters<FormOn>) => Promise<Row>);
 };
 
 export const changing = (parts: Parts, kind: Kind, command: CommandInfo): Handle =>
   change(parts, { kind, command, formOn: (given) => given });
 
-/** The handler of an edit by JSON patch. */
+/** The handler of an edit by JSON patch, whose code is loaded with the first one. */
 export const patching = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
-  const { list } = command;
-  const formByPatch =
-    list === undefined ? patchesOf(parts.domain, kind, command) : patchesOfItem(parts.domain, command, list);
-  const toParts = partRightsOf(kind).flatMap(({ name, fields }) => (fields.length > 0 ? [name] : []));
+  const byPatch = whenAsked(async () =>
+    (await import('./by-patch.ts')).formByPatch(parts.domain, kind, command),
+  );
   return change(parts, {
     kind,
     command,
-    formOn(given, state, demandTo) {
-      const patch = given.patch as JsonPatch;
-      // The rights to the parts that the patch names were checked already; the whole document contains all
-      // parts.
-      if (revealsContent(patch))
-        for (const right of ['read', ...(namesWhole(patch) ? toParts : [])]) demandTo(right);
-      return formByPatch(patch, state, given);
-    },
+    formOn: async (given, state, demandTo) => (await byPatch())(given, state, demandTo),
   });
 };
 
@@ -86,7 +72,7 @@ const change = (parts: Parts, { kind, command, formOn }: Changing): Handle => {
         const mayRead = (part: string): boolean =>
           isInReach(sent.caller, operationOf(kind, part), { fields, find: findBy(look) });
         if (isThere && ofParts.isGone(given, fields, mayRead)) return { events: [] };
-        const form = formOn(given, state, demandTo);
+        const form = await formOn(given, state, demandTo);
         for (const right of writes(form, fields)) demandTo(right);
         // The decider says that an aggregate has ended, or never existed.
         if (state.status === 'present')
@@ -147,35 +133,4 @@ const writesOf = (kind: Kind, command: CommandInfo): WritesOf => {
         ? [right]
         : [],
     );
-};
-
-const patchesOf = (domain: Domain, kind: Kind, edit: CommandInfo): FormByPatch => {
-  const schema = contentSchema(kind.fields, edit.form);
-  const content = edit.form.map((name) => [name, wire(name, kind.fields[name])] as const);
-  const required = edit.form.filter((name) => !kind.fields[name]?.optional);
-  const rest = Object.entries(kind.fields).filter(([name]) => !edit.form.includes(name));
-  const derived = new Set(kind.derived.map(({ name }) => name));
-  // The fixed fields as read: the parent by its id, other references as objects.
-  const flat = rest.filter(
-    ([name, def]) =>
-      name === kind.parent || def.kind === 'states' || def.kind === 'choice' || derived.has(name),
-  );
-  const references = rest.filter(([name, def]) => name !== kind.parent && def.kind === 'ref');
-  const labels = references.map(([name, def]) => `/${name}/${domain.kinds[targetOf(def)]?.label ?? ''}`);
-  const moments = rest.filter(([, def]) => def.kind === 'instant').map(([name]) => `/${name}`);
-  const unknown = [...labels, ...moments, '/createdAt', '/updatedAt', '/_links'];
-  return (patch, state) => {
-    if (state.status !== 'present' || required.some((name) => state.fields[name] === null)) return {};
-    const { fields } = state;
-    const document = {
-      content: Object.fromEntries(content.map(([name, key]) => [key, fields[name]])) as JsonObject,
-      fixed: {
-        id: fields.id,
-        ...Object.fromEntries(flat.map(([name, def]) => [wire(name, def), fields[name]])),
-        ...Object.fromEntries(references.map(([name]) => [name, { id: fields[name] }])),
-      } as JsonObject,
-      unknown,
-    };
-    return changesByPatch(schema, document, patch);
-  };
 };

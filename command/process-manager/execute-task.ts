@@ -8,10 +8,9 @@ import type { Clock } from '#shared/clock/clock.ts';
 import { isPassing } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
-import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import type { Log } from '#shared/log.ts';
-import { traceOf } from '#shared/tracing/trace-appends.ts';
 import { errorTypeOf, NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
 import { type EraseDependencies, erase } from '../erasure/erasures.ts';
 import { endChild } from './end-child.ts';
@@ -67,17 +66,6 @@ export const doOrPark = async (
     return 'parked';
   }
 };
-
-/** A damaged event delays nothing; only its own consequences are lost, and the log reports it to the operator. */
-export const reportUnreadable = (
-  log: Pick<Log, 'error'>,
-  err: unknown,
-  { id, type, stream, version, position, metadata }: RecordedEvent,
-): void =>
-  log.error(
-    { err, event: { id, type, stream, version, position }, traceId: traceIdOf(traceOf({ metadata })) },
-    'The process manager cannot read an event and skips it.',
-  );
 
 /** Waits for all promises before it throws, so that none continues after the lease is released. */
 export const allDone = async (running: readonly Promise<unknown>[]): Promise<void> => {

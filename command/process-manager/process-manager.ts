@@ -1,18 +1,19 @@
-import type { Position, StreamName } from '#kernel/base/brands.ts';
-import { followingOf } from '#kernel/decide/reactions.ts';
+import { membershipOf, reactionsIn } from '#kernel/decide/memberships.ts';
+import type { Following } from '#kernel/decide/reactions.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { type FollowerOptions, startFollower } from '#shared/follower/follower.ts';
 import type { Log } from '#shared/log.ts';
 import { PROCESS_MANAGER } from '#shared/process-manager/followers.ts';
-import { childrenOf, join, leave, markAsGone, orphansOf } from '../handling/membership.ts';
 import { declareReactions } from './declaration.ts';
-import { executeOrPark, reportUnreadable, type TaskDependencies } from './execute-task.ts';
+import type { TaskDependencies } from './execute-task.ts';
 import { logWaiting } from './fence.ts';
 import type { ReactDependencies } from './react.ts';
+import { reportUnreadable } from './report-unreadable.ts';
 import { startRetrying } from './retry-parked.ts';
-import { type Cause, type Link, runsOf, type Step, type StepsOf, stepsBy } from './steps.ts';
+import { runsOf, type Step, type StepsOf, stepsBy } from './steps.ts';
 
 type ProcessManagerDependencies = TaskDependencies &
   ReactDependencies &
@@ -42,14 +43,17 @@ export const startProcessManager = async (
     clock,
     async act(events, signal) {
       await (await import('./declare-memberships.ts')).declareOnce(dependencies, events);
-      for (const run of runsOf(events.flatMap((event) => readSteps(stepsOf, event, log)))) {
+      const runs = runsOf(events.flatMap((event) => readSteps(stepsOf, event, log)));
+      if (runs.length === 0) return;
+      const { executeSteps } = await import('./execute-steps.ts');
+      for (const run of runs) {
         if (signal.aborted) return;
         await executeSteps(dependencies, run, signal);
       }
     },
   });
   opening.use(following);
-  const declared = followingOf(dependencies.domain);
+  const declared = await followingIn(dependencies.domain);
   await declareReactions(pool, eventLog, declared);
   const reacting =
     declared &&
@@ -59,6 +63,16 @@ export const startProcessManager = async (
   return opening.move();
 };
 
+/** Its code is loaded only if events or times may have other consequences than ends. */
+const followingIn = async (domain: Domain): Promise<Following | undefined> => {
+  const isDeclared = Object.values(domain.kinds).some((kind) =>
+    [kind.react, kind.timers, kind.schedules].some((declared) => Object.keys(declared).length > 0),
+  );
+  if (!isDeclared && reactionsIn(domain).every((reaction) => membershipOf(reaction) !== undefined))
+    return undefined;
+  return (await import('#kernel/decide/reactions.ts')).followingOf(domain);
+};
+
 const readSteps = (stepsOf: StepsOf, event: RecordedEvent, log: Log): readonly Step[] => {
   try {
     return stepsOf(event);
@@ -66,96 +80,4 @@ const readSteps = (stepsOf: StepsOf, event: RecordedEvent, log: Log): readonly S
     reportUnreadable(log, err, event);
     return [];
   }
-};
-
-const AT_ONCE = 100;
-/** More than any setting allows. */
-const WEBHOOKS_MAX = 10_000;
-
-/**
- * Executes steps of one kind: the end of a deleted article’s comments, of a deleted user’s drafts, webhooks
- * and key, of a reclaimed account’s webhooks. Idempotent, so that it can resume from any earlier step after a
- * crash: records are written once, and resulting events have ids derived from their cause. Stops early on the
- * signal.
- */
-const executeSteps = async (
-  dependencies: TaskDependencies,
-  steps: readonly Step[],
-  signal: AbortSignal,
-): Promise<void> => {
-  const links = steps.filter((step) => step.kind === 'join' || step.kind === 'leave');
-  if (steps[0]?.kind === 'join') return executeJoins(dependencies, links, signal);
-  if (steps[0]?.kind === 'leave') return leave(dependencies.pool, links);
-  for (const step of steps) {
-    if (step.kind === 'orphan') await endOrphans(dependencies, step, signal);
-    if (step.kind === 'reclaim') await endReclaimed(dependencies, step, signal);
-  }
-};
-
-const executeJoins = async (
-  dependencies: TaskDependencies,
-  links: readonly Link[],
-  signal: AbortSignal,
-): Promise<void> => {
-  const causes = new Map(links.map(({ child, cause }) => [child, cause]));
-  const late = await join(dependencies.pool, links);
-  for (let from = 0; from < late.length && !signal.aborted; from += AT_ONCE) {
-    const some = late.slice(from, from + AT_ONCE);
-    await Promise.all(some.map((link) => end(dependencies, link, causes.get(link.child))));
-  }
-};
-
-const endOrphans = async (
-  dependencies: TaskDependencies,
-  { parent, cause, isErased }: Extract<Step, { kind: 'orphan' }>,
-  signal: AbortSignal,
-): Promise<void> => {
-  const { pool } = dependencies;
-  await markAsGone(pool, parent);
-  while (!signal.aborted) {
-    const orphans = await orphansOf(pool, parent, AT_ONCE);
-    if (orphans.length === 0) break;
-    await Promise.all(orphans.map((child) => end(dependencies, { parent, child }, cause)));
-    // Only now, so that a crash in between skips no child; a second run has no further effect.
-    await leave(
-      pool,
-      orphans.map((child) => ({ parent, child })),
-    );
-  }
-  if (isErased && !signal.aborted)
-    await executeOrPark(dependencies, { task: 'erase', stream: parent, cause });
-};
-
-/**
- * Excludes webhooks that the owner registered later: they may already be recorded if the step is repeated
- * after a crash.
- */
-const endReclaimed = async (
-  dependencies: TaskDependencies,
-  { parent, cause, position }: Extract<Step, { kind: 'reclaim' }>,
-  signal: AbortSignal,
-): Promise<void> => {
-  const webhooks = await childrenOf(dependencies.pool, parent, { kind: 'webhook', limit: WEBHOOKS_MAX });
-  for (const child of webhooks) {
-    if (signal.aborted) return;
-    const begun = await firstPosition(dependencies, child);
-    if (begun !== undefined && begun < position) await end(dependencies, { parent, child }, cause);
-  }
-};
-
-const firstPosition = async (
-  { eventLog }: TaskDependencies,
-  stream: StreamName,
-): Promise<Position | undefined> => {
-  for await (const [first] of eventLog.read(stream)) return first?.position;
-  return undefined;
-};
-
-const end = async (
-  dependencies: TaskDependencies,
-  { parent, child }: Omit<Link, 'cause'>,
-  cause: Cause | undefined,
-): Promise<void> => {
-  if (!cause) throw new Error(`the cause of the end of ${child} is unknown`);
-  await executeOrPark(dependencies, { task: 'end', stream: child, parent, cause });
 };

@@ -5,7 +5,7 @@ import { runUnderLease } from '#shared/database/lease/lease.ts';
 import { pulseOf } from '#shared/database/pulse.ts';
 import { orUnknown } from '#shared/follower/observe-follower.ts';
 import { forgetUnseen, recordActivity } from './declaration.ts';
-import { executeOrPark, type TaskDependencies } from './execute-task.ts';
+import type { TaskDependencies } from './execute-task.ts';
 import { type Fence, isFenced, LEASE, Overtaken } from './fence.ts';
 import { DUE_NOW, DUE_SINCE_SET_BACK, dueOf, unpark } from './parked.ts';
 import { isScheduleDue } from './tasks.ts';
@@ -100,7 +100,10 @@ const hasWork = (clock: Clock, fence: Fence | undefined, hasSchedules = false) =
 
 const retryParked = async (dependencies: Dependencies, signal: AbortSignal): Promise<void> => {
   const { pool, log } = dependencies;
-  for (const task of await dueOf(pool)) {
+  const due = await dueOf(pool);
+  if (due.length === 0) return;
+  const { executeOrPark } = await import('./execute-task.ts');
+  for (const task of due) {
     if (signal.aborted) return;
     if ((await executeOrPark(dependencies, task)) === 'parked') continue;
     await unpark(pool, task);

@@ -4,13 +4,14 @@ import type { Request, RequestHandler } from 'express';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { asksForPersons } from '#kernel/registry/signed.ts';
 import { type Caller, NO_RIGHTS, type Policy } from '#shared/policy.ts';
+import { whenAsked } from '#shared/when-asked.ts';
 import { rememberChallenge } from '../http/challenge.ts';
 import { clientCertificateOf } from '../http/client-certificate.ts';
 import { requestFact } from '../http/request-fact.ts';
 import { TokenRefusal } from '../http/token-refusal.ts';
 import { type AccessToken, createTokenVerifier, InvalidToken } from './access-token.ts';
 import { type Credentials, credentialsOf } from './credentials.ts';
-import { createProofVerifier, InvalidProof } from './dpop-proof.ts';
+import { InvalidProof } from './invalid-proof.ts';
 import type { VerificationKeys } from './keys.ts';
 import { PERSONAL_TOKEN_PREFIX } from './personal-token.ts';
 import type { PersonalTokens } from './personal-tokens.ts';
@@ -175,7 +176,7 @@ type Presented = {
 
 /** RFC 9449, section 7: a bound token comes with a proof and under the DPoP scheme, and any other without. */
 const createProofDemand = ({ audience, spentProofs }: AuthenticateOptions) => {
-  const verifyProof = createProofVerifier();
+  const verifier = whenAsked(async () => (await import('./dpop-proof.ts')).createProofVerifier());
   const base = audience.replace(/\/$/, '');
   return async (request: Request, { accessToken, scheme, digest }: Presented): Promise<void> => {
     const { jkt } = accessToken.bound;
@@ -186,6 +187,7 @@ const createProofDemand = ({ audience, spentProofs }: AuthenticateOptions) => {
     const [proof, ...others] = request.headersDistinct.dpop ?? [];
     if (proof === undefined || others.length > 0) throw new InvalidProof('Send one DPoP header.');
     const [path = ''] = request.originalUrl.split('?', 1);
+    const verifyProof = await verifier();
     const { jti, expiresAtS } = await verifyProof(proof, {
       method: request.method,
       url: `${base}${path}`,

@@ -9,6 +9,7 @@ import {
 import { LRUCache } from 'lru-cache';
 import * as z from 'zod';
 import { DPOP_ALGORITHMS } from '../http/dpop-algorithms.ts';
+import { InvalidProof } from './invalid-proof.ts';
 
 /** The facts that a proof must match. */
 type Proven = {
@@ -20,11 +21,6 @@ type Proven = {
   /** The thumbprint of the key to which the token is bound. */
   readonly jkt: string;
 };
-
-/** The reason why a proof is invalid; clients may see its message. */
-export class InvalidProof extends Error {
-  readonly code = 'invalid_dpop_proof';
-}
 
 /** A valid proof; the caller checks that it was not used before. */
 type Proof = { readonly jti: string; readonly expiresAtS: number };

@@ -1,4 +1,3 @@
-import { demandRedis } from '#adapters/redis/demand-redis.ts';
 import { type Arrivals, type Charge, type Charged, createRateLimit } from '#edge/rate-limit/gcra.ts';
 import { memoryArrivals, microsecondsOf } from '#edge/rate-limit/memory/arrivals.ts';
 import type { RateLimits } from '#edge/rate-limit/rate-limit.ts';
@@ -40,6 +39,7 @@ const openArrivals = async ({ url, installation, log, clock, primary }: Options)
     case 'redis':
     case 'rediss': {
       const { openRedisArrivals } = await loadEngine('Redis', () => import('#adapters/redis/arrivals.ts'));
+      const { demandRedis } = await import('#adapters/redis/demand-redis.ts');
       await demandRedis(url, 'RATE_LIMIT_URL');
       return surviveOutages(await openRedisArrivals({ url, installation, log }), { log, clock });
     }
