@@ -5,6 +5,7 @@ import { Health } from '#edge/http/health.ts';
 import { demandFreePorts } from '#edge/http/listen.ts';
 import type { RateLimits } from '#edge/rate-limit/rate-limit.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
+import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type Database, isFirstStart, openDatabase } from '#process/engines/open-database.ts';
 import { openRateLimits } from '#process/engines/open-rate-limits.ts';
@@ -28,7 +29,7 @@ import type { MasterKey } from '#shared/keys/master-key.ts';
 import { openMasterKey } from '#shared/keys/master-key-file.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import { NotReady } from '#shared/not-ready.ts';
-import { openRowProofs } from '#shared/row-proofs/open.ts';
+import { NO_ROW_PROOFS } from '#shared/row-proofs/none.ts';
 import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { keepServedDomain } from '#shared/served-domain/served-domain.ts';
 import { traceAppends } from '#shared/tracing/trace-appends.ts';
@@ -108,7 +109,9 @@ export const openFoundation = async (
   const masterKey = await openMasterKey(config);
   const keys = resources.use(await openPostgresKeyStore({ pool, masterKey }).catch(refuseStart));
   const auditDir = config.audit.dir;
-  const rowProofs = openRowProofs({ auditDir, pool, masterKey, clock, log });
+  const rowProofs = serves(domain, 'accounts')
+    ? (await import('#shared/row-proofs/open.ts')).openRowProofs({ auditDir, pool, masterKey, clock, log })
+    : NO_ROW_PROOFS;
   const erasures = openErasureList(auditDir);
   const authentic = resources.use(openAuthenticEvents({ pool, masterKey, auditDir, clock, log, isReader }));
   // After all that may refuse the start without it: opening a log that does not exist creates it.

@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import type { WebhookId } from '#kernel/base/brands.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
-import { PLANNER } from '#shared/webhooks/planned-endpoint.ts';
+import { PLANNER } from '#shared/webhooks/planner.ts';
 import { untilProjected } from '../test/engines/projection.ts';
 import { test as base } from '../test/engines/webhook-fixture.ts';
 import { until } from '../testing/until.ts';

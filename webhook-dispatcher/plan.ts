@@ -15,11 +15,11 @@ import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
 import { readOwners } from '#shared/webhooks/owners.ts';
 import {
   endpointAfter,
-  PLANNER,
   type PlannedEndpoint,
   type WebhookChange,
   webhookChangeOf,
 } from '#shared/webhooks/planned-endpoint.ts';
+import { PLANNER } from '#shared/webhooks/planner.ts';
 import { planningRightsOf } from '#shared/webhooks/planning-rights.ts';
 import { isVisibleTo } from '#shared/webhooks/wanted.ts';
 import { lockEndpoints, readEndpoints, writeEndpoint } from './ledger/endpoints.ts';

@@ -9,7 +9,7 @@ import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { beginWhere } from '#shared/follower/checkpoint.ts';
 import { startFollower } from '#shared/follower/follower.ts';
 import type { Log } from '#shared/log.ts';
-import { DIRECTORY } from '#shared/persons/read-person.ts';
+import { DIRECTORY } from '#shared/persons/directory.ts';
 import { migrateAccounts } from '../persons/person-table.ts';
 import type { ReadProfile } from '../provider/profile.ts';
 import type { Mail, Message } from './mail.ts';

@@ -10,8 +10,6 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { Log } from '#shared/log.ts';
-import { type CheckPerson, createCheckPerson } from '#shared/persons/check-person.ts';
-import { createReadPerson } from '#shared/persons/read-person.ts';
 import { type Caller, policyOf } from '#shared/policy.ts';
 import { createReadAttributes, type ReadAttributes } from '#shared/read-attributes.ts';
 import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
@@ -68,10 +66,12 @@ export const openResourceServer = async ({
   const policy = policyOf(domain);
   const keys = createVerificationKeys({ load: loadKeys, log, clock });
   const readAttributes = readAttributesOf(domain, { eventLog, keys: personKeys });
-  const checkPerson = checkPersonOf({ domain, eventLog, keys: personKeys, log, clock });
-  const tokens = { pool, policy, revocations, readAttributes, checkPerson, rowProofs, log, clock };
+  const tokens = { pool, policy, revocations, readAttributes, rowProofs, log, clock };
   const personalTokens = serves(domain, 'accounts')
-    ? (await import('./personal-tokens.ts')).createPersonalTokens(tokens)
+    ? (await import('./open-personal-tokens.ts')).openPersonalTokens({
+        ...tokens,
+        ...{ domain, eventLog, keys: personKeys },
+      })
     : NO_PERSONAL_TOKENS;
   const handler = authenticate({
     ...options,
@@ -109,20 +109,6 @@ const readAttributesOf = (
     throw new Error('Rights compare fields of users, but there is no log to read the fields from');
   return async () => undefined;
 };
-
-type Checking = Pick<Options, 'domain' | 'log' | 'clock'> & {
-  readonly eventLog: EventLog | undefined;
-  readonly keys: KeyStore | undefined;
-};
-
-/** Without the log, no role of a user counts, so no personal access token is accepted. */
-const checkPersonOf = ({ domain, eventLog, keys, ...more }: Checking): CheckPerson =>
-  eventLog === undefined || keys === undefined
-    ? async () => undefined
-    : createCheckPerson({
-        ...more,
-        readPerson: createReadPerson({ domain, eventLog, codec: createCodec({ domain, keys }) }),
-      });
 
 /** No row counts. */
 const NO_PROOFS: Pick<RowProofs, 'check'> = { check: async () => false };

@@ -7,11 +7,11 @@ import type { Pool } from '#shared/database/pool.ts';
 import { LIVE, LIVE_SCHEMA, NEXT, PREVIOUS, PROJECTOR } from '#shared/database/read-model-schemas.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { lagSecondsAt } from '#shared/follower/lag.ts';
-import { DIRECTORY } from '#shared/persons/read-person.ts';
+import { DIRECTORY } from '#shared/persons/directory.ts';
 import { type Fingerprint, isMadeBy, type Marks, marksIn } from '#shared/projection/fingerprint.ts';
 import { areVersionsLocked, readVersion } from '#shared/read-model/versions.ts';
 import { countWebhooks, type WebhookCounts } from '#shared/webhooks/counts.ts';
-import { PLANNER } from '#shared/webhooks/planned-endpoint.ts';
+import { PLANNER } from '#shared/webhooks/planner.ts';
 import { type ConsequenceCounts, countConsequences } from './consequences.ts';
 
 /**

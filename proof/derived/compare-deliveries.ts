@@ -13,7 +13,8 @@ import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { policyOf } from '#shared/policy.ts';
 import type { DerivedFinding } from '#shared/rest/verification-report.ts';
 import { readOwners } from '#shared/webhooks/owners.ts';
-import { PLANNER, type PlannedEndpoint } from '#shared/webhooks/planned-endpoint.ts';
+import type { PlannedEndpoint } from '#shared/webhooks/planned-endpoint.ts';
+import { PLANNER } from '#shared/webhooks/planner.ts';
 import { planningRightsOf } from '#shared/webhooks/planning-rights.ts';
 import { isVisibleTo, wants } from '#shared/webhooks/wanted.ts';
 

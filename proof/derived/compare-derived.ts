@@ -3,7 +3,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import { EVENT_INDEX } from '#shared/event-index/event-index.ts';
 import { type EventLog, FIRST } from '#shared/event-log/event-log.ts';
 import type { DerivedFinding } from '#shared/rest/verification-report.ts';
-import { PLANNER } from '#shared/webhooks/planned-endpoint.ts';
+import { PLANNER } from '#shared/webhooks/planner.ts';
 import type { Difference } from '../stored/watch.ts';
 import { compareDeliveries } from './compare-deliveries.ts';
 import { compareEndpoint, WEBHOOKS } from './compare-endpoint.ts';

@@ -8,12 +8,8 @@ import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { decodeClear } from '#shared/events/decode-clear.ts';
 import type { DerivedFinding } from '#shared/rest/verification-report.ts';
-import {
-  endpointAfter,
-  PLANNER,
-  type PlannedEndpoint,
-  webhookChangeOf,
-} from '#shared/webhooks/planned-endpoint.ts';
+import { endpointAfter, type PlannedEndpoint, webhookChangeOf } from '#shared/webhooks/planned-endpoint.ts';
+import { PLANNER } from '#shared/webhooks/planner.ts';
 
 type EndpointDependencies = {
   readonly pool: Pool;

@@ -6,8 +6,9 @@ import { isDeletionRecorded } from '#shared/erasure/deletion.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
+import { DIRECTORY } from '#shared/persons/directory.ts';
 import { createEmailHash } from '#shared/persons/email-hash.ts';
-import { createReadPerson, DIRECTORY } from '#shared/persons/read-person.ts';
+import { createReadPerson } from '#shared/persons/read-person.ts';
 import type { DerivedFinding } from '#shared/rest/verification-report.ts';
 
 export type PersonDependencies = {

@@ -16,9 +16,6 @@ export type PersonInLog = {
   readonly version: Version;
 };
 
-/** The follower that copies persons into `auth.person`. */
-export const DIRECTORY = 'auth-directory';
-
 /**
  * Reads the stream of a person, or only some of its events. Undefined if there is no such person.
  */

@@ -2,7 +2,8 @@
 import type { EventId, Position, WebhookId } from '#kernel/base/brands.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import type { DeliveryFilter, ShownDeliveryState } from '#shared/rest/deliveries.ts';
+import type { DeliveryFilter } from '#shared/rest/deliveries.ts';
+import type { ShownDeliveryState } from '#shared/rest/delivery.ts';
 
 /** The public part of the ledger; callers check that the webhook is visible. */
 

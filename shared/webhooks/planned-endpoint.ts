@@ -10,9 +10,6 @@ import {
 } from '#kernel/webhook/webhook-fields.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 
-/** The name of the lease and the checkpoint of the planner. */
-export const PLANNER = 'webhook-planner';
-
 /** The part of a webhook that decides what is sent to it, and when. */
 export type PlannedEndpoint = {
   readonly webhookId: WebhookId;

@@ -1,5 +1,6 @@
 import { cursorOf, type NamingLog } from '#shared/event-log/own-cursor.ts';
-import type { Attempt, Delivery, FailedDeliveries, FoundDelivery, Replay } from '#shared/rest/deliveries.ts';
+import type { Attempt, FailedDeliveries, FoundDelivery, Replay } from '#shared/rest/deliveries.ts';
+import type { Delivery } from '#shared/rest/delivery.ts';
 import type { AttemptRow, DeliveryRow, ReplayRow } from './deliveries.ts';
 import type { FailedRow, FoundRow } from './search.ts';
 

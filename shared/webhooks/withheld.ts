@@ -9,7 +9,7 @@ import { visibilityOf } from '#kernel/visibility/visibility.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { typesOf } from '#shared/events/event-patterns.ts';
 import { mayByFacts, policyOf, scopesOfEvents } from '#shared/policy.ts';
-import type { Withheld } from '#shared/rest/webhook.ts';
+import type { Withheld } from '#shared/rest/withheld.ts';
 import type { RoleAndAttributes } from '#shared/role-and-attributes.ts';
 
 type Requested = { readonly eventTypes: readonly string[]; readonly scopes: readonly string[] };

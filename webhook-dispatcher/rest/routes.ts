@@ -16,7 +16,7 @@ import { readCheckpoint } from '#shared/follower/checkpoint.ts';
 import type { ReadPosition } from '#shared/read-model/read-position.ts';
 import { DELIVERY_OPERATIONS } from '#shared/rest/deliveries.ts';
 import { demandFewReplays, findDelivery } from '#shared/webhooks/deliveries.ts';
-import { PLANNER } from '#shared/webhooks/planned-endpoint.ts';
+import { PLANNER } from '#shared/webhooks/planner.ts';
 import type { ReadBody } from './body.ts';
 import { createWebhookFinder } from './find-webhook.ts';
 import { deliveryReads } from './reads.ts';
