@@ -66,6 +66,7 @@ export const operate = async (
   const served = await withAllParts(given);
   if (isDevelopment(args)) return (await import('./developed.ts')).startDeveloping(served, args.slice(1));
   const { domain, parts, scan } = await load(served);
+  await import('./shared/needed/all.ts');
   const { runCommandLine } = await import('./command-line/program.ts');
   const { openTerminal } = await import('./command-line/terminal.ts');
   const serve = () => runRole(() => allRoles(served), { domain, parts, scan, args: [] });

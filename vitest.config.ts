@@ -18,7 +18,7 @@ const onPostgres = { globalSetup: ['test/engines/global-setup.ts'] };
  */
 const limits = (test: number, hook = 30_000) => ({
   provide: { limitsMs: { test, hook } },
-  setupFiles: ['test/engines/scale-limits.ts', 'test/engines/explain-failures.ts'],
+  setupFiles: ['shared/needed/all.ts', 'test/engines/scale-limits.ts', 'test/engines/explain-failures.ts'],
 });
 /** Tests that start processes. */
 const patient = limits(120_000, 120_000);

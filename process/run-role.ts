@@ -1,6 +1,7 @@
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { withParts } from '#kernel/registry/parts.ts';
 import { demandPackagesOf } from '#shared/load-engine.ts';
+import { loadNeeded } from '#shared/needed/load-needed.ts';
 import { demandDomain } from './demand-served.ts';
 import type { Part } from './part.ts';
 import { type ProcessContext, run } from './run.ts';
@@ -41,7 +42,9 @@ export const load = ({
   orExit(async () => {
     const names = parts.map(({ name }) => name);
     demandPackagesOf(names);
-    return { domain: withParts(demandDomain(await domain()), names), parts, routes, scan };
+    const served = withParts(demandDomain(await domain()), names);
+    await loadNeeded(served);
+    return { domain: served, parts, routes, scan };
   });
 
 /** A refusal of the start is one sentence, without a stack. */

@@ -2,7 +2,8 @@
 
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { plural } from '#shared/format.ts';
-import type { Attempt, Delivery, FoundDelivery } from '#shared/rest/deliveries.ts';
+import type { Attempt, FoundDelivery } from '#shared/rest/deliveries.ts';
+import type { Delivery } from '#shared/rest/delivery.ts';
 import { type Command, type Given, numberOf } from '../arguments/command.ts';
 import { TIME_FORMS, TIME_PLACEHOLDER, timeOf } from '../arguments/time-given.ts';
 import { UsageError } from '../arguments/usage-error.ts';

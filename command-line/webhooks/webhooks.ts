@@ -3,7 +3,7 @@ import { FORMAT_DEFAULT } from '#kernel/webhook/webhook-fields.ts';
 import { poll } from '#shared/clock/poll.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { plural } from '#shared/format.ts';
-import type { Delivery } from '#shared/rest/deliveries.ts';
+import type { Delivery } from '#shared/rest/delivery.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
 import { type Command, type Given, numberOf } from '../arguments/command.ts';
 import { UsageError } from '../arguments/usage-error.ts';

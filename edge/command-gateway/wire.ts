@@ -13,7 +13,7 @@ import type { CommandContext } from '#shared/command-gateway/command-gateway.ts'
 import { type Command, commandsOf } from '#shared/commands/command.ts';
 import { fieldErrorsOf } from '#shared/json-pointers.ts';
 import { type Caller, type Policy, senderCaller } from '#shared/policy.ts';
-import { Withheld } from '#shared/rest/webhook.ts';
+import { Withheld } from '#shared/rest/withheld.ts';
 
 const VERSIONS_MAX = 100;
 const versions = z.array(version).min(1).max(VERSIONS_MAX);

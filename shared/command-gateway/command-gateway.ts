@@ -2,7 +2,7 @@ import type { EventId, Version } from '#kernel/base/brands.ts';
 import type { Cursor } from '#kernel/base/cursor.ts';
 import type { Command } from '#shared/commands/command.ts';
 import type { Caller } from '#shared/policy.ts';
-import type { Withheld } from '#shared/rest/webhook.ts';
+import type { Withheld } from '#shared/rest/withheld.ts';
 
 /**
  * Sends a command to the command role: a direct call in one process, HTTP between processes. A refusal is a

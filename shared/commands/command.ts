@@ -1,21 +1,25 @@
 import * as z from 'zod';
+import { later } from '#kernel/base/later.ts';
 import { commandSchemasOf } from '#kernel/decide/forms.ts';
 import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import {
-  DeleteWebhook,
-  DisableWebhook,
-  EnableWebhook,
-  PatchWebhook,
-  RedeliverDelivery,
-  RedriveWebhook,
-  ReplayWebhook,
-  RotateWebhookSecret,
-  TestWebhook,
-  webhookFormsOf,
-} from './webhook.ts';
+
+/** Loaded where webhooks are served. */
+export const WEBHOOK_COMMANDS = later('The module of the commands of webhooks', () => import('./webhook.ts'));
 
 const kernelCommandsOf = (domain: Domain) => {
+  const {
+    DeleteWebhook,
+    DisableWebhook,
+    EnableWebhook,
+    PatchWebhook,
+    RedeliverDelivery,
+    RedriveWebhook,
+    ReplayWebhook,
+    RotateWebhookSecret,
+    TestWebhook,
+    webhookFormsOf,
+  } = WEBHOOK_COMMANDS.module;
   const { RegisterWebhook, ReplaceWebhook, EditWebhook } = webhookFormsOf(domain);
   return [
     RegisterWebhook,

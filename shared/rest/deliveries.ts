@@ -2,45 +2,15 @@
 import * as z from 'zod';
 import { EXAMPLE_CURSOR } from '#kernel/base/cursor.ts';
 import { instant } from '#kernel/base/instant.ts';
-import { createdAt, id, Links, Written } from '#kernel/base/rest/fields.ts';
+import { id, Links, Written } from '#kernel/base/rest/fields.ts';
 import { idParameter, PAGE } from '#kernel/base/rest/lists.ts';
 import type { Answer, RestOperation } from '#kernel/base/rest/operation.ts';
 import { timestamp } from '#kernel/base/values.ts';
 import { RedriveWebhook, ReplayWebhook } from '#shared/commands/webhook.ts';
+import { Delivery, deliveredType, deliveryState } from './delivery.ts';
 import { BACKLOG_COUNTED_MAX } from './webhook.ts';
 
-/** The outcome of a change for a webhook; deliveries of a deleted webhook are deleted with it. */
-const DELIVERY_STATES = ['due', 'delivered', 'dead', 'withheld'] as const;
-const state = z.enum(DELIVERY_STATES);
-export type ShownDeliveryState = z.infer<typeof state>;
-
 const cursor = z.string().meta({ examples: [EXAMPLE_CURSOR] });
-const eventType = z.string().meta({ examples: ['user.updated'] });
-
-export const Delivery = z
-  .strictObject({
-    id: z.uuid().meta({ description: 'The id of the event, and the `webhook-id` of every attempt.' }),
-    webhookId: id,
-    eventId: z.uuid(),
-    type: eventType,
-    subject: z.string().meta({ description: 'The item of the event.', examples: ['user-7001'] }),
-    cursor: cursor.meta({ description: 'The position of the event in the log.' }),
-    state: state.meta({
-      description:
-        '`due` until it succeeds; `dead` after its last attempt failed; `withheld` if the owner may no longer read it.',
-    }),
-    attempts: z.int().nonnegative(),
-    nextAt: timestamp.nullable().meta({ description: 'Time of the next attempt.' }),
-    lastStatus: z.int().nullable().meta({ description: 'The status of the last response.' }),
-    lastError: z.string().nullable().meta({
-      description: 'Why the last attempt had no response, or why the response counts as a failure.',
-    }),
-    createdAt: createdAt.meta({ description: 'When it was planned.' }),
-    deliveredAt: timestamp.nullable(),
-    _links: Links,
-  })
-  .meta({ id: 'Delivery' });
-export type Delivery = Readonly<z.infer<typeof Delivery>>;
 
 export const FoundDelivery = Delivery.extend({
   url: z.string().meta({ description: 'The current URL of the webhook.' }),
@@ -156,13 +126,13 @@ const Search = z.strictObject({
   ...PAGE,
   webhookId,
   state: z
-    .enum([...DELIVERY_STATES, 'failed'])
+    .enum([...deliveryState.options, 'failed'])
     .optional()
     .meta({
       description:
         'Only deliveries in this state. `failed` means dead letters, and deliveries that failed and wait for their next attempt.',
     }),
-  type: eventType.max(200).optional().meta({ description: 'Only deliveries of this event type.' }),
+  type: deliveredType.max(200).optional().meta({ description: 'Only deliveries of this event type.' }),
   eventId: z.uuid().toLowerCase().optional().meta({
     description: 'Only deliveries of this event. Its id is the id of the delivery, and the `webhook-id`.',
   }),
@@ -215,8 +185,8 @@ const Statistics = z.strictObject({
 
 const Deliveries = z.strictObject({
   ...PAGE,
-  state: state.optional(),
-  type: eventType.max(200).optional().meta({ description: 'Only deliveries of this event type.' }),
+  state: deliveryState.optional(),
+  type: deliveredType.max(200).optional().meta({ description: 'Only deliveries of this event type.' }),
   ...planned,
 });
 export type DeliveryFilter = Readonly<

@@ -1,8 +1,8 @@
 import * as z from 'zod';
+import { later } from '#kernel/base/later.ts';
 import { oncePer } from '#kernel/base/once-per.ts';
 import { atOfList, ItemAt } from '#kernel/base/rest/at.ts';
 import { HISTORY_OPERATIONS, WEBHOOK_HISTORY_OPERATIONS } from '#kernel/base/rest/history.ts';
-import { USER_PROOF_OPERATIONS, WEBHOOK_PROOF_OPERATIONS } from '#kernel/base/rest/item-proof.ts';
 import { PAGE, searchOfUsers, sortBy } from '#kernel/base/rest/lists.ts';
 import { isOfLog, type RestOperation } from '#kernel/base/rest/operation.ts';
 import { READS_OF_USER_OPERATIONS } from '#kernel/base/rest/readers.ts';
@@ -15,20 +15,22 @@ import { aggregateOperations } from '#kernel/rest/operations.ts';
 import { itemSchema } from '#kernel/rest/schemas.ts';
 import { type ViewOperation, viewOperations } from '#kernel/rest/views.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import { AUDIT_OPERATIONS } from './audit.ts';
-import { clientOperations } from './clients.ts';
-import { DELIVERY_OPERATIONS } from './deliveries.ts';
 import { erasureReadsOf } from './erasure.ts';
 import { EVENT_TYPE_OPERATIONS } from './event-types.ts';
 import { EVENT_OPERATIONS, eventOperations } from './events.ts';
-import { managedAccountOperations } from './managed-accounts.ts';
-import { operatorOperationsOf, VERIFICATION_OPERATIONS } from './operator.ts';
-import { personalTokenOperations } from './personal-tokens.ts';
+import { operatorOperationsOf } from './operator.ts';
 import { recordedEventOperationsOf } from './recorded-event.ts';
-import { webhookOperations } from './webhooks.ts';
+
+/** The operations of parts, by the part; loaded where it is served. */
+export const OPERATIONS_OF_PARTS = {
+  accounts: later('The module of the operations of accounts', () => import('./of-accounts.ts')),
+  webhooks: later('The module of the operations of webhooks', () => import('./of-webhooks.ts')),
+  proof: later('The module of the operations of the proof', () => import('./of-proof.ts')),
+} as const;
 
 /** The operations of the kernel on the log, by operation id. */
 const kernelOperationsOf = (domain: Domain) => {
+  const { webhooks, proof } = OPERATIONS_OF_PARTS;
   const hasWebhooks = serves(domain, 'webhooks');
   return {
     ...erasureReadsOf(domain),
@@ -38,21 +40,12 @@ const kernelOperationsOf = (domain: Domain) => {
     ...HISTORY_OPERATIONS,
     ...(logsReads(domain) && READS_OF_USER_OPERATIONS),
     ...(hasWebhooks && WEBHOOK_HISTORY_OPERATIONS),
-    ...(serves(domain, 'proof') && {
-      ...{ ...AUDIT_OPERATIONS, ...VERIFICATION_OPERATIONS, ...USER_PROOF_OPERATIONS },
-      ...(hasWebhooks && WEBHOOK_PROOF_OPERATIONS),
-    }),
-    ...(hasWebhooks && { ...webhookOperations(domain), ...DELIVERY_OPERATIONS }),
+    ...(serves(domain, 'proof') && proof.module.operationsOfProof(domain)),
+    ...(hasWebhooks && webhooks.module.operationsOfWebhooks(domain)),
     ...operatorOperationsOf(domain),
   } as const satisfies Record<string, RestOperation>;
 };
 
-/** The operations of the authorization server, if it is served. */
-const accountOperationsOf = (domain: Domain) => ({
-  ...clientOperations(domain),
-  ...personalTokenOperations(domain),
-  ...managedAccountOperations(domain),
-});
 type KernelOperationsNow = ReturnType<typeof kernelOperationsOf> & ReturnType<typeof userReadsOf>;
 /** Includes those of parts that this installation may lack. */
 export type KernelOperations = Required<KernelOperationsNow>;
@@ -81,7 +74,7 @@ const makeOperations = (domain: Domain): Operations => {
   const own = {
     ...users,
     ...kernelOperationsOf(domain),
-    ...(serves(domain, 'accounts') && accountOperationsOf(domain)),
+    ...(serves(domain, 'accounts') && OPERATIONS_OF_PARTS.accounts.module.operationsOfAccounts(domain)),
     ...eventOperations(catalogueOf(domain), serves(domain, 'streams')),
     ...messagesOf(domain),
   };

@@ -4,7 +4,7 @@ import { Links } from '#kernel/base/rest/fields.ts';
 import type { RestOperation } from '#kernel/base/rest/operation.ts';
 import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { Delivery } from './deliveries.ts';
+import { Delivery } from './delivery.ts';
 import { Event } from './events.ts';
 
 const hash = z.string().regex(/^[0-9a-f]{64}$/);

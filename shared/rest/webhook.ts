@@ -6,6 +6,7 @@ import { type EventReference, filtersOf } from '#kernel/registry/event-reference
 import type { Domain } from '#kernel/registry/registry.ts';
 import { disabledReason, filterSchema, format } from '#kernel/webhook/webhook-fields.ts';
 import { HIDDEN_VALUE } from '#shared/commands/webhook.ts';
+import { Withheld } from './withheld.ts';
 
 /** Counting stops here, so that it costs the same for any backlog. */
 export const BACKLOG_COUNTED_MAX = 10_000;
@@ -67,18 +68,6 @@ export const WebhookHealth = z
   })
   .meta({ id: 'WebhookHealth' });
 export type WebhookHealth = Readonly<z.infer<typeof WebhookHealth>>;
-
-export const Withheld = z
-  .strictObject({
-    eventType: z.string().meta({ description: 'One of `eventTypes`.', examples: ['user.*'] }),
-    scope: z
-      .string()
-      .exactOptional()
-      .meta({ description: 'The missing scope; absent if the owner lacks the role instead.' }),
-    reason: z.string().meta({ description: 'The reason in words.' }),
-  })
-  .meta({ id: 'WebhookWithheld' });
-export type Withheld = Readonly<z.infer<typeof Withheld>>;
 
 export const webhookOf = (domain: Domain) =>
   z

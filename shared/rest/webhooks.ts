@@ -6,7 +6,8 @@ import { idParameter, PAGE, sortBy } from '#kernel/base/rest/lists.ts';
 import type { RestOperation } from '#kernel/base/rest/operation.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { webhookFormsOf } from '#shared/commands/webhook.ts';
-import { Withheld, webhookOf } from './webhook.ts';
+import { webhookOf } from './webhook.ts';
+import { Withheld } from './withheld.ts';
 
 /** The one response that shows a secret; a repeated request with the same idempotency key shows it again. */
 const WrittenWithSecret = Written.extend({

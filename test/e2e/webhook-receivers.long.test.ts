@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect } from 'vitest';
 import { freePort } from '#adapters/embedded-postgres/free-port.ts';
-import type { Delivery } from '#shared/rest/deliveries.ts';
+import type { Delivery } from '#shared/rest/delivery.ts';
 import { until } from '../../testing/until.ts';
 import { type Example, startExample } from '../engines/example.ts';
 import { sharedTest } from '../engines/installation-fixture.ts';

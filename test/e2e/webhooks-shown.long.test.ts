@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Link } from '#kernel/base/rest/fields.ts';
-import type { Delivery } from '#shared/rest/deliveries.ts';
+import type { Delivery } from '#shared/rest/delivery.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
 import { streamOf } from '../../testing/graphql/graphql-stream.ts';
 import { until } from '../../testing/until.ts';

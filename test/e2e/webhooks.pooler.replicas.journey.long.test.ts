@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { expect } from 'vitest';
-import type { Delivery, Replay } from '#shared/rest/deliveries.ts';
+import type { Replay } from '#shared/rest/deliveries.ts';
+import type { Delivery } from '#shared/rest/delivery.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
 import type { Received } from '../../testing/http/webhook-sink.ts';
 import { until } from '../../testing/until.ts';

@@ -1,4 +1,5 @@
-import type { Delivery, Replay } from '#shared/rest/deliveries.ts';
+import type { Replay } from '#shared/rest/deliveries.ts';
+import type { Delivery } from '#shared/rest/delivery.ts';
 import { openPeople, type People, type Person } from '../../testing/http/people.ts';
 import { restClientOf } from '../../testing/http/rest-client.ts';
 import { restSessionOver } from '../../testing/http/rest-session.ts';

@@ -1,5 +1,5 @@
 import { shortText } from '#shared/format.ts';
-import type { Delivery } from '#shared/rest/deliveries.ts';
+import type { Delivery } from '#shared/rest/delivery.ts';
 import type { EventTrace } from '#shared/rest/recorded-event.ts';
 import { useAsked } from '../base/asking.ts';
 import { html } from '../base/html.ts';

@@ -1,5 +1,6 @@
 import { plural } from '#shared/format.ts';
-import type { Attempt, Delivery, DeliveryBody } from '#shared/rest/deliveries.ts';
+import type { Attempt, DeliveryBody } from '#shared/rest/deliveries.ts';
+import type { Delivery } from '#shared/rest/delivery.ts';
 import type { Event } from '#shared/rest/events.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
 import { useApi, useAsked, usePages } from '../base/asking.ts';

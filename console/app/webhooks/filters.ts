@@ -1,4 +1,4 @@
-import type { ShownDeliveryState } from '#shared/rest/deliveries.ts';
+import type { ShownDeliveryState } from '#shared/rest/delivery.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
 import { useAsked } from '../base/asking.ts';
 import { html } from '../base/html.ts';

@@ -1,4 +1,4 @@
-import type { ShownDeliveryState } from '#shared/rest/deliveries.ts';
+import type { ShownDeliveryState } from '#shared/rest/delivery.ts';
 import { html } from '../base/html.ts';
 import { Badge } from '../base/parts.ts';
 

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { Attempt, Delivery } from '#shared/rest/deliveries.ts';
+import type { Attempt } from '#shared/rest/deliveries.ts';
+import type { Delivery } from '#shared/rest/delivery.ts';
 import { useApi, useAsked } from '../base/asking.ts';
 import { html } from '../base/html.ts';
 import { Act, Problem } from '../base/parts.ts';

@@ -2,7 +2,8 @@ import type { EventId, WebhookId } from '#kernel/base/brands.ts';
 import { pathEventId } from '#kernel/base/rest/path-id.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { filterColumnsOf, sentBy } from '#kernel/webhook/webhook-fields.ts';
-import type { Attempt, Delivery, DeliveryFilter } from '#shared/rest/deliveries.ts';
+import type { Attempt, DeliveryFilter } from '#shared/rest/deliveries.ts';
+import type { Delivery } from '#shared/rest/delivery.ts';
 import { roleAndAttributesOf } from '#shared/role-and-attributes.ts';
 import {
   type AttemptRow,

@@ -1,0 +1,34 @@
+/**
+ * Code that only some installations need, and then without waiting for it: a start loads what its domain and parts
+ * use (`shared/needed/load-needed.ts`); whatever serves any domain loads all (`shared/needed/all.ts`).
+ */
+export type Later<Module> = {
+  readonly isLoaded: boolean;
+  /** Throws if it is not loaded. */
+  readonly module: Module;
+  load(): Promise<void>;
+  /** Another module has imported it. */
+  provide(module: Module): void;
+};
+
+export const later = <Module>(name: string, load: () => Promise<Module>): Later<Module> => {
+  let loaded: Module | undefined;
+  return {
+    get isLoaded() {
+      return loaded !== undefined;
+    },
+    get module() {
+      if (loaded === undefined)
+        throw new Error(
+          `${name} is used before it is loaded: \`start\` loads it, and so does annals/testing.`,
+        );
+      return loaded;
+    },
+    async load() {
+      loaded ??= await load();
+    },
+    provide(module) {
+      loaded = module;
+    },
+  };
+};
