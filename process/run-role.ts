@@ -1,3 +1,4 @@
+import { withWords } from '#kernel/assembly/words.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { withParts } from '#kernel/registry/parts.ts';
 import { demandPackagesOf } from '#shared/load-engine.ts';
@@ -42,7 +43,7 @@ export const load = ({
   orExit(async () => {
     const names = parts.map(({ name }) => name);
     demandPackagesOf(names);
-    const served = withParts(demandDomain(await domain()), names);
+    const served = withParts(await withWords(demandDomain(await domain())), names);
     await loadNeeded(served);
     return { domain: served, parts, routes, scan };
   });

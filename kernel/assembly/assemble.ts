@@ -11,7 +11,6 @@ import { viewOf } from '../registry/view-of.ts';
 import { tableOf } from '../rows/table.ts';
 import type { AnySender } from '../sender/sender.ts';
 import { visibilityOf } from '../visibility/visibility.ts';
-import { agentRequestsFor, withConfirmed } from './agent-requests.ts';
 import { demandConfirm } from './demand-confirm.ts';
 import { demandCreatable } from './demand-creatable.ts';
 import { demandFields } from './demand-fields.ts';
@@ -23,22 +22,18 @@ import { demandNames } from './demand-names.ts';
 import { demandOperations } from './demand-operations.ts';
 import { demandOwnNames } from './demand-own-names.ts';
 import { demandParts } from './demand-parts.ts';
-import { demandReactions } from './demand-reactions.ts';
 import { demandReadLog } from './demand-read-log.ts';
 import { demandReads } from './demand-reads.ts';
 import { demandReasons } from './demand-reasons.ts';
 import { demandParents, demandReferences } from './demand-references.ts';
 import { demandRequires } from './demand-requires.ts';
 import { demandCells, demandForOthers, demandRoles } from './demand-roles.ts';
-import { demandSchedules } from './demand-schedules.ts';
 import { demandSigned } from './demand-signed.ts';
 import { demandSupported } from './demand-supported.ts';
-import { demandViews } from './demand-views.ts';
 import { demandWhole } from './demand-whole.ts';
-import { withCodesOfHolds, withHolds } from './holds.ts';
 import { demandItemConditions } from './list-conditions.ts';
 import { refuse } from './refusals.ts';
-import { withRetention } from './retention.ts';
+import { areLoaded, assembledLater, WORDS, type Word, wordsIn } from './words.ts';
 
 type Base = {
   readonly name: string;
@@ -82,24 +77,37 @@ export const assemble = <
   readonly aggregates: A[number];
   readonly views: V[number];
 }> => {
+  const words = wordsIn([base.user, ...aggregates], views ?? []);
+  const given = { base, aggregates, views: views ?? [], senders, words };
+  return areLoaded(words) ? assembled(given) : assembledLater(namesOf(base), words, () => assembled(given));
+};
+
+const namesOf = ({ name, roles, signUp }: Base): Pick<Domain, 'name' | 'roles' | 'signUp'> => ({
+  name,
+  roles: ['anonymous', ...roles, 'admin'],
+  signUp,
+});
+
+type Given = {
+  readonly base: Base;
+  readonly aggregates: readonly AnyAggregate[];
+  readonly views: readonly AnyView[];
+  readonly senders: readonly AnySender[];
+  readonly words: ReadonlySet<Word>;
+};
+
+const assembled = ({ base, aggregates, views, senders, words }: Given): Domain => {
   const declared = [base.user, ...aggregates];
   refuse(
-    demandWhole(declared, views ?? []),
-    demandOwnNames({ roles: base.roles, aggregates: declared, views: views ?? [] }),
+    demandWhole(declared, views),
+    demandOwnNames({ roles: base.roles, aggregates: declared, views }),
     demandRoles(base),
   );
-  const given = [...declared, ...agentRequestsFor(base.user, aggregates)];
-  const all = withHolds(given.map(withRetention));
-  const alone = all.map(kindOf).map(withCodesOfHolds);
-  const kinds = all.map(({ fields }, index) =>
-    withConfirmed(withReactionsToEnds(alone[index] as Kind, fields, alone), alone),
-  );
+  const { given, kinds } = kindsOf(base.user, aggregates, words);
   const domain = {
-    name: base.name,
-    roles: ['anonymous', ...base.roles, 'admin'],
-    signUp: base.signUp,
+    ...namesOf(base),
     kinds: byName(kinds.map((kind) => [kind.name, kind])),
-    views: (views ?? []).map(viewOf),
+    views: views.map(viewOf),
   };
   refuse(
     demandSupported(domain),
@@ -124,15 +132,32 @@ export const assemble = <
   refuse(
     demandReads(domain),
     demandLimits(domain),
-    demandReactions(domain),
-    demandSchedules(domain),
-    demandViews(domain),
+    words.has('consequences') ? WORDS.consequences.module.demandReactions(domain) : [],
+    words.has('schedules') ? WORDS.schedules.module.demandSchedules(domain) : [],
+    words.has('views') ? WORDS.views.module.demandViews(domain) : [],
   );
   compile(domain);
   refuse(demandOperations(domain), demandFields(domain));
   if (senders.length === 0) return domain;
   refuse(sameNames(senders));
   return { ...domain, senders: senders.map((each) => each.resolve(domain)) };
+};
+
+/** The kinds, and the declarations without what `retain` and `hold` add to them. */
+const kindsOf = (user: AnyAggregate, aggregates: readonly AnyAggregate[], words: ReadonlySet<Word>) => {
+  const [confirm, hold, retain] = (['confirm', 'hold', 'retain'] as const).map((word) => words.has(word));
+  const given = [
+    user,
+    ...aggregates,
+    ...(confirm ? WORDS.confirm.module.agentRequestsFor(user, aggregates) : []),
+  ];
+  const retained = retain ? given.map(WORDS.retain.module.withRetention) : given;
+  const all = hold ? WORDS.hold.module.withHolds(retained) : retained;
+  const alone = hold ? all.map(kindOf).map(WORDS.hold.module.withCodesOfHolds) : all.map(kindOf);
+  const kinds = all
+    .map(({ fields }, index) => withReactionsToEnds(alone[index] as Kind, fields, alone))
+    .map((kind) => (confirm ? WORDS.confirm.module.withConfirmed(kind, alone) : kind));
+  return { given, kinds };
 };
 
 function* sameNames(senders: readonly AnySender[]): Iterable<string> {
