@@ -105,11 +105,8 @@ export const startAll = async (
   });
   if (firstMinute)
     await showFirstMinute(config, foundation.domain, {
-      url,
-      links,
-      firstMinute,
+      ...{ url, links, firstMinute, isQuiet },
       offersDemo: hasDemo && isFirst,
-      isQuiet,
     });
   return { url, foundation };
 };

@@ -47,7 +47,7 @@ let opened: Awaited<ReturnType<typeof import('./all-roles.ts').startAll>> | unde
 /** Of the declaration that was served last without breaking it. */
 const CONTRACT = 'contract-of-dev';
 
-/** What the domain breaks for events that the log has, in lines. Otherwise its contract is the new one. */
+/** A line for each break of events that the log has. Without one, the contract of the domain is the new one. */
 const brokenBy = async (domain: Domain, folder: string, pool: Pool): Promise<readonly string[]> => {
   const [{ compareContracts }, { contractOf }, { readRecorded, writeRecorded }] = await Promise.all([
     import('./command-line/domain/contract/compare.ts'),

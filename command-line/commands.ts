@@ -95,9 +95,7 @@ const GROUPS: readonly Group[] = [
   [
     'Begin',
     [
-      dev,
-      demo,
-      open,
+      ...[dev, demo, open],
       ...of('accounts', [token]),
       settings,
       newAggregate,

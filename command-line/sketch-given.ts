@@ -1,10 +1,6 @@
 import type { Domain } from '#kernel/registry/registry.ts';
-import {
-  type AggregateSketch,
-  commandTo,
-  type FieldSketch,
-  type RightsSketch,
-} from '../develop/declaration/sketch.ts';
+import { commandTo } from '../develop/declaration/command-to.ts';
+import type { AggregateSketch, FieldSketch, RightsSketch } from '../develop/declaration/sketch.ts';
 import type { Given } from './arguments/command.ts';
 import { UsageError } from './arguments/usage-error.ts';
 import { fieldGiven } from './field-given.ts';

@@ -142,7 +142,7 @@ class Development {
 
   #known: readonly string[] = [];
   #follow(files: readonly string[], all: boolean): Promise<void> {
-    // What a refused declaration did not reach is followed as before.
+    // A refused declaration may not have reached all files: they are followed as before.
     this.#known = all ? [...new Set([...this.#known, ...files])] : files;
     return this.#files.follow([...this.#known, this.#starting.program], { all });
   }

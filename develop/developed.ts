@@ -10,7 +10,7 @@ import { withLoadedFiles } from './loaded-files.ts';
 import type { Report, Request } from './protocol.ts';
 import { refusalIn } from './refusal.ts';
 
-/** What the composition gives: all roles, and the routes of development. */
+/** All roles, and the routes of development, from the composition. */
 export type Developing = {
   /** Starts all roles; `isFirst` if nothing was served before. */
   startAll(context: ProcessContext, isFirst: boolean): Promise<void>;

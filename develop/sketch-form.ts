@@ -34,7 +34,7 @@ const aggregate = z.strictObject({
   rights: z.strictObject({ read: row, write: row }),
 });
 
-/** What the page of the console sends, and the command line builds of options. */
+/** A change as the page of the console sends it. */
 const Change = z.union([z.strictObject({ aggregate }), z.strictObject({ kind: name, field })]);
 
 /** The files of a change that is described in JSON. */

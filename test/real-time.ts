@@ -42,6 +42,7 @@ const REAL_TIME_IN: Readonly<Record<string, Exception>> = {
     why: 'gives every role its clock, and signals of the operating system',
   },
   'shared/projection/rebuild.ts': { files: 1, why: 'compared with dates of PostgreSQL' },
+  'develop/': { files: 4, why: 'how long an author waits, for files that are saved and processes that stop' },
   'edge/rate-limit/': { files: 1, why: 'engines count by their own time' },
   'shared/tracing/': { files: 1, why: 'spans have real times' },
   'process/serve-clients.ts': { files: 1, why: 'how long load balancers take to notice a drain' },

@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { withField } from './add-field.ts';
 import { readList, withListed } from './add-to-list.ts';
-import { type AggregateSketch, commandTo, whyNoAggregateOf } from './sketch.ts';
+import { commandTo } from './command-to.ts';
+import { type AggregateSketch, whyNoAggregateOf } from './sketch.ts';
 import { textOfAggregate } from './text-of-aggregate.ts';
 import { literal } from './text-of-field.ts';
 

@@ -3,6 +3,7 @@ import { withParts } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { loadConfig } from '#process/load-config.ts';
 import { createLog } from '#process/observability/log.ts';
+import type { OwnRoutes } from '#process/own-routes.ts';
 import type { Part } from '#process/part.ts';
 import { signUpRoleOf } from '#process/sign-up-role.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
@@ -28,8 +29,14 @@ export const startInThisProcess = async (
   {
     domain,
     scan,
+    routes,
     parts = ALL_PARTS,
-  }: { readonly domain: Domain; readonly scan?: Scan; readonly parts?: readonly Part[] },
+  }: {
+    readonly domain: Domain;
+    readonly scan?: Scan;
+    readonly routes?: OwnRoutes;
+    readonly parts?: readonly Part[];
+  },
   settings: Settings,
 ): Promise<InThisProcess> => {
   const config = loadConfig({
@@ -62,6 +69,7 @@ export const startInThisProcess = async (
       parts.map(({ name }) => name),
     ),
     parts,
+    routes,
     scan,
     clock: REAL_TIME,
     log,

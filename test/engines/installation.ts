@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { publishing } from '#domain/publishing.ts';
 import type { Scan } from '#kernel/base/scan.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import type { OwnRoutes } from '#process/own-routes.ts';
 import type { Part } from '#process/part.ts';
 import {
   createAdmin,
@@ -45,6 +46,7 @@ type Served = {
   /** The file that starts a role of it, by its name: for parts that replicas do not serve by themselves. */
   readonly program?: string;
   readonly scan?: Scan;
+  readonly routes?: OwnRoutes;
   readonly parts?: readonly Part[];
 };
 const PUBLISHING: Served = { domain: publishing, main: 'main.ts' };

@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { routeOf, VIEWS, type View } from '../../console/app/base/paths.ts';
+import { developRoutes } from '../../develop/routes.ts';
 import { until } from '../../testing/until.ts';
 import { describeInChromium, lookAt } from '../engines/chromium.ts';
 import { care } from '../toy/care.ts';
@@ -18,11 +19,21 @@ const LOOKS = [
   ['zoomed', { width: 640, height: 425 }, 'light'],
 ] as const;
 
+/** The pages of development, too, on the files of an example. */
+const developed = { ...care, develops: true } as const;
+const LISTED = 'examples/expenses/domain/domain.ts';
+
 /** With this number, comments, claims or reports get a page of their own. */
 const MANY = 11;
 
 const test = base
-  .extend('installationOptions', { scope: 'file' }, { of: { domain: care } })
+  .extend(
+    'installationOptions',
+    { scope: 'file' },
+    {
+      of: { domain: developed, routes: developRoutes({ files: [LISTED], domain: developed }, undefined) },
+    },
+  )
   /** Creates content for each page. */
   .extend('content', { scope: 'file' }, async ({ ask, operator }) => {
     const { token } = operator;

@@ -18,7 +18,7 @@ export type Declaration = {
   readonly types: readonly TypeFacts[];
   readonly roles: readonly string[];
   readonly aggregates: readonly { readonly kind: string; readonly path: string }[];
-  /** What the running server serves: the paths of collections, and the names of their fields. */
+  /** The collections of the running server: their paths, and the names of their fields. */
   readonly served: Readonly<Record<string, { readonly path: string; readonly fields: readonly string[] }>>;
 };
 
