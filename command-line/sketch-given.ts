@@ -1,5 +1,4 @@
 import type { Domain } from '#kernel/registry/registry.ts';
-import { commandTo } from '../develop/declaration/command-to.ts';
 import type { AggregateSketch, FieldSketch, RightsSketch } from '../develop/declaration/sketch.ts';
 import type { Given } from './arguments/command.ts';
 import { UsageError } from './arguments/usage-error.ts';
@@ -82,7 +81,7 @@ export const sketchAsked = async (
 
 export type Ask = (question: string, suggested: string) => Promise<string>;
 
-export const rolesOf = ({ roles }: Pick<Domain, 'roles'>): readonly string[] =>
+const rolesOf = ({ roles }: Pick<Domain, 'roles'>): readonly string[] =>
   roles.filter((role) => role !== 'anonymous' && role !== 'admin');
 
 type Answers = {
@@ -96,7 +95,7 @@ const sketchOf = (name: string, { fields, states, owner, readers }: Answers): Ag
   name,
   owner,
   fields,
-  states: states.map((state) => ({ name: state, by: commandTo(state) })),
+  states: states.map((state) => ({ name: state })),
   rights: rightsOf(readers),
 });
 

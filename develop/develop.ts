@@ -22,9 +22,9 @@ export const develop = async (program: string, args: readonly string[]): Promise
     throw new StartRefused(
       `There is no argument ${args[0]} of dev: environment variables configure it, as in PORT=4001 npm run dev.`,
     );
-  const config = loadConfig();
-  if (config.environment === 'production')
+  if (process.env.NODE_ENV === 'production')
     throw new StartRefused('dev does not run in production: use npm start, or unset NODE_ENV.');
+  const config = loadConfig();
   await demandFreePorts([
     { ...config.http, setting: 'PORT' },
     { ...config.metrics, setting: 'METRICS_PORT' },
@@ -96,7 +96,7 @@ class Development {
     this.#next = undefined;
     if (this.#signal.aborted) return;
     if (loaded.says === 'ended')
-      return this.#refused(changed, [], 'The process ended while it loaded the domain.');
+      return this.#refused(changed, [], 'Its process ended, or was ended after a minute, before the domain was loaded.');
     if (loaded.says === 'refused') return this.#refused(changed, loaded.files, loaded.why);
     await this.#follow(loaded.files, false);
     await this.#stop(this.#served);

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { demandDomain } from '#process/demand-served.ts';
 import type { OwnRoutes } from '#process/own-routes.ts';
 import { loadAdditions } from '#process/part.ts';
 import type { ProcessContext } from '#process/run.ts';
@@ -66,7 +67,7 @@ export const runDeveloped = async (served: ServedParts, developing: Developing):
 
 /** Refuses by an error, not by an exit of the process. */
 const loadDomain = async (served: ServedParts): ReturnType<typeof load> => {
-  const domain: Domain = await served.domain();
+  const domain = demandDomain(await served.domain());
   const loaded = await load({ ...served, domain: async () => domain });
   operationsOf(loaded.domain);
   return loaded;

@@ -2,6 +2,8 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { Report, Request } from './protocol.ts';
 
+const LOAD_MAX_MS = 60_000;
+
 type Starting = {
   readonly program: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -34,8 +36,12 @@ export class DevelopedProcess {
     this.ready = this.#until('ready');
   }
 
-  load(): Promise<Reported<'accepted' | 'refused'> | Ended> {
-    return this.#ask({ does: 'load' }, 'accepted', 'refused');
+  /** A declaration that does not end would keep all later ones from being loaded. */
+  async load(): Promise<Reported<'accepted' | 'refused'> | Ended> {
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), LOAD_MAX_MS);
+    const answer = await this.#ask({ does: 'load' }, 'accepted', 'refused');
+    clearTimeout(timer);
+    return answer;
   }
 
   serve(isFirst: boolean): Promise<Reported<'serving'> | Ended> {
