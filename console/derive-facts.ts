@@ -6,6 +6,7 @@ import type { FieldDef } from '#kernel/declare/fields.ts';
 import { filtersOf } from '#kernel/registry/event-references.ts';
 import { serves } from '#kernel/registry/parts.ts';
 import type { CommandInfo, Domain, Kind, ListInfo, ViewInfo } from '#kernel/registry/registry.ts';
+import { labelField } from '#kernel/rest/label-field.ts';
 import { collectionPath, parentOf } from '#kernel/rest/operation.ts';
 import { labelOf, shownName } from '#kernel/rest/schemas.ts';
 import { fieldsOfView, sortsOfView } from '#kernel/rest/views.ts';
@@ -19,7 +20,7 @@ import type {
   UploadFacts,
   ViewFacts,
 } from './domain-facts.ts';
-import { fieldFacts, formFacts, labelField, membersOf, shownFacts, titleOf } from './field-facts.ts';
+import { fieldFacts, formFacts, membersOf, shownFacts, titleOf } from './field-facts.ts';
 
 export const domainFacts = (domain: Domain): DomainFacts => ({
   name: domain.name,
@@ -58,12 +59,30 @@ const kindFacts = (domain: Domain, kind: Kind): KindFacts => {
       .map((command) => commandFacts(domain, kind, command)),
     uploads: uploadsOf(kind, undefined),
     list: listingFacts(domain, kind),
+    graphql: serves(domain, 'graphql')
+      ? { field: kind.field, selection: selectionOf(domain, kind) }
+      : undefined,
     confirms: kind.confirms?.map(({ type, kind: of, command, reference }) => ({
       ...{ type, kind: of, command, title: `${titleOf(command)} ${spaced(of)}` },
       isCreation: reference === undefined,
     })),
   };
 };
+
+/** Fields without arguments and without rights of their own: references by their number. */
+const selectionOf = (domain: Domain, kind: Kind): string =>
+  [
+    'id',
+    ...Object.entries(kind.fields).flatMap(([name, { kind: type, column }]) => {
+      if (name === kind.parent) return [`${parentOf(domain, kind)?.field} { id }`];
+      if (type === 'ref') return [`${name} { id }`];
+      return SELECTED.includes(type) && column !== '' ? [name] : [];
+    }),
+  ].join(' ');
+
+const SELECTED: readonly FieldDef['kind'][] = [
+  ...(['text', 'choice', 'states', 'instant', 'date', 'integer', 'boolean', 'set'] as const),
+];
 
 const listFacts = (domain: Domain, kind: Kind, list: ListInfo): ListFacts => ({
   name: list.name,

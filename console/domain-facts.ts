@@ -40,6 +40,8 @@ export type KindFacts = {
   readonly commands: readonly CommandFacts[];
   readonly uploads: readonly UploadFacts[];
   readonly list: ListingFacts;
+  /** The query of one item, and fields that it can select; undefined if GraphQL is not served. */
+  readonly graphql?: { readonly field: string; readonly selection: string } | undefined;
   /** Of the requests of agents: the commands that they ask for. */
   readonly confirms?: readonly ConfirmedFacts[] | undefined;
 };
@@ -63,6 +65,7 @@ export type FieldFacts = {
   /** An upload that is no picture. */
   readonly isFile?: boolean | undefined;
   readonly hasLines?: boolean | undefined;
+  readonly isMarkdown?: boolean | undefined;
   /** The kind of a reference’s target, and the field of it that is shown. */
   readonly of?: string | undefined;
   readonly label?: string | undefined;

@@ -6,18 +6,9 @@ import { formShape } from '#kernel/decide/forms.ts';
 import { reasonOf } from '#kernel/decide/reasons.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import type { CommandInfo, Domain, Kind, ListInfo } from '#kernel/registry/registry.ts';
+import { hasLines } from '#kernel/rest/label-field.ts';
 import { labelOf, shownName } from '#kernel/rest/schemas.ts';
 import type { FieldFacts, FormFieldFacts } from './domain-facts.ts';
-
-/** The declared label; otherwise the first required text, preferably of a single line. */
-export const labelField = ({ label, fields }: Kind): string | undefined => {
-  const texts = Object.keys(fields).filter((name) => fields[name]?.kind === 'text' && !fields[name].optional);
-  return label ?? texts.find((name) => !hasLines(fields[name] as FieldDef)) ?? texts[0];
-};
-
-/** True if the text may have several lines, so that forms need an area for it. */
-const hasLines = ({ kind, demanded }: FieldDef): boolean =>
-  kind === 'text' && demanded.safeParse('two\nlines').success;
 
 export const titleOf = (name: string): string => capital(spaced(name));
 
@@ -28,6 +19,7 @@ export const fieldFacts = (name: string, def: FieldDef): FieldFacts => ({
   says: def.says,
   type: def.kind,
   hasLines: hasLines(def) || undefined,
+  isMarkdown: def.isMarkdown,
   isFile: isFileField(def) || undefined,
   of: def.kind === 'ref' ? targetOf(def) : undefined,
   rel: def.kind === 'ref' ? kebab(name) : undefined,

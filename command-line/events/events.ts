@@ -10,6 +10,7 @@ import { paintOf } from '../output/paint.ts';
 import { REMOTE_OPTIONS, type Remote, withRemote } from '../remote/remote.ts';
 import type { Terminal } from '../terminal.ts';
 import { summaryLine } from './lines.ts';
+import { askForNames, createNames, type Names } from './names.ts';
 
 const LIMIT = 20;
 const LIMIT_MAX = 100_000;
@@ -80,11 +81,13 @@ export const events: Command = {
     if (isFollowed && span.until !== undefined)
       throw new UsageError('--until cannot be combined with --follow');
     await withRemote(given, terminal, async (remote) => {
-      const show = printerOf(given, terminal);
+      const names = createNames(remote, terminal.domain);
+      const show = printerOf(given, terminal, names);
       const now = isFollowed ? await cursorOfNow(remote) : undefined;
       const latest = await remote
         .list<Event>('/events', { ...query, ...span, sort: '-cursor', limit: Math.min(limit, PAGE) })
         .take(limit);
+      if (!given.flags.has('json')) await askForNames(latest, names);
       for (const event of latest.toReversed()) await show(event);
       if (!isFollowed) return;
       for await (const event of remote.follow({ ...query, after: latest[0]?.cursor ?? now }))
@@ -118,8 +121,8 @@ const filtersOf = (given: Given, domain: Domain) => {
   };
 };
 
-const printerOf = ({ flags }: Given, terminal: Terminal) => {
+const printerOf = ({ flags }: Given, terminal: Terminal, names: Names) => {
   const paint = paintOf(terminal);
-  return (event: Event): Promise<void> =>
-    terminal.write(flags.has('json') ? JSON.stringify(event) : summaryLine(event, paint));
+  return async (event: Event): Promise<void> =>
+    terminal.write(flags.has('json') ? JSON.stringify(event) : await summaryLine(event, paint, names));
 };

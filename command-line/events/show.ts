@@ -6,7 +6,8 @@ import { cellOf } from '../output/columns.ts';
 import { type Paint, paintOf } from '../output/paint.ts';
 import { REMOTE_OPTIONS, withRemote } from '../remote/remote.ts';
 import { eventIdOf } from './event-id.ts';
-import { summaryLine } from './lines.ts';
+import { actorText, subjectText, summaryLine } from './lines.ts';
+import { createNames, type Names } from './names.ts';
 
 export const eventsShow: Command = {
   name: 'events show',
@@ -28,14 +29,15 @@ export const eventsShow: Command = {
       if (given.flags.has('json'))
         return terminal.write(JSON.stringify({ ...event, ...(trace && { trace }) }));
       const paint = paintOf(terminal);
-      for (const line of [...eventLines(event, paint), ...traceLines(trace, paint)])
-        await terminal.write(line);
+      const names = createNames(remote, terminal.domain);
+      const lines = [...(await eventLines(event, paint, names)), ...(await traceLines(trace, paint, names))];
+      for (const line of lines) await terminal.write(line);
     }),
 };
 
 const LABEL_WIDTH = 12;
 
-const eventLines = (event: RecordedEvent, paint: Paint): readonly string[] => {
+const eventLines = async (event: RecordedEvent, paint: Paint, names: Names): Promise<readonly string[]> => {
   const {
     id,
     type,
@@ -70,8 +72,8 @@ const eventLines = (event: RecordedEvent, paint: Paint): readonly string[] => {
       signature &&
         `by ${signature.by} as ${signature.meaning}, with a ${signature.means}, at ${signature.at}`,
     ),
-    ...row('Item', `${subject}, version ${streamVersion}`),
-    ...row('By', actor ?? 'an unknown actor'),
+    ...row('Item', `${await subjectText(subject, names)}, version ${streamVersion}`),
+    ...row('By', await actorText(actor, names)),
     ...row('Client', client),
     ...row('Request', request),
     ...row('Correlation', correlation),
@@ -95,7 +97,11 @@ const proofText = ({ count, signed }: NonNullable<RecordedEvent['chain']>): stri
   return `event ${count} of the chain, ${signed === null ? 'no signed head covers it yet' : `signed ${signed.at}${signed.outside ? ', kept outside the database' : ''}`}`;
 };
 
-const traceLines = (trace: EventTrace | undefined, paint: Paint): readonly string[] => {
+const traceLines = async (
+  trace: EventTrace | undefined,
+  paint: Paint,
+  names: Names,
+): Promise<readonly string[]> => {
   if (trace === undefined) return [];
   return [
     '',
@@ -103,6 +109,6 @@ const traceLines = (trace: EventTrace | undefined, paint: Paint): readonly strin
       'strong',
       `From the same request: ${plural(trace.events.length, 'event')}${trace.truncated ? ', and more' : ''}`,
     ),
-    ...trace.events.map((event) => summaryLine(event as Event, paint)),
+    ...(await Promise.all(trace.events.map((event) => summaryLine(event as Event, paint, names)))),
   ];
 };

@@ -1,15 +1,12 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { plural } from '#shared/format.ts';
-import type { DomainFacts, KindFacts } from '../domain-facts.ts';
 import { type Action, act, actionsHere, useActions, useKeyboard } from './base/actions.ts';
-import type { Api } from './base/api.ts';
-import { useApi } from './base/asking.ts';
 import { Combobox } from './base/combobox.ts';
 import { Dialog } from './base/dialog.ts';
 import { html } from './base/html.ts';
 import { pathOfSubject } from './base/names.ts';
 import { pageOfItem, useDomain } from './data/domain.ts';
-import { findItems } from './data/reference.ts';
+import { findAnywhere, useFound } from './data/find.ts';
 
 /** Help and the palette, above any page. */
 export const Overlays = () => {
@@ -39,7 +36,6 @@ const focusSearch = (): boolean => {
 /** An action of this page, or an item that was found. */
 type Choice = Action & { readonly of?: string };
 
-const SETTLES_MS = 200;
 const FOUND_MAX = 5;
 
 /** Finds pages, commands of the current page, and items. */
@@ -73,49 +69,20 @@ const matching = (text: string): readonly Choice[] => {
 
 const isPage = ({ keys }: Action): boolean => keys?.startsWith('g ') ?? false;
 
-type Found = { readonly text: string; readonly items: readonly Choice[] };
-
 /**
  * Items of every searchable kind, and the one with this number; undefined until the search for this text is
  * done.
  */
 const useItems = (text: string): readonly Choice[] | undefined => {
-  const api = useApi();
   const domain = useDomain();
-  const [found, setFound] = useState<Found>({ text: '', items: [] });
-  useEffect(() => {
-    const leaving = new AbortController();
-    const timer = setTimeout(async () => {
-      const items = text === '' ? [] : await search(api, domain, { text, signal: leaving.signal });
-      if (!leaving.signal.aborted) setFound({ text, items });
-    }, SETTLES_MS);
-    return () => {
-      clearTimeout(timer);
-      leaving.abort();
-    };
-  }, [api, domain, text]);
-  return found.text === text ? found.items : undefined;
-};
-
-type Sought = { readonly text: string; readonly signal: AbortSignal };
-
-const search = async (api: Api, { kinds }: DomainFacts, sought: Sought): Promise<readonly Choice[]> => {
-  const history = pathOfSubject(sought.text);
-  const searched = await Promise.all(
-    kinds
-      .filter(({ list }) => list.hasSearch && list.path !== undefined)
-      .map((kind) => searchKind(api, kind, sought)),
-  );
-  return [
-    ...(history === undefined ? [] : [{ says: `History of ${sought.text}`, to: history }]),
-    ...searched.flat(),
-  ];
-};
-
-/** Kinds that the user may not search return nothing. */
-const searchKind = async (api: Api, kind: KindFacts, sought: Sought): Promise<readonly Choice[]> => {
-  const found = await findItems(api, kind, { ...sought, limit: FOUND_MAX });
-  return found.map(({ id, title }) => ({ says: title, of: kind.title, to: pageOfItem(kind, id) }));
+  return useFound(text, 'palette', async (api, sought, signal): Promise<readonly Choice[]> => {
+    const history = pathOfSubject(sought);
+    const items = await findAnywhere(api, domain, { text: sought, limit: FOUND_MAX, signal });
+    return [
+      ...(history === undefined ? [] : [{ says: `History of ${sought}`, to: history }]),
+      ...items.map(({ id, title, kind }) => ({ says: title, of: kind.title, to: pageOfItem(kind, id) })),
+    ];
+  });
 };
 
 const ALWAYS: readonly Pick<Action, 'says' | 'keys'>[] = [{ says: 'Close what is open', keys: 'Escape' }];

@@ -60,6 +60,8 @@ export type FieldDef = {
   /** The files that an upload accepts, if it is no picture. */
   readonly file?: FileLimits;
   readonly says?: string;
+  /** A text in Markdown. */
+  readonly isMarkdown?: true;
   /** Descriptions of some words of a choice. */
   readonly means?: Readonly<Record<string, string>>;
   readonly example?: unknown;
@@ -204,7 +206,8 @@ export const line = (max: number): Field<string> => ofText(values.visibleText(ma
 /** One or more lines that are not blank. */
 export const prose = (max: number): Field<string> => ofText(values.visibleText(max));
 /** Markdown, which may be empty. */
-export const markdown = (max: number): Field<string> => ofText(values.text(max));
+export const markdown = (max: number): Field<string> =>
+  field({ ...plain('text', ['text', 'String'], values.text(max)), isMarkdown: true });
 /** A word that matches a pattern; `error` is the message for one that does not. */
 export const word = (pattern: RegExp, error: string): Field<string> =>
   ofText(z.string().regex(pattern, { error }));

@@ -45,7 +45,9 @@ test('the latest events are printed, the newest last', async ({
   const { lines } = await call('events', ...ofArticle);
   expect(lines).toHaveLength(2);
   expect(lines[0]).toMatch(
-    new RegExp(`^\\S+Z {2}article-${articleId} {2}article\\.drafted {2}by user:${ada.userId} {2}\\{`),
+    new RegExp(
+      `^\\S+Z {2}article-${articleId} \\(.+\\) {2}article\\.drafted {2}by Ada.* \\(user:${ada.userId}\\) {2}\\{`,
+    ),
   );
   expect(lines[1]).toContain('article.edited');
 });

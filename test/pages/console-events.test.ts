@@ -137,7 +137,7 @@ describeInChromium('the events of the console', () => {
         ({ chain }) => chain?.count != null,
       );
       await visit(`/console/events/${deleted?.id}`);
-      await page.getByRole('heading', { level: 1, name: `Deleted: user-${departed.userId}` }).waitFor();
+      await page.getByRole('heading', { level: 1, name: `Deleted: User ${departed.userId}` }).waitFor();
       const tree = page.locator('.tree');
       await tree.getByText('(this event)').waitFor();
       expect(await tree.getByText('as a reaction by the process manager').count()).toBe(2);
@@ -163,7 +163,7 @@ describeInChromium('the events of the console', () => {
         .getByRole('link', { name: /^Why\? v/ })
         .first()
         .click();
-      await page.getByRole('heading', { level: 1, name: `Edited: article-${article}` }).waitFor();
+      await page.getByRole('heading', { level: 1, name: /^Edited: (?:On engines|Meanwhile)/ }).waitFor();
       await page.getByRole('heading', { name: 'Causes and consequences' }).waitFor();
     });
   });

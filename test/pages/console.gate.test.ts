@@ -78,7 +78,8 @@ describeInChromium('the console in Chromium', () => {
       operator,
       window: { page, heading, press, look },
     }) => {
-      const entryOf = (id: number) => page.locator('summary', { hasText: `article-${id}` });
+      const entryOf = (id: number) =>
+        page.locator('summary', { has: page.locator(`[title="article-${id}"]`) });
       await page.goto(`${installation.url}/console/feed`);
       await signInOn(page, operator);
       await heading('Events');

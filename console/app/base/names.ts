@@ -8,26 +8,6 @@ export const pathOfSubject = (subject: string): string | undefined => {
   return path === undefined ? undefined : `/console/items/${path}/${id}`;
 };
 
-export const Subject = ({ subject }: { readonly subject: string }) => {
-  const path = pathOfSubject(subject);
-  return path === undefined ? html`<code>${subject}</code>` : html`<a href=${path}>${subject}</a>`;
-};
-
-/** `user:7001` links to that user; parts of the system, and senders of the inbox, have no page. */
-export const Actor = ({
-  actor,
-  plain = false,
-}: {
-  readonly actor: string | null;
-  readonly plain?: boolean;
-}) => {
-  if (actor === null) return html`<span class="soft">unknown</span>`;
-  const path = actor.startsWith('user:') ? `/console/users/${actor.slice('user:'.length)}` : undefined;
-  return path === undefined || plain
-    ? html`<span>${nameOfSystem(actor)}</span>`
-    : html`<a href=${path}>${actor}</a>`;
-};
-
 const SCHEDULE = 'system:schedule-';
 export const isSchedule = (actor: string | null): boolean => actor?.startsWith(SCHEDULE) === true;
 /** The name of a part of the system. */

@@ -32,4 +32,20 @@ export const BriefTime = ({ at }: { readonly at: string }) => {
   return html`<time class="brief" datetime=${at} title=${`${LOCAL.format(moment)}, ${utcText(at)}`}>${(isToday ? BRIEF_CLOCK : BRIEF_DAY).format(moment)}</time>`;
 };
 
-const utcText = (at: string): string => `${new Date(at).toISOString().replace('T', ' ').slice(0, -1)} UTC`;
+/** The zone of the browser, in which times are shown. */
+const ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+const utcText = (at: string): string =>
+  `${new Date(at).toISOString().replace('T', ' ').slice(0, -1)} UTC; shown in ${ZONE}`;
+
+const TWO = 2;
+const padded = (number: number): string => String(number).padStart(TWO, '0');
+
+/** The format of a control for local time. */
+export const localOf = (iso: string | null): string => {
+  const at = new Date(iso ?? '');
+  if (Number.isNaN(at.getTime())) return '';
+  return `${at.getFullYear()}-${padded(at.getMonth() + 1)}-${padded(at.getDate())}T${padded(at.getHours())}:${padded(at.getMinutes())}`;
+};
+
+export const isoOf = (local: string): string => (local === '' ? '' : new Date(local).toISOString());

@@ -2,10 +2,10 @@ import { useState } from 'preact/hooks';
 import { useApi, useAsked, usePages } from '../base/asking.ts';
 import { Confirm } from '../base/confirm.ts';
 import { html } from '../base/html.ts';
-import { Subject } from '../base/names.ts';
 import { Badge, Heading, Listing, Whole } from '../base/parts.ts';
 import { go, type Route } from '../base/router.ts';
 import { BriefTime, Time } from '../base/time.ts';
+import { Subject } from '../data/names.ts';
 import { Secret } from './secret.ts';
 import { TOKEN_EXCHANGE } from './settings.ts';
 

@@ -3,7 +3,8 @@ import type { FieldFacts, KindFacts } from '../../domain-facts.ts';
 import type { Api } from '../base/api.ts';
 import { useApi } from '../base/asking.ts';
 import { html } from '../base/html.ts';
-import { isSchedule, nameOfSystem } from '../base/names.ts';
+import { kinds } from '../base/kinds.ts';
+import { isSchedule, nameOfSystem, pathOfSubject } from '../base/names.ts';
 import { kindNamed, type Links, pageOfItem, titleOf, useDomain, useMe } from './domain.ts';
 import { Picture } from './picture.ts';
 
@@ -13,18 +14,89 @@ type Face = { readonly name: string; readonly picture?: string | undefined };
 /** Each name is requested once per load of the page. */
 const known = new WeakMap<Api, Map<string, Promise<Face | undefined>>>();
 
-const faceOf = (api: Api, kind: KindFacts, id: number): Promise<Face | undefined> => {
+/** Names come after the data of a page, for which browsers have six connections. */
+const AT_ONCE_MAX = 3;
+let under = 0;
+const waiting: (() => void)[] = [];
+
+const inTurn = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+  if (under >= AT_ONCE_MAX) await new Promise<void>((go) => waiting.push(go));
+  under += 1;
+  try {
+    return await work();
+  } finally {
+    under -= 1;
+    waiting.shift()?.();
+  }
+};
+
+type Body = Readonly<Record<string, unknown>>;
+
+const faceOf = (api: Api, kind: NamedKind, id: number): Promise<Face | undefined> => {
   const names = known.get(api) ?? new Map<string, Promise<Face | undefined>>();
   known.set(api, names);
   const path = `/${kind.path}/${id}`;
   const asked =
     names.get(path) ??
-    api.get<Readonly<Record<string, unknown>>>(path).then(
-      ({ body }) => ({ name: titleOf(kind, body), picture: pictureOf(kind, body) }),
+    inTurn(() => api.get<Body>(path)).then(
+      ({ body }) => kind.faceOf(body),
       () => undefined,
     );
   names.set(path, asked);
   return asked;
+};
+
+type NamedKind = {
+  readonly path: string;
+  readonly title: string;
+  readonly faceOf: (body: Body) => Face;
+};
+
+const declared = new WeakMap<KindFacts, NamedKind>();
+
+const namedKind = (kind: KindFacts): NamedKind => {
+  const named = declared.get(kind) ?? {
+    ...{ path: kind.path, title: kind.title },
+    faceOf: (body) => ({ name: titleOf(kind, body), picture: pictureOf(kind, body) }),
+  };
+  declared.set(kind, named);
+  return named;
+};
+
+/** Webhooks are not declared: their owner describes them, or they are known by their address. */
+const WEBHOOK: NamedKind = {
+  ...{ path: 'webhooks', title: 'Webhook' },
+  faceOf: ({ description, url }) => ({ name: String(description ?? url).replace(/^https?:\/\//, '') }),
+};
+
+const SUBJECT = /^(\w+)-(\d+)$/;
+
+/** The kind and number of an item whose name can be asked for. */
+const useSubject = (subject: string): readonly [kind: NamedKind | undefined, id: number] => {
+  const [, of, id] = SUBJECT.exec(subject) ?? [];
+  const kind = kindNamed(useDomain(), of);
+  if (kind !== undefined) return [namedKind(kind), Number(id)];
+  return [of === 'webhook' && kinds().some(({ name }) => name === of) ? WEBHOOK : undefined, Number(id)];
+};
+
+/** The name of the item that events are about: `article-8001` is “On engines”, for those who may read it. */
+export const useSubjectName = (subject: string): string => {
+  const [kind, id] = useSubject(subject);
+  const name = useFace(kind, kind && id)?.name;
+  return name ?? (kind === undefined ? subject : `${kind.title} ${id}`);
+};
+
+type SubjectOptions = { readonly subject: string; readonly plain?: boolean };
+
+/** The item by its name, as a link to its history. */
+export const Subject = ({ subject, plain = false }: SubjectOptions) => {
+  const [kind] = useSubject(subject);
+  const name = useSubjectName(subject);
+  const path = pathOfSubject(subject);
+  const text = kind === undefined ? html`<code>${subject}</code>` : html`<bdi>${name}</bdi>`;
+  return path === undefined || plain
+    ? html`<span title=${subject}>${text}</span>`
+    : html`<a href=${path} title=${subject}>${text}</a>`;
 };
 
 const pictureOf = ({ fields }: KindFacts, item: Readonly<Record<string, unknown>>): string | undefined => {
@@ -34,9 +106,9 @@ const pictureOf = ({ fields }: KindFacts, item: Readonly<Record<string, unknown>
 
 /** The name of an item by its number; undefined until it is loaded. */
 export const useName = (kind: KindFacts | undefined, id: number | undefined): string | undefined =>
-  useFace(kind, id)?.name;
+  useFace(kind && namedKind(kind), id)?.name;
 
-const useFace = (kind: KindFacts | undefined, id: number | undefined): Face | undefined => {
+const useFace = (kind: NamedKind | undefined, id: number | undefined): Face | undefined => {
   const api = useApi();
   const [face, setFace] = useState<Face>();
   useEffect(() => {
@@ -95,7 +167,10 @@ export const ActorName = ({ actor, withFace = false, plain = false }: ActorNameO
   const isAdmin = useMe()?.role === 'admin';
   const kind = kindNamed(useDomain(), 'user');
   const [of = '', id] = actor?.split(':') ?? [];
-  const face = useFace(withFace ? kind : undefined, of === 'user' ? Number(id) : undefined);
+  const face = useFace(
+    withFace && kind ? namedKind(kind) : undefined,
+    of === 'user' ? Number(id) : undefined,
+  );
   if (actor === null) return html`<span class="soft">unknown</span>`;
   if (isSchedule(actor)) return html`<span>${nameOfSystem(actor)}</span>`;
   if (of !== 'user') return html`<span>${(id ?? of).replaceAll('-', ' ')}</span>`;

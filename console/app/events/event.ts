@@ -5,12 +5,12 @@ import type { RecordedEvent } from '#shared/rest/recorded-event.ts';
 import { useAsked } from '../base/asking.ts';
 import { Copy } from '../base/copy.ts';
 import { html } from '../base/html.ts';
-import { Subject, Through } from '../base/names.ts';
+import { Through } from '../base/names.ts';
 import { Badge, Heading, Table, Whole } from '../base/parts.ts';
 import type { Route } from '../base/router.ts';
 import { ImportedAt, Time } from '../base/time.ts';
 import { eventText } from '../data/item.ts';
-import { ActorName } from '../data/names.ts';
+import { ActorName, Subject, useSubjectName } from '../data/names.ts';
 import { EventProof } from '../data/proof.ts';
 import { Signed } from '../data/signed.ts';
 import { DeliveryState } from '../webhooks/state.ts';
@@ -24,9 +24,10 @@ export const EventPage = ({ route: { parameters } }: { readonly route: Route }) 
   const path = `/events/${encodeURIComponent(parameters.id ?? '')}`;
   const asked = useAsked<RecordedEvent>(path);
   const event = asked.body;
+  const name = useSubjectName(event?.subject ?? '');
   return html`
     <p class="back"><a href=${event === undefined ? EVENTS : `${EVENTS}?before=${afterCursor(event.cursor)}`}>Events</a></p>
-    <${Heading} title=${event === undefined ? 'Event' : `${eventText(event.type)}: ${event.subject}`}>
+    <${Heading} title=${event === undefined ? 'Event' : `${eventText(event.type)}: ${name}`}>
       <${Copy} label="Copy as curl" text=${curlOf(path)} />
     <//>
     <${Whole} asked=${asked} show=${(body: RecordedEvent) => html`<${Shown} event=${body} />`} />`;
@@ -118,7 +119,7 @@ const Deliveries = ({
       {
         label: 'Delivery',
         cell: ({ id, webhookId }: (typeof deliveries)[number]) =>
-          html`<a href=${`/console/webhooks/${webhookId}/deliveries/${id}`}>to webhook ${webhookId}</a>`,
+          html`<a href=${`/console/webhooks/${webhookId}/deliveries/${id}`}>to <${Subject} subject=${`webhook-${webhookId}`} plain /></a>`,
       },
       {
         label: 'State',

@@ -3,12 +3,12 @@ import { plural, shortText } from '#shared/format.ts';
 import type { Event } from '#shared/rest/events.ts';
 import { Copy } from '../base/copy.ts';
 import { html } from '../base/html.ts';
-import { Subject, Through } from '../base/names.ts';
+import { Through } from '../base/names.ts';
 import { Badge, Heading, Problem } from '../base/parts.ts';
 import type { Route } from '../base/router.ts';
 import { Time } from '../base/time.ts';
 import { eventText } from '../data/item.ts';
-import { ActorName } from '../data/names.ts';
+import { ActorName, Subject } from '../data/names.ts';
 import { Signed } from '../data/signed.ts';
 import { EVENTS, Filters, queryOf } from './filters.ts';
 import { Json } from './json.ts';
@@ -137,7 +137,7 @@ const Entry = ({
     <summary>
       <span class="when"><${Time} at=${at} clock /></span>
       <strong class="type" title=${eventText(type)}>${type}</strong>
-      <span class="what">${subject}${parked && html` <${Badge} tone="bad">parked<//>`}</span>
+      <span class="what"><${Subject} subject=${subject} plain />${parked && html` <${Badge} tone="bad">parked<//>`}</span>
       <span class="by">by <${ActorName} actor=${actor} plain /></span>
     </summary>
     <dl class="facts">

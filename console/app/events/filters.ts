@@ -1,8 +1,8 @@
 import { useAsked } from '../base/asking.ts';
 import { html } from '../base/html.ts';
-import { exampleOf, kinds } from '../base/kinds.ts';
 import { put } from '../base/router.ts';
 import { useDomain } from '../data/domain.ts';
+import { ActorFilter, ItemFilter } from '../data/finder.ts';
 
 export const EVENTS = '/console/events';
 
@@ -53,15 +53,16 @@ type EventType = { readonly type: string };
 
 /** The filters are in the address, so that it can be shared. */
 export const Filters = ({ search }: { readonly search: URLSearchParams }) => {
+  const write = (name: string) => (text: string) => put(pageWith(search, name, text));
   const set = (name: string) => (event: Event) =>
-    put(pageWith(search, name, (event.currentTarget as HTMLInputElement).value));
+    write(name)((event.currentTarget as HTMLInputElement).value);
   const given = (name: string) => NAMES[name]?.map((each) => search.get(each)).find(Boolean) ?? '';
   const field = (name: string, label: string, more: object = {}) =>
     html`<label>${label} <input type="text" dir="auto" spellcheck="false" autocapitalize="off" value=${given(name)} onChange=${set(name)} ...${more} /></label>`;
   return html`<search class="filters">
     <${Types} value=${given('types')} onChange=${set('types')} />
-    ${field('subject', 'Item', { placeholder: exampleOf(kinds()[1]) })}
-    ${field('actor', 'By', { placeholder: '7001' })}
+    <${ItemFilter} value=${given('subject')} set=${write('subject')} />
+    <${ActorFilter} value=${given('actor')} set=${write('actor')} />
     ${field('client', 'Through', { placeholder: 'console' })}
     ${field('text', 'Text in the data', { type: 'search', minlength: 2, maxlength: 200 })}
     ${field('since', 'From', { type: 'datetime-local', value: localTime(given('since')) })}

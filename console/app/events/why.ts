@@ -3,11 +3,11 @@ import type { Delivery } from '#shared/rest/delivery.ts';
 import type { EventTrace } from '#shared/rest/recorded-event.ts';
 import { useAsked } from '../base/asking.ts';
 import { html } from '../base/html.ts';
-import { Subject, Through } from '../base/names.ts';
+import { Through } from '../base/names.ts';
 import { Whole } from '../base/parts.ts';
 import { ImportedAt, Time } from '../base/time.ts';
 import { eventText } from '../data/item.ts';
-import { ActorName } from '../data/names.ts';
+import { ActorName, Subject } from '../data/names.ts';
 import { DeliveryState } from '../webhooks/state.ts';
 import { EVENTS } from './filters.ts';
 
@@ -98,7 +98,7 @@ const Sent = ({
   readonly delivery: Delivery;
 }) => html`<li>
   <div class="node delivery">
-    <a href=${`/console/webhooks/${webhookId}/deliveries/${id}`}>Delivery to webhook ${webhookId}</a> <${DeliveryState} delivery=${{ state, attempts: 0 }} />
+    <a href=${`/console/webhooks/${webhookId}/deliveries/${id}`}>Delivery to <${Subject} subject=${`webhook-${webhookId}`} plain /></a> <${DeliveryState} delivery=${{ state, attempts: 0 }} />
     <br /><span class="soft">${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}${lastError === null ? lastStatus && `, answered ${lastStatus}` : `: ${lastError}`}</span>
   </div>
 </li>`;

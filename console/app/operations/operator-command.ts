@@ -2,10 +2,10 @@ import { countText } from '#shared/format.ts';
 import type { OperatorCommand } from '#shared/rest/operator.ts';
 import { useAsked, useEvery } from '../base/asking.ts';
 import { html } from '../base/html.ts';
-import { Actor } from '../base/names.ts';
 import { Badge, Heading, Whole } from '../base/parts.ts';
 import type { Route } from '../base/router.ts';
 import { Time } from '../base/time.ts';
+import { ActorName } from '../data/names.ts';
 import { CommandState, Item, titleOf } from './operator-commands.ts';
 
 const EVERY_MS = 1_000;
@@ -35,7 +35,7 @@ const Facts = ({ command }: { readonly command: OperatorCommand }) => {
     <${Progress} command=${command} />
     <dl class="facts">
       ${command.stream && html`<div><dt>Item</dt><dd><${Item} command=${command} /></dd></div>`}
-      <div><dt>Requested</dt><dd><${Time} at=${requestedAt} /> by <${Actor} actor=${by} /></dd></div>
+      <div><dt>Requested</dt><dd><${Time} at=${requestedAt} /> by <${ActorName} actor=${by} /></dd></div>
       <div><dt>Started</dt><dd><${Time} at=${startedAt} /></dd></div>
       <div><dt>Finished</dt><dd><${Time} at=${finishedAt} /></dd></div>
     </dl>

@@ -1,9 +1,9 @@
 import type { OperatorCommand } from '#shared/rest/operator.ts';
 import { usePages } from '../base/asking.ts';
 import { html } from '../base/html.ts';
-import { Actor, Subject } from '../base/names.ts';
 import { Badge, Heading, Listing } from '../base/parts.ts';
 import { Time } from '../base/time.ts';
+import { ActorName, Subject } from '../data/names.ts';
 
 const EVERY_MS = 5_000;
 
@@ -45,7 +45,7 @@ export const OperatorCommands = () => {
           label: 'Outcome',
           cell: ({ outcome }: OperatorCommand) => outcome ?? html`<span class="soft">–</span>`,
         },
-        { label: 'By', cell: ({ by }: OperatorCommand) => html`<${Actor} actor=${by} />` },
+        { label: 'By', cell: ({ by }: OperatorCommand) => html`<${ActorName} actor=${by} />` },
         {
           label: 'Requested',
           cell: ({ requestedAt }: OperatorCommand) => html`<${Time} at=${requestedAt} clock />`,

@@ -10,11 +10,11 @@ import type {
 import { useApi, usePages } from '../base/asking.ts';
 import { Confirm } from '../base/confirm.ts';
 import { html } from '../base/html.ts';
-import { Subject } from '../base/names.ts';
 import { Act, Heading, Listing } from '../base/parts.ts';
 import { go } from '../base/router.ts';
 import { Time } from '../base/time.ts';
 import { useDomain } from '../data/domain.ts';
+import { Subject } from '../data/names.ts';
 import { RefusedMessages } from './refused-messages.ts';
 
 const EVERY_MS = 5_000;

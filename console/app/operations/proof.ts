@@ -4,10 +4,10 @@ import type { AuditStatus } from '#shared/rest/audit-status.ts';
 import type { OperatorCommand } from '#shared/rest/operator.ts';
 import { useApi, useAsked, usePages } from '../base/asking.ts';
 import { html } from '../base/html.ts';
-import { Subject } from '../base/names.ts';
 import { Act, Heading, Listing, Table, Whole } from '../base/parts.ts';
 import { go } from '../base/router.ts';
 import { Time } from '../base/time.ts';
+import { Subject } from '../data/names.ts';
 
 const EVERY_MS = 10_000;
 

@@ -1,10 +1,10 @@
 import type { FoundDelivery } from '#shared/rest/deliveries.ts';
 import { usePages } from '../base/asking.ts';
 import { html } from '../base/html.ts';
-import { Subject } from '../base/names.ts';
 import { Heading, Listing } from '../base/parts.ts';
 import type { Route } from '../base/router.ts';
 import { Time } from '../base/time.ts';
+import { Subject } from '../data/names.ts';
 import { useChanged, useFresh } from '../feed/fresh.ts';
 import { DeliveryFilters } from './filters.ts';
 import { home, pageOfDelivery, shortUrl } from './home.ts';

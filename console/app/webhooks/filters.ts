@@ -2,10 +2,11 @@ import type { ShownDeliveryState } from '#shared/rest/delivery.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
 import { useAsked } from '../base/asking.ts';
 import { html } from '../base/html.ts';
-import { exampleOf, kinds } from '../base/kinds.ts';
 import { put } from '../base/router.ts';
+import { isoOf, localOf } from '../base/time.ts';
+import { ItemFilter } from '../data/finder.ts';
 import { shortUrl } from './home.ts';
-import { type FilterName, isoOf, localOf, spansAt, withFilters } from './search.ts';
+import { type FilterName, spansAt, withFilters } from './search.ts';
 
 const STATES: Readonly<Record<ShownDeliveryState | 'failed', string>> = {
   failed: 'failed (dead, or waiting for a retry)',
@@ -39,7 +40,7 @@ export const DeliveryFilters = ({ at, search, webhookId }: FiltersOptions) => {
     </select></label>
     ${webhookId === undefined && html`<${EndpointFilter} value=${search.get('webhookId') ?? ''} set=${(value: string) => set({ webhookId: value })} />`}
     <${TypeFilter} value=${search.get('type') ?? ''} set=${(value: string) => set({ type: value })} />
-    ${text('subject', 'Item', exampleOf(kinds()[1]))}
+    <${ItemFilter} value=${search.get('subject') ?? ''} set=${(value: string) => set({ subject: value })} />
     ${text('eventId', 'Event id (webhook-id)', '0199a1b2-…')}
     <${Span} search=${search} set=${set} />
     ${time('since', 'Planned since')}

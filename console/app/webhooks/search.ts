@@ -41,15 +41,3 @@ export const spansAt = (now: Date): readonly (readonly [label: string, since: st
   ['Yesterday', dayBefore(now, 1), dayBefore(now, 0)],
   ['Last 7 days', dayBefore(now, 7), ''],
 ];
-
-const TWO = 2;
-const padded = (number: number): string => String(number).padStart(TWO, '0');
-
-/** The format of a control for local time. */
-export const localOf = (iso: string | null): string => {
-  const at = new Date(iso ?? '');
-  if (Number.isNaN(at.getTime())) return '';
-  return `${at.getFullYear()}-${padded(at.getMonth() + 1)}-${padded(at.getDate())}T${padded(at.getHours())}:${padded(at.getMinutes())}`;
-};
-
-export const isoOf = (local: string): string => (local === '' ? '' : new Date(local).toISOString());

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Webhook } from '#shared/rest/webhook.ts';
 import type { FieldFacts } from '../../domain-facts.ts';
+import { isoOf, localOf } from '../base/time.ts';
 import { toggled } from './endpoint-form.ts';
-import { isoOf, localOf, queryOf, spansAt, withFilters } from './search.ts';
+import { queryOf, spansAt, withFilters } from './search.ts';
 import { atFields, bodyOf, rawOf } from './settings.ts';
 
 const FILTERS: readonly FieldFacts[] = [

@@ -65,6 +65,7 @@ export const moreFields = (filters: readonly FieldFacts[]): readonly FormFieldFa
     schema: { minimum: 1, maximum: CONCURRENCY_MAX },
   }),
   field('headers', 'Additional headers', 'set', {
+    hasLines: true,
     says: 'As “Name: value”. Values are never shown again; ******** keeps the current value.',
   }),
 ];

@@ -3,10 +3,11 @@ import type { Replay } from '#shared/rest/deliveries.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
 import { useAsked, useEvery, usePages } from '../base/asking.ts';
 import { html } from '../base/html.ts';
-import { Subject } from '../base/names.ts';
 import { Badge, Heading, Listing, Whole } from '../base/parts.ts';
 import type { Route } from '../base/router.ts';
 import { Time } from '../base/time.ts';
+import { useDomain } from '../data/domain.ts';
+import { Named, Subject } from '../data/names.ts';
 import { useChanged, useFresh } from '../feed/fresh.ts';
 import { Actions } from './actions.ts';
 import { Deliveries } from './deliveries.ts';
@@ -59,13 +60,17 @@ const Settings = ({ webhook }: { readonly webhook: Webhook }) => {
     id,
     withheld = [],
   } = webhook;
-  const filters = Object.entries(filter).map(([name, value]) => `${name} ${value}`);
+  const declared = useDomain().filters;
+  const filters = Object.entries(filter).map(([name, value], index) => {
+    const { title, of } = declared.find((each) => each.name === name) ?? {};
+    return html`${index > 0 && ', '}${title?.toLowerCase() ?? name} ${of === undefined ? value : html`<${Named} of=${of} id=${Number(value)} plain />`}`;
+  });
   const names = Object.keys(headers);
   return html`<section>
     <h2>Settings</h2>
     <dl class="facts">
       <div><dt>URL</dt><dd><code>${url}</code></dd></div>
-      <div><dt>Event types</dt><dd><code>${eventTypes.join(', ')}</code>${filters.length > 0 && `, only of ${filters.join(', ')}`}</dd></div>
+      <div><dt>Event types</dt><dd><code>${eventTypes.join(', ')}</code>${filters.length > 0 && html`, only of ${filters}`}</dd></div>
       ${
         withheld.length > 0 &&
         html`<div><dt>Not sent</dt><dd><ul>${withheld.map(({ eventType, reason }) => html`<li><code>${eventType}</code>: ${reason}</li>`)}</ul></dd></div>`
