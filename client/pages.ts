@@ -55,6 +55,10 @@ export const pageIn = async <T>(response: Response): Promise<Page<T>> => {
   };
 };
 
+/** The cursor of the next page; undefined after the last one. */
+export const afterIn = ({ headers }: Response): string | undefined =>
+  cursorIn(linksIn(headers.get('Link') ?? '').get('next'), 'after');
+
 /** `Link` (RFC 8288): addresses by relation. */
 const linksIn = (header: string): ReadonlyMap<string, string> =>
   new Map(

@@ -20,6 +20,11 @@ test.each([
   [['log', 'tail', '--fo'], ['--follow']],
   [['log', 'tail', '--from', '3', '--fo'], ['--follow']],
   [['timers', '--j'], ['--json']],
+  [
+    ['api', 'listArt'],
+    ['listArticles', 'listArticlesOfUser', 'listArticleHistory'],
+  ],
+  [['api', 'createUser', '--em'], ['--email']],
   [['nothing', ''], ['']],
 ])('bash completes %j by %j', (words, expected) => {
   expect(completed(...words)).toEqual(expected);

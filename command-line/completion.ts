@@ -1,6 +1,9 @@
 import type { Domain } from '#kernel/registry/registry.ts';
+import { argumentsOf } from './api/call.ts';
+import { declaredOperations } from './api/declared.ts';
 import type { Command } from './arguments/command.ts';
 import { UsageError } from './arguments/usage-error.ts';
+import { REMOTE_OPTIONS } from './remote/remote.ts';
 
 type Completed = Pick<Command, 'name' | 'summary' | 'options'>;
 
@@ -10,21 +13,30 @@ const SHELLS: Readonly<Record<string, (commands: readonly Completed[]) => string
   fish: (commands) => fishScript(commands),
 };
 
-/** @param commands all commands, including this one, in the words of a domain */
-export const completion = (commands: (domain: Domain) => readonly Completed[]): Command => ({
+/** @param load loads all commands, including this one, in the words of a domain */
+export const completion = (load: (domain: Domain) => Promise<readonly Completed[]>): Command => ({
   name: 'completion',
   summary:
     'Prints a completion script for bash, zsh or fish. Use npm run -s, so that npm prints nothing else.',
   positionals: ['<shell>'],
   options: {},
   examples: ['completion bash', 'completion fish'],
-  run: ({ positionals: [shell = ''] }, terminal) => {
+  async run({ positionals: [shell = ''] }, terminal) {
     const script = SHELLS[shell];
     if (script === undefined)
       throw new UsageError(`<shell> must be ${Object.keys(SHELLS).join(', ')}, but is “${shell}”`);
-    return terminal.write(script(commands(terminal.domain)));
+    const { domain } = terminal;
+    await terminal.write(script([...(await load(domain)), ...operationsOf(domain)]));
   },
 });
+
+/** A script is printed once, and asks no installation. */
+const operationsOf = (domain: Domain): readonly Completed[] =>
+  declaredOperations(domain).map((operation) => ({
+    name: `api ${operation.id}`,
+    summary: operation.summary,
+    options: argumentsOf(operation, REMOTE_OPTIONS).options,
+  }));
 
 const PROGRAM = 'annals';
 

@@ -1,49 +1,51 @@
 import type { Command } from './arguments/command.ts';
+import { newParser, PROGRAM } from './arguments/parser.ts';
+import type { Group } from './commands.ts';
 
-const GAP = 3;
+type Listed = { readonly name: string; readonly summary: string; readonly title?: string };
 
-export type Group = readonly [title: string, commands: readonly Command[]];
-
-/** All commands by group, or those of one word such as `log`. */
-export const helpOnCommands = (groups: readonly Group[]): string => {
-  const width = Math.max(...groups.flatMap(([, commands]) => commands.map(({ name }) => name.length))) + GAP;
-  return [
-    'Usage: npm run annals -- <command> [options]',
-    ...groups.flatMap(([title, commands]) => [
-      '',
-      `${title}:`,
-      ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}${summary}`),
-    ]),
-    '',
-    'Help on a command: npm run annals -- help <command>',
-    'Version: npm run annals -- --version',
-  ].join('\n');
+/** Lists commands, or groups of them; the parser is only there for the layout. */
+const listing = (usage: string, listed: readonly Listed[], columns: number | undefined): string => {
+  const list = newParser(PROGRAM, () => {}, columns)
+    .usage(usage)
+    .helpOption(false)
+    .helpCommand(false);
+  for (const { name, summary, title = 'Commands' } of listed)
+    list.addCommand(
+      newParser(name, () => {})
+        .summary(summary)
+        .helpGroup(`${title}:`),
+    );
+  return list.helpInformation().trimEnd();
 };
 
-export const helpOn = (
-  { name, summary, positionals, options, examples }: Omit<Command, 'run'>,
-  program = 'npm run annals --',
-): string => {
-  const rows = Object.entries(options).map(
-    ([option, { placeholder, description }]) =>
-      [`--${option} ${placeholder ?? ''}`.trimEnd(), description] as const,
-  );
-  const width = Math.max(0, ...rows.map(([option]) => option.length)) + GAP;
-  const usage = [
-    `Usage: ${program}`,
-    ...(name === '' ? [] : [name]),
-    ...positionals,
-    ...(rows.length > 0 ? ['[options]'] : []),
-  ].join(' ');
-  return [
-    summary,
+/** A line for each group. */
+export const helpOnGroups = (groups: readonly Group[], columns?: number): string =>
+  [
+    listing(
+      '<command> [options]',
+      groups.map(({ name, summary }) => ({ name, summary, title: 'Groups of commands' })),
+      columns,
+    ),
     '',
-    usage,
-    ...(rows.length > 0
-      ? ['', 'Options:', ...rows.map(([option, description]) => `  ${option.padEnd(width)}${description}`)]
-      : []),
-    '',
-    examples.length > 1 ? 'Examples:' : 'Example:',
-    ...examples.map((example) => `  ${program} ${example}`),
+    `Commands of a group: ${PROGRAM} help <group>`,
+    `How to use a command: ${PROGRAM} help <command>`,
+    `All commands: ${PROGRAM} help --all`,
+    `Version: ${PROGRAM} --version`,
   ].join('\n');
-};
+
+type Loaded = { readonly title: string; readonly commands: readonly Command[] };
+
+/** A line for each command of some groups. */
+export const helpOnCommands = (groups: readonly Loaded[], columns?: number): string =>
+  [
+    listing(
+      '<command> [options]',
+      groups.flatMap(({ title, commands }) =>
+        commands.map(({ name, summary }) => ({ name, summary, title })),
+      ),
+      columns,
+    ),
+    '',
+    `How to use a command: ${PROGRAM} help <command>`,
+  ].join('\n');

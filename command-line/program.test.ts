@@ -10,11 +10,43 @@ const call = (...args: readonly string[]) => callIn(publishing, ...args);
 const callIn = (domain: Domain, ...args: readonly string[]) =>
   callAt({ domain, environment: { DATA_DIR: '/nowhere' } }, args);
 
-test.each([[], ['help'], ['help', 'help'], ['--help'], ['-h']])('%j lists all commands', async (...args) => {
+test.each([[], ['help'], ['help', 'help'], ['--help'], ['-h']])('%j lists the groups', async (...args) => {
   const { exit, output } = await call(...args);
   expect(exit).toBe(0);
-  for (const name of ['log tail', 'log show', 'log append', 'settings'])
+  for (const name of ['begin', 'api', 'log', 'audit', 'users'])
     expect(output).toMatch(new RegExp(`^  ${name} +\\S`, 'm'));
+  expect(output).toContain('Commands of a group: npm run annals -- help <group>');
+  expect(output).not.toContain('log tail');
+});
+
+test('help --all lists all commands', async () => {
+  const { exit, output } = await call('help', '--all');
+  expect(exit).toBe(0);
+  for (const name of ['log tail', 'log show', 'log append', 'settings', 'new aggregate'])
+    expect(output).toMatch(new RegExp(`^  ${name} +\\S`, 'm'));
+});
+
+test.each([[['help', 'begin']], [['begin', '--help']]])(
+  '%j lists a group without a word of its own',
+  async (args) => {
+    const { exit, output } = await call(...args);
+    expect(exit).toBe(0);
+    expect(output).toMatch(/^ {2}settings +\S/m);
+    expect(output).not.toContain('log tail');
+  },
+);
+
+test('help on a command with others below it lists these too', async () => {
+  const { output } = await call('help', 'events');
+  expect(output).toContain('--follow');
+  expect(output).toMatch(/^ {2}show +\S/m);
+});
+
+test('api without an installation is one sentence', async () => {
+  expect(await call('api', '--url', 'http://127.0.0.1:9')).toMatchObject({
+    exit: 1,
+    complaint: expect.stringMatching(/^Annals does not answer at http:\/\/127\.0\.0\.1:9 /),
+  });
 });
 
 test.each([[['help', 'log', 'tail']], [['log', 'tail', '--help']], [['log', 'tail', '--from', '3', '-h']]])(
@@ -36,8 +68,8 @@ test('help names the roles of the domain', async () => {
   );
 });
 
-test('help on a group lists its commands', async () => {
-  const { output } = await call('log', '--help');
+test.each([[['log', '--help']], [['help', 'log']]])('%j lists the commands of a group', async (args) => {
+  const { output } = await call(...args);
   expect(output).toContain('log show');
   expect(output).not.toContain('settings');
 });
@@ -50,6 +82,9 @@ test.each([
   [['--hlep'], 'there is no option --hlep; did you mean --help?'],
   [['vresion'], 'there is no command “vresion”; did you mean “version”?'],
   [['log', 'tail', '--hlep'], 'there is no option --hlep; did you mean --help? (more'],
+  [['begin'], '“begin” is a group of commands: npm run annals -- help begin lists them.'],
+  [['foo', '--help'], 'there is no command “foo”; npm run annals -- help lists the commands.'],
+  [['help', 'log', 'tial'], 'there is no command “log tial”; did you mean “log tail”?'],
   [['opne'], 'there is no command “opne”; did you mean “open”?'],
   [['foo'], 'there is no command “foo”; npm run annals -- help lists the commands.'],
   [['frobnicate'], 'there is no command “frobnicate”; npm run annals -- help lists the commands.'],
@@ -131,7 +166,7 @@ test('settings prints the table', async () => {
 
 test('the commands of parts that are not served are neither listed nor run', async () => {
   const core = withParts(publishing, []);
-  const { output } = await callIn(core, 'help');
+  const { output } = await callIn(core, 'help', '--all');
   expect(output).toMatch(/^ {2}log tail +\S/m);
   expect(output).not.toMatch(/^ {2}(?:webhooks|deliveries|client|audit|documents|graphql) /m);
   expect(output).not.toMatch(/^(?:Webhooks|Deliveries|GraphQL):/m);

@@ -1,30 +1,25 @@
-import { nearest } from '#kernel/base/nearest.ts';
+import { CommanderError, type Command as Parser } from 'commander';
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import { serves } from '#kernel/registry/parts.ts';
-import type { Domain } from '#kernel/registry/registry.ts';
 import { VERSION_LINE } from '#process/start-arguments.ts';
 import { setupFailure } from '#shared/database/failures.ts';
 import { StreamCut } from '#shared/event-log/errors.ts';
 import { fileFailure } from '#shared/folder.ts';
-import { type Command, readArguments } from './arguments/command.ts';
+import { declare, HELP, newParser, PROGRAM } from './arguments/parser.ts';
 import { UsageError } from './arguments/usage-error.ts';
-import { COMMANDS, groupsOf, inWords } from './commands.ts';
-import { helpOn, helpOnCommands } from './help.ts';
+import { addCommand, groupText, type Line, refuseIn } from './command-tree.ts';
+import { GROUPS, groupsOf, loadGroup } from './commands.ts';
+import { helpOnCommands, helpOnGroups } from './help.ts';
+import { REPLACED } from './replaced.ts';
 import type { Terminal } from './terminal.ts';
 
 const FAILED = 1;
 /** `EX_USAGE` of sysexits.h. */
 const EX_USAGE = 64;
-const WORDS_MAX = 2;
-const HELP = new Set(['--help', '-h']);
-const VERSION = new Set(['version', '--version', '-v']);
-/** Words, and options, that are answered without a command. */
-const WITHOUT_COMMAND = ['help', 'version'];
 
 /** Runs the command of the arguments and returns the exit code. */
 export const runCommandLine = async (args: readonly string[], terminal: Terminal): Promise<number> => {
   try {
-    await dispatch(args, terminal);
+    await dispatch(args.length === 0 ? ['help'] : args, terminal);
     return 0;
   } catch (error) {
     if (error instanceof UsageError) {
@@ -46,66 +41,78 @@ export const runCommandLine = async (args: readonly string[], terminal: Terminal
 };
 
 const dispatch = async (args: readonly string[], terminal: Terminal): Promise<void> => {
-  const [first] = args;
-  if (first !== undefined && VERSION.has(first)) return terminal.write(VERSION_LINE);
-  if (first === undefined || first === 'help' || args.some((argument) => HELP.has(argument))) {
-    return terminal.write(
-      helpAbout(
-        args.filter((argument) => !HELP.has(argument)).slice(first === 'help' ? 1 : 0),
-        terminal.domain,
-      ),
-    );
-  }
-  const found = find(args);
-  if (found === undefined) throw unknown(args);
-  const { command, rest } = found;
-  const { part } = command;
-  if (part !== undefined && !serves(terminal.domain, part))
-    throw new StartRefused(`${command.name} needs ${part}(): add it to the parts of this installation.`);
+  const line: Line = { args, terminal, shown: [] };
+  const program = programOf(line);
   try {
-    await command.run(readArguments(inWords(command, terminal.domain), rest), terminal);
+    await program.parseAsync(knownIn(args, program), { from: 'user' });
   } catch (error) {
-    if (error instanceof UsageError)
-      throw new UsageError(`${error.message} (more: npm run annals -- help ${command.name})`);
-    throw error;
+    if (error instanceof UsageError && line.called !== undefined)
+      throw new UsageError(`${error.message} (more: ${PROGRAM} help ${line.called})`);
+    // Help and the version end the parser.
+    if (!(error instanceof CommanderError)) throw error;
   }
+  if (line.shown.length > 0) await terminal.write(line.shown.join('').trimEnd());
 };
 
-const find = (args: readonly string[]): { command: Command; rest: readonly string[] } | undefined => {
-  for (let words = WORDS_MAX; words > 0; words -= 1) {
-    const name = args.slice(0, words).join(' ');
-    const command = COMMANDS.find((each) => each.name === name);
-    if (command !== undefined) return { command, rest: args.slice(words) };
+/** Without options after the words of an unknown command: `--help` would hide that it is unknown. */
+const knownIn = (args: readonly string[], program: Parser): readonly string[] => {
+  let parser = program;
+  for (const [index, word] of args.entries()) {
+    const isComplete = parser !== program && parser.commands.length === 0;
+    if (word.startsWith('-') || isComplete || isCommand(args.slice(0, index))) return args;
+    const next = parser.commands.find((each) => each.name() === word);
+    if (next === undefined) return wordsOfUnknown(args, index);
+    parser = next;
   }
-  return undefined;
+  return args;
 };
 
-const helpAbout = (words: readonly string[], domain: Domain): string => {
-  const groups = groupsOf(domain);
-  if (words.length === 0 || words[0] === 'help') return helpOnCommands(groups);
-  const found = find(words);
-  if (found !== undefined) return helpOn(inWords(found.command, domain));
-  const some = groups.flatMap(([, commands]) =>
-    commands.filter(({ name }) => name.startsWith(`${words[0]} `)),
-  );
-  if (some.length > 0 && words.length === 1) return helpOnCommands([['Commands', some]]);
-  throw unknown(words);
+const wordsOfUnknown = (args: readonly string[], index: number): readonly string[] => {
+  const [first = ''] = args;
+  const isAsking = args.some((each) => HELP.has(each));
+  return isAsking && index === 0 && isGroup(first) ? ['help', first] : args.slice(0, index + 1);
 };
 
-const unknown = (args: readonly string[]): UsageError => {
-  const words = args.filter((argument) => !argument.startsWith('-')).slice(0, WORDS_MAX);
-  if (words.length === 0) {
-    const [option = ''] = args;
-    const meant = nearest(option.replace(/^-+/, ''), WITHOUT_COMMAND);
-    return new UsageError(`there is no option ${option}; ${hint(meant && `--${meant}`)}`);
-  }
-  const typed = words.join(' ');
-  const group = COMMANDS.filter(({ name }) => name.startsWith(`${typed} `)).map(({ name }) => name);
-  if (group.length > 0) return new UsageError(`“${typed}” needs one more word: ${group.join(', ')}`);
-  const names = [...WITHOUT_COMMAND, ...COMMANDS.map(({ name }) => name)];
-  const meant = nearest(typed, names) ?? nearest(words[0] ?? '', names);
-  return new UsageError(`there is no command “${typed}”; ${hint(meant && `“${meant}”`)}`);
+const isGroup = (word: string): boolean => GROUPS.some(({ name }) => name === word);
+
+const isCommand = (words: readonly string[]): boolean =>
+  GROUPS.some(({ commands }) => commands.has(words.join(' ')));
+
+const programOf = (line: Line): Parser => {
+  const { shown, terminal } = line;
+  const { domain, columns } = terminal;
+  const program = newParser(PROGRAM, (text) => shown.push(text), columns)
+    .enablePositionalOptions()
+    .helpCommand(false)
+    .version(VERSION_LINE, '-v, --version', 'Shows the version.');
+  program.command('version').action(() => void shown.push(VERSION_LINE));
+  const names = [...GROUPS.flatMap(({ commands }) => [...commands.keys()]), ...REPLACED.keys()];
+  for (const name of names) addCommand(program, name, line);
+  const help = declare(program.command('help'), HELP_COMMAND);
+  help.action(() => showHelp(help.args, help.getOptionValue('all') === true, line));
+  program.configureHelp({ formatHelp: () => helpOnGroups(groupsOf(domain), columns) });
+  return refuseIn(program, []);
 };
 
-const hint = (meant: string | undefined): string =>
-  meant === undefined ? 'npm run annals -- help lists the commands' : `did you mean ${meant}?`;
+const HELP_COMMAND = {
+  summary: 'Shows the groups of commands, the commands of a group, or how to use a command.',
+  positionals: ['[words…]'],
+  options: { all: { type: 'boolean', description: 'Lists the commands of all groups.' } },
+  examples: ['help', 'help log', 'help log tail', 'help --all'],
+} as const;
+
+const showHelp = async (words: readonly string[], isAll: boolean, line: Line): Promise<void> => {
+  const { shown, terminal } = line;
+  const { domain, columns } = terminal;
+  const [first = 'help'] = words;
+  if (isAll) {
+    const groups = groupsOf(domain).map(async (group) => ({
+      title: group.title,
+      commands: await loadGroup(group, domain),
+    }));
+    shown.push(helpOnCommands(await Promise.all(groups), columns));
+  } else if (first === 'help') shown.push(helpOnGroups(groupsOf(domain), columns));
+  else if (words.length === 1 && isGroup(first) && !isCommand(words))
+    shown.push(await groupText(first, terminal));
+  else await dispatch([...words, '--help'], terminal);
+};

@@ -14,7 +14,7 @@ export const inboxRefused: Command = {
   summary: 'Lists messages of senders that were refused, the latest first: when, why, and their size.',
   positionals: [],
   options: {
-    sender: { type: 'string', placeholder: 'name', description: 'Only messages of this sender.' },
+    sender: { type: 'string', placeholder: '<name>', description: 'Only messages of this sender.' },
     json: { type: 'boolean', description: 'Prints each in full, as one line of JSON.' },
   },
   examples: ['inbox refused', 'inbox refused --sender bank --json'],

@@ -16,7 +16,7 @@ export const retentionPlan: Command = {
   summary: 'Lists what ends by its retention in the next days, and what a hold keeps; changes nothing.',
   positionals: [],
   options: {
-    days: { type: 'string', placeholder: 'number', description: `How far ahead; ${DAYS} by default.` },
+    days: { type: 'string', placeholder: '<number>', description: `How far ahead; ${DAYS} by default.` },
     json: { type: 'boolean', description: 'Prints each as one line of JSON.' },
   },
   examples: ['retention plan', 'retention plan --days 365', 'retention plan --json'],

@@ -73,7 +73,7 @@ export const schedulesRun: Command = {
   options: {
     by: {
       type: 'string',
-      placeholder: 'id',
+      placeholder: '<id>',
       description: 'The user who wants it, for the history; by default somebody at the command line.',
     },
   },

@@ -26,6 +26,8 @@ export type Terminal = {
   complain(line: string): void;
   /** Replaces the line that it showed before; an empty one removes it. Undefined without a terminal. */
   readonly rewrite?: (line: string) => void;
+  /** The width of the terminal; undefined without one. */
+  readonly columns?: number;
   /** Whether to use colours: on a terminal that supports them, unless NO_COLOR forbids it. */
   readonly hasColours?: boolean;
   /** Opens an address in the user's browser; false if that fails. Undefined without a user or a desktop. */
@@ -64,6 +66,7 @@ export const openTerminal = (
         void stderr.write(`\r\u001b[2K${line.slice(0, (stderr.columns || COLUMNS) - 1)}`),
     }),
     ...(stdout.isTTY && hasDesktop(process.env) && { openPage: openBrowser }),
+    ...(stdout.isTTY && stdout.columns > 0 && { columns: stdout.columns }),
     hasColours: stdout.isTTY && stdout.hasColors(),
     ...(process.stdin.isTTY &&
       stdout.isTTY && {

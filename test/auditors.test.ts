@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { COMMANDS } from '../command-line/commands.ts';
+import { GROUPS } from '../command-line/commands.ts';
 import { namedTestsIn, readPage, wrongTests } from './named-tests.ts';
 
 const rows = readPage('docs/auditors.md')
@@ -43,7 +43,7 @@ test('the page has the rules, with each kind of answer', () => {
 describe.each(rows)('“$rule”', ({ answer, shownBy, commands, requests }) => {
   test('is shown by commands, requests and tests that exist', () => {
     if (answer !== 'No') expect(shownBy).not.toBe('');
-    expect(commands.filter((name) => !COMMANDS.some((command) => command.name === name))).toEqual([]);
+    expect(commands.filter((name) => !GROUPS.some((group) => group.commands.has(name ?? '')))).toEqual([]);
     expect(requests.filter((request) => !served.has(request))).toEqual([]);
     expect(wrongTests(namedTestsIn(shownBy))).toEqual([]);
   });

@@ -91,6 +91,7 @@ const DRIVERS: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(['graphql-ws', 'ws'].map((name) => [name, ['query/graphql/sockets/']])),
   '@modelcontextprotocol/server': ['mcp/'],
   '@tanstack/db': ['tanstack/'],
+  commander: ['command-line/'],
   '@opentelemetry/api': ['adapters/opentelemetry/'],
   '@opentelemetry/sdk-trace': ['adapters/opentelemetry/'],
 };

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { SETTINGS } from '#process/settings.ts';
-import { COMMANDS } from '../command-line/commands.ts';
+import { GROUPS } from '../command-line/commands.ts';
 import {
   commentsIn,
   notesIn,
@@ -23,13 +23,18 @@ const find = (pattern: string): readonly string[] =>
 
 const settings = (): readonly Text[] =>
   Object.entries(SETTINGS).map(([place, { description }]) => ({ place, text: description }));
-const commands = (): readonly Text[] =>
-  COMMANDS.flatMap(({ name, summary, options }) =>
+const COMMANDS = await Promise.all(
+  GROUPS.flatMap((group) => [...group.commands.values()].map(({ load }) => load())),
+);
+const commands = (): readonly Text[] => [
+  ...GROUPS.map(({ name, summary }) => ({ place: `annals help ${name}`, text: summary })),
+  ...COMMANDS.flatMap(({ name, summary, options }) =>
     [summary, ...Object.values(options).map(({ description }) => description)].map((text) => ({
       place: `annals ${name}`,
       text,
     })),
-  );
+  ),
+];
 
 type Alerts = {
   readonly groups: readonly {

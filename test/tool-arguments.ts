@@ -1,6 +1,6 @@
-import { type Command, type Given, readArguments } from '../command-line/arguments/command.ts';
+import type { Command, Given } from '../command-line/arguments/command.ts';
+import { helpOn, readArguments } from '../command-line/arguments/parser.ts';
 import { UsageError } from '../command-line/arguments/usage-error.ts';
-import { helpOn } from '../command-line/help.ts';
 
 /** A script of `package.json` for developers, explained like a command of the command line. */
 export type Tool = Pick<Command, 'summary' | 'positionals' | 'options' | 'examples'> & {
@@ -12,7 +12,7 @@ export const toolArguments = <T>(tool: Tool, read: (given: Given) => T): T => {
   const args = process.argv.slice(2);
   const program = `npm run ${tool.script} --`;
   if (args.includes('--help') || args.includes('-h')) {
-    process.stdout.write(`${helpOn({ ...tool, name: '' }, program)}\n`);
+    process.stdout.write(`${helpOn(tool, { program })}\n`);
     process.exit(0);
   }
   try {

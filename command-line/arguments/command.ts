@@ -1,11 +1,10 @@
-import { parseArgs } from 'node:util';
-import { nearest } from '#kernel/base/nearest.ts';
-import type { PartName } from '#kernel/registry/parts.ts';
 import type { Terminal } from '../terminal.ts';
 import { UsageError } from './usage-error.ts';
 
 type Option = {
   readonly type: 'string' | 'boolean';
+  /** The values that there are. */
+  readonly choices?: readonly string[];
   readonly multiple?: boolean;
   /** The value in help texts, such as `<position>`. */
   readonly placeholder?: string;
@@ -21,7 +20,8 @@ export type Command = {
   readonly positionals: readonly string[];
   readonly options: Readonly<Record<string, Option>>;
   readonly examples: readonly string[];
-  readonly part?: PartName;
+  /** Options after the first argument are not of this command: they are arguments of it. */
+  readonly isPassing?: boolean;
   run(given: Given, terminal: Terminal): Promise<void>;
 };
 
@@ -30,50 +30,6 @@ export type Given = {
   readonly positionals: readonly string[];
   readonly flags: ReadonlySet<string>;
   readonly values: ReadonlyMap<string, readonly string[]>;
-};
-
-type Options = Pick<Command, 'positionals' | 'options'>;
-
-/** Parses the arguments of a command; throws `UsageError` for an unknown or missing one. */
-export const readArguments = (command: Options, args: readonly string[]): Given => {
-  const { values, positionals } = parse(command, args);
-  const [missing] = command.positionals.slice(positionals.length);
-  if (missing !== undefined && !missing.startsWith('[')) throw new UsageError(`${missing} is missing`);
-  const extra = positionals[command.positionals.length];
-  const isRepeated = command.positionals.at(-1)?.includes('…') ?? false;
-  if (extra !== undefined && !isRepeated) throw new UsageError(`unexpected argument: ${extra}`);
-  const entries = Object.entries(values);
-  return {
-    positionals,
-    flags: new Set(entries.flatMap(([name, value]) => (value === true ? [name] : []))),
-    values: new Map(
-      entries.flatMap(([name, value]) =>
-        typeof value === 'boolean' ? [] : [[name, [value].flat().map(String)] as const],
-      ),
-    ),
-  };
-};
-
-const parse = ({ options }: Options, args: readonly string[]) => {
-  try {
-    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
-  } catch (error) {
-    if (error instanceof TypeError) throw new UsageError(explain(error, options));
-    throw error;
-  }
-};
-
-/** Node explains an option in several sentences, sometimes over several lines; the first names the option. */
-const explain = ({ message }: TypeError, options: Command['options']): string => {
-  const option = /'(?:-\w, )?(--?[^\s'=]+)/.exec(message)?.[1] ?? '';
-  const name = option.replace(/^-+/, '');
-  const known = options[name];
-  if (known === undefined) {
-    const meant = nearest(name, [...Object.keys(options), 'help']);
-    return `there is no option ${option}${meant === undefined ? '' : `; did you mean --${meant}?`}`;
-  }
-  if (known.type === 'boolean') return `${option} takes no value`;
-  return `${option} needs a value, as in ${option}=${known.placeholder ?? '<value>'}`;
 };
 
 /** A whole number from an option, or its default. */

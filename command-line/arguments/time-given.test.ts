@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readArguments } from './command.ts';
+import { readArguments } from './parser.ts';
 import { timeOf } from './time-given.ts';
 
 const NOW = new Date(2026, 10, 21, 15, 4, 5);

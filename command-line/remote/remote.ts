@@ -19,6 +19,14 @@ export const REMOTE_OPTIONS = {
 
 type Query = Readonly<Record<string, string | number | undefined>>;
 
+type AnyRequest = {
+  readonly method: string;
+  readonly path: string;
+  readonly query: Query;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+};
+
 /** The running installation, by its public interface. */
 export type Remote = {
   readonly url: string;
@@ -28,39 +36,68 @@ export type Remote = {
   list<T>(path: string, query?: Query): Listing<T>;
   /** A write, retried under one idempotency key. */
   write(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<Response>;
+  /** Any request; a write is retried if its key is known to the server. */
+  send(request: AnyRequest): Promise<Response>;
   /** New events across reconnects, each once, after a cursor or from now on. */
   follow(query: Query): AsyncIterable<unknown>;
 };
 
 /** A person waits: transient failures are retried for a few seconds, all others are reported. */
-const LIMITS = { timeoutMs: 15_000, retryForMs: 5_000, attemptsMax: 4 };
+export const LIMITS = { timeoutMs: 15_000, retryForMs: 5_000, attemptsMax: 4 };
+
+type Demands = {
+  /** The option of a wrong field or parameter; by default its name. */
+  readonly nameOf?: (name: string) => string;
+  /** Without credentials, the requests have no token. */
+  readonly isPublic?: boolean;
+};
 
 /** Works on the running installation; a refusal is one sentence. */
 export const withRemote = async (
   given: Given,
   terminal: Terminal,
   work: (remote: Remote) => Promise<void>,
+  demands: Demands = {},
 ): Promise<void> => {
-  const { url, token } = await readAccess(given, terminal);
+  const { url, token } = await readAccess(given, terminal, demands);
+  await withInstallation(url, terminal, () => work(openRemote(url, token, terminal.signal)), demands.nameOf);
+};
+
+/** Explains what an installation refuses, and that it does not answer. */
+export const withInstallation = async (
+  url: string,
+  terminal: Terminal,
+  work: () => Promise<void>,
+  nameOf: (name: string) => string = (name) => name,
+): Promise<void> => {
   try {
-    await work(openRemote(url, token, terminal.signal));
+    await work();
   } catch (error) {
     if (terminal.signal.aborted) return;
-    throw explain(error, url);
+    throw explain(error, url, nameOf);
   }
 };
 
-type Access = { readonly url: string; readonly token: Token };
+type Access = { readonly url: string; readonly token: Token | undefined };
 
 /** The access: a token of the environment, else the client in the options, else the development client. */
-const readAccess = async (given: Given, terminal: Terminal): Promise<Access> => {
+const readAccess = async (
+  given: Given,
+  terminal: Terminal,
+  { isPublic = false }: Demands,
+): Promise<Access> => {
   const { ANNALS_TOKEN: token } = terminal.environment;
   if (token && !given.values.has('client')) return { url: await readUrl(given, terminal), token };
-  const { url, clientId, secret: clientSecret } = await readTokenRequest(given, terminal);
-  return { url, token: clientCredentials({ url, clientId, clientSecret, ...LIMITS }) };
+  try {
+    const { url, clientId, secret: clientSecret } = await readTokenRequest(given, terminal);
+    return { url, token: clientCredentials({ url, clientId, clientSecret, ...LIMITS }) };
+  } catch (error) {
+    if (!isPublic || !(error instanceof StartRefused)) throw error;
+    return { url: await readUrl(given, terminal), token: undefined };
+  }
 };
 
-const openRemote = (url: string, token: Token, signal: AbortSignal): Remote => {
+const openRemote = (url: string, token: Token | undefined, signal: AbortSignal): Remote => {
   const client = createClient<Domain>({ url, token, ...LIMITS }).with({ signal });
   const read = (path: string, query: Query = {}) => client.request('GET', `${path}${searchOf(query)}`);
   return {
@@ -73,6 +110,11 @@ const openRemote = (url: string, token: Token, signal: AbortSignal): Remote => {
     // A person decides whatever the version is, also where changes must name one.
     write: (method, path, body) =>
       client.request(method, path, body, { idempotencyKey: crypto.randomUUID(), ifMatch: '*' }),
+    send: ({ method, path, query, headers, body }) =>
+      client.request(method, `${path}${searchOf(query)}`, body, {
+        headers,
+        idempotencyKey: crypto.randomUUID(),
+      }),
     // The server validates the parameters, because they depend on its domain.
     follow: ({ types, ...query }) =>
       client.follow(
@@ -92,7 +134,7 @@ const searchOf = (query: Query): string => {
 const NOT_OURS = 'unexpected_answer';
 
 /** In words for the user of the command. */
-const explain = (error: unknown, url: string): unknown => {
+const explain = (error: unknown, url: string, nameOf: (name: string) => string): unknown => {
   if (error instanceof NoAnswer)
     return new StartRefused(
       `Annals does not answer at ${url} (${error.message}): start it with npm start, or give its address with --url.`,
@@ -108,7 +150,8 @@ const explain = (error: unknown, url: string): unknown => {
       { cause: error },
     );
   const details = error.errors.map(
-    ({ detail, pointer, parameter }) => `\n  ${[parameter ?? pointer, detail].filter(Boolean).join(': ')}`,
+    ({ detail, pointer, parameter }) =>
+      `\n  ${[nameOf(parameter ?? pointer ?? ''), detail].filter(Boolean).join(': ')}`,
   );
   return new StartRefused(
     `Annals refuses it (${error.code}): ${error.message}${details.join('')}${remedyOf(error)}`,

@@ -1,63 +1,14 @@
-// Over 200 lines, because it is one group of commands: those about accounts, with what they print.
 import { rolesOf } from '#kernel/registry/roles.ts';
 import { plural } from '#shared/format.ts';
 import type { EndedAccess, ManagedAccount } from '#shared/rest/managed-accounts.ts';
 import { jsonIn } from '../../client/problem.ts';
-import { type Command, type Given, numberOf } from '../arguments/command.ts';
+import type { Command, Given } from '../arguments/command.ts';
 import { UsageError } from '../arguments/usage-error.ts';
 import { cellOf, columns } from '../output/columns.ts';
 import { type Paint, paintOf } from '../output/paint.ts';
 import { REMOTE_OPTIONS, type Remote, withRemote } from '../remote/remote.ts';
 import type { Terminal } from '../terminal.ts';
-import { accountPath, findUser, printUsers, type User } from './user.ts';
-
-const LIMIT_MAX = 1_000_000;
-const PAGE = 100;
-
-export const usersList: Command = {
-  name: 'users list',
-  summary: 'Lists users, newest first.',
-  positionals: [],
-  options: {
-    limit: {
-      type: 'string',
-      placeholder: '<number>',
-      description: 'The maximum number of users; all by default.',
-    },
-    ...REMOTE_OPTIONS,
-  },
-  examples: ['users list', 'users list --limit 1000 --json'],
-  run: (given, terminal) =>
-    withRemote(given, terminal, async (remote) => {
-      const limit = numberOf(given, 'limit', { minimum: 1, maximum: LIMIT_MAX }) ?? LIMIT_MAX;
-      await printUsers(
-        first(remote.list<User>('/users', { limit: Math.min(limit, PAGE) }), limit),
-        given,
-        terminal,
-      );
-    }),
-};
-
-async function* first(users: AsyncIterable<User>, count: number): AsyncGenerator<User> {
-  let left = count;
-  for await (const user of users) {
-    yield user;
-    left -= 1;
-    if (left === 0) return;
-  }
-}
-
-export const usersFind: Command = {
-  name: 'users find',
-  summary: 'Finds users by a part of their name or e-mail address.',
-  positionals: ['<text>'],
-  options: REMOTE_OPTIONS,
-  examples: ['users find ada', 'users find @example.com --json'],
-  run: (given, terminal) =>
-    withRemote(given, terminal, (remote) =>
-      printUsers(remote.list<User>('/users', { q: given.positionals[0], limit: PAGE }), given, terminal),
-    ),
-};
+import { accountPath, findUser, type User } from './user.ts';
 
 export const usersShow: Command = {
   name: 'users show',

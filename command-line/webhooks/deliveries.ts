@@ -1,22 +1,15 @@
-// Over 200 lines, because it is one group of commands: those that find and show deliveries.
-
 import { StartRefused } from '#kernel/base/start-refused.ts';
-import { plural } from '#shared/format.ts';
 import type { Attempt, FoundDelivery } from '#shared/rest/deliveries.ts';
 import type { Delivery } from '#shared/rest/delivery.ts';
 import { type Command, type Given, numberOf } from '../arguments/command.ts';
 import { TIME_FORMS, TIME_PLACEHOLDER, timeOf } from '../arguments/time-given.ts';
 import { UsageError } from '../arguments/usage-error.ts';
-import { cellOf, columns } from '../output/columns.ts';
+import { cellOf } from '../output/columns.ts';
 import { type Paint, paintOf } from '../output/paint.ts';
 import { REMOTE_OPTIONS, type Remote, withRemote } from '../remote/remote.ts';
-import type { Terminal } from '../terminal.ts';
 
-const LIMIT = 20;
-const LIMIT_MAX = 100_000;
 const PAGE = 100;
 const ATTEMPTS_MAX = 50;
-const STATES = ['due', 'delivered', 'dead', 'withheld', 'failed'] as const;
 
 /** The options of commands that select webhooks and times. */
 export const SPAN_OPTIONS = {
@@ -33,60 +26,6 @@ export const SPAN_OPTIONS = {
   },
 } as const satisfies Command['options'];
 
-export const deliveriesList: Command = {
-  name: 'deliveries list',
-  summary: 'Searches deliveries of all webhooks, latest first.',
-  positionals: [],
-  options: {
-    state: {
-      type: 'string',
-      placeholder: '<state>',
-      description: `Only deliveries in this state: ${STATES.join(', ')}. failed means dead letters and deliveries that are being retried.`,
-    },
-    type: { type: 'string', placeholder: '<type>', description: 'Only deliveries of this event type.' },
-    subject: {
-      type: 'string',
-      placeholder: '<item>',
-      description: 'Only deliveries of events of this item, such as {kind}-42.',
-    },
-    event: {
-      type: 'string',
-      placeholder: '<id>',
-      description: 'Only deliveries of this event; its id is the webhook-id that receivers get.',
-    },
-    ...SPAN_OPTIONS,
-    limit: { type: 'string', placeholder: '<number>', description: `Maximum number of results (${LIMIT}).` },
-    ...REMOTE_OPTIONS,
-  },
-  examples: [
-    'deliveries list --state failed --since yesterday',
-    'deliveries list --subject {kind}-42',
-    'deliveries list --webhook 6001 --limit 1000 --json',
-  ],
-  run: (given, terminal) =>
-    withRemote(given, terminal, async (remote) => {
-      const limit = numberOf(given, 'limit', { minimum: 1, maximum: LIMIT_MAX }) ?? LIMIT;
-      const query = { ...searchOf(given), limit: Math.min(limit, PAGE) };
-      const found = await remote.list<FoundDelivery>('/deliveries', query).take(limit);
-      await printAll(found, given, terminal);
-    }),
-};
-
-const one = ({ values }: Given, option: string): string | undefined => values.get(option)?.at(-1);
-
-const searchOf = (given: Given) => {
-  const state = one(given, 'state');
-  if (state !== undefined && !STATES.some((known) => known === state))
-    throw new UsageError(`--state must be one of ${STATES.join(', ')}, but is “${state}”`);
-  return {
-    state,
-    type: one(given, 'type'),
-    subject: one(given, 'subject'),
-    eventId: one(given, 'event'),
-    ...spanOf(given),
-  };
-};
-
 /** The values of `SPAN_OPTIONS`. */
 export const spanOf = (given: Given) => ({
   webhookId: numberOf(given, 'webhook', { minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
@@ -94,42 +33,7 @@ export const spanOf = (given: Given) => ({
   until: timeOf(given, 'until'),
 });
 
-const printAll = async (
-  found: readonly FoundDelivery[],
-  { flags }: Given,
-  terminal: Terminal,
-): Promise<void> => {
-  if (flags.has('json')) {
-    for (const delivery of found) await terminal.write(JSON.stringify(delivery));
-    return;
-  }
-  const paint = paintOf(terminal);
-  const rows = found.map(({ id, webhookId, state, type, subject, attempts, createdAt, ...delivery }) => [
-    createdAt,
-    paint(TONES[state], state),
-    String(webhookId),
-    cellOf(type),
-    cellOf(subject),
-    attempts,
-    outcomeOf(delivery),
-    id,
-  ]);
-  const lines =
-    rows.length === 0
-      ? []
-      : columns(['Planned', 'State', 'Webhook', 'Type', 'Item', 'Tries', 'Last answer', 'ID'], rows);
-  for (const line of lines) await terminal.write(line);
-  terminal.complain(plural(found.length, 'delivery', 'deliveries'));
-};
-
 const TONES = { due: 'warn', delivered: 'good', dead: 'bad', withheld: 'soft' } as const;
-
-const outcomeOf = ({ lastStatus, lastError }: Pick<Delivery, 'lastStatus' | 'lastError'>): string =>
-  cellOf(
-    [...(lastStatus === null ? [] : [String(lastStatus)]), ...(lastError === null ? [] : [lastError])].join(
-      ' ',
-    ) || '–',
-  );
 
 export const deliveriesShow: Command = {
   name: 'deliveries show',
@@ -161,7 +65,9 @@ export const findDeliveries = async (remote: Remote, given: Given): Promise<read
     positionals: [id = ''],
   } = given;
   if (!/^[0-9a-f-]{36}$/i.test(id))
-    throw new UsageError(`<id> must be the id of a delivery, as “deliveries list” prints it, but is “${id}”`);
+    throw new UsageError(
+      `<id> must be the id of a delivery, as “api searchDeliveries” prints it, but is “${id}”`,
+    );
   const { webhookId } = spanOf(given);
   const found = await remote
     .list<FoundDelivery>('/deliveries', { eventId: id, webhookId, limit: PAGE })

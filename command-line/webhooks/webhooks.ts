@@ -119,26 +119,6 @@ const webhookLines = (webhook: Webhook, paint: Paint): readonly string[] => {
   ];
 };
 
-const switching = (does: 'enable' | 'disable', done: string): Command => ({
-  name: `webhooks ${does}`,
-  summary:
-    does === 'enable'
-      ? 'Enables a webhook: it gets changes again.'
-      : 'Disables a webhook: it gets no changes until it is enabled.',
-  positionals: ['<id>'],
-  options: REMOTE_OPTIONS,
-  examples: [`webhooks ${does} 6001`],
-  run: (given, terminal) =>
-    withRemote(given, terminal, async (remote) => {
-      const answer = await remote.write('POST', `${pathOf(given)}/${does}`);
-      const text = await answer.text();
-      await terminal.write(given.flags.has('json') ? text : `Webhook ${given.positionals[0]} is ${done}.`);
-    }),
-});
-
-export const webhooksEnable = switching('enable', 'enabled');
-export const webhooksDisable = switching('disable', 'disabled');
-
 const TEST_WAIT_MS = 30_000;
 const LOOK_EVERY_MS = 300;
 

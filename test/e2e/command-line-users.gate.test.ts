@@ -18,22 +18,79 @@ const test = base
   });
 
 test('users are listed and found by a part of their name or address', async ({ ada, call, listed }) => {
-  const { lines, complaint } = await until(
-    () => call('users', 'list'),
+  const { lines } = await until(
+    () => call('api', 'listUsers'),
     (called) => called.lines.some((line) => line.startsWith(`${ada.userId} `)),
   );
-  expect(lines[0]).toMatch(/^ID +Name +E-mail +Role +Since$/);
-  expect(complaint).toBe(`${lines.length - 1} users`);
-  expect(await listed('users', 'list', '--limit', '1')).toHaveLength(1);
+  expect(lines[0]).toMatch(/^id +name +/);
+  const first = await call('api', 'listUsers', '--limit', '1');
+  expect(first.lines).toHaveLength(2);
+  expect(first.complaint).toMatch(/^There are more: add --after \S+, or --all\.$/);
+  expect(await listed('api', 'listUsers', '--limit', '1')).toHaveLength(1);
+  expect((await listed('api', 'listUsers', '--limit', '1', '--all')).length).toBeGreaterThan(1);
   for (const text of [ada.name.toLowerCase(), ada.email.split('@')[0] ?? ''])
-    expect(await listed('users', 'find', text)).toContainEqual(
+    expect(await listed('api', 'listUsers', '--q', text)).toContainEqual(
       expect.objectContaining({ id: ada.userId, email: ada.email }),
     );
-  expect(await call('users', 'find', 'nobody-is-called-so')).toMatchObject({
+  expect(await call('api', 'listUsers', '--q', 'nobody-is-called-so')).toMatchObject({
     exit: 0,
     lines: [],
-    complaint: '0 users',
+    complaint: '',
   });
+});
+
+test('an operation is called by its fields, and a refusal names them', async ({
+  call,
+  installation,
+  listed,
+}) => {
+  const { url } = installation;
+  const title = `Looms ${crypto.randomUUID()}`;
+  const [article] = await listed<{ id: number; title: string }>(
+    ...['api', 'createArticle', '--title', title, '--body', 'Long.', '--tags', 'looms'],
+  );
+  expect(article).toMatchObject({ title, tags: ['looms'], status: 'draft' });
+  const shown = await call('api', 'getArticle', String(article?.id));
+  expect(shown.lines).toContain(`title        ${title}`);
+  expect((await call('api', 'deleteArticle', String(article?.id))).complaint).toBe('Done.');
+  expect(await call('api', 'getArticle', String(article?.id))).toMatchObject({
+    exit: 1,
+    complaint: expect.stringContaining('article_not_found'),
+  });
+  expect(await call('api', 'createArticle', '--title', '', '--body', 'x')).toMatchObject({
+    exit: 1,
+    complaint: expect.stringMatching(/\n {2}--title: /),
+  });
+  expect(
+    await callLine({ DATA_DIR: '/nowhere' }, ['api', 'listArticles', '--url', url, '--json']),
+  ).toMatchObject({
+    exit: 0,
+    complaint: '',
+  });
+  expect(
+    await callLine({ DATA_DIR: '/nowhere' }, ['api', 'createUser', '--name', 'x', '--url', url]),
+  ).toMatchObject({
+    exit: 1,
+  });
+});
+
+test('operations are listed with their fields, also without a token', async ({ installation }) => {
+  const callOne = (...args: readonly string[]) =>
+    callLine({ DATA_DIR: '/nowhere' }, ['api', '--url', installation.url, ...args]);
+  const { exit, output } = await callOne();
+  expect(exit).toBe(0);
+  expect(output).toMatch(/^Articles:$/m);
+  expect(output).toMatch(/^ {2}publishArticle +Publish an article$/m);
+  const help = await callOne('createWebhook', '--help');
+  expect(help.output).toMatch(/--url <text> +Required\./);
+  expect(help.output).not.toContain('The URL of Annals');
+  expect(await callOne('publishArtcle', '7')).toMatchObject({
+    exit: 64,
+    complaint: expect.stringContaining(
+      'there is no operation “publishArtcle”; did you mean “publishArticle”?',
+    ),
+  });
+  expect((await callOne('list-event-types')).exit).toBe(0);
 });
 
 test('one is shown by address or id', async ({ ada, call, listed }) => {
@@ -54,7 +111,7 @@ test('the role of a user can be changed', async ({ call, listed, signUp }) => {
     lines: [`${grace.name} has the role admin.`],
   });
   await until(
-    () => listed<{ role: string }>('users', 'find', grace.email),
+    () => listed<{ role: string }>('api', 'listUsers', '--q', grace.email),
     ([user]) => user?.role === 'admin',
   );
 });

@@ -34,7 +34,7 @@ const test = base
         const article = { token: ada.token, body: { title, body: '', tags: [] } };
         const { id } = (await ask('POST', '/articles', article)).body as { id: number };
         const [dead] = await until(
-          () => listed<Listed>('deliveries', 'list', '--subject', `article-${id}`, '--state', 'dead'),
+          () => listed<Listed>('api', 'searchDeliveries', '--subject', `article-${id}`, '--state', 'dead'),
           (found) => found.length === 1,
           60_000,
         );
@@ -48,25 +48,19 @@ const test = base
     ({ listed }) =>
       (subject: string) =>
         until(
-          () => listed<Listed>('deliveries', 'list', '--subject', subject),
+          () => listed<Listed>('api', 'searchDeliveries', '--subject', subject),
           ([delivery]) => delivery?.state === 'delivered',
           60_000,
         ),
   );
 
 test('a test event arrives, and a disabled webhook is enabled again', async ({ call, listed, webhookId }) => {
-  expect(await call('webhooks', 'disable', String(webhookId))).toMatchObject({
-    exit: 0,
-    lines: [`Webhook ${webhookId} is disabled.`],
-  });
+  expect((await call('api', 'disableWebhook', String(webhookId))).exit).toBe(0);
   await until(
     () => listed<{ id: number }>('webhooks', 'list', '--disabled'),
     (webhooks) => webhooks.some(({ id }) => id === webhookId),
   );
-  expect(await call('webhooks', 'enable', String(webhookId))).toMatchObject({
-    exit: 0,
-    lines: [`Webhook ${webhookId} is enabled.`],
-  });
+  expect((await call('api', 'enableWebhook', String(webhookId))).exit).toBe(0);
   const tested = await until(
     () => call('webhooks', 'test', String(webhookId)),
     ({ exit }) => exit === 0,
@@ -90,13 +84,11 @@ test('a webhook is shown with its health, also in the list', async ({ call, webh
 test('the reason of a failed delivery is found by the item, with request and answer', async ({
   call,
   makeDead,
-  webhookId,
 }) => {
   const dead = await makeDead('On looms');
-  const { lines } = await call('deliveries', 'list', '--subject', dead.subject);
-  expect(lines[1]).toMatch(
-    new RegExp(` dead +${webhookId} +article\\.drafted +${dead.subject} +2 +500 +${dead.id}$`),
-  );
+  const { lines } = await call('api', 'searchDeliveries', '--subject', dead.subject);
+  expect(lines[1]).toContain(dead.id);
+  expect(lines[1]).toContain('dead');
   const shown = (await call('deliveries', 'show', dead.id)).lines.join('\n');
   expect(shown).toContain(`Delivery ${dead.id} dead`);
   expect(shown).toMatch(/^Attempt 1 at \S+, \d+ ms: status 500/m);
@@ -152,7 +144,7 @@ test('the exit code reports a refused test event', async ({ call, sink, webhookI
 test.for<[readonly string[], number, string]>([
   [['webhooks', 'show', 'x'], 64, '<id> must be the id of a webhook'],
   [['webhooks', 'show', '7'], 1, 'webhook_not_found'],
-  [['deliveries', 'list', '--state', 'lost'], 64, '--state must be one of'],
+  [['api', 'searchDeliveries', '--state', 'lost'], 1, '\n  --state: '],
   [['deliveries', 'show', '01985f3e-0000-7000-8000-000000000000'], 1, 'There is no delivery'],
 ])('%j is refused', async ([args, exit, complaint], { call }) => {
   expect(await call(...args)).toMatchObject({ exit, complaint: expect.stringContaining(complaint) });
