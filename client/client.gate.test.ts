@@ -322,6 +322,15 @@ test('files keep their bytes and type, and the token is sent only to uploads of 
     expect(() => client.files.get(path)).toThrow('not the path of an upload');
 });
 
+test('a file has a whole address in one line, and a picture of another site keeps its own', async () => {
+  const client = clientOf();
+  answers = [json({ href: '/uploads/a.png?until=1&signature=x', expiresAt: '' })];
+  expect(await client.files.url('/uploads/a.png')).toBe(`${url}/uploads/a.png?until=1&signature=x`);
+  expect(await client.files.url('https://elsewhere.example/a.png')).toBe('https://elsewhere.example/a.png');
+  await expect(client.files.url('javascript:alert(1)')).rejects.toThrow('not the path of an upload');
+  expect(asked.map((each) => each.url)).toEqual(['/uploads/a.png/address']);
+});
+
 test('a file keeps its name, and its address states its details', async () => {
   const client = clientOf();
   answers = [

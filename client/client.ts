@@ -38,6 +38,12 @@ const clientOf = (requester: Requester): object => {
       get: (path: string, options?: object) => send('GET', uploadAt(path), { options, isStreamed: true }),
       address: async (path: string, options?: object) =>
         jsonIn(await send('GET', `${uploadAt(path)}/address`, { options })),
+      // A picture of another site has its own address, to which no token goes.
+      url: async (path: string, options?: object) => {
+        if (/^https?:\/\//.test(path)) return path;
+        const answer = await send('GET', `${uploadAt(path)}/address`, { options });
+        return `${requester.base}${(await jsonIn<{ readonly href: string }>(answer)).href}`;
+      },
     },
     // Only the caller knows whether such a path supports idempotency keys.
     request: (method: string, path: string, body?: unknown, options: WriteOptions = {}) =>

@@ -21,7 +21,20 @@ export class Problem<Code extends string = string> extends Error {
     this.requestId = rest.requestId;
     this.retryAfterMs = rest.retryAfterMs;
   }
+
+  /** The first error of each field or parameter by its name, such as `title` or `lines.0.amount`. */
+  get fields(): Readonly<Record<string, string>> {
+    return Object.fromEntries(
+      this.errors.toReversed().flatMap(({ detail, pointer, parameter }) => {
+        const name = parameter ?? pointer?.slice(1).split('/').map(unescaped).join('.');
+        return name ? [[name, detail]] : [];
+      }),
+    );
+  }
 }
+
+/** A part of a JSON Pointer (RFC 6901). */
+const unescaped = (part: string): string => part.replaceAll('~1', '/').replaceAll('~0', '~');
 
 type ProblemError = {
   readonly detail: string;

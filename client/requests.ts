@@ -17,6 +17,8 @@ type Overrides = ReadOptions & WriteOptions;
 
 export type Requester = {
   readonly send: Send;
+  /** The address of Annals, without a slash at its end. */
+  readonly base: string;
   /** One attempt, without retries. */
   readonly once: Send;
   readonly with: (options: Overrides) => Requester;
@@ -45,6 +47,7 @@ const requesterBy = (shared: Shared, defaults: Overrides): Requester => {
       request(shared, { ...limits, method, path, ...asked, options: { ...defaults, ...options } });
   return {
     send: sender({}),
+    base: shared.base,
     once: sender({ attemptsMax: 1 }),
     with: (options) => requesterBy(shared, { ...defaults, ...options }),
     options: defaults,

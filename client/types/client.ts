@@ -148,6 +148,8 @@ type Kernel<D> = {
       path: string,
       options?: ReadOptions,
     ): Promise<{ readonly href: string; readonly expiresAt: string } & Partial<FileDetails>>;
+    /** The whole signed address, such as for `src` of an `<img>`; an address of another site as it is. */
+    url(path: string, options?: ReadOptions): Promise<string>;
   };
   /**
    * Any other path, such as `/webhooks`. A request other than `GET` is sent once; with an `idempotencyKey`,
