@@ -8,6 +8,8 @@ export type Application = {
   readonly start: Asset;
   readonly styles: readonly Asset[];
   readonly assets: readonly Asset[];
+  /** Those that a page does not load before it runs. */
+  readonly later: readonly Asset[];
 };
 
 type Library = {
@@ -15,6 +17,8 @@ type Library = {
   readonly source: string;
   /** The variable that a classic script declares; modules have exports of their own. */
   readonly exports?: string;
+  /** Only pages that need it load it. */
+  readonly isLazy?: boolean;
 };
 
 /** The npm packages that the modules import, with the file names that browsers get. */
@@ -22,9 +26,16 @@ const LIBRARIES: Readonly<Record<string, Library>> = {
   preact: { name: 'preact.js', source: 'preact' },
   'preact/hooks': { name: 'preact-hooks.js', source: 'preact/hooks' },
   htm: { name: 'htm.js', source: 'htm' },
+  marked: { name: 'marked.js', source: 'marked', isLazy: true },
   // Its module is not minified, and half as large again.
   uplot: { name: 'uplot.js', source: 'uplot/dist/uPlot.iife.min.js', exports: 'uPlot' },
 };
+
+/** Lazy libraries, and the modules that import them. */
+const LATER: readonly string[] = [
+  ...Object.values(LIBRARIES).flatMap(({ name, isLazy }) => (isLazy ? [name] : [])),
+  'markdown/tree.ts',
+];
 
 /** Modules shared with the server; in the package they are compiled, like this one. */
 const SHARED: readonly string[] = ['format', 'installation-health', 'line-diff'];
@@ -47,6 +58,7 @@ const STYLES = [
   'lists',
   'item',
   'data',
+  'editor',
   'events',
   'develop',
   'narrow',
@@ -90,7 +102,13 @@ export const readApplication = (): Application => {
   );
   const start = assets.find(({ path }) => path.endsWith(`/${digest}/${START}`));
   if (start === undefined) throw new Error(`the console has no ${START}`);
-  return { start, styles: assets.filter(({ type }) => type === CSS), assets };
+  const isLater = ({ path }: Asset): boolean => LATER.some((name) => path.endsWith(`/${digest}/${name}`));
+  return {
+    start,
+    styles: assets.filter(({ type }) => type === CSS),
+    assets,
+    later: assets.filter(isLater),
+  };
 };
 
 const libraryText = ({ name, source, exports }: Library): string =>

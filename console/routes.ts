@@ -77,11 +77,11 @@ type ConsoleFacts = {
 };
 
 /**
- * The same for every address of the console. It preloads all modules, so that none waits for another. Until
+ * The same for every address of the console. It preloads the modules of every page, so that none waits for another. Until
  * they run, it shows a sentence that says what to do.
  */
 const consolePage = (
-  { start, styles, assets }: Application,
+  { start, styles, assets, later }: Application,
   { home, issuer, scope, kinds, domain }: ConsoleFacts,
 ): string => `<!doctype html>
 <html lang="en">
@@ -94,7 +94,7 @@ const consolePage = (
 <link rel="icon" href="data:,">
 ${styles.map(({ path }) => `<link rel="stylesheet" href="${path}">`).join('\n')}
 ${assets
-  .filter((asset) => !styles.includes(asset) && asset !== start)
+  .filter((asset) => !styles.includes(asset) && !later.includes(asset) && asset !== start)
   .map(({ path }) => `<link rel="modulepreload" href="${path}">`)
   .join('\n')}
 <link rel="preload" as="fetch" href="${domain.path}" crossorigin>

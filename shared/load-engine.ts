@@ -41,7 +41,7 @@ export const ENGINES = {
   ],
   UPSTREAMS: ['openid-client'],
   'docs()': ['highlight.js', 'marked', 'minisearch', 'swagger-ui-dist'],
-  'console()': ['htm', 'preact', 'uplot'],
+  'console()': ['htm', 'marked', 'preact', 'uplot'],
 } as const;
 
 type Engine = keyof typeof ENGINES;

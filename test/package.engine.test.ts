@@ -270,7 +270,7 @@ test('names the packages of all parts that lack some, in one command', async () 
       exit: 1,
       output: expect.stringMatching(
         new RegExp(
-          String.raw`^webhooks\(\) and console\(\) need packages that are not installed: run npm install bullmq${version} htm${version} preact${version} uplot${version}\.\n$`,
+          String.raw`^webhooks\(\) and console\(\) need packages that are not installed: run npm install bullmq${version} htm${version} marked${version} preact${version} uplot${version}\.\n$`,
         ),
       ),
     });

@@ -5,10 +5,13 @@ import { useActions } from '../base/actions.ts';
 import { html } from '../base/html.ts';
 import { Problem } from '../base/parts.ts';
 import { factsOf, type ProblemFacts } from '../base/problem.ts';
+import { MarkdownEditor } from '../markdown/editor.ts';
 import type { Draft } from './drafts.ts';
 import { errorsOf, type Raw, restOf } from './form-values.ts';
+import { Moment } from './moment.ts';
 import { ReferenceControl } from './reference.ts';
 import { Restored } from './restored.ts';
+import { Tags } from './tags.ts';
 import { wordText } from './value.ts';
 
 type FormOptions = {
@@ -110,9 +113,9 @@ const Field = ({ field, value, error, remark, change }: FieldOptions) => {
   </div>`;
 };
 
-const hintOf = ({ says, type, means = {} }: FormFieldFacts): string | undefined => {
+const hintOf = ({ says, type, hasLines, means = {} }: FormFieldFacts): string | undefined => {
   const words = Object.entries(means).map(([word, text]) => `${wordText(word)}: ${text}`);
-  if (type === 'set') return `${says ?? ''} One per line.`.trim();
+  if (type === 'set') return `${says ?? ''} ${hasLines ? 'One per line.' : 'Enter adds one.'}`.trim();
   return [says, ...words].filter(Boolean).join(' ') || undefined;
 };
 
@@ -124,7 +127,7 @@ type ControlOptions = {
 };
 
 const Control = ({ field, value, shared, change }: ControlOptions) => {
-  const { type, hasLines, values, isRequired, isNullable, schema } = field;
+  const { type, hasLines, isMarkdown, values, isRequired, isNullable, schema } = field;
   const onInput = (event: Event) => change(enteredIn(event.currentTarget as HTMLInputElement));
   const all = { ...shared, value, onInput, required: isRequired };
   if (type === 'ref') {
@@ -137,10 +140,16 @@ const Control = ({ field, value, shared, change }: ControlOptions) => {
       ${(value === '' || isNullable) && html`<option value="" selected=${value === ''}>${isNullable ? 'None' : 'Choose …'}</option>`}
       ${words.map((word) => html`<option value=${word} selected=${word === value}>${type === 'boolean' ? truthText(word) : wordText(word)}</option>`)}
     </select>`;
-  if (hasLines || type === 'set')
-    return html`<textarea ...${all} dir="auto" rows=${Math.min(Math.max(value.split('\n').length + 1, type === 'set' ? 3 : 5), 24)} maxlength=${type === 'set' ? undefined : schema.maxLength}></textarea>`;
+  if (isMarkdown)
+    return html`<${MarkdownEditor} value=${value} change=${change} attributes=${{ ...shared, required: isRequired, maxlength: schema.maxLength }} />`;
+  if (type === 'set' && !hasLines)
+    return html`<${Tags} value=${value} change=${change} attributes=${shared} />`;
+  if (hasLines)
+    return html`<textarea ...${all} dir="auto" rows=${Math.min(Math.max(value.split('\n').length + 1, 5), 24)} maxlength=${schema.maxLength}></textarea>`;
   if (type === 'integer')
     return html`<input type="number" inputmode="numeric" step="1" min=${schema.minimum} max=${schema.maximum} ...${all} />`;
+  if (type === 'instant')
+    return html`<${Moment} value=${value} change=${change} attributes=${{ ...shared, required: isRequired }} />`;
   if (type === 'date') return html`<input type="date" ...${all} />`;
   const isMail = schema.format === 'email';
   return html`<input type=${isMail ? 'email' : 'text'} dir="auto" autocomplete="off" maxlength=${schema.maxLength} ...${all} />`;

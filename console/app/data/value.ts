@@ -2,6 +2,7 @@ import { countText, shortText } from '#shared/format.ts';
 import type { FieldFacts } from '../../domain-facts.ts';
 import { html } from '../base/html.ts';
 import { BriefTime, Time } from '../base/time.ts';
+import { Markdown } from '../markdown/markdown.ts';
 import type { Links } from './domain.ts';
 import { Reference } from './names.ts';
 import { Download, Picture } from './picture.ts';
@@ -62,6 +63,7 @@ export const Value = ({ field, value, links, isCell = false }: ValueOptions) => 
     default: {
       const text = typeof value === 'string' ? value : JSON.stringify(value);
       if (isCell) return html`<span dir="auto">${shortText(text.split('\n')[0] ?? '', SHOWN_IN_CELL)}</span>`;
+      if (field.isMarkdown) return html`<${Markdown} text=${text} />`;
       return html`<span class="prose" dir="auto">${text}</span>`;
     }
   }
