@@ -11,6 +11,7 @@ import { ImportedAt, Time } from '../base/time.ts';
 import { useChanges } from '../feed/live.ts';
 import { AgentRequest } from './agent-request.ts';
 import { above, type Item, kindAt, pageOfCommand, possibleOf, titleOf, useDomain } from './domain.ts';
+import { ItemInterface } from './item-interface.ts';
 import { ActorName } from './names.ts';
 import { NotThere } from './not-there.ts';
 import { Children, Items } from './parts-of-item.ts';
@@ -151,6 +152,7 @@ const Body = ({ kind, item, etag, reload, changes }: PartOptions & { readonly ch
       ${item._links.history && html`<${Latest} kind=${kind} item=${item} />`}
       <${Readers} links=${item._links} />
       <${ItemProof} links=${item._links} />
+      <${ItemInterface} kind=${kind} item=${item} etag=${etag} />
     </aside>
   </div>`;
 };
