@@ -6,7 +6,10 @@ import { sketchAsked, sketchGiven } from './sketch-given.ts';
 test.each([
   ['title', { name: 'title', type: 'line' }],
   ['total:integer:max=1000,optional', { name: 'total', type: 'integer', max: 1_000, options: ['optional'] }],
-  ['size:choice:words=small|large,initial=small', { name: 'size', type: 'choice', words: ['small', 'large'], initial: 'small' }],
+  [
+    'size:choice:words=small|large,initial=small',
+    { name: 'size', type: 'choice', words: ['small', 'large'], initial: 'small' },
+  ],
   ['urgent:flag:initial=false', { name: 'urgent', type: 'flag', initial: false }],
   ['about:ref:of=article', { name: 'about', type: 'ref', of: 'article' }],
 ])('the field %s is described', (text, field) => {
@@ -29,7 +32,15 @@ test.each([
 });
 
 test('the answers of a user describe an aggregate, and a wrong one is asked again', async () => {
-  const answers = ['number:line:unique', 'total:money', 'total:integer', '', 'draft, sent', 'issuer', 'reader'];
+  const answers = [
+    'number:line:unique',
+    'total:money',
+    'total:integer',
+    '',
+    'draft, sent',
+    'issuer',
+    'reader',
+  ];
   const complaints: string[] = [];
   const sketch = await sketchAsked('invoice', {
     domain: publishing,

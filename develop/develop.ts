@@ -96,7 +96,11 @@ class Development {
     this.#next = undefined;
     if (this.#signal.aborted) return;
     if (loaded.says === 'ended')
-      return this.#refused(changed, [], 'Its process ended, or was ended after a minute, before the domain was loaded.');
+      return this.#refused(
+        changed,
+        [],
+        'Its process ended, or was ended after a minute, before the domain was loaded.',
+      );
     if (loaded.says === 'refused') return this.#refused(changed, loaded.files, loaded.why);
     await this.#follow(loaded.files, false);
     await this.#stop(this.#served);
