@@ -14,7 +14,7 @@ const developed = { ...care, develops: true } as const;
 const { visit } = care.kinds;
 if (visit === undefined) throw new Error('the domain of care has visits');
 /** As after the restart, which another test waits for (`test/own-server/dev.long.test.ts`). */
-const restarted = { ...developed, kinds: { ...care.kinds, invoice: visit } };
+const restarted = { ...developed, kinds: { ...care.kinds, invoice: { ...visit, name: 'invoice' } } };
 
 const test = base
   .extend(
@@ -28,6 +28,13 @@ const test = base
     },
   )
   .extend('pictures', { scope: 'file' }, 'console-declaration')
+  .extend(
+    'openOn',
+    { scope: 'file' },
+    ({ operator, signIn }) =>
+      (device) =>
+        signIn(operator, device, '/console', 'Overview'),
+  )
   .extend('written', async ({ task: _task }, { onCleanup }) => {
     const remove = () => rm(FOLDER, { recursive: true, force: true });
     await remove();
