@@ -7,7 +7,6 @@ import { definitionsOf } from '../events/definitions.ts';
 import { withReactionsToEnds } from '../registry/gone.ts';
 import { kindOf } from '../registry/kind-of.ts';
 import type { Domain, Kind } from '../registry/registry.ts';
-import { viewOf } from '../registry/view-of.ts';
 import { tableOf } from '../rows/table.ts';
 import type { AnySender } from '../sender/sender.ts';
 import { visibilityOf } from '../visibility/visibility.ts';
@@ -107,7 +106,7 @@ const assembled = ({ base, aggregates, views, senders, words }: Given): Domain =
   const domain = {
     ...namesOf(base),
     kinds: byName(kinds.map((kind) => [kind.name, kind])),
-    views: views.map(viewOf),
+    views: words.has('views') ? views.map(WORDS.views.module.VIEWS.viewOf) : [],
   };
   refuse(
     demandSupported(domain),
@@ -134,7 +133,7 @@ const assembled = ({ base, aggregates, views, senders, words }: Given): Domain =
     demandLimits(domain),
     words.has('consequences') ? WORDS.consequences.module.demandReactions(domain) : [],
     words.has('schedules') ? WORDS.schedules.module.demandSchedules(domain) : [],
-    words.has('views') ? WORDS.views.module.demandViews(domain) : [],
+    words.has('views') ? WORDS.views.module.VIEWS.demandViews(domain) : [],
   );
   compile(domain);
   refuse(demandOperations(domain), demandFields(domain));

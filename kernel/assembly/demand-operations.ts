@@ -1,7 +1,7 @@
 import type { Domain, Kind } from '../registry/registry.ts';
 import { aggregateOperations } from '../rest/operations.ts';
-import { viewOperations } from '../rest/views.ts';
 import type { Sentences } from './refusals.ts';
+import { WORDS } from './words.ts';
 
 /** Refuses aggregates and views whose operations would have the id of another one. */
 export function* demandOperations(domain: Domain): Sentences {
@@ -9,7 +9,8 @@ export function* demandOperations(domain: Domain): Sentences {
   for (const [id, { use }] of Object.entries(ofKinds))
     if (OPERATIONS_OF_THE_KERNEL.includes(id))
       yield `${use.kind.name}: the kernel has an operation ${id} of its own: ${anotherName(use.kind)}.`;
-  for (const [id, { reads }] of viewOperations(domain))
+  const ofViews = domain.views.length === 0 ? [] : WORDS.views.module.VIEWS.viewOperations(domain);
+  for (const [id, { reads }] of ofViews)
     if (OPERATIONS_OF_THE_KERNEL.includes(id) || Object.hasOwn(ofKinds, id))
       yield `${reads.view.name}: there already is an operation ${id}: give the view another name.`;
 }

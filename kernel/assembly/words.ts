@@ -11,7 +11,7 @@ export const WORDS = {
   retain: later('The word `retain`', () => import('./retention.ts')),
   consequences: later('The check of reactions and timers', () => import('./demand-reactions.ts')),
   schedules: later('The check of schedules', () => import('./demand-schedules.ts')),
-  views: later('The check of views', () => import('./demand-views.ts')),
+  views: later('The assembly of views', () => import('./views.ts')),
 } as const;
 export type Word = keyof typeof WORDS;
 

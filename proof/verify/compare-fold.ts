@@ -1,11 +1,6 @@
 import type { Table } from '#kernel/rows/change.ts';
-import {
-  fieldOf,
-  type ProjectedItems,
-  type ProjectedShares,
-  type ProjectedTable,
-  type Tables,
-} from '#shared/read-model/tables.ts';
+import { fieldOf, type ProjectedItems, type ProjectedTable, type Tables } from '#shared/read-model/tables.ts';
+import type { ProjectedShares } from '#shared/read-model/view-tables.ts';
 import { type Comparison, ROW_KEY } from './compare.ts';
 import { keyOf } from './compare-live.ts';
 

@@ -12,12 +12,8 @@ import { isDeletionRecorded } from '#shared/erasure/deletion.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { decodeAround } from '#shared/projection/decode.ts';
 import type { Projection } from '#shared/projection/prepared.ts';
-import {
-  fieldOf,
-  type ProjectedItems,
-  type ProjectedShares,
-  type ProjectedTable,
-} from '#shared/read-model/tables.ts';
+import { fieldOf, type ProjectedItems, type ProjectedTable } from '#shared/read-model/tables.ts';
+import type { ProjectedShares } from '#shared/read-model/view-tables.ts';
 import type { Difference } from '../stored/watch.ts';
 import { foldingOf } from '../verify/deciders.ts';
 import { type Expected, expectedItems, expectedRow, expectedShares } from '../verify/expected-row.ts';

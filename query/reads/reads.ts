@@ -16,7 +16,6 @@ import { poolFor, type ReadConnections } from '../rows/searches.ts';
 import type { Source } from '../rows/source.ts';
 import { demandItems, demandSource, sourcesOf } from '../rows/sources.ts';
 import type { ViewReads } from '../views/reads.ts';
-import { demandViewSource } from '../views/source.ts';
 
 /** Executes one operation that reads aggregates. */
 export type KindRead = (reader: Reader, asked: Asked) => Promise<ItemAnswer | ListAnswer>;
@@ -90,10 +89,14 @@ export const createKindReads = ({
       return bothWhenAsked(async () => (await import('../kinds/items.ts')).itemReadsOf(reading));
     },
     list: (kind) => (reader, asked) => listUnder(demandSource(sources, kind), reader, asked),
-    view(view) {
-      const reading = { domain, pool, source: demandViewSource(domain, view) };
-      return bothWhenAsked(async () => (await import('../views/reads.ts')).viewReadsOf(reading));
-    },
+    view: (view) =>
+      bothWhenAsked(async () => {
+        const [{ viewReadsOf }, { demandViewSource }] = await Promise.all([
+          import('../views/reads.ts'),
+          import('../views/source.ts'),
+        ]);
+        return viewReadsOf({ domain, pool, source: demandViewSource(domain, view) });
+      }),
     listOfUser:
       (kind) =>
       async ({ caller, id }, asked) => {

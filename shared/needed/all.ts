@@ -2,21 +2,26 @@
 import * as confirm from '#kernel/assembly/agent-requests.ts';
 import * as consequences from '#kernel/assembly/demand-reactions.ts';
 import * as schedules from '#kernel/assembly/demand-schedules.ts';
-import * as views from '#kernel/assembly/demand-views.ts';
 import * as hold from '#kernel/assembly/holds.ts';
 import * as retain from '#kernel/assembly/retention.ts';
+import * as views from '#kernel/assembly/views.ts';
 import { WORDS } from '#kernel/assembly/words.ts';
+import * as viewOperations from '#kernel/rest/views.ts';
 import { WEBHOOK_COMMANDS } from '#shared/commands/command.ts';
 import * as webhookCommands from '#shared/commands/webhook.ts';
+import { VIEW_TABLES } from '#shared/read-model/tables.ts';
+import * as viewTables from '#shared/read-model/view-tables.ts';
 import * as ofAccounts from '#shared/rest/of-accounts.ts';
 import * as ofProof from '#shared/rest/of-proof.ts';
 import * as ofWebhooks from '#shared/rest/of-webhooks.ts';
-import { OPERATIONS_OF_PARTS } from '#shared/rest/operations.ts';
+import { OPERATIONS_OF_PARTS, VIEW_OPERATIONS } from '#shared/rest/operations.ts';
 
 OPERATIONS_OF_PARTS.accounts.provide(ofAccounts);
 OPERATIONS_OF_PARTS.webhooks.provide(ofWebhooks);
 OPERATIONS_OF_PARTS.proof.provide(ofProof);
 WEBHOOK_COMMANDS.provide(webhookCommands);
+VIEW_OPERATIONS.provide(viewOperations);
+VIEW_TABLES.provide(viewTables);
 WORDS.confirm.provide(confirm);
 WORDS.consequences.provide(consequences);
 WORDS.hold.provide(hold);

@@ -2,12 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { sqlName } from '#kernel/base/names.ts';
 import type { TableDefinition } from '#kernel/rows/definition.ts';
 import { meaningOf } from '#kernel/rows/meaning.ts';
-import { STREAM_TABLES } from '#kernel/rows/view-streams.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
 import { type Fingerprint, hashOf, isMadeBy, type Marks, marksIn } from './fingerprint.ts';
 import { digestFingerprintOf } from './kept-digest.ts';
-import { keptViewsOf, sumsOf } from './views.ts';
 
 /**
  * The SQL that creates a read model, in two parts: filling it from a whole log is faster without the indexes.
@@ -22,6 +20,7 @@ export type Definition = {
 
 /** Composes the domain’s tables, and reads the others from read-model.sql. */
 export const readDefinition = async (tables: Tables): Promise<Definition> => {
+  const ofViews = await definitionOfViews(tables);
   const text = await readFile(new URL('./read-model.sql', import.meta.url), 'utf8');
   const beside = text
     .replaceAll(/^\s*--.*\n/gm, '')
@@ -32,7 +31,7 @@ export const readDefinition = async (tables: Tables): Promise<Definition> => {
   const statementsWith = (tableOf: (definition: TableDefinition) => string) => [
     ...derived.flatMap((each) => [tableOf(each), ...each.indexes.map(named)]),
     ...beside,
-    ...(tables.views.length === 0 ? [] : STREAM_TABLES),
+    ...ofViews.tables,
     ...derived.flatMap(({ unsampled }) => unsampled ?? []),
   ];
   const statements = statementsWith(({ table }) => table);
@@ -60,8 +59,7 @@ export const readDefinition = async (tables: Tables): Promise<Definition> => {
           ...firstStatements,
           ...digestFingerprintOf(tables),
           ...sums,
-          ...sumsOf(tables),
-          ...keptViewsOf(tables),
+          ...ofViews.statements,
           ...shares,
           ...versions,
         ]
@@ -71,6 +69,18 @@ export const readDefinition = async (tables: Tables): Promise<Definition> => {
       rows: rowsOf(tables),
     },
   };
+};
+
+type OfViews = { readonly tables: readonly string[]; readonly statements: readonly string[] };
+
+/** Its code is loaded for a domain with views. */
+const definitionOfViews = async (tables: Tables): Promise<OfViews> => {
+  if (tables.views.length === 0) return { tables: [], statements: [] };
+  const [{ STREAM_TABLES }, { keptViewsOf, sumsOf }] = await Promise.all([
+    import('#kernel/rows/view-streams.ts'),
+    import('./views.ts'),
+  ]);
+  return { tables: STREAM_TABLES, statements: [...sumsOf(tables), ...keptViewsOf(tables)] };
 };
 
 const HASH_CHARACTERS = 10;

@@ -7,7 +7,6 @@ import type { Tables } from '#shared/read-model/tables.ts';
 import { type Definition, readDefinition } from './definition.ts';
 import { completedMark, isMadeBy, type Marks, marksIn, rowsMark } from './fingerprint.ts';
 import { keepDigest, PROJECTING } from './kept-digest.ts';
-import { keepViews } from './views.ts';
 
 /**
  * Writers to the live read model take this lock after their checkpoint, a swap takes it exclusively.
@@ -50,7 +49,7 @@ export const createReadModel = (pool: Pool, tables: Tables, schema: string): Pro
       marks: await marksBeside(connection, definition),
     });
     for (const index of definition.indexes) await connection.query(index);
-    await keepViews(connection, tables);
+    if (tables.views.length > 0) await (await import('./views.ts')).keepViews(connection, tables);
     await keepDigest(connection, tables);
     if (schema === LIVE_SCHEMA) await resetCheckpoint(connection);
   });

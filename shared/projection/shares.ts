@@ -1,6 +1,6 @@
 import type { ShareChange } from '#kernel/rows/shares.ts';
 import type { Sender } from '#shared/database/prepared.ts';
-import type { ProjectedShares } from '#shared/read-model/tables.ts';
+import type { ProjectedShares } from '#shared/read-model/view-tables.ts';
 import { demandValues, sourceOf, valuesOf } from './rows.ts';
 
 type Values = Readonly<Record<string, unknown>>;

@@ -1,7 +1,8 @@
 import type { StreamName } from '#kernel/base/brands.ts';
 import { kindIn } from '#kernel/base/events/streams.ts';
+import { later } from '#kernel/base/later.ts';
 import { oncePer } from '#kernel/base/once-per.ts';
-import type { Domain, Kind, ListInfo, ShareInfo, ViewInfo } from '#kernel/registry/registry.ts';
+import type { Domain, Kind, ListInfo } from '#kernel/registry/registry.ts';
 import type { Change, ItemChange, Table } from '#kernel/rows/change.ts';
 import { compileRows, type Projected } from '#kernel/rows/compile.ts';
 import { definitionOf, type TableDefinition } from '#kernel/rows/definition.ts';
@@ -13,20 +14,14 @@ import {
   itemDefinitionOf,
   itemTableOf,
 } from '#kernel/rows/items.ts';
-import {
-  compileShares,
-  type ShareChange,
-  type ShareTable,
-  shareDefinitionOf,
-  shareTableOf,
-} from '#kernel/rows/shares.ts';
 import { tableOf } from '#kernel/rows/table.ts';
-import { type AskedTable, tablesAskedFor } from '#kernel/rows/view-readers.ts';
-import { type ViewTable, viewTableOf } from '#kernel/rows/view-table.ts';
-import { viewDefinitionOf, viewIndexesOf } from '#kernel/rows/views.ts';
 import { callerReferencesOf, callerReferencesOfItems } from '#kernel/visibility/caller-references.ts';
 import { servedKindsOf } from '#kernel/webhook/managed-kinds.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
+import type { ProjectedShares, ProjectedView } from './view-tables.ts';
+
+/** Loaded for a domain with views. */
+export const VIEW_TABLES = later('The module of the tables of views', () => import('./view-tables.ts'));
 
 /** A table of the read model, and the effects of its kind’s events on its rows. */
 export type ProjectedTable = Table & {
@@ -52,21 +47,6 @@ export type ProjectedItems = ItemTable & {
   /** The columns of the aggregate that are computed from its items. */
   readonly derived: readonly DerivedColumn[];
   changes(event: DecodedEvent): ItemChange | undefined;
-};
-
-/** The table of the shares that aggregates of a kind have in a view, and the effects of their events. */
-export type ProjectedShares = ShareTable & {
-  readonly definition: TableDefinition;
-  readonly afterDeparture: 'emptied';
-  changes(event: DecodedEvent): ShareChange | undefined;
-};
-
-/** The table of a view, with those of its shares. */
-type ProjectedView = ViewTable & {
-  readonly definition: TableDefinition;
-  readonly shares: readonly ProjectedShares[];
-  /** The tables that decide the visibility of its rows, beside its key. */
-  readonly asked: readonly AskedTable[];
 };
 
 /** A table whose rows are made by the events of single streams. */
@@ -112,7 +92,9 @@ const projectedTable = (domain: Domain, kind: Kind): ProjectedTable => {
     },
     items: Object.values(kind.lists).map((list) => projectedItems(domain, kind, list)),
     shares: domain.views.flatMap((view) =>
-      view.shares.flatMap((share) => (share.kind === kind.name ? [projectedShares(kind, view, share)] : [])),
+      view.shares.flatMap((share) =>
+        share.kind === kind.name ? [VIEW_TABLES.module.projectedShares(kind, view, share)] : [],
+      ),
     ),
   };
 };
@@ -125,27 +107,6 @@ const projectedItems = (domain: Domain, kind: Kind, list: ListInfo): ProjectedIt
     afterDeparture: 'emptied',
     derived: derivedColumnsOf(kind, list),
     changes: (event) => rows.get(event.type)?.(event as Projected),
-  };
-};
-
-const projectedShares = (kind: Kind, view: ViewInfo, share: ShareInfo): ProjectedShares => {
-  const table = shareTableOf(view, share);
-  const rows = compileShares(kind, view, share);
-  return {
-    ...table,
-    definition: shareDefinitionOf(table),
-    afterDeparture: 'emptied',
-    changes: (event) => rows.get(event.type)?.(event as Projected & { position: number }),
-  };
-};
-
-const projectedView = (domain: Domain, view: ViewInfo, shares: readonly ProjectedShares[]): ProjectedView => {
-  const table = viewTableOf(view);
-  return {
-    ...table,
-    definition: { table: viewDefinitionOf(table), indexes: viewIndexesOf(table, view), unsampled: undefined },
-    shares: shares.filter((share) => share.view === view),
-    asked: tablesAskedFor(domain, view),
   };
 };
 
@@ -170,7 +131,7 @@ const tablesOfAll = (all: readonly ProjectedTable[], domain: Domain): Tables => 
     all,
     ofStreams,
     views: domain.views.map((view) =>
-      projectedView(
+      VIEW_TABLES.module.projectedView(
         domain,
         view,
         all.flatMap(({ shares }) => shares),

@@ -13,7 +13,7 @@ import { aggregateOf } from '#kernel/rest/aggregates.ts';
 import type { AggregateOperation } from '#kernel/rest/operation.ts';
 import { aggregateOperations } from '#kernel/rest/operations.ts';
 import { itemSchema } from '#kernel/rest/schemas.ts';
-import { type ViewOperation, viewOperations } from '#kernel/rest/views.ts';
+import type { ViewOperation } from '#kernel/rest/views.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { erasureReadsOf } from './erasure.ts';
 import { EVENT_TYPE_OPERATIONS } from './event-types.ts';
@@ -27,6 +27,12 @@ export const OPERATIONS_OF_PARTS = {
   webhooks: later('The module of the operations of webhooks', () => import('./of-webhooks.ts')),
   proof: later('The module of the operations of the proof', () => import('./of-proof.ts')),
 } as const;
+
+/** Loaded for a domain with views. */
+export const VIEW_OPERATIONS = later(
+  'The module of the operations of views',
+  () => import('#kernel/rest/views.ts'),
+);
 
 /** The operations of the kernel on the log, by operation id. */
 const kernelOperationsOf = (domain: Domain) => {
@@ -79,7 +85,8 @@ const makeOperations = (domain: Domain): Operations => {
     ...messagesOf(domain),
   };
   // The declaration refuses aggregates and views with the id of another operation.
-  const views = Object.fromEntries(viewOperations(domain));
+  const views: Readonly<Record<string, ViewOperation>> =
+    domain.views.length === 0 ? {} : Object.fromEntries(VIEW_OPERATIONS.module.viewOperations(domain));
   return {
     ...allOf('aggregate', { ...ofKinds, ...aggregateUsers(domain, users.listUsers) }),
     ...allOf('view', views),
