@@ -42,22 +42,26 @@ const DOORS: readonly Door[] = [
 ];
 
 const STYLE = `
-:root { color-scheme: light dark; font: 1.0625rem/1.6 system-ui, sans-serif; }
-body { max-width: 44rem; margin: 0 auto; padding: 2.5rem 1.25rem; }
-h1 { margin: 0; font: 600 2rem/1.2 ui-serif, Georgia, serif; }
-h2 { margin: 2.5rem 0 .5rem; font-size: 1rem; }
+:root { color-scheme: light dark; font: 1.0625rem/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif;
+  --ground: #f3f1ec; --card: #fff; --ink: #1d1b18; --soft: #5b564e; --line: #dcd7cd; --accent: #1f5a4d; }
+@media (prefers-color-scheme: dark) { :root { --ground: #171614; --card: #211f1c; --ink: #ece8e1; --soft: #b3ada2; --line: #3a3732; --accent: #8fd0bd; } }
+body { max-width: 46rem; margin: 0 auto; padding: 1.5rem 1.25rem 3rem; background: var(--ground); color: var(--ink); overflow-wrap: anywhere; }
+.brand { margin: 0 0 1.75rem; font: 600 1.25rem/1.2 Georgia, "DejaVu Serif", serif; letter-spacing: .01em; }
+h1 { margin: 0; font-size: 1.5rem; line-height: 1.25; }
+h2 { margin: 2rem 0 .5rem; font-size: 1.0625rem; }
 p { margin: .5rem 0 1.5rem; }
 .doors { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 19rem), 1fr)); gap: .75rem; list-style: none; margin: 0; padding: 0; }
-.doors a { display: block; height: 100%; box-sizing: border-box; padding: .875rem 1rem; border-radius: .625rem; text-decoration: none; color: inherit;
-  border: 1px solid color-mix(in srgb, currentColor 28%, transparent); }
-.doors a:hover, .doors a:focus-visible { border-color: currentColor; }
-.doors strong { display: block; }
-.doors span { font-size: .9375rem; color: color-mix(in srgb, currentColor 80%, transparent); }
+.doors a { display: block; height: 100%; box-sizing: border-box; padding: .875rem 1rem; border-radius: .75rem; text-decoration: none; color: inherit;
+  background: var(--card); border: 1px solid var(--line); }
+.doors a:hover, .doors a:focus-visible { border-color: var(--accent); }
+a:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+.doors strong { display: block; color: var(--accent); }
+.doors span { font-size: .9375rem; color: var(--soft); }
 .programs { list-style: none; margin: 0; padding: 0; font-size: .9375rem; }
-.programs li { padding: .25rem 0; overflow-wrap: anywhere; }
-.programs a { display: inline-block; min-height: 1.5rem; color: inherit; }
-code { font: .9375em ui-monospace, monospace; }
-small { display: block; margin-top: 2rem; color: color-mix(in srgb, currentColor 80%, transparent); }
+.programs li { padding: .25rem 0; }
+.programs a { display: inline-block; min-height: 1.5rem; color: var(--accent); text-underline-offset: .15em; }
+code { font: .9375em ui-monospace, "SFMono-Regular", "DejaVu Sans Mono", monospace; }
+small { display: block; margin-top: 2rem; color: var(--soft); }
 `;
 
 /** Only this one style may load; nothing may run. */
@@ -99,6 +103,7 @@ ${
 <title>${html`${capital(domain.name)} · Annals`}</title>
 <style>${STYLE}</style>
 <body>
+<header><p class="brand">Annals</p></header>
 <main>
 ${content}
 </main>
