@@ -48,7 +48,7 @@ describeInChromium('publishing in the console', () => {
       await fill('Tags', 'engines');
       await page.getByLabel('Tags').press('Enter');
       await page.getByRole('button', { name: 'Remove engines' }).waitFor();
-      // What is still being typed is sent as well.
+      // A word that is still being typed is sent as well.
       await fill('Tags', 'looms');
       await page.getByLabel('Body').press('Control+Enter');
       await heading(`Engines on a ${size}`);

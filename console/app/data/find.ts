@@ -76,7 +76,7 @@ const SETTLES_MS = 200;
 
 type Find<Found> = (api: Api, text: string, signal: AbortSignal) => Promise<readonly Found[]>;
 
-/** What is found for a text, once the user stops typing; undefined until then. `of` names the kind of search. */
+/** The items found for a text, once the user stops typing; undefined until then. `of` names the kind of search. */
 export const useFound = <Found>(
   text: string,
   of: string,
