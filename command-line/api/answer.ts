@@ -1,4 +1,7 @@
 import { writeFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
 import type { Given } from '../arguments/command.ts';
 import { UsageError } from '../arguments/usage-error.ts';
 import { cellOf, columns } from '../output/columns.ts';
@@ -13,19 +16,26 @@ type Item = Readonly<Record<string, unknown>>;
 export const printAnswer = async (answer: Response, given: Given, terminal: Terminal): Promise<void> => {
   const type = answer.headers.get('Content-Type') ?? '';
   const file = given.values.get('output')?.at(-1);
-  if (file !== undefined) return writeFile(file, new Uint8Array(await answer.arrayBuffer()));
+  if (file !== undefined) return writeFile(file, bytesOf(answer));
   if (/^(?:image|audio|video)\/|^application\/(?:octet-stream|pdf|zip)/.test(type)) {
     await answer.body?.cancel();
     throw new UsageError(`the answer is ${type}: name a file for it with --output`);
+  }
+  if (type !== '' && !/^application\/(?:[\w.-]+\+)?json\b/.test(type)) {
+    for await (const line of createInterface({ input: bytesOf(answer) })) await terminal.write(harmless(line));
+    return;
   }
   const text = await answer.text();
   if (text === '') {
     if (!given.flags.has('json')) terminal.complain('Done.');
     return;
   }
-  if (!/^application\/(?:[\w.-]+\+)?json/.test(type)) return terminal.write(harmless(text.trimEnd()));
   await printValue(JSON.parse(text), given, terminal);
 };
+
+/** As they come: an export of the log may be larger than the memory. */
+const bytesOf = ({ body }: Response): Readable =>
+  body === null ? Readable.from([]) : Readable.fromWeb(body as ReadableStream);
 
 export const printValue = async (value: unknown, { flags }: Given, terminal: Terminal): Promise<void> => {
   const lines = flags.has('json')

@@ -51,6 +51,12 @@ test('arguments become path, query and headers', async () => {
   });
 });
 
+test('an answer that is no JSON is asked for by its type', async () => {
+  expect((await call('getArticleProof', '8001')).headers).toEqual({ Accept: 'application/x-ndjson' });
+  expect((await call('getUpload', '8001-a.png')).headers.Accept).toContain('image/png, image/jpeg');
+  expect((await call('listEvents')).headers).toEqual({});
+});
+
 test('a sort may begin with a minus, and a time may be some time ago', async () => {
   expect((await call('listArticles', '--sort', '-createdAt')).query).toEqual({ sort: '-createdAt' });
   const { since } = (await call('searchDeliveries', '--since', 'yesterday')).query;

@@ -107,10 +107,15 @@ const pathOf = ({ path, fields }: ApiOperation, positionals: readonly string[]):
   });
 };
 
-const headersOf = ({ fields, method }: ApiOperation, given: Readonly<Record<string, string>>) => {
+const JSON_TYPE = 'application/json';
+
+const headersOf = (operation: ApiOperation, given: Readonly<Record<string, string>>) => {
+  const { fields, method, answerTypes } = operation;
   const has = (wanted: string) => fields.some(({ place, name }) => place === 'header' && name === wanted);
   const { [REASON]: reason } = given;
+  const isOther = answerTypes.length > 0 && !answerTypes.includes(JSON_TYPE);
   return {
+    ...(isOther && { Accept: [...new Set(answerTypes)].join(', ') }),
     // A person decides whatever the version is.
     ...(method !== 'GET' && has(IF_MATCH) && { [IF_MATCH]: '*' }),
     ...(has('Prefer') && { Prefer: 'return=representation' }),

@@ -19,6 +19,7 @@ const Operation = z.object({
   description: z.string().default(''),
   parameters: z.array(z.looseObject({})).default([]),
   requestBody: z.object({ required: z.boolean().default(false), content: Content }).optional(),
+  responses: z.record(z.string(), z.object({ content: Content.default({}) })).default({}),
   security: z.array(z.record(z.string(), z.unknown())).default([]),
 });
 const Document = z.object({
@@ -26,7 +27,7 @@ const Document = z.object({
   components: z.looseObject({}).optional(),
 });
 
-export type Place = 'path' | 'query' | 'header' | 'body';
+type Place = 'path' | 'query' | 'header' | 'body';
 /** A part of a request that has a name. */
 export type Field = {
   readonly name: string;
@@ -48,6 +49,8 @@ export type ApiOperation = {
   /** The media types of the body. */
   readonly bodyTypes: readonly string[];
   readonly isBodyRequired: boolean;
+  /** The media types of answers. */
+  readonly answerTypes: readonly string[];
   /** Whether some callers need no token. */
   readonly isPublic: boolean;
 };
@@ -112,6 +115,9 @@ const operationOf = (operation: z.infer<typeof Operation>, { method, path, at }:
     ],
     bodyTypes: Object.keys(requestBody?.content ?? {}),
     isBodyRequired: requestBody?.required ?? false,
+    answerTypes: Object.entries(operation.responses).flatMap(([status, { content }]) =>
+      status.startsWith('2') ? Object.keys(content) : [],
+    ),
     isPublic: security.length === 0 || security.some((each) => Object.keys(each).length === 0),
   };
 };

@@ -3,6 +3,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { createClient } from '../../client/client.ts';
 import { type Listing, listingOf, pageIn } from '../../client/pages.ts';
 import { jsonIn, NoAnswer, Problem } from '../../client/problem.ts';
+import { requesterOf } from '../../client/requests.ts';
 import type { Token } from '../../client/session.ts';
 import { clientCredentials } from '../../client/sign-in/client-credentials.ts';
 import type { EventQuery } from '../../client/types/events.ts';
@@ -36,7 +37,7 @@ export type Remote = {
   list<T>(path: string, query?: Query): Listing<T>;
   /** A write, retried under one idempotency key. */
   write(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<Response>;
-  /** Any request; a write is retried if its key is known to the server. */
+  /** Any request; a write is retried under one key. The caller reads the answer as it comes. */
   send(request: AnyRequest): Promise<Response>;
   /** New events across reconnects, each once, after a cursor or from now on. */
   follow(query: Query): AsyncIterable<unknown>;
@@ -111,9 +112,10 @@ const openRemote = (url: string, token: Token | undefined, signal: AbortSignal):
     write: (method, path, body) =>
       client.request(method, path, body, { idempotencyKey: crypto.randomUUID(), ifMatch: '*' }),
     send: ({ method, path, query, headers, body }) =>
-      client.request(method, `${path}${searchOf(query)}`, body, {
-        headers,
-        idempotencyKey: crypto.randomUUID(),
+      requesterOf({ url, token, ...LIMITS }).send(method, `${path}${searchOf(query)}`, {
+        body,
+        options: { headers, signal },
+        isStreamed: true,
       }),
     // The server validates the parameters, because they depend on its domain.
     follow: ({ types, ...query }) =>

@@ -1,9 +1,17 @@
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'vitest';
 import { until } from '../../testing/until.ts';
 import { callLine } from '../engines/call-line.ts';
 import { test as base } from '../engines/terminal.ts';
 
 /** An operator in a terminal manages users and their accounts, where changes must name a version. */
+
+const PICTURE = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
 
 const test = base
   .extend('installationOptions', { scope: 'file' }, { settings: { REQUIRE_IF_MATCH: 'on' } })
@@ -52,6 +60,18 @@ test('an operation is called by its fields, and a refusal names them', async ({
   expect(article).toMatchObject({ title, tags: ['looms'], status: 'draft' });
   const shown = await call('api', 'getArticle', String(article?.id));
   expect(shown.lines).toContain(`title        ${title}`);
+  const file = join(await mkdtemp(join(tmpdir(), 'annals-')), 'cover.png');
+  await writeFile(file, PICTURE);
+  expect((await call('api', 'putCover', String(article?.id), '--body', file)).exit).toBe(0);
+  const [covered] = await until(
+    () => listed<{ cover: string | null }>('api', 'getArticle', String(article?.id)),
+    ([found]) => typeof found?.cover === 'string',
+  );
+  const name = covered?.cover?.split('/').at(-1) ?? '';
+  expect((await call('api', 'getUpload', name)).complaint).toContain('name a file for it with --output');
+  expect((await call('api', 'getUpload', name, '--output', `${file}.out`)).exit).toBe(0);
+  expect(await readFile(`${file}.out`)).toEqual(PICTURE);
+  expect((await call('api', 'getArticleProof', String(article?.id))).lines.length).toBeGreaterThan(1);
   expect((await call('api', 'deleteArticle', String(article?.id))).complaint).toBe('Done.');
   expect(await call('api', 'getArticle', String(article?.id))).toMatchObject({
     exit: 1,
