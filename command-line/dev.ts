@@ -5,7 +5,7 @@ import type { Command } from './arguments/command.ts';
 export const dev: Command = {
   name: 'dev',
   summary:
-    'Serves the domain, and again as soon as one of its files changes: restarts within a second, rebuilds the read model if its tables change, and keeps the former domain while a declaration is refused.',
+    'Serves the domain, and again as soon as one of its files changes: it keeps PostgreSQL running, rebuilds the read model if its tables change, and keeps the former domain while a declaration is refused.',
   positionals: [],
   options: {},
   examples: ['dev'],

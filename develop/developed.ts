@@ -28,7 +28,7 @@ export type Developing = {
 
 /**
  * A process that `dev` has started. It loads everything but the domain, and waits until the domain has changed: a
- * restart then takes as long as the declaration and the listening.
+ * restart then only loads the declaration, and opens the roles.
  */
 export const runDeveloped = async (served: ServedParts, developing: Developing): Promise<void> => {
   if (process.send === undefined || process.env.NODE_ENV === 'production')
