@@ -2,7 +2,8 @@ import type { FieldFacts, KindFacts } from '../../domain-facts.ts';
 import { useApi, useAsked } from '../base/asking.ts';
 import { html } from '../base/html.ts';
 import { Act, Table } from '../base/parts.ts';
-import { type Item, kindNamed, pageOf, pageOfItem, titleOf, useDomain } from './domain.ts';
+import { kindNamed, pageOf, pageOfItem, titleOf, useDomain } from './domain.ts';
+import type { Item } from './links.ts';
 import { Value } from './value.ts';
 
 type Options = {

@@ -5,7 +5,8 @@ import { useApi } from '../base/asking.ts';
 import { Confirm } from '../base/confirm.ts';
 import { html } from '../base/html.ts';
 import { factsOf } from '../base/problem.ts';
-import { type Item, pageOfItem, possibleOf, titleOf } from './domain.ts';
+import { pageOfItem, titleOf } from './domain.ts';
+import { type Item, possibleOf } from './links.ts';
 
 type BulkOptions = {
   readonly kind: KindFacts;

@@ -10,16 +10,7 @@ import { Heading, Whole } from '../base/parts.ts';
 import { ApiProblem } from '../base/problem.ts';
 import { go, type Route } from '../base/router.ts';
 import { useChanges } from '../feed/live.ts';
-import {
-  type Item,
-  kindAt,
-  type Link,
-  type Links,
-  pageOf,
-  pageOfItem,
-  titleOf,
-  useDomain,
-} from './domain.ts';
+import { kindAt, pageOf, pageOfItem, titleOf, useDomain } from './domain.ts';
 import { useDraft } from './drafts.ts';
 import { Form } from './form.ts';
 import {
@@ -32,6 +23,7 @@ import {
   rawOfAll,
   reasonIn,
 } from './form-values.ts';
+import type { Item, Link, Links } from './links.ts';
 import { type Meanwhile, Notice, Theirs } from './meanwhile.ts';
 import { NotThere } from './not-there.ts';
 

@@ -2,6 +2,7 @@ import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import { shortText } from '#shared/format.ts';
 import type { CommandFacts, DomainFacts, KindFacts } from '../../domain-facts.ts';
+import type { Item, Links } from './links.ts';
 
 const DomainContext = createContext<DomainFacts | undefined>(undefined);
 export const DomainProvider = DomainContext.Provider;
@@ -31,10 +32,6 @@ const MeContext = createContext<Me | undefined>(undefined);
 export const MeProvider = MeContext.Provider;
 /** The signed-in user. */
 export const useMe = (): Me | undefined => useContext(MeContext);
-
-export type Link = { readonly href: string; readonly method?: string };
-export type Links = Readonly<Record<string, Link | undefined>>;
-export type Item = { readonly id: number; readonly _links: Links } & Readonly<Record<string, unknown>>;
 
 export const HAL = 'application/hal+json';
 export type Page<Of = Item> = {
@@ -71,12 +68,6 @@ export const above = (
 
 export const pageOfCommand = (kind: KindFacts, id: unknown, { name }: CommandFacts): string =>
   `${pageOfItem(kind, id)}/do/${name}`;
-
-/** The commands that the item’s links allow now. */
-export const possibleOf = (kind: KindFacts, links: Links): readonly CommandFacts[] =>
-  kind.commands.filter(
-    ({ does, list, rel }) => does !== 'create' && list === undefined && links[rel]?.method !== undefined,
-  );
 
 export const creationOf = (kind: KindFacts): CommandFacts | undefined =>
   kind.commands.find(({ does }) => does === 'create');

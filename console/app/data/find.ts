@@ -2,7 +2,8 @@ import { useEffect, useState } from 'preact/hooks';
 import type { DomainFacts, KindFacts } from '../../domain-facts.ts';
 import type { Api } from '../base/api.ts';
 import { useApi } from '../base/asking.ts';
-import { HAL, type Item, type Page, titleOf } from './domain.ts';
+import { HAL, type Page, titleOf } from './domain.ts';
+import type { Item } from './links.ts';
 
 /** An item that was found, by its name. */
 export type Option = { readonly id: string; readonly title: string };

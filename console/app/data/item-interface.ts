@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks';
 import type { KindFacts } from '../../domain-facts.ts';
 import { Copy } from '../base/copy.ts';
 import { html } from '../base/html.ts';
-import type { Item } from './domain.ts';
 import { requestsOf } from './item-requests.ts';
+import type { Item } from './links.ts';
 
 const LANGUAGES = ['curl', 'TypeScript', 'GraphQL'] as const;
 

@@ -1,5 +1,5 @@
 import type { CommandFacts, FormFieldFacts, KindFacts } from '../../domain-facts.ts';
-import { type Item, type Link, possibleOf } from './domain.ts';
+import { type Item, type Link, possibleOf } from './links.ts';
 
 type Language = 'curl' | 'TypeScript' | 'GraphQL';
 /** The same request, as it is written in each language that serves it. */

@@ -10,18 +10,9 @@ import { put, type Route } from '../base/router.ts';
 import { useChanges } from '../feed/live.ts';
 import { Bulk } from './bulk.ts';
 import { chosenColumns, columnsOf, sortedBy } from './columns.ts';
-import {
-  HAL,
-  type Item,
-  kindAt,
-  type Link,
-  type Page,
-  pageOf,
-  pageOfItem,
-  titleOf,
-  useDomain,
-} from './domain.ts';
+import { HAL, kindAt, type Page, pageOf, pageOfItem, titleOf, useDomain } from './domain.ts';
 import { keptColumns } from './kept-columns.ts';
+import type { Item, Link } from './links.ts';
 import { Columns, ListFilters, withColumns, withFilter } from './list-filters.ts';
 import { NotThere } from './not-there.ts';
 import { Value } from './value.ts';

@@ -5,7 +5,8 @@ import { useApi } from '../base/asking.ts';
 import { html } from '../base/html.ts';
 import { kinds } from '../base/kinds.ts';
 import { isSchedule, nameOfSystem, pathOfSubject } from '../base/names.ts';
-import { kindNamed, type Links, pageOfItem, titleOf, useDomain, useMe } from './domain.ts';
+import { kindNamed, pageOfItem, titleOf, useDomain, useMe } from './domain.ts';
+import type { Links } from './links.ts';
 import { Picture } from './picture.ts';
 
 /** The name of an item, and the address of its picture. */

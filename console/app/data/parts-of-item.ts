@@ -4,16 +4,8 @@ import { useApi, useAsked } from '../base/asking.ts';
 import { Confirm } from '../base/confirm.ts';
 import { html } from '../base/html.ts';
 import { Act, Table, Whole } from '../base/parts.ts';
-import {
-  creationOf,
-  HAL,
-  type Item,
-  type Link,
-  type Links,
-  type Page,
-  pageOf,
-  pageOfItem,
-} from './domain.ts';
+import { creationOf, HAL, type Page, pageOf, pageOfItem } from './domain.ts';
+import type { Item, Link, Links } from './links.ts';
 import { ItemTable } from './list.ts';
 import { Upload } from './upload.ts';
 import { Value } from './value.ts';

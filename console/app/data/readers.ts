@@ -4,7 +4,7 @@ import { useAsked } from '../base/asking.ts';
 import { html } from '../base/html.ts';
 import { Whole } from '../base/parts.ts';
 import { Time } from '../base/time.ts';
-import type { Links } from './domain.ts';
+import type { Links } from './links.ts';
 import { ActorName } from './names.ts';
 
 const SHOWN = 20;

@@ -4,7 +4,7 @@ import { useApi } from '../base/asking.ts';
 import { html } from '../base/html.ts';
 import { Problem } from '../base/parts.ts';
 import { factsOf, type ProblemFacts } from '../base/problem.ts';
-import type { Links } from './domain.ts';
+import type { Links } from './links.ts';
 
 type UploadOptions = {
   readonly upload: UploadFacts;

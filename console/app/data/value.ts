@@ -3,7 +3,7 @@ import type { FieldFacts } from '../../domain-facts.ts';
 import { html } from '../base/html.ts';
 import { BriefTime, Time } from '../base/time.ts';
 import { Markdown } from '../markdown/markdown.ts';
-import type { Links } from './domain.ts';
+import type { Links } from './links.ts';
 import { Reference } from './names.ts';
 import { Download, Picture } from './picture.ts';
 

@@ -2,7 +2,7 @@ import { diffLines } from '#shared/line-diff.ts';
 import type { FieldFacts, KindFacts } from '../../domain-facts.ts';
 import { html } from '../base/html.ts';
 import { Lines, shown } from '../data/changes.ts';
-import type { Links } from '../data/domain.ts';
+import type { Links } from '../data/links.ts';
 import { Value } from '../data/value.ts';
 
 type Values = Readonly<Record<string, unknown>>;

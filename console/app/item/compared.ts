@@ -2,7 +2,7 @@ import type { KindFacts } from '../../domain-facts.ts';
 import { useAsked } from '../base/asking.ts';
 import { html } from '../base/html.ts';
 import { Whole } from '../base/parts.ts';
-import type { Item } from '../data/domain.ts';
+import type { Item } from '../data/links.ts';
 import { Difference } from './compare.ts';
 import { ListDifferences } from './lists.ts';
 

@@ -2,8 +2,8 @@ import type { KindFacts } from '../../domain-facts.ts';
 import { useApi, useAsked } from '../base/asking.ts';
 import { Confirm } from '../base/confirm.ts';
 import { html } from '../base/html.ts';
-import type { Item } from '../data/domain.ts';
 import { changesOf, fieldsToFill, rawOfAll } from '../data/form-values.ts';
+import type { Item } from '../data/links.ts';
 import { Difference } from './compare.ts';
 
 type RestoreOptions = {
