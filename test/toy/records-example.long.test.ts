@@ -34,7 +34,11 @@ const SECTIONS = PAGE.split(/^## /m).map((section) => {
 const PEOPLE = [...PAGE.matchAll(/^\| (\w+) \| (nurse|doctor|patient|counsel) \|$/gm)];
 
 const test = base
-  .extend('installationOptions', { scope: 'file' }, { of: { domain: records }, settings: { PUBLIC_URL: 'https://annals.example' } })
+  .extend(
+    'installationOptions',
+    { scope: 'file' },
+    { of: { domain: records }, settings: { PUBLIC_URL: 'https://annals.example' } },
+  )
   /** What `$name` stands for. */
   .extend('known', { scope: 'file' }, () => new Map<string, string>())
   .extend('persons', { scope: 'file' }, async ({ people, signUpAs, known }) => {
