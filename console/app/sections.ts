@@ -1,3 +1,4 @@
+import { useEffect } from 'preact/hooks';
 import { type Action, lettersOf, useActions } from './base/actions.ts';
 import { useAsked } from './base/asking.ts';
 import { html } from './base/html.ts';
@@ -47,6 +48,12 @@ export const Sections = ({ section, me }: SectionsOptions) => {
   const requests = kinds.find(({ confirms }) => confirms !== undefined);
   const link = ([name, label, href]: Section) =>
     html`<li><a href=${href} aria-current=${name === section ? 'page' : null}>${label}${requests && name === `data/${requests.path}` && html` <${Waiting} path=${requests.path} />`}</a></li>`;
+  useEffect(() => {
+    // On a phone, the sections are one row.
+    document
+      .querySelector('#console > nav [aria-current]')
+      ?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [section]);
   return html`<nav aria-label="Sections">
     <p><a href=${DATA[2]}>${DATA[1]}</a></p>
     <ul>${data.map(link)}</ul>
