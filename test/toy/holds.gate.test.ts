@@ -64,6 +64,28 @@ test('over REST: place, see, list, refuse, release', async ({
   expect((await remove(clerk)).status).toBeLessThan(300);
 });
 
+test('a hold and its release need a reason of more than blanks', async ({ record, ask, counsel, second }) => {
+  const id = await record();
+  const place = (reason: string) =>
+    ask('POST', `/records/${id}/holds`, { token: counsel.token, body: { reason } });
+  const release = (reason: string) =>
+    ask('DELETE', `/records/${id}/holds/1`, { token: second.token, headers: { reason } });
+  const blanks = ['', '   ', '\u200b'];
+  for (const reason of blanks)
+    expect([reason, await place(reason)]).toMatchObject([
+      reason,
+      { status: 422, body: { code: 'invalid_request', errors: [{ pointer: '/reason' }] } },
+    ]);
+  expect(await place('Litigation')).toMatchObject({ status: 201 });
+  for (const reason of blanks)
+    expect([reason, await release(encodeURIComponent(reason))]).toMatchObject([reason, { status: 422 }]);
+  expect(await ask('DELETE', `/records/${id}`, { token: second.token })).toMatchObject({
+    status: 409,
+    body: { code: 'record_held' },
+  });
+  expect((await release('Settled')).status).toBeLessThan(300);
+});
+
 test('over GraphQL', async ({ record, installation, counsel, second }) => {
   const id = await record();
   const graphql = graphqlClientOf(installation);
