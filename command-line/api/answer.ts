@@ -22,7 +22,8 @@ export const printAnswer = async (answer: Response, given: Given, terminal: Term
     throw new UsageError(`the answer is ${type}: name a file for it with --output`);
   }
   if (type !== '' && !/^application\/(?:[\w.-]+\+)?json\b/.test(type)) {
-    for await (const line of createInterface({ input: bytesOf(answer) })) await terminal.write(harmless(line));
+    for await (const line of createInterface({ input: bytesOf(answer) }))
+      await terminal.write(harmless(line));
     return;
   }
   const text = await answer.text();

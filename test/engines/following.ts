@@ -27,10 +27,7 @@ export type Following = AsyncDisposable & {
   publishedAfter(cursor: string): Promise<readonly string[]>;
 };
 
-const CHANGES_PAGE = readFileSync(
-  fileURLToPath(new URL('../../docs/changes.md', import.meta.url)),
-  'utf8',
-);
+const CHANGES_PAGE = readFileSync(fileURLToPath(new URL('../../docs/changes.md', import.meta.url)), 'utf8');
 
 /** The one line of the page that begins so. */
 export const commandOf = (beginning: string): string => {
