@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Marked, type Token } from 'marked';
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
+import { PART_NAMES, withParts } from '#kernel/registry/parts.ts';
 import { SETTINGS } from '#process/settings.ts';
 import { runCommandLine } from '../command-line/program.ts';
 import { SCRIPTS } from '../create/files.ts';
@@ -105,7 +106,7 @@ test('every command that the texts name is one of `annals`', async () => {
 
 type Terminal = Parameters<typeof runCommandLine>[1];
 const terminal = {
-  domain: publishing,
+  domain: withParts(publishing, PART_NAMES),
   write: () => undefined,
   complain: () => undefined,
 } as unknown as Terminal;

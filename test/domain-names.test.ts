@@ -27,6 +27,11 @@ const EXCEPTIONS: readonly (readonly [path: RegExp, lines: RegExp, why: string])
   [/^kernel\/webhook\/webhook\.ts$/, /article|comment/, 'Golden examples of events of webhooks.'],
   [/^site\/style\/code\.css$/, /\.hljs-comment/, 'A class of the highlighter.'],
   [/^kernel\/webhook\/webhook-fields\.ts$/, /article/, 'A sentence of a refusal.'],
+  [
+    /^(?:command-line\/sketch-given|console\/app\/develop\/new-aggregate)\.ts$/,
+    /author/,
+    'The name of the owner that a new aggregate gets, as in the template.',
+  ],
   [/^shared\/read-log\//, /reader/, 'The user who has read something, of any domain.'],
 ];
 

@@ -4,7 +4,7 @@ import { StartRefused } from '../base/start-refused.ts';
  * The parts of an installation beside its core. Each has routes, links, scopes and modules of its own, and an
  * installation may serve without it.
  */
-const PART_NAMES = [
+export const PART_NAMES = [
   'webhooks',
   'streams',
   'proof',

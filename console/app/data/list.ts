@@ -1,4 +1,3 @@
-// Over 200 lines, because it is one page: a list with its table, columns and pages.
 import { useEffect, useState } from 'preact/hooks';
 import { plural } from '#shared/format.ts';
 import type { FieldFacts, KindFacts } from '../../domain-facts.ts';

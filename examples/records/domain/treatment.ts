@@ -20,7 +20,7 @@ export const treatment = aggregate('treatment', {
       { drug: line(100).personal(ofPatient), dose: line(60).personal(ofPatient), ...entry },
       { max: 100 },
     ),
-    report: prose(8_000).optional().personal().says('What the patient takes home.'),
+    report: prose(8_000).optional().personal().says('The letter that the patient takes home.'),
     status: states({
       open: 'The patient is being treated.',
       closed: 'Nothing is added any more.',
