@@ -7,6 +7,7 @@ import { team } from '../examples/expenses/domain/team.ts';
 import type { UserId } from '../kernel/base/brands.ts';
 import { assemble, type Domain, instant, latest, ref, sum } from '../package/index.ts';
 import type { AnnalsEvent } from '../shared/events/catalogue.ts';
+import '../shared/needed/all.ts';
 
 // The histories with which the benches fill logs: the same each time, because a seeded generator makes the
 // choices.

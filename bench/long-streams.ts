@@ -18,6 +18,7 @@ import { PROJECTOR } from '../shared/database/read-model-schemas.ts';
 import { createCodec } from '../shared/events/codec.ts';
 import { parseMasterKey } from '../shared/keys/master-key.ts';
 import { openPostgresKeyStore } from '../shared/keys/postgres/postgres-key-store.ts';
+import '../shared/needed/all.ts';
 import { tablesOf } from '../shared/read-model/tables.ts';
 import { createSnapshots, migrateSnapshots } from '../shared/snapshots/snapshots.ts';
 import { createDatabase } from './database.ts';

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { isDomain } from '#process/demand-served.ts';
+import '#shared/needed/all.ts';
 import { operationsOf } from '#shared/rest/operations.ts';
 import { layOver, type Overlay } from './overlay.ts';
 import { refusalIn } from './refusal.ts';
@@ -24,4 +25,5 @@ const answer = async (): Promise<{ readonly refused?: string }> => {
   }
 };
 
-process.stdout.write(`\n${JSON.stringify(await answer())}\n`);
+// A module of the domain may keep the process alive.
+process.stdout.write(`\n${JSON.stringify(await answer())}\n`, () => process.exit());

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { withWords } from '#kernel/assembly/words.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { demandDomain } from '#process/demand-served.ts';
@@ -8,7 +9,7 @@ import type { ProcessContext } from '#process/run.ts';
 import { load, type Role, runRole, type ServedParts } from '#process/run-role.ts';
 import { operationsOf } from '#shared/rest/operations.ts';
 import { withLoadedFiles } from './loaded-files.ts';
-import type { Report, Request } from './protocol.ts';
+import { DEVELOPED, type Report, type Request } from './protocol.ts';
 import { refusalIn } from './refusal.ts';
 
 /** All roles, and the routes of development, from the composition. */
@@ -33,6 +34,8 @@ export type Developing = {
 export const runDeveloped = async (served: ServedParts, developing: Developing): Promise<void> => {
   if (process.send === undefined || process.env.NODE_ENV === 'production')
     throw new StartRefused('Only `dev` starts such a process: run npm run dev.');
+  // Programs that a module of the domain starts are no such processes.
+  delete process.env[DEVELOPED];
   process.once('disconnect', () => process.exit());
   await Promise.all([developing.prepare(), prepareParts(served)]);
   report({ says: 'ready' });
@@ -67,7 +70,7 @@ export const runDeveloped = async (served: ServedParts, developing: Developing):
 
 /** Refuses by an error, not by an exit of the process. */
 const loadDomain = async (served: ServedParts): ReturnType<typeof load> => {
-  const domain = demandDomain(await served.domain());
+  const domain = await withWords(demandDomain(await served.domain()));
   const loaded = await load({ ...served, domain: async () => domain });
   operationsOf(loaded.domain);
   return loaded;

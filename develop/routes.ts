@@ -7,6 +7,7 @@ import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { OwnRoutes } from '#process/own-routes.ts';
+import { policyOf } from '#shared/policy.ts';
 import { whyRefused } from './check.ts';
 import { declaredIn, type FileChange, listIn, writePlan } from './declaration/plan.ts';
 import { FIELD_TYPES } from './declaration/sketch.ts';
@@ -29,8 +30,9 @@ type CallerOf = Parameters<OwnRoutes>[0]['callerOf'];
 export const developRoutes =
   ({ files, domain }: Served, own: OwnRoutes | undefined): OwnRoutes =>
   (tools) => {
-    const guard = demandAuthor(tools.callerOf);
+    const guard = demandAuthor(domain, tools.callerOf);
     const body = readJsonBody(BODY_BYTES_MAX);
+    const inTurn = oneAtATime();
     const router = Router()
       .get(PATH, guard, async (_request, response) => {
         response.set('Cache-Control', 'no-store').json(await stateOf(await listFileAmong(files), domain));
@@ -39,34 +41,37 @@ export const developRoutes =
         response.set('Cache-Control', 'no-store').json(shown(await planned(files, given)));
       })
       .post(PATH, guard, ...body, async ({ body: given }, response) => {
-        const changes = await planned(files, given);
-        const file = await listFileAmong(files);
-        const why = await whyRefused(file, changes);
-        if (why !== undefined) throw refusal(why);
-        await asProblem(() => writePlan(changes));
+        const changes = await inTurn(() => written(files, given));
         response.set('Cache-Control', 'no-store').json(shown(changes));
       });
-    return own === undefined ? router : Router().use(router, own(tools) as RequestHandler);
+    if (own === undefined) return router;
+    const handle: unknown = own(tools);
+    // Who serves own routes says what is wrong with them.
+    return typeof handle === 'function' ? Router().use(router, handle as RequestHandler) : (handle as never);
   };
 
 /** An administrator, at this machine, on a page of this server. */
-const demandAuthor =
-  (callerOf: CallerOf): RequestHandler =>
-  (request, _response, next) => {
+const demandAuthor = (domain: Domain, callerOf: CallerOf): RequestHandler => {
+  const scope = policyOf(domain).rights.get('operations.manage')?.scope ?? '';
+  return (request, _response, next) => {
     const caller = callerOf(request);
     if (caller === undefined) throw new Rejection('unauthenticated');
-    if (caller.role !== 'admin' || !isLocal(request) || !isOfThisPage(request))
-      throw new Rejection('forbidden');
+    const mayManage = caller.role === 'admin' && caller.scopes.has(scope);
+    if (!mayManage || !isLocal(request) || !isOfThisPage(request)) throw new Rejection('forbidden');
     next();
   };
+};
 
 const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|::1|::ffff:127\.\d+\.\d+\.\d+)$/;
+
+/** Another name may be that of a page which leads it to this machine. */
+const LOCAL_HOST = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/;
 
 /** Not through a proxy either, which would be local for everybody. */
 const isLocal = ({ socket, headers }: IncomingMessage): boolean =>
   LOOPBACK.test(socket.remoteAddress ?? '') &&
-  headers.forwarded === undefined &&
-  headers['x-forwarded-for'] === undefined;
+  LOCAL_HOST.test(headers.host ?? '') &&
+  ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip'].every((name) => headers[name] === undefined);
 
 /** Browsers name the origin of a page that sends something, and of no page of ours is it another. */
 const isOfThisPage = ({ headers }: IncomingMessage): boolean =>
@@ -100,6 +105,24 @@ const stateOf = async (file: string, domain: Domain) =>
 const planned = async (files: readonly string[], given: unknown): Promise<readonly FileChange[]> => {
   const file = await listFileAmong(files);
   return asProblem(() => planChange(file, given));
+};
+
+const written = async (files: readonly string[], given: unknown): Promise<readonly FileChange[]> => {
+  const changes = await planned(files, given);
+  const why = await whyRefused(await listFileAmong(files), changes);
+  if (why !== undefined) throw refusal(why);
+  await asProblem(() => writePlan(changes));
+  return changes;
+};
+
+/** Two changes at once would both read the list of aggregates before either writes it. */
+const oneAtATime = () => {
+  let last: Promise<unknown> = Promise.resolve();
+  return <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const result = last.then(work, work);
+    last = result;
+    return result;
+  };
 };
 
 const shown = (changes: readonly FileChange[]) => ({

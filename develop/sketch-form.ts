@@ -13,7 +13,7 @@ const says = z
   .max(1_000)
   .regex(/^[^\p{Cc}\u2028\u2029]*$/u, 'Must be one line.');
 const cell = z.union([z.literal(true), z.array(name).max(STATES_MAX)]);
-const row = z.record(z.string().regex(/^[a-z]\w{0,99}$/i, 'Must be a role.'), cell);
+const row = z.record(name, cell);
 const field = z.strictObject({
   name,
   type: z.enum(Object.keys(FIELD_TYPES) as [keyof typeof FIELD_TYPES]),

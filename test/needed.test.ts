@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { whyRefused } from '../develop/check.ts';
 import { importsOf, localTarget } from './imports.ts';
 import { readSources } from './published-sources.ts';
 
@@ -30,6 +31,10 @@ const run = async (script: string): Promise<unknown> => {
   return JSON.parse(stdout);
 };
 
+test('a declaration is checked in a process of its own, also one that has such words', async () => {
+  expect(await whyRefused(join(ROOT, 'examples/helpdesk/domain/domain.ts'), [])).toBeUndefined();
+});
+
 test('a domain is assembled once the words that it has are loaded, and others are not', async () => {
   const found = await run(`
     import { WORDS, withWords } from '#kernel/assembly/words.ts';
@@ -41,7 +46,7 @@ test('a domain is assembled once the words that it has are loaded, and others ar
     console.log(JSON.stringify({ early, before, after: loaded(), isSame: records.kinds === kinds }));
   `);
   expect(found).toEqual({
-    early: expect.stringContaining('is used before it is loaded'),
+    early: expect.stringContaining('is complete once `start` has loaded it'),
     before: [],
     after: ['hold', 'retain', 'consequences'],
     isSame: true,

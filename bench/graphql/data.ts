@@ -2,6 +2,7 @@ import { publishing } from '../../domain/publishing.ts';
 import { migrateProjector } from '../../projector/migrate.ts';
 import type { Pool } from '../../shared/database/pool.ts';
 import { LIVE_SCHEMA } from '../../shared/database/read-model-schemas.ts';
+import '../../shared/needed/all.ts';
 import { createReadModel } from '../../shared/projection/schema.ts';
 import { tablesOf } from '../../shared/read-model/tables.ts';
 

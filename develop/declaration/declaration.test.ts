@@ -41,6 +41,13 @@ export const served = assemble(base, [note, invoice]);
   );
 });
 
+test('adds an aggregate to a list of lines whose last one has no comma', async () => {
+  const text = (await template('domain.ts')).replace('[note]', '[\n  note\n]');
+  const list = await readList(text, 'domain/domain.ts');
+  const listed = withListed(list, { name: 'invoice', module: './invoice.ts', shown: 'domain/domain.ts' });
+  expect(listed).toContain('[\n  note,\n  invoice,\n]');
+});
+
 test('adds a field to the template, and to the events that give its content', async () => {
   const before = await template('note.ts');
   const field = { name: 'pages', type: 'integer', max: 5_000, options: ['optional', 'filter'] } as const;

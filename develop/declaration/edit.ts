@@ -27,7 +27,8 @@ export const addedTo = (text: string, elements: Nodes, added: string): readonly 
     const indent = /^[ \t]*/.exec(lineAround(text, startOf(text, last)))?.[0] ?? '';
     const end = last.end + newline;
     const missing = comma < 0 ? [{ from: last.end, to: last.end, text: ',' }] : [];
-    return [...missing, { from: end, to: end, text: `\n${indent}${added},` }];
+    // At the same offset, the first edit stands behind the second in the text.
+    return [{ from: end, to: end, text: `\n${indent}${added},` }, ...missing];
   }
   const inserted = `${comma < 0 ? ',' : ''} ${added}`;
   const from = last.end + (comma < 0 ? 0 : comma + 1);

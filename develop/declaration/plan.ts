@@ -1,5 +1,5 @@
 import { mkdir, readFile, realpath, rename, writeFile } from 'node:fs/promises';
-import { dirname, join, normalize, relative, resolve, sep } from 'node:path';
+import { basename, dirname, join, normalize, relative, resolve, sep } from 'node:path';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import { wordsOfTemplate } from '../../create/files.ts';
 import { whyNoAggregate } from '../../create/names.ts';
@@ -55,7 +55,7 @@ export const planAggregate = async (
       ? [
           await created(
             join(folder, `${name}.test.ts`),
-            textOfTest(sketch, { served: list.exported, list: `./${file.slice(folder.length + 1)}`, module }),
+            textOfTest(sketch, { served: list.exported, list: `./${basename(file)}`, module }),
           ),
         ]
       : [];

@@ -95,6 +95,7 @@ export const factsOfType = (type: FieldType): TypeFacts => FIELD_TYPES[type];
 const OWN = { create: 'created', edit: 'edited', delete: 'deleted' } as const;
 
 const NAME = /^[a-z][a-zA-Z0-9]{0,39}$/;
+const ROLE = /^[a-z]\w{0,99}$/i;
 
 /** Why a sketch cannot be written, in one sentence. The kernel refuses the rest once it is. */
 export const whyNoAggregateOf = (sketch: AggregateSketch): string | undefined => {
@@ -136,6 +137,10 @@ const whyNoStates = ({ states }: AggregateSketch): string | undefined => {
 };
 
 const whyNoRights = (rights: RightsSketch, words: readonly string[]): string | undefined => {
+  const role = Object.values(rights)
+    .flatMap((row) => Object.keys(row))
+    .find((each) => !ROLE.test(each));
+  if (role !== undefined) return `${JSON.stringify(role)} cannot be the name of a role: use one word.`;
   const cells = Object.values(rights).flatMap((row) => Object.values(row));
   const stray = cells.flatMap((cell) => (cell === true ? [] : cell)).find((word) => !isReach(word, words));
   return stray === undefined

@@ -1,4 +1,5 @@
 import { type Later, later } from '../base/later.ts';
+import { StartRefused } from '../base/start-refused.ts';
 import type { AnyAggregate } from '../declare/aggregate.ts';
 import type { Fields } from '../declare/fields.ts';
 import type { AnyView } from '../declare/view.ts';
@@ -66,6 +67,10 @@ export const assembledLater = (
 ): Domain => {
   let made: Domain | undefined;
   const assemble = (): Domain => {
+    if (made === undefined && !areLoaded(words))
+      throw new StartRefused(
+        `The domain ${names.name} is complete once \`start\` has loaded it: read it later, for example inside \`routes\`, or import annals/testing before.`,
+      );
     made ??= make();
     return made;
   };

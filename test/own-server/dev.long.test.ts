@@ -48,21 +48,24 @@ const test = base
       const at = join(folder, path);
       await writeFile(at, edit(await readFile(at, 'utf8')));
     };
-    const ask = async (method: string, path: string, body?: object, more = {}): Promise<Answer> => {
-      const { url, client } = JSON.parse(
-        await readFile(join(folder, '.data/development-access.json'), 'utf8'),
-      ) as Access;
-      // Not by the command line, which cannot load a refused declaration.
+    const access = async (): Promise<Access> =>
+      JSON.parse(await readFile(join(folder, '.data/development-access.json'), 'utf8')) as Access;
+    // Not by the command line, which cannot load a refused declaration.
+    const tokenFor = async (scope?: string): Promise<string> => {
+      const { url, client } = await access();
       const granted = await fetch(new URL('/token', url), {
         method: 'POST',
         headers: { authorization: `Basic ${btoa(`${client.clientId}:${client.secret}`)}` },
-        body: new URLSearchParams({ grant_type: 'client_credentials' }),
+        body: new URLSearchParams({ grant_type: 'client_credentials', ...(scope && { scope }) }),
       });
-      const { access_token: token } = (await granted.json()) as { readonly access_token: string };
+      return ((await granted.json()) as { readonly access_token: string }).access_token;
+    };
+    const ask = async (method: string, path: string, body?: object, more = {}): Promise<Answer> => {
+      const { url } = await access();
       const response = await fetch(new URL(path, url), {
         method,
         headers: {
-          authorization: `Bearer ${token}`,
+          authorization: `Bearer ${await tokenFor()}`,
           ...(body && { 'content-type': 'application/json' }),
           ...more,
         },
@@ -71,7 +74,7 @@ const test = base
       return { status: response.status, body: (await response.json()) as Answer['body'] };
     };
     const read = (text: string): string => join(folder, text);
-    return { ask, change, developing, folder, read };
+    return { ask, change, developing, folder, read, tokenFor };
   });
 
 test('serves what is saved, keeps what was served while that is refused, and says what breaks', async ({
@@ -106,7 +109,7 @@ test('serves what is saved, keeps what was served while that is refused, and say
 });
 
 test('the door writes what an administrator describes, and nothing else', async ({
-  project: { ask, developing, read },
+  project: { ask, developing, read, tokenFor },
 }) => {
   const described = {
     aggregate: {
@@ -132,6 +135,9 @@ test('the door writes what an administrator describes, and nothing else', async 
   expect(forged.status).toBe(403);
   const proxied = await ask('POST', path, described, { 'x-forwarded-for': '10.0.0.1' });
   expect(proxied.status).toBe(403);
+  // Of the same administrator, for a program that only reads.
+  const authorization = `Bearer ${await tokenFor('read:notes')}`;
+  expect((await ask('POST', path, described, { authorization })).status).toBe(403);
   await expect(readFile(read('domain/invoice.ts'))).rejects.toThrow('ENOENT');
 
   const [first, second] = await Promise.all([ask('POST', path, described), ask('POST', path, described)]);
