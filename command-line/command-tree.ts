@@ -32,7 +32,10 @@ const addWord = (parent: Parser, words: readonly string[], line: Line): Parser =
   const name = words.join(' ');
   const parser = parent.command(words.at(-1) ?? '', { hidden: REPLACED.has(name) }).helpCommand(false);
   parent.hook('preSubcommand', async (_parent, called) => {
-    if (called === parser) await load(parser, name, line);
+    if (called !== parser) return;
+    const early = parent.options.find((each) => parent.getOptionValueSource(each.attributeName()) === 'cli');
+    if (early !== undefined) throw new UsageError(`${early.long} goes behind “${name}”`);
+    await load(parser, name, line);
   });
   return refuseIn(parser, words);
 };
@@ -56,8 +59,8 @@ const load = async (parser: Parser, name: string, line: Line): Promise<void> => 
   declare(parser, command).action(() => command.run(givenOf(parser), terminal));
   if (!isAsking) return;
   for (const below of parser.commands) {
-    const { summary = '' } = (await entryOf(`${name} ${below.name()}`)?.load()) ?? {};
-    below.summary(summary);
+    const found = await entryOf(`${name} ${below.name()}`)?.load();
+    if (found !== undefined) below.summary(inWords(found, terminal.domain).summary);
   }
 };
 

@@ -49,7 +49,7 @@ const dispatch = async (args: readonly string[], terminal: Terminal): Promise<vo
     if (error instanceof UsageError && line.called !== undefined)
       throw new UsageError(`${error.message} (more: ${PROGRAM} help ${line.called})`);
     // Help and the version end the parser.
-    if (!(error instanceof CommanderError)) throw error;
+    if (!(error instanceof CommanderError) || error.exitCode !== 0) throw error;
   }
   if (line.shown.length > 0) await terminal.write(line.shown.join('').trimEnd());
 };
@@ -85,7 +85,9 @@ const programOf = (line: Line): Parser => {
     .enablePositionalOptions()
     .helpCommand(false)
     .version(VERSION_LINE, '-v, --version', 'Shows the version.');
-  program.command('version').action(() => void shown.push(VERSION_LINE));
+  declare(program.command('version'), { positionals: [], options: {} }).action(
+    () => void shown.push(VERSION_LINE),
+  );
   const names = [...GROUPS.flatMap(({ commands }) => [...commands.keys()]), ...REPLACED.keys()];
   for (const name of names) addCommand(program, name, line);
   const help = declare(program.command('help'), HELP_COMMAND);

@@ -46,6 +46,7 @@ const kindFacts = (domain: Domain, kind: Kind): KindFacts => {
     plural: capital(spaced(kind.plural)),
     says: kind.says,
     label,
+    isReadLogged: kind.reads !== undefined,
     owner: kind.owner && shownName(domain, kind.owner, kind.fields[kind.owner] as FieldDef),
     namers: namersOf(domain, kind),
     parent:

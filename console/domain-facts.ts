@@ -30,6 +30,8 @@ export type KindFacts = {
   readonly says?: string | undefined;
   /** The field shown as the name of an item. */
   readonly label?: string | undefined;
+  /** Each read of an item is recorded. */
+  readonly isReadLogged: boolean;
   readonly owner?: string | undefined;
   /** The roles that may create one for another owner. */
   readonly namers: readonly string[];

@@ -17,7 +17,7 @@ test.each(Object.keys(TOOLS) as Name[])('%s explains itself', async (name) => {
   const { exit, output } = await run(name, ['--help']);
   expect({ exit, output }).toEqual({
     exit: 0,
-    output: expect.stringMatching(/^[A-Z].+\.\n\nUsage: npm run .+ \[options\]\n\nOptions:\n/),
+    output: expect.stringMatching(/^Usage: npm run .+ \[options\].*\n\n[A-Z].+\.\n\nOptions:\n/),
   });
   expect(output).toContain(`Usage: npm run ${name} -- `);
 });

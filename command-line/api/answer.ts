@@ -64,7 +64,7 @@ const rowsOf = (values: readonly unknown[]): readonly string[] => {
   if (items.length === 0) return [];
   if (shown.length === 0) return items.map((item) => harmless(JSON.stringify(item)));
   return columns(
-    shown,
+    shown.map((name) => cellOf(name)),
     items.map((item) => shown.map((name) => cellOf(textOf(item[name])))),
   );
 };

@@ -1,9 +1,10 @@
+import { CommanderError, type Command as Parser } from 'commander';
 import { nearest } from '#kernel/base/nearest.ts';
 import { createClient } from '../../client/client.ts';
 import { afterIn } from '../../client/pages.ts';
 import { jsonIn } from '../../client/problem.ts';
 import type { Command, Given } from '../arguments/command.ts';
-import { declare, givenOf, HELP, newParser, PROGRAM } from '../arguments/parser.ts';
+import { declare, givenOf, newParser, PROGRAM } from '../arguments/parser.ts';
 import { UsageError } from '../arguments/usage-error.ts';
 import { readUrl } from '../installation/token.ts';
 import { LIMITS, REMOTE_OPTIONS, type Remote, withInstallation, withRemote } from '../remote/remote.ts';
@@ -41,13 +42,18 @@ const withUrlIn = async (
   wanted: string | undefined,
   { given, terminal }: Asked,
 ): Promise<Given> => {
+  if (given.values.has('url')) return given;
   const at = args.findLastIndex((each) => each === '--url' || each.startsWith('--url='));
   const url = args[at]?.slice('--url='.length) || args[at + 1];
   if (at === -1 || url === undefined) return given;
   const { declaredOperations } = await import('./declared.ts');
-  const isField = declaredOperations(terminal.domain).some(
-    ({ id, fields }) => plain(id) === plain(wanted ?? '') && fields.some(({ name }) => name === 'url'),
-  );
+  const declared = declaredOperations(terminal.domain).find(({ id }) => plain(id) === plain(wanted ?? ''));
+  // It could be a field, and an access token would go to its address.
+  if (declared === undefined)
+    throw new UsageError(
+      `${wanted ?? ''} is not declared here: give --url before it, as in ${PROGRAM} api --url <url> ${wanted ?? ''}`,
+    );
+  const isField = declared.fields.some(({ name }) => name === 'url');
   return isField ? given : { ...given, values: new Map([...given.values, ['url', [url]]]) };
 };
 
@@ -107,11 +113,13 @@ const callBy = async (operation: ApiOperation, args: readonly string[], asked: A
   const shown: string[] = [];
   const parser = newParser(`${PROGRAM} api ${operation.id}`, (text) => shown.push(text), terminal.columns);
   declare(parser, argumentsOf(operation, OPTIONS));
-  if (args.some((each) => HELP.has(each))) return terminal.write(parser.helpInformation().trimEnd());
-  const given = givenOf(parser.parse(args, { from: 'user' }));
+  const given = parsed(parser, args);
+  if (given === undefined) return terminal.write(shown.join('').trimEnd());
   const call = await callOf(operation, given);
   const access = accessOf(operation, asked.given, given);
   const work = async (remote: Remote): Promise<void> => {
+    if (given.flags.has('all') && given.values.has('output'))
+      throw new UsageError('--all goes with --json and a redirection, not with --output');
     if (given.flags.has('all')) return printAll(remote, call, { given: access, terminal });
     const answer = await remote.send(call);
     const after = afterIn(answer);
@@ -121,6 +129,16 @@ const callBy = async (operation: ApiOperation, args: readonly string[], asked: A
   };
   const nameOf = (name: string) => optionFor(operation, name);
   await withRemote(access, terminal, work, { isPublic: operation.isPublic, nameOf });
+};
+
+/** The arguments; undefined if they ask for help. */
+const parsed = (parser: Parser, args: readonly string[]): Given | undefined => {
+  try {
+    return givenOf(parser.parse(args, { from: 'user' }));
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return undefined;
+    throw error;
+  }
 };
 
 /** `/title` is the option `--title`; a pointer into a value names the place in it. */
@@ -150,6 +168,12 @@ const LISTED_MAX = 10_000;
 
 const printAll = async (remote: Remote, { path, query }: Call, { given, terminal }: Asked): Promise<void> => {
   const items = remote.list<unknown>(path, query);
-  if (!given.flags.has('json')) return printValue(await items.take(LISTED_MAX), given, terminal);
+  if (!given.flags.has('json')) {
+    const some = await items.take(LISTED_MAX);
+    await printValue(some, given, terminal);
+    if (some.length === LISTED_MAX)
+      terminal.complain(`These are the first ${LISTED_MAX}: --json prints all of them.`);
+    return;
+  }
   for await (const item of items) await terminal.write(JSON.stringify(item));
 };

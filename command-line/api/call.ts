@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { text } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import type { Command, Given } from '../arguments/command.ts';
 import { UsageError } from '../arguments/usage-error.ts';
 import { type ApiOperation, type Field, isJson } from './operations.ts';
@@ -176,7 +176,8 @@ const bytesOf = async (
   const known = type ?? bodyTypes.find((each) => each.split('/')[1] === (ENDINGS[ending] ?? ending));
   if (known === undefined)
     throw new UsageError(`--${TYPE_OPTION} is missing: one of ${bodyTypes.join(', ')}`);
-  return new Blob([await readFile(file)], { type: known });
+  const content = file === '-' ? await buffer(process.stdin) : await readFile(file);
+  return new Blob([new Uint8Array(content)], { type: known });
 };
 
 const ENDINGS: Readonly<Record<string, string>> = { jpg: 'jpeg', txt: 'plain' };

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { harmless } from '../output/print-event.ts';
 
 /** A JSON Schema, as far as values are read from texts. */
 const Schema = z.looseObject({});
@@ -99,17 +100,22 @@ const operationOf = (operation: z.infer<typeof Operation>, { method, path, at }:
   const parameters = operation.parameters.flatMap((each) => Parameter.safeParse(at(each)).data ?? []);
   const json = Object.entries(requestBody?.content ?? {}).find(([type]) => isJson(type))?.[1].schema;
   return {
-    id: operation.operationId,
+    id: harmless(operation.operationId),
     method: method.toUpperCase(),
     path,
-    tag: tags[0] ?? 'Others',
-    summary: operation.summary,
-    description: operation.description,
+    tag: harmless(tags[0] ?? 'Others'),
+    summary: harmless(operation.summary),
+    description: harmlessLines(operation.description),
     fields: [
       ...parameters.flatMap(({ name, in: place, required, description = '', schema }) =>
         place === 'cookie'
           ? []
-          : [{ name, place, isRequired: required, description, schemas: alternativesOf(schema, at) }],
+          : [
+              {
+                ...{ name, place, isRequired: required },
+                ...{ description: harmlessLines(description), schemas: alternativesOf(schema, at) },
+              },
+            ],
       ),
       ...(json === undefined ? [] : bodyFields(at(json), requestBody?.required ?? false, at)),
     ],
@@ -121,6 +127,9 @@ const operationOf = (operation: z.infer<typeof Operation>, { method, path, at }:
     isPublic: security.length === 0 || security.some((each) => Object.keys(each).length === 0),
   };
 };
+
+/** The document may be of another installation, whose texts could control the terminal. */
+const harmlessLines = (text: string): string => text.split('\n').map(harmless).join('\n');
 
 /** Patches are sent by their fields too. */
 export const isJson = (type: string): boolean =>
@@ -135,7 +144,7 @@ const bodyFields = (body: Schema, isBodyRequired: boolean, at: Resolve): readonl
       name,
       place: 'body',
       isRequired: isBodyRequired && required.has(name),
-      description: typeof description === 'string' ? description : '',
+      description: typeof description === 'string' ? harmlessLines(description) : '',
       schemas: alternativesOf(given, at),
     };
   });

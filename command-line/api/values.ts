@@ -61,6 +61,8 @@ export const fieldValue = (field: Field, given: Given): unknown => {
   const texts = given.values.get(field.name);
   if (texts === undefined) return undefined;
   const [text = ''] = texts.slice(-1);
+  if (field.place !== 'body' && texts.length > 1)
+    throw new UsageError(`--${field.name} can be given only once`);
   // The server reads texts in addresses by its schemas.
   if (field.place !== 'body') return isTime(field.schemas) ? timeIn(field, text, given) : text;
   const list = field.schemas.find((schema) => typesOf(schema).includes('array'));

@@ -16,7 +16,8 @@ export const createNames = (remote: Pick<Remote, 'get'>, domain: Domain): Names 
     const [, of = '', id] = /^(\w+)-(\d+)$/.exec(subject) ?? [];
     const kind = Object.hasOwn(domain.kinds, of) ? domain.kinds[of] : undefined;
     const label = kind && labelField(kind);
-    if (kind === undefined || label === undefined) return undefined;
+    // To ask for the name would be recorded as a read of the whole item.
+    if (kind === undefined || label === undefined || kind.reads !== undefined) return undefined;
     // A name that cannot be read must not stop the events.
     const item = await remote
       .get<Readonly<Record<string, unknown>>>(`/${kind.path}/${id}`)

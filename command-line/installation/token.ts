@@ -59,6 +59,8 @@ type TokenRequest = {
   readonly scope: string | undefined;
 };
 
+const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
 /** The default client is that of development. */
 export const readTokenRequest = async (given: Given, { environment }: Terminal): Promise<TokenRequest> => {
   const one = (option: string): string | undefined => given.values.get(option)?.at(-1);
@@ -77,6 +79,10 @@ export const readTokenRequest = async (given: Given, { environment }: Terminal):
       `There is no ${firstMinutePath(dataDir)}: run npm start first, in development, or give --client and --secret.`,
     );
   }
+  const { origin, hostname } = new URL(url);
+  // The secret of development is for this machine.
+  if (!LOOPBACK.test(hostname) && origin !== new URL(known.url ?? publicUrl).origin)
+    throw new StartRefused(`The client of development is not for ${origin}: give --client and --secret.`);
   return { url, ...known.client, scope };
 };
 

@@ -85,7 +85,7 @@ test('one event is shown with its actor, cause, and proof', async ({ ada, bothTh
   expect(exit).toBe(0);
   const text = lines.join('\n');
   expect(text).toMatch(/^article\.drafted\nID +[0-9a-f-]{36}$/m);
-  expect(text).toMatch(new RegExp(`^By +user:${ada.userId}$`, 'm'));
+  expect(text).toMatch(new RegExp(`^By +Ada \\(user:${ada.userId}\\)$`, 'm'));
   expect(text).toMatch(/^Proof +(?:not in the chain yet|event \d+ of the chain)/m);
   expect(text).toContain('"title": "On engines"');
   expect(text).toContain('From the same request: 1 event');

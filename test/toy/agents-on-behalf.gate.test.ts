@@ -174,8 +174,10 @@ describe('an agent on behalf of a user', () => {
     for (const by of [token, eve.token])
       expect((await ask('POST', approval, { token: by, body: {} })).status).toBeOneOf([403, 404]);
     expect((await ask('GET', approval, { token: abel.token })).status).toBe(405);
-    const open = await ask('GET', '/agent-requests?status=open', { token: abel.token });
-    expect(open.body).toHaveLength(4);
+    await until(
+      () => ask('GET', '/agent-requests?status=open', { token: abel.token }),
+      ({ body }) => (body as readonly unknown[]).length === 4,
+    );
     expect((await ask('GET', '/agent-requests', { token: eve.token })).body).toEqual([]);
     const approved = await ask('POST', approval, { token: abel.token, body: {} });
     expect(approved.status, JSON.stringify(approved.body)).toBe(200);

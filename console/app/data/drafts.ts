@@ -81,7 +81,8 @@ export const useDraft = <Content>({ initial, isChanged }: DraftOptions<Content>)
     content,
     set: (next) => put(next, id),
     isRestored,
-    offered: offerOf(left[0], {
+    // Not over input that the user has begun since.
+    offered: offerOf(isChanged(content) ? undefined : left[0], {
       take: (taken) => {
         setId(taken.id);
         put(taken.content, taken.id);

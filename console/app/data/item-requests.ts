@@ -20,17 +20,22 @@ export const requestsOf = ({ kind, item, etag, origin }: RequestsOptions): reado
   return [
     {
       title: 'Read it',
-      curl: curl('GET', address),
+      curl: curl({ method: 'GET', address }),
       TypeScript: `const item = await ${collection}.get(${item.id});`,
       ...(graphql && { GraphQL: `{ ${graphql.field}(id: "${item.id}") { ${graphql.selection} } }` }),
     },
     ...possibleOf(kind, item._links).map((command) => {
       const link = item._links[command.rel] as Link;
       const body = exampleOf(command, item);
+      const hasReason = command.form.some(({ isReason, isRequired }) => isReason && isRequired);
+      const args = [item.id, ...(body ? [literal(body)] : []), ...(hasReason ? ["{ reason: 'Why' }"] : [])];
       return {
         title: command.title,
-        curl: curl(link.method ?? 'POST', new URL(link.href, origin).href, body, etag),
-        TypeScript: `await ${collection}.${methodOf(link, item)}(${[item.id, ...(body ? [literal(body)] : [])].join(', ')});`,
+        curl: curl({
+          ...{ method: link.method ?? 'POST', address: new URL(link.href, origin).href },
+          ...{ body, etag, hasReason },
+        }),
+        TypeScript: `await ${collection}.${methodOf(link, item)}(${args.join(', ')});`,
       };
     }),
   ];
@@ -48,11 +53,20 @@ const methodOf = ({ href, method }: Link, { id }: Item): string => {
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-const curl = (method: string, address: string, body?: object, etag?: string): string =>
+type Sent = {
+  readonly method: string;
+  readonly address: string;
+  readonly body?: object | undefined;
+  readonly etag?: string | undefined;
+  readonly hasReason?: boolean;
+};
+
+const curl = ({ method, address, body, etag, hasReason = false }: Sent): string =>
   [
     `curl ${method === 'GET' ? '' : `-X ${method} `}${quoted(address)}`,
     '-H "Authorization: Bearer $TOKEN"',
     ...(etag && method !== 'GET' ? [`-H ${quoted(`If-Match: ${etag}`)}`] : []),
+    ...(hasReason ? ["-H 'Reason: Why'"] : []),
     ...(body ? ["-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(body))}`] : []),
   ].join(' \\\n  ');
 

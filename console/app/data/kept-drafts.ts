@@ -1,7 +1,7 @@
 /**
  * The input of forms that was not sent yet, in this browser. The tab has it for a step back or a reload; a copy
  * outlives a crash, and a later tab offers it to the same user. It may hold personal data: both end when it is
- * sent, at sign-out, and when another user signs in; the copy ends after a day as well.
+ * sent, at sign-out, and when another user signs in; older copies than a day end when the console is opened.
  */
 const PREFIX = 'annals.console.draft:';
 const KEPT_MAX_MS = 24 * 60 * 60 * 1_000;

@@ -50,6 +50,8 @@ const faceOf = (api: Api, kind: NamedKind, id: number): Promise<Face | undefined
 type NamedKind = {
   readonly path: string;
   readonly title: string;
+  /** To ask for a name would be recorded as a read of the whole item. */
+  readonly isReadLogged: boolean;
   readonly faceOf: (body: Body) => Face;
 };
 
@@ -57,7 +59,7 @@ const declared = new WeakMap<KindFacts, NamedKind>();
 
 const namedKind = (kind: KindFacts): NamedKind => {
   const named = declared.get(kind) ?? {
-    ...{ path: kind.path, title: kind.title },
+    ...{ path: kind.path, title: kind.title, isReadLogged: kind.isReadLogged },
     faceOf: (body) => ({ name: titleOf(kind, body), picture: pictureOf(kind, body) }),
   };
   declared.set(kind, named);
@@ -66,7 +68,7 @@ const namedKind = (kind: KindFacts): NamedKind => {
 
 /** Webhooks are not declared: their owner describes them, or they are known by their address. */
 const WEBHOOK: NamedKind = {
-  ...{ path: 'webhooks', title: 'Webhook' },
+  ...{ path: 'webhooks', title: 'Webhook', isReadLogged: false },
   faceOf: ({ description, url }) => ({ name: String(description ?? url).replace(/^https?:\/\//, '') }),
 };
 
@@ -114,7 +116,7 @@ const useFace = (kind: NamedKind | undefined, id: number | undefined): Face | un
   const [face, setFace] = useState<Face>();
   useEffect(() => {
     setFace(undefined);
-    if (kind === undefined || id === undefined) return;
+    if (kind === undefined || kind.isReadLogged || id === undefined) return;
     let isHere = true;
     void faceOf(api, kind, id).then((found) => isHere && setFace(found));
     return () => {

@@ -16,12 +16,21 @@ const HEADING_MAX = 6;
  */
 export const treeOf = (text: string): Content => {
   const lines = text.split(/\r\n?|\n/);
+  const columns = Math.max(
+    ...lines.filter((line) => RULE.test(line)).map((line) => line.split('|').length),
+    0,
+  );
+  if (columns * lines.length > CELLS_MAX) return html`<pre tabindex="0">${text}</pre>`;
   const rest = lines.slice(LINES_MAX).join('\n');
   return [
     blocks(tokensOf(lines.slice(0, LINES_MAX).join('\n')), 0),
     rest !== '' && html`<pre tabindex="0">${rest}</pre>`,
   ];
 };
+
+/** The line below the head of a table. The parser gives each line of it as many cells. */
+const RULE = /^[\s>*+\d.)|:-]+$/;
+const CELLS_MAX = 100_000;
 
 /** The time for lists and tables grows with the square of their length. */
 const LINES_MAX = 4_000;
