@@ -115,6 +115,10 @@ test.each([
   [['log', 'copy', '--to', 'x'], '--to must be an esdb: or postgres: URL, or “database”'],
   [['log', 'copy', '--to', 'database', '--streams', 'x'], '--to must be an esdb: or postgres: URL (more'],
   [['log', 'show'], '<stream> is missing'],
+  [['version', 'x'], 'unexpected argument: x'],
+  [['version', '--json'], 'there is no option --json'],
+  [['events', '--json', 'show', 'x'], '--json goes behind “events show”'],
+  [['api', 'notDeclared', '--url', 'https://elsewhere.example/hook'], 'notDeclared is not declared here'],
   [['log', 'show', 'a-1', 'b-2'], 'unexpected argument: b-2'],
   [['log', 'append', 'article-1', 'article.published', '{'], '<json> is not JSON'],
 ])('%j is refused with help', async (args, complaint) => {

@@ -46,7 +46,7 @@ export const developRoutes =
       });
     if (own === undefined) return router;
     const handle: unknown = own(tools);
-    // Who serves own routes says what is wrong with them.
+    // The server of own routes says what is wrong with them.
     return typeof handle === 'function' ? Router().use(router, handle as RequestHandler) : (handle as never);
   };
 

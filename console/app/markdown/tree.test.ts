@@ -100,6 +100,9 @@ test('long texts freeze no page: their signs and lines beyond a limit are shown 
   const lines = '1. a\n'.repeat(20_000);
   expect(elementsOf(treeOf(lines)).filter(({ type }) => type === 'li')).toHaveLength(4_000);
   expect(render(lines)).toContain('<pre>1. a\n');
+  // Each of its lines would have 20,000 cells.
+  const wide = `${'a|'.repeat(20_000)}\n${'-|'.repeat(20_000)}\n${'a\n'.repeat(3_900)}`;
+  expect(render(wide)).toBe(`<pre>${wide}</pre>`);
 });
 
 const PIECES = [
