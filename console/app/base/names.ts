@@ -8,6 +8,12 @@ export const pathOfSubject = (subject: string): string | undefined => {
   return path === undefined ? undefined : `/console/items/${path}/${id}`;
 };
 
+/** The item by its number, as a link. Its name cannot be read where it is parked, forged or gone. */
+export const SubjectNumber = ({ subject }: { readonly subject: string }) => {
+  const path = pathOfSubject(subject);
+  return path === undefined ? html`<code>${subject}</code>` : html`<a href=${path}>${subject}</a>`;
+};
+
 const SCHEDULE = 'system:schedule-';
 export const isSchedule = (actor: string | null): boolean => actor?.startsWith(SCHEDULE) === true;
 /** The name of a part of the system. */

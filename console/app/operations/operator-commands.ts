@@ -1,9 +1,10 @@
 import type { OperatorCommand } from '#shared/rest/operator.ts';
 import { usePages } from '../base/asking.ts';
 import { html } from '../base/html.ts';
+import { SubjectNumber } from '../base/names.ts';
 import { Badge, Heading, Listing } from '../base/parts.ts';
 import { Time } from '../base/time.ts';
-import { ActorName, Subject } from '../data/names.ts';
+import { ActorName } from '../data/names.ts';
 
 const EVERY_MS = 5_000;
 
@@ -55,4 +56,4 @@ export const OperatorCommands = () => {
 };
 
 export const Item = ({ command: { stream } }: { readonly command: OperatorCommand }) =>
-  stream === undefined ? null : html`<${Subject} subject=${stream} />`;
+  stream === undefined ? null : html`<${SubjectNumber} subject=${stream} />`;

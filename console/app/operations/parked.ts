@@ -10,6 +10,7 @@ import type {
 import { useApi, usePages } from '../base/asking.ts';
 import { Confirm } from '../base/confirm.ts';
 import { html } from '../base/html.ts';
+import { SubjectNumber } from '../base/names.ts';
 import { Act, Heading, Listing } from '../base/parts.ts';
 import { go } from '../base/router.ts';
 import { Time } from '../base/time.ts';
@@ -32,7 +33,7 @@ export const Parked = () => {
       keyOf=${({ stream }: ParkedItem) => stream}
       empty=${html`<p><strong>Nothing is parked.</strong> Items with an event that cannot be processed are listed here, with the reason.</p>`}
       columns=${[
-        { label: 'Item', cell: ({ stream }: ParkedItem) => html`<${Subject} subject=${stream} />` },
+        { label: 'Item', cell: ({ stream }: ParkedItem) => html`<${SubjectNumber} subject=${stream} />` },
         {
           label: 'Event',
           cell: ({ type, version }: ParkedItem) =>
@@ -65,7 +66,10 @@ const Consequences = () => {
       keyOf=${({ task, name, stream, cause }: ParkedConsequence) => `${task} ${name} ${stream} ${cause}`}
       empty=${html`<p><strong>No consequence is parked.</strong> Consequences that fail are listed here, with the reason.</p>`}
       columns=${[
-        { label: 'Item', cell: ({ stream }: ParkedConsequence) => html`<${Subject} subject=${stream} />` },
+        {
+          label: 'Item',
+          cell: ({ stream }: ParkedConsequence) => html`<${SubjectNumber} subject=${stream} />`,
+        },
         {
           label: 'Task',
           cell: ({ task, name }: ParkedConsequence) => [TASKS[task], name].filter(Boolean).join(' '),

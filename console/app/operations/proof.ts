@@ -4,10 +4,10 @@ import type { AuditStatus } from '#shared/rest/audit-status.ts';
 import type { OperatorCommand } from '#shared/rest/operator.ts';
 import { useApi, useAsked, usePages } from '../base/asking.ts';
 import { html } from '../base/html.ts';
+import { SubjectNumber } from '../base/names.ts';
 import { Act, Heading, Listing, Table, Whole } from '../base/parts.ts';
 import { go } from '../base/router.ts';
 import { Time } from '../base/time.ts';
-import { Subject } from '../data/names.ts';
 
 const EVERY_MS = 10_000;
 
@@ -103,7 +103,7 @@ const State = ({ status }: { readonly status: AuditStatus }) => {
           {
             label: 'Item',
             cell: ({ stream }: Difference) =>
-              stream === null ? '–' : html`<${Subject} subject=${stream} />`,
+              stream === null ? '–' : html`<${SubjectNumber} subject=${stream} />`,
           },
           { label: 'Fields', cell: ({ fields }: Difference) => fields.join(', ') || '–' },
           { label: 'Found', cell: ({ at }: Difference) => html`<${Time} at=${at} />` },
