@@ -67,6 +67,7 @@ describeInChromium('the declaration in the console', () => {
       await look('grown');
       await press('Write it');
       await page.waitForURL(`${installation.url}/console/data/visits`);
+      await heading('Visits');
       expect(await written('invoice.ts')).toContain('total: integer(0, 5_000),');
       expect(await written('domain.ts')).toContain('[note, invoice]');
 
