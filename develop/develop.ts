@@ -56,6 +56,7 @@ class Development {
   #next: DevelopedProcess | undefined;
   #served: DevelopedProcess | undefined;
   #wasServed = false;
+  #known: readonly string[] = [];
 
   constructor(config: Config, starting: Starting, signal: AbortSignal) {
     this.#signal = signal;
@@ -144,7 +145,6 @@ class Development {
     this.#next = this.#process();
   }
 
-  #known: readonly string[] = [];
   #follow(files: readonly string[], all: boolean): Promise<void> {
     // A refused declaration may not have reached all files: they are followed as before.
     this.#known = all ? [...new Set([...this.#known, ...files])] : files;

@@ -4,7 +4,6 @@ import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { demandDomain } from '#process/demand-served.ts';
 import type { OwnRoutes } from '#process/own-routes.ts';
-import { loadAdditions } from '#process/part.ts';
 import type { ProcessContext } from '#process/run.ts';
 import { load, type Role, runRole, type ServedParts } from '#process/run-role.ts';
 import { operationsOf } from '#shared/rest/operations.ts';
@@ -77,12 +76,7 @@ const loadDomain = async (served: ServedParts): ReturnType<typeof load> => {
 };
 
 const prepareParts = ({ parts }: ServedParts): Promise<unknown> =>
-  Promise.all([
-    loadAdditions(parts, 'issuer'),
-    ...(['command', 'query', 'projector', 'service'] as const).map((role) =>
-      loadAdditions(parts, role as 'issuer'),
-    ),
-  ]);
+  Promise.all(parts.flatMap(({ adds }) => Object.values(adds).map((loadAddition) => loadAddition())));
 
 const report = (said: Report): void => void process.send?.(said);
 

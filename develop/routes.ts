@@ -47,7 +47,9 @@ export const developRoutes =
     if (own === undefined) return router;
     const handle: unknown = own(tools);
     // The server of own routes says what is wrong with them.
-    return typeof handle === 'function' ? Router().use(router, handle as RequestHandler) : (handle as never);
+    return typeof handle === 'function'
+      ? Router().use(router, handle as RequestHandler)
+      : (handle as ReturnType<OwnRoutes>);
   };
 
 /** An administrator, at this machine, on a page of this server. */

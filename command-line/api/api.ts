@@ -45,13 +45,13 @@ const withUrlIn = async (
   if (given.values.has('url')) return given;
   const at = args.findLastIndex((each) => each === '--url' || each.startsWith('--url='));
   const url = args[at]?.slice('--url='.length) || args[at + 1];
-  if (at === -1 || url === undefined) return given;
+  if (wanted === undefined || at === -1 || url === undefined) return given;
   const { declaredOperations } = await import('./declared.ts');
-  const declared = declaredOperations(terminal.domain).find(({ id }) => plain(id) === plain(wanted ?? ''));
+  const declared = declaredOperations(terminal.domain).find(({ id }) => plain(id) === plain(wanted));
   // It could be a field, and an access token would go to its address.
   if (declared === undefined)
     throw new UsageError(
-      `${wanted ?? ''} is not declared here: give --url before it, as in ${PROGRAM} api --url <url> ${wanted ?? ''}`,
+      `${wanted} is not declared here: give --url before it, as in ${PROGRAM} api --url <url> ${wanted}`,
     );
   const isField = declared.fields.some(({ name }) => name === 'url');
   return isField ? given : { ...given, values: new Map([...given.values, ['url', [url]]]) };
