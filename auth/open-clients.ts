@@ -9,11 +9,12 @@ import { type Allowance, createAttempts } from './accounts/attempts.ts';
 import { withConsole } from './clients/built-in.ts';
 import { type Clients, createClients } from './clients/clients.ts';
 import { withDocuments } from './clients/document-clients.ts';
+import { warnOfOthers, withFapi } from './clients/fapi.ts';
 import { openFetchDocument } from './clients/fetch-document.ts';
 import { withAccountClient } from './own-account/account-client.ts';
 
 type Dependencies = Parameters<typeof createClients>[0] & {
-  readonly config: Pick<Config, 'publicUrl' | 'issuerUrl' | 'clientDocuments'> & {
+  readonly config: Pick<Config, 'publicUrl' | 'issuerUrl' | 'clientDocuments' | 'oauthProfile'> & {
     readonly webhooks: Pick<Config['webhooks'], 'guard'>;
   };
   readonly masterKey: MasterKey;
@@ -34,19 +35,24 @@ const rulesFor = ({ clientDocuments, webhooks }: RuledBy): GuardRules =>
 const HTTPS_PORT = 443;
 
 /** All clients: those in the table, those that documents describe, the console and the account pages. */
-export const openClients = (dependencies: Dependencies): AsyncDisposable & { readonly clients: Clients } => {
-  const { domain, config } = dependencies;
+export const openClients = async (
+  dependencies: Dependencies,
+): Promise<AsyncDisposable & { readonly clients: Clients }> => {
+  const { domain, config, log } = dependencies;
+  const isFapi = config.oauthProfile === 'fapi-2.0';
+  const registered = createClients(dependencies);
+  if (isFapi) await warnOfOthers(registered, log);
   const documents = openFetchDocument(rulesFor(config));
   const attempts = createAttempts(dependencies);
-  const registered = createClients(dependencies);
   const described = withDocuments(registered, {
     ...{ ...dependencies, documents },
     origins: config.clientDocuments,
     mayFetch: async () =>
       Provider.ctx === undefined || (await attempts.take(PER_ADDRESS, addressIn(Provider.ctx))).granted,
   });
+  const allowed = isFapi ? withFapi(described) : described;
   return {
-    clients: withAccountClient(withConsole(described, domain, config.publicUrl), config.issuerUrl),
+    clients: withAccountClient(withConsole(allowed, domain, config.publicUrl), config.issuerUrl),
     [Symbol.asyncDispose]: () => documents[Symbol.asyncDispose](),
   };
 };

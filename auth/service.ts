@@ -68,6 +68,7 @@ type AuthConfig = Pick<
   | 'publicUrl'
   | 'ingressSecret'
   | 'dpopNonce'
+  | 'oauthProfile'
   | 'corsOrigins'
   | 'registration'
   | 'clientDocuments'
@@ -109,7 +110,7 @@ export const startAuthService = async (dependencies: AuthDependencies): Promise<
     await openDirectory({ ...dependencies, checkPerson, revokeUser: ender.endGrantsOfUser }),
   );
 
-  const { clients } = opening.use(openClients({ ...dependencies, persons, record, onEnded }));
+  const { clients } = opening.use(await openClients({ ...dependencies, persons, record, onEnded }));
   const provider = opening.use(
     await openProvider({
       ...dependencies,

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { ZodError } from 'zod';
 import type { Domain } from '#kernel/registry/registry.ts';
 import {
@@ -51,7 +52,18 @@ export const clientCreate: Command = {
       type: 'boolean',
       description: 'Marks it as your own: its users are not asked for consent.',
     },
+    jwks: {
+      type: 'string',
+      placeholder: '<file>',
+      description: 'Its public keys (JSON Web Key Set), for private_key_jwt and self_signed_tls_client_auth.',
+    },
+    'tls-subject': {
+      type: 'string',
+      placeholder: '<subject>',
+      description: 'The subject of its certificate, for tls_client_auth.',
+    },
     'require-dpop': { type: 'boolean', description: 'Restricts it to tokens that are bound to a key.' },
+    'require-par': { type: 'boolean', description: 'Restricts it to pushed authorization requests.' },
   },
   examples: [
     `client create 'Importer' --id importer --service --role {role} --scope 'read:{path} write:{path}'`,
@@ -95,6 +107,9 @@ const readRequest = (
       tokenEndpointAuthMethod: one('auth') ?? (isService || isAgent ? 'client_secret_basic' : 'none'),
       firstParty: given.flags.has('first-party'),
       requireDpop: given.flags.has('require-dpop'),
+      requirePar: given.flags.has('require-par'),
+      ...(one('jwks') !== undefined && { jwks: readKeys(one('jwks') ?? '') }),
+      tlsClientAuthSubject: one('tls-subject'),
       serviceAccountRole: one('role'),
     });
     return { id: one('id') === undefined ? undefined : clientId.parse(one('id')), settings };
@@ -110,6 +125,14 @@ const readRequest = (
   }
 };
 
+const readKeys = (file: string): unknown => {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    throw new UsageError(`--jwks: ${file} is no readable JSON file`);
+  }
+};
+
 /** The options for the settings of a client. */
 const OPTIONS: Readonly<Record<string, string>> = {
   name: '<name>',
@@ -118,7 +141,10 @@ const OPTIONS: Readonly<Record<string, string>> = {
   defaultScopes: '--default-scope',
   tokenEndpointAuthMethod: '--auth',
   firstParty: '--first-party',
+  jwks: '--jwks',
+  tlsClientAuthSubject: '--tls-subject',
   requireDpop: '--require-dpop',
+  requirePar: '--require-par',
   serviceAccountRole: '--role',
 };
 

@@ -44,6 +44,7 @@ export type Config = {
   /** Identity providers with whose accounts people sign in. */
   readonly upstreams: readonly Upstream[];
   readonly dpopNonce: 'offered' | 'required';
+  readonly oauthProfile: 'oauth-2.1' | 'fapi-2.0';
   /** Whether a change must state the version it changes. */
   readonly requireIfMatch: boolean;
   readonly dataDir: string;

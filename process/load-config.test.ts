@@ -159,6 +159,7 @@ const WRONG: Partial<Record<SettingName, string>> = {
   TLS_KEY: '-----BEGIN hunter2-----',
   TLS_CLIENT_CA: '-----BEGIN CERTIFICATE-----',
   DPOP_NONCE: 'always',
+  OAUTH_PROFILE: 'fapi-1.0',
   CORS_ORIGINS: 'everywhere',
   CLIENT_DOCUMENTS: 'everywhere',
   UPSTREAMS: '[{"name":"hunter2"}]',
@@ -264,6 +265,8 @@ test('clients with a token get 100 units per second and a burst of 2,000, addres
 
 test.each([
   [{ TLS_CERT: 'cert.pem' }, 'TLS_CERT and TLS_KEY go together'],
+  [{ OAUTH_PROFILE: 'fapi-2.0', REGISTRATION: 'on' }, 'leave REGISTRATION off'],
+  [{ OAUTH_PROFILE: 'fapi-2.0', CLIENT_DOCUMENTS: 'any' }, 'and CLIENT_DOCUMENTS none'],
   [{ TLS_CLIENT_CA: 'ca.pem' }, 'TLS_CLIENT_CA has no effect without'],
 ])('%j is only half of it', (environment, problem) => {
   expect(problemsOf(environment)).toEqual([expect.stringContaining(problem)]);

@@ -28,6 +28,7 @@ export const loadConfig = (environment: Environment = process.env): Config => {
   if (values.DATABASE_DIRECT_URL !== undefined && values.DATABASE_URL === undefined)
     problems.push(DIRECT_ALONE);
   if (values.READ_DATABASE_URL !== undefined && values.DATABASE_URL === undefined) problems.push(READ_ALONE);
+  if (values.OAUTH_PROFILE === 'fapi-2.0' && admitsPublicClients(values)) problems.push(FAPI_WITH_PUBLIC);
   if (problems.length > 0) throw new ConfigError(problems);
   return { ...assemble(values), ownSetting: (name) => readOwnSetting(environment, name) };
 };
@@ -51,6 +52,12 @@ const MAIL_HALF = 'MAIL_URL and MAIL_FROM go together: set both, or neither.';
 
 const TLS_CLIENT_CA_ALONE =
   'TLS_CLIENT_CA has no effect without TLS_CERT and TLS_KEY: set them too, or let the ingress check certificates.';
+
+const FAPI_WITH_PUBLIC =
+  'OAUTH_PROFILE=fapi-2.0 admits no client that cannot authenticate: leave REGISTRATION off and CLIENT_DOCUMENTS none.';
+
+const admitsPublicClients = ({ REGISTRATION, CLIENT_DOCUMENTS }: Values): boolean =>
+  REGISTRATION === 'on' || CLIENT_DOCUMENTS === 'any' || CLIENT_DOCUMENTS.size > 0;
 
 /** Longer than load balancers usually take to notice. */
 const PRODUCTION_NOTICE_MS = 2_000;
@@ -82,6 +89,7 @@ const assemble = (values: Values): Omit<Config, 'ownSetting'> => ({
   clientDocuments: values.CLIENT_DOCUMENTS,
   upstreams: values.UPSTREAMS ?? [],
   dpopNonce: values.DPOP_NONCE,
+  oauthProfile: values.OAUTH_PROFILE,
   requireIfMatch: values.REQUIRE_IF_MATCH === 'on',
   dataDir: resolve(values.DATA_DIR),
   databaseUrl: values.DATABASE_URL,

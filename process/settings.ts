@@ -173,6 +173,13 @@ export const SETTINGS = {
     description:
       'Whether DPoP proofs must contain a nonce of the authorization server (`required`) or may (`offered`).',
   },
+  OAUTH_PROFILE: {
+    schema: z.enum(['oauth-2.1', 'fapi-2.0']),
+    expected: 'oauth-2.1 or fapi-2.0',
+    fallback: 'oauth-2.1',
+    description:
+      'Whether all clients but the pages of the installation itself must meet the FAPI 2.0 Security Profile (`fapi-2.0`): they authenticate by a key, push their authorization requests, and their tokens are bound to a key.',
+  },
   CORS_ORIGINS: {
     schema: origins,
     expected: 'any, none, or origins such as https://app.example, separated by commas',

@@ -11,6 +11,7 @@ import { clientCertificateOf, isCertificateVerified } from '#edge/http/client-ce
 import { type CorsOrigins, isAllowedOrigin } from '#edge/http/cors.ts';
 import { OIDC_SCOPES } from '#shared/clients/settings.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
+import { ACCOUNT_CLIENT_ID } from '#shared/policy.ts';
 import { LIFETIMES_S } from '../security/lifetimes.ts';
 import { ALGORITHM, type SigningKeys } from '../signing-keys/signing-keys.ts';
 import { CONSOLE } from '../storage/client.ts';
@@ -31,6 +32,7 @@ export type ProviderSettings = {
   readonly masterKey: MasterKey;
   readonly ingressSecret: string | undefined;
   readonly dpopNonce: 'offered' | 'required';
+  readonly oauthProfile: 'oauth-2.1' | 'fapi-2.0';
   readonly corsOrigins: CorsOrigins;
   readonly registrationUrl: string | undefined;
   /** Whether clients may be described by documents. */
@@ -71,8 +73,12 @@ export const configurationOf = (settings: ProviderSettings, keys: SigningKeys): 
   },
   extraClientMetadata: { properties: [...EXTRA_CLIENT_METADATA] },
   routes: ROUTES,
-  ttl: LIFETIMES_S,
-  rotateRefreshToken: true,
+  ttl: {
+    ...LIFETIMES_S,
+    RefreshToken: (_ctx, _token, client) =>
+      isRotating(settings, client) ? LIFETIMES_S.RefreshToken : LIFETIMES_S.Grant,
+  },
+  rotateRefreshToken: ({ oidc: { client } }) => isRotating(settings, client),
   issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),
   // Other applications have a lifetime of their own; what a browser shows of ours ends with its session.
   expiresWithSession: (_ctx, { clientId }) => clientId === CONSOLE,
@@ -103,8 +109,11 @@ export const ROUTES = {
 } as const;
 
 const featuresOf = (settings: ProviderSettings): NonNullable<Configuration['features']> => {
-  const { resource, apiScopes, masterKey, dpopNonce, ingressSecret, pages } = settings;
+  const { resource, apiScopes, masterKey, dpopNonce, ingressSecret, pages, oauthProfile } = settings;
   return {
+    ...(oauthProfile === 'fapi-2.0' && {
+      fapi: { enabled: true, profile: (_ctx, client) => (isOfOurPages(client) ? undefined : '2.0') },
+    }),
     devInteractions: { enabled: false },
     clientCredentials: { enabled: true },
     deviceFlow: {
@@ -133,6 +142,17 @@ const featuresOf = (settings: ProviderSettings): NonNullable<Configuration['feat
     userinfo: { enabled: true },
   };
 };
+
+/**
+ * Refresh tokens are rotated, because a stolen one shows itself at its second use. FAPI 2.0 forbids it: its
+ * tokens are bound to a key, and an answer that is lost would end the grant.
+ */
+const isRotating = ({ oauthProfile }: ProviderSettings, client: Client | undefined): boolean =>
+  oauthProfile !== 'fapi-2.0' || isOfOurPages(client);
+
+/** Pages in a browser keep no key with which they could authenticate. */
+const isOfOurPages = (client: Client | undefined): boolean =>
+  client?.clientId === CONSOLE || client?.clientId === ACCOUNT_CLIENT_ID;
 
 /** RFC 7662, section 2.1: a public client has proved nothing, so it may not introspect. */
 const refuseAnonymousIntrospection = (_ctx: KoaContextWithOIDC, client: Client): boolean => {

@@ -46,6 +46,7 @@ type Dependencies = {
     | 'publicUrl'
     | 'ingressSecret'
     | 'dpopNonce'
+    | 'oauthProfile'
     | 'corsOrigins'
     | 'registration'
     | 'clientDocuments'
@@ -152,6 +153,7 @@ const settingsOf = ({
   masterKey,
   ingressSecret: config.ingressSecret,
   dpopNonce: config.dpopNonce,
+  oauthProfile: config.oauthProfile,
   corsOrigins: config.corsOrigins,
   registrationUrl: config.registration === 'on' ? `${config.issuerUrl}/register` : undefined,
   hasClientDocuments: config.clientDocuments === 'any' || config.clientDocuments.size > 0,

@@ -8,6 +8,7 @@ import { withConsole } from '../../auth/clients/built-in.ts';
 import type { By } from '../../auth/clients/by.ts';
 import { migrateClients } from '../../auth/clients/client-table.ts';
 import { type Clients, createClients } from '../../auth/clients/clients.ts';
+import { withFapi } from '../../auth/clients/fapi.ts';
 import { migrateAuthStorage } from '../../auth/storage/statements.ts';
 import type { Terminal } from '../terminal.ts';
 import { type CommandSide, withCommandSide } from './command-side.ts';
@@ -53,5 +54,6 @@ export const openClients = async ({
     persons: { register: async () => {} },
     onEnded: recordEndedGrant({ record, log: pino({ level: 'silent' }) }),
   });
-  return withConsole(registered, domain, config.publicUrl);
+  const allowed = config.oauthProfile === 'fapi-2.0' ? withFapi(registered) : registered;
+  return withConsole(allowed, domain, config.publicUrl);
 };

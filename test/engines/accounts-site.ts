@@ -137,6 +137,7 @@ const CONFIG = {
   environment: 'test',
   ingressSecret: undefined,
   dpopNonce: 'offered',
+  oauthProfile: 'oauth-2.1',
   corsOrigins: new Set<string>(),
   registration: 'off',
   clientDocuments: new Set<string>(),
