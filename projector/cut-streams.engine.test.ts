@@ -98,7 +98,11 @@ test('an item whose stream was cut is parked, until the stream is restored', asy
   expect(await isShown(other.id)).toBe(true);
 
   const { findings, parked } = await readModel.verify();
-  expect(findings.byKind).toEqual({ stream_cut: 1 });
+  // No event is left that says whose article it is.
+  expect(findings.byKind).toEqual({ stream_cut: 1, derived_extra: 1 });
+  expect(findings.listed).toContainEqual(
+    expect.objectContaining({ kind: 'derived_extra', table: 'process_manager.member' }),
+  );
   expect(parked.listed).toMatchObject([{ stream: cut.stream, version: 1 }]);
 
   const mending = { ...readModel.side };
