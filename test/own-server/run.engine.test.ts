@@ -10,7 +10,7 @@ import { test } from '../engines/folder-fixture.ts';
 
 // Own server: it tests the life of one process.
 
-const IMPORTS = `import { publishing } from '#domain/publishing.ts'; import { run } from '#process/run.ts';`;
+const IMPORTS = `import '#shared/needed/all.ts'; import { publishing } from '#domain/publishing.ts'; import { run } from '#process/run.ts';`;
 
 /** A process that runs the given code, with its context in scope. */
 const living = (work: string, environment: Record<string, string> = {}) => {
