@@ -19,9 +19,18 @@ const PAGE = readFileSync(new URL('../../docs/client.md', import.meta.url), 'utf
 const lineOf = (beginning: string) => PAGE.find((line) => line.startsWith(beginning)) ?? '';
 
 const test = sharedTest
-  .extend('client', { scope: 'file' }, ({ ada, installation }) =>
-    createClient<typeof publishing>({ url: installation.origin, token: ada.token }),
-  )
+  .extend('client', { scope: 'file' }, ({ ada, installation, people }) => {
+    let person = ada;
+    // On a busy machine the kills take longer than a token lives.
+    const session = {
+      authorize: async () => ({ Authorization: `Bearer ${person.token}` }),
+      async refused() {
+        person = await people.refresh(person, 'author');
+        return true;
+      },
+    };
+    return createClient<typeof publishing>({ url: installation.origin, token: session });
+  })
   .extend('environment', { scope: 'file' }, async ({ installation, people }) => {
     const words = (lineOf('npm run annals -- client create Greeter').match(/'[^']*'|\S+/g) ?? []).map(
       (word) => word.replaceAll("'", ''),
