@@ -249,8 +249,12 @@ withNginx(
     const again = await callLine(cells.one, ['log', 'copy', ...to, '--with-owned']);
     expect(again).toMatchObject({ exit: 0, complaint: '' });
     expect(again.lines.join()).toContain(', 0 of them since this command began');
-    for (const cell of [cells.one, cells.two])
-      expect(await callLine(cell, ['audit', 'verify'])).toMatchObject({ exit: 0, complaint: '' });
+    for (const cell of [cells.one, cells.two]) {
+      const verified = await callLine(cell, ['audit', 'verify']);
+      // On a busy machine it says how far it is.
+      const faults = verified.complaint.split('\n').filter((line) => !line.startsWith('Verifying: '));
+      expect([verified.exit, faults.join('')]).toEqual([0, '']);
+    }
     await demandPathsOnly();
   },
 );
