@@ -2,26 +2,47 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { WORDS } from '#kernel/assembly/words.ts';
+import { NEEDED } from '#shared/needed/load-needed.ts';
 import { whyRefused } from '../develop/check.ts';
-import { importsOf, localTarget } from './imports.ts';
 import { readSources } from './published-sources.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const ALL = 'shared/needed/all.ts';
-const LATER = /\blater\(\s*'[^']+',\s*\(\) => import\('([^']+)'\)/g;
+const LATER = /\blater\(\s*'([^']+)',\s*\(\) => import\(/g;
 
 const sources = readSources();
-/** Each file that is loaded where it is needed, by the file that asks for it. */
+/** The names of everything that is loaded where it is needed, by the files that name it. */
 const needed = [...sources]
   .filter(([path]) => !path.endsWith('.test.ts'))
-  .flatMap(([path, source]) =>
-    [...source.matchAll(LATER)].map(([, specifier = '']) => [path, localTarget(path, specifier)] as const),
-  );
+  .flatMap(([, source]) => [...source.matchAll(LATER)].map(([, name = '']) => name));
 
-test('what serves any domain has everything that is loaded where it is needed', () => {
+test('whatever is loaded later is known, so a start loads it for those who need it', () => {
   expect(needed.length).toBeGreaterThan(5);
-  const provided = importsOf(sources.get(ALL) ?? '').map(({ specifier }) => localTarget(ALL, specifier));
-  for (const [path, target] of needed) expect(provided, `${path} needs it`).toContain(target);
+  const known = [...Object.values(WORDS), ...Object.values(NEEDED)].map(({ name }) => name);
+  expect(known.toSorted()).toEqual(needed.toSorted());
+});
+
+test('what serves any domain has all of it', async () => {
+  const absent = await run(`
+    import '#shared/needed/all.ts';
+    import { WORDS } from '#kernel/assembly/words.ts';
+    import { NEEDED } from '#shared/needed/load-needed.ts';
+    const all = [...Object.values(WORDS), ...Object.values(NEEDED)];
+    console.log(JSON.stringify(all.filter((each) => !each.isLoaded).map((each) => each.name)));
+  `);
+  expect(absent).toEqual([]);
+});
+
+test('a start loads the code of served parts and of views, and no other', async () => {
+  const loaded = await run(`
+    import { withParts } from '#kernel/registry/parts.ts';
+    import { loadNeeded, NEEDED } from '#shared/needed/load-needed.ts';
+    import { withWords } from '#kernel/assembly/words.ts';
+    import { records } from './test/toy/records.ts';
+    await loadNeeded(withParts(await withWords(records), ['proof', 'webhooks']));
+    console.log(JSON.stringify(Object.keys(NEEDED).filter((each) => NEEDED[each].isLoaded)));
+  `);
+  expect(loaded).toEqual(['webhooks', 'webhookCommands', 'proof']);
 });
 
 const run = async (script: string): Promise<unknown> => {

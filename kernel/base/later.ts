@@ -3,6 +3,7 @@
  * use (`shared/needed/load-needed.ts`); whatever serves any domain loads all (`shared/needed/all.ts`).
  */
 export type Later<Module> = {
+  readonly name: string;
   readonly isLoaded: boolean;
   /** Throws if it is not loaded. */
   readonly module: Module;
@@ -14,6 +15,7 @@ export type Later<Module> = {
 export const later = <Module>(name: string, load: () => Promise<Module>): Later<Module> => {
   let loaded: Module | undefined;
   return {
+    name,
     get isLoaded() {
       return loaded !== undefined;
     },
@@ -31,4 +33,17 @@ export const later = <Module>(name: string, load: () => Promise<Module>): Later<
       loaded = module;
     },
   };
+};
+
+/** The module of each. */
+export type ModulesOf<All> = {
+  readonly [Name in keyof All]: All[Name] extends Later<infer Module> ? Module : never;
+};
+
+/** Other modules have imported all of them. */
+export const provideAll = <All extends Readonly<Record<string, Later<unknown>>>>(
+  all: All,
+  modules: ModulesOf<All>,
+): void => {
+  for (const [name, each] of Object.entries(all)) each.provide(modules[name]);
 };

@@ -1,4 +1,5 @@
 // Imported for its effect by what serves any domain with any parts: the command line, `describeDomain`, and tests.
+// Each list must have the names and types of the one that it completes: the compiler refuses a missing module.
 import * as confirm from '#kernel/assembly/agent-requests.ts';
 import * as consequences from '#kernel/assembly/demand-reactions.ts';
 import * as schedules from '#kernel/assembly/demand-schedules.ts';
@@ -6,25 +7,14 @@ import * as hold from '#kernel/assembly/holds.ts';
 import * as retain from '#kernel/assembly/retention.ts';
 import * as views from '#kernel/assembly/views.ts';
 import { WORDS } from '#kernel/assembly/words.ts';
+import { provideAll } from '#kernel/base/later.ts';
 import * as viewOperations from '#kernel/rest/views.ts';
-import { WEBHOOK_COMMANDS } from '#shared/commands/command.ts';
 import * as webhookCommands from '#shared/commands/webhook.ts';
-import { VIEW_TABLES } from '#shared/read-model/tables.ts';
 import * as viewTables from '#shared/read-model/view-tables.ts';
-import * as ofAccounts from '#shared/rest/of-accounts.ts';
-import * as ofProof from '#shared/rest/of-proof.ts';
-import * as ofWebhooks from '#shared/rest/of-webhooks.ts';
-import { OPERATIONS_OF_PARTS, VIEW_OPERATIONS } from '#shared/rest/operations.ts';
+import * as accounts from '#shared/rest/of-accounts.ts';
+import * as proof from '#shared/rest/of-proof.ts';
+import * as webhooks from '#shared/rest/of-webhooks.ts';
+import { NEEDED } from './load-needed.ts';
 
-OPERATIONS_OF_PARTS.accounts.provide(ofAccounts);
-OPERATIONS_OF_PARTS.webhooks.provide(ofWebhooks);
-OPERATIONS_OF_PARTS.proof.provide(ofProof);
-WEBHOOK_COMMANDS.provide(webhookCommands);
-VIEW_OPERATIONS.provide(viewOperations);
-VIEW_TABLES.provide(viewTables);
-WORDS.confirm.provide(confirm);
-WORDS.consequences.provide(consequences);
-WORDS.hold.provide(hold);
-WORDS.retain.provide(retain);
-WORDS.schedules.provide(schedules);
-WORDS.views.provide(views);
+provideAll(WORDS, { confirm, consequences, hold, retain, schedules, views });
+provideAll(NEEDED, { accounts, webhooks, webhookCommands, proof, viewOperations, viewTables });

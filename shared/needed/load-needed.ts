@@ -5,17 +5,31 @@ import { WEBHOOK_COMMANDS } from '#shared/commands/command.ts';
 import { VIEW_TABLES } from '#shared/read-model/tables.ts';
 import { OPERATIONS_OF_PARTS, VIEW_OPERATIONS } from '#shared/rest/operations.ts';
 
-const OF_PARTS: Readonly<Partial<Record<PartName, readonly Later<unknown>[]>>> = {
-  accounts: [OPERATIONS_OF_PARTS.accounts],
-  webhooks: [OPERATIONS_OF_PARTS.webhooks, WEBHOOK_COMMANDS],
-  proof: [OPERATIONS_OF_PARTS.proof],
+/** The code that the core asks for without waiting, beside that of the words of declarations. */
+export const NEEDED = {
+  accounts: OPERATIONS_OF_PARTS.accounts,
+  webhooks: OPERATIONS_OF_PARTS.webhooks,
+  webhookCommands: WEBHOOK_COMMANDS,
+  proof: OPERATIONS_OF_PARTS.proof,
+  viewOperations: VIEW_OPERATIONS,
+  viewTables: VIEW_TABLES,
+} as const;
+
+const servesThe = (part: PartName) => (domain: Domain) => serves(domain, part);
+const hasViews = ({ views }: Domain): boolean => views.length > 0;
+
+const NEEDED_BY: Readonly<Record<keyof typeof NEEDED, (domain: Domain) => boolean>> = {
+  accounts: servesThe('accounts'),
+  webhooks: servesThe('webhooks'),
+  webhookCommands: servesThe('webhooks'),
+  proof: servesThe('proof'),
+  viewOperations: hasViews,
+  viewTables: hasViews,
 };
 
-/** Loads the code of the served parts, and of views, that the core asks for without waiting. */
+/** Loads what an assembled domain and its parts need. */
 export const loadNeeded = async (domain: Domain): Promise<void> => {
-  const needed = Object.entries(OF_PARTS).flatMap(([part, all]) =>
-    serves(domain, part as PartName) ? all : [],
-  );
-  const ofViews = domain.views.length === 0 ? [] : [VIEW_OPERATIONS, VIEW_TABLES];
-  await Promise.all([...needed, ...ofViews].map((each) => each.load()));
+  const all: readonly (readonly [string, Later<unknown>])[] = Object.entries(NEEDED);
+  const needed = all.filter(([name]) => NEEDED_BY[name as keyof typeof NEEDED](domain));
+  await Promise.all(needed.map(([, each]) => each.load()));
 };
