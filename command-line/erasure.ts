@@ -1,5 +1,4 @@
 import { pino } from 'pino';
-import { Registry } from 'prom-client';
 import type { LogIdentity, UserId } from '#kernel/base/brands.ts';
 import { pathId } from '#kernel/base/rest/path-id.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
@@ -16,6 +15,7 @@ import type { MasterKey } from '#shared/keys/master-key.ts';
 import { openMasterKey } from '#shared/keys/master-key-file.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import type { Log } from '#shared/log.ts';
+import { Registry } from '#shared/prometheus.ts';
 import type { ErasureReport } from '#shared/rest/erasure.ts';
 import { startCommandService } from '../command/service.ts';
 import type { Command } from './arguments/command.ts';

@@ -1,4 +1,3 @@
-import { Histogram, type Registry } from 'prom-client';
 import { contextOf, parseSent } from '#edge/command-gateway/wire.ts';
 import type { MetadataContext } from '#kernel/base/events/metadata.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
@@ -18,6 +17,7 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import { cursorAt } from '#shared/event-log/own-cursor.ts';
 import { shareRetryBudget } from '#shared/event-log/request-deadline.ts';
 import { actorOf, type Caller } from '#shared/policy.ts';
+import { Histogram, type Registry } from '#shared/prometheus.ts';
 import { errorTypeOf, type Tracing } from '#shared/tracing/tracing.ts';
 import { freshIds } from './handling/execution-context.ts';
 import type { AnyHandler, Outcome } from './handling/handler.ts';

@@ -1,5 +1,5 @@
-import { Counter, type Registry } from 'prom-client';
 import type { Log } from '#shared/log.ts';
+import { Counter, type Registry } from '#shared/prometheus.ts';
 import type { RefusalRecorder } from './record-refusals.ts';
 
 /** The end of a message: `done`, `repeated`, `ignored`, `refused`, or the code of a refusal. */

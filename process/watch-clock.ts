@@ -1,8 +1,8 @@
-import { Gauge, type Registry } from 'prom-client';
 import type { Clock } from '#shared/clock/clock.ts';
 import { measureDrift, migrateDrift, recordDrift } from '#shared/clock-drift/drift.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Log } from '#shared/log.ts';
+import { Gauge, type Registry } from '#shared/prometheus.ts';
 
 type Dependencies = {
   readonly pool: Pool;

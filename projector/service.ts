@@ -1,4 +1,3 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Position } from '#kernel/base/brands.ts';
 import { traceIdOf } from '#kernel/base/traceparent.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
@@ -18,6 +17,7 @@ import { exceptionsIn, findExceptions } from '#shared/projection/parked.ts';
 import { joined, prepare } from '#shared/projection/prepared.ts';
 import { projectPrepared } from '#shared/projection/project.ts';
 import { completeMarks, createReadModel, marksOf, USE_LIVE } from '#shared/projection/schema.ts';
+import { Counter, Gauge, type Registry } from '#shared/prometheus.ts';
 import type { Parked } from '#shared/read-model/parked.ts';
 import type { ReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';

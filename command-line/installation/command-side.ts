@@ -1,5 +1,4 @@
 import { pino } from 'pino';
-import { Registry } from 'prom-client';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Config } from '#process/config.ts';
 import { openBlobs } from '#process/engines/open-blobs.ts';
@@ -14,6 +13,7 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import { openMasterKey } from '#shared/keys/master-key-file.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
+import { Registry } from '#shared/prometheus.ts';
 import { openRowProofs } from '#shared/row-proofs/open.ts';
 import type { RowProofs } from '#shared/row-proofs/row-proofs.ts';
 import { createSecurityLog, type RecordSecurityEvent } from '../../auth/security/security-log.ts';

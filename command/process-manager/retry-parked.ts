@@ -1,9 +1,9 @@
-import { Gauge, type Registry } from 'prom-client';
 import { countConsequences } from '#process/operations/consequences.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { runUnderLease } from '#shared/database/lease/lease.ts';
 import { pulseOf } from '#shared/database/pulse.ts';
 import { orUnknown } from '#shared/follower/observe-follower.ts';
+import { Gauge, type Registry } from '#shared/prometheus.ts';
 import { forgetUnseen, recordActivity } from './declaration.ts';
 import type { TaskDependencies } from './execute-task.ts';
 import { type Fence, isFenced, LEASE, Overtaken } from './fence.ts';

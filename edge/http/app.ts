@@ -5,8 +5,8 @@ import express, {
   type RequestHandler,
   type Response,
 } from 'express';
-import { Histogram, type Registry } from 'prom-client';
 import type { Log } from '#shared/log.ts';
+import { Histogram, type Registry } from '#shared/prometheus.ts';
 import type { Span, Tracing } from '#shared/tracing/tracing.ts';
 import { answerErrors, refuseUnknownPath } from './answer-errors.ts';
 import { identifyRequest, requestIdOf } from './request-context.ts';

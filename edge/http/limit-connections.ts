@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
-import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Log } from '#shared/log.ts';
+import { Counter, Gauge, type Registry } from '#shared/prometheus.ts';
 
 type Options = {
   readonly connectionsMax: number;

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { type ErrorRequestHandler, type Request, type RequestHandler, type Response, Router } from 'express';
-import { Counter, type Registry } from 'prom-client';
 import type { RateLimit, RateLimits, RatePolicy, Taken } from '#edge/rate-limit/rate-limit.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { type Caller, limitedClient } from '#shared/policy.ts';
+import { Counter, type Registry } from '#shared/prometheus.ts';
 import { clientAddress } from './client-address.ts';
 import { problemOf } from './problem.ts';
 import { requestFact } from './request-fact.ts';

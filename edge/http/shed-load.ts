@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
-import { Counter, Gauge, type Registry } from 'prom-client';
 import { oncePer } from '#kernel/base/once-per.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
+import { Counter, Gauge, type Registry } from '#shared/prometheus.ts';
 import { requestFact } from './request-fact.ts';
 import { createSlowClients, type SlowClientLimits, type SlowClients } from './slow-clients.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { Counter, type Registry } from 'prom-client';
 import type { TracingSettings } from '#process/config.ts';
 import { loadEngine } from '#shared/load-engine.ts';
 import type { Log } from '#shared/log.ts';
+import { Counter, type Registry } from '#shared/prometheus.ts';
 import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 

@@ -1,7 +1,7 @@
-import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Listener } from '#edge/http/listen.ts';
 import { listen } from '#edge/http/listen.ts';
 import { createServer } from '#edge/http/node-http.ts';
+import { collectDefaultMetrics, Registry } from '#shared/prometheus.ts';
 
 /** How often the lag of the event loop is measured: each time wakes the process, also an idle one. */
 const LAG_EVERY_MS = 100;
@@ -9,7 +9,7 @@ const LAG_EVERY_MS = 100;
 /** The metrics of this process, with those of Node itself. */
 export const createMetrics = (): Registry => {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_EVERY_MS });
+  collectDefaultMetrics(registry, { eventLoopMonitoringPrecision: LAG_EVERY_MS });
   return registry;
 };
 

@@ -1,9 +1,5 @@
-import {
-  AggregatorRegistry,
-  type MetricObjectWithValues,
-  type MetricValue,
-  type Registry,
-} from 'prom-client';
+import type { MetricObjectWithValues, MetricValue, Registry } from 'prom-client';
+import { loadAggregator } from '#shared/prometheus.ts';
 
 /** The metrics of a process, sent to another one. */
 export type MetricsSnapshot = readonly Metric[];
@@ -36,7 +32,7 @@ export const createMetricsSum = (): MetricsSum => {
 };
 
 const add = (snapshots: readonly MetricsSnapshot[]): Registry =>
-  AggregatorRegistry.aggregate(snapshots.map((each) => each.map(asShown)));
+  loadAggregator().aggregate(snapshots.map((each) => each.map(asShown)));
 
 /** Clients wait for the slowest process; prom-client would show the mean. */
 const asShown = (metric: Metric): Metric =>

@@ -1,9 +1,9 @@
-import { Counter } from 'prom-client';
 import type { Clock } from '#shared/clock/clock.ts';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { FollowerOptions } from '#shared/follower/follower.ts';
 import { readKeptDigest } from '#shared/projection/kept-digest.ts';
+import { Counter } from '#shared/prometheus.ts';
 import { readChainEnd } from '../stored/blocks.ts';
 import { recordProblem, recordPublished } from '../stored/publication.ts';
 import {

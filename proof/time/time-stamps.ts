@@ -1,9 +1,9 @@
-import { Counter, type Registry } from 'prom-client';
 import type { LogIdentity } from '#kernel/base/brands.ts';
 import { type Clock, dateElsewhereMs } from '#shared/clock/clock.ts';
 import { recordDrift } from '#shared/clock-drift/drift.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Log } from '#shared/log.ts';
+import { Counter, type Registry } from '#shared/prometheus.ts';
 import { post } from '../cosign/post.ts';
 import { parseNote } from '../tree/note.ts';
 import { originOf, parseTreeHead } from '../tree/tree-head.ts';

@@ -1,5 +1,5 @@
-import { Gauge, type Registry } from 'prom-client';
 import { orUnknown } from '#shared/follower/observe-follower.ts';
+import { Gauge, type Registry } from '#shared/prometheus.ts';
 
 type Metric = { readonly name: string; readonly help: string };
 

@@ -1,4 +1,3 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Position } from '#kernel/base/brands.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { visibilityOf } from '#kernel/visibility/visibility.ts';
@@ -7,6 +6,7 @@ import type { Clock } from '#shared/clock/clock.ts';
 import { LogWentBack } from '#shared/event-log/errors.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { Log } from '#shared/log.ts';
+import { Counter, Gauge, type Registry } from '#shared/prometheus.ts';
 import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
 import { createDeliverySpans } from './delivery-spans.ts';
 import { createHistory } from './history.ts';

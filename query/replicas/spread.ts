@@ -1,10 +1,11 @@
 // Over 200 lines, because it is one thing: which read replica serves a read, and what happens when it lags
 // or fails.
-import { Counter, Gauge, type Registry } from 'prom-client';
+
 import type { Position } from '#kernel/base/brands.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import { START } from '#shared/event-log/event-log.ts';
+import { Counter, Gauge, type Registry } from '#shared/prometheus.ts';
 import { readReached } from '#shared/read-model/read-position.ts';
 import { readFailureOf } from '../rows/statement.ts';
 import { createLag, type Lag } from './lag.ts';

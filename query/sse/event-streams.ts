@@ -1,10 +1,10 @@
 import type { Request, Response } from 'express';
-import { Counter, Gauge, type Registry } from 'prom-client';
 import { callerOf } from '#edge/authenticate/authenticate.ts';
 import type { RevocationListener } from '#edge/authenticate/revocations.ts';
 import { clientAddress } from '#edge/http/client-address.ts';
 import { countNoLonger } from '#edge/http/shed-load.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
+import { Counter, Gauge, type Registry } from '#shared/prometheus.ts';
 import { type ClosingMessage, EventStream, type Watch } from './event-stream.ts';
 import { plainClosingMessage } from './messages.ts';
 import { every, forEach } from './rounds.ts';

@@ -1,5 +1,5 @@
-import { Gauge, type Registry } from 'prom-client';
 import { oncePer } from '#kernel/base/once-per.ts';
+import { Gauge, type Registry } from '#shared/prometheus.ts';
 import type { Pool } from './pool.ts';
 
 /** Counts the working and idle connections of a pool, and the callers that wait for one. */

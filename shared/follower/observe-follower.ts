@@ -1,4 +1,3 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
 import { oncePer } from '#kernel/base/once-per.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
@@ -6,6 +5,7 @@ import { failureForAnybody } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { NotReady } from '#shared/not-ready.ts';
+import { Counter, Gauge, type Registry } from '#shared/prometheus.ts';
 import { readCheckpoint } from './checkpoint.ts';
 import { lagSecondsAt } from './lag.ts';
 import { findStandstills, type Standstill } from './standstill.ts';

@@ -1,4 +1,4 @@
-import { Counter, type Registry } from 'prom-client';
+import { Counter, type Registry } from '#shared/prometheus.ts';
 
 /** Several readers of one process, as in tests, share them. */
 export const countersIn = (registry: Registry): { readonly recorded: Counter; readonly lost: Counter } => {
