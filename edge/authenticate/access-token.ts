@@ -1,6 +1,6 @@
 // Over 200 lines, because it is one thing: the verification of an access token, and its content.
 
-import { jwtVerify } from 'jose';
+import { jwtVerify } from 'jose/jwt/verify';
 import { LRUCache } from 'lru-cache';
 import * as z from 'zod';
 import type { UserId } from '#kernel/base/brands.ts';

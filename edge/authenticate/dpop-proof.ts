@@ -1,11 +1,7 @@
-import {
-  type CryptoKey,
-  calculateJwkThumbprint,
-  importJWK,
-  type JWK,
-  type JWTHeaderParameters,
-  jwtVerify,
-} from 'jose';
+import type { CryptoKey, JWK, JWTHeaderParameters } from 'jose';
+import { calculateJwkThumbprint } from 'jose/jwk/thumbprint';
+import { jwtVerify } from 'jose/jwt/verify';
+import { importJWK } from 'jose/key/import';
 import { LRUCache } from 'lru-cache';
 import * as z from 'zod';
 import { DPOP_ALGORITHMS } from '../http/dpop-algorithms.ts';

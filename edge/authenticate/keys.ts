@@ -1,4 +1,5 @@
-import { type CryptoKey, importJWK, type JWK } from 'jose';
+import type { CryptoKey, JWK } from 'jose';
+import { importJWK } from 'jose/key/import';
 import * as z from 'zod';
 import { getJson } from '#edge/http/get-json.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';

@@ -1,5 +1,7 @@
 import { createHash, type KeyObject, randomUUID } from 'node:crypto';
-import { type JWTPayload, jwtVerify, SignJWT } from 'jose';
+import type { JWTPayload } from 'jose';
+import { SignJWT } from 'jose/jwt/sign';
+import { jwtVerify } from 'jose/jwt/verify';
 import type { SpentProofs } from '#edge/authenticate/spent-proofs.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 import type { Caller, Policy } from '#shared/policy.ts';
