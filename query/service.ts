@@ -13,7 +13,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import { ofAggregates, ofViews } from '#shared/rest/operations.ts';
-import { OPERATOR_OPERATIONS } from '#shared/rest/operator.ts';
+import { OPERATOR_OPERATIONS } from '#shared/rest/operator-operations.ts';
 import { asyncApiRoutes } from './asyncapi/routes.ts';
 import { coreReads, itemReads } from './core-reads.ts';
 import { API_CATALOG_PATH } from './discovery/api.ts';

@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { WORDS } from '#kernel/assembly/words.ts';
 import { NEEDED } from '#shared/needed/load-needed.ts';
+import { ANSWERS } from '#shared/rest/answers.ts';
 import { whyRefused } from '../develop/check.ts';
 import { readSources } from './published-sources.ts';
 
@@ -18,7 +19,7 @@ const needed = [...sources]
 
 test('whatever is loaded later is known, so a start loads it for those who need it', () => {
   expect(needed.length).toBeGreaterThan(5);
-  const known = [...Object.values(WORDS), ...Object.values(NEEDED)].map(({ name }) => name);
+  const known = [WORDS, NEEDED, ANSWERS].flatMap((each) => Object.values(each).map(({ name }) => name));
   expect(known.toSorted()).toEqual(needed.toSorted());
 });
 
@@ -27,7 +28,8 @@ test('what serves any domain has all of it', async () => {
     import '#shared/needed/all.ts';
     import { WORDS } from '#kernel/assembly/words.ts';
     import { NEEDED } from '#shared/needed/load-needed.ts';
-    const all = [...Object.values(WORDS), ...Object.values(NEEDED)];
+    import { ANSWERS } from '#shared/rest/answers.ts';
+    const all = [WORDS, NEEDED, ANSWERS].flatMap((each) => Object.values(each));
     console.log(JSON.stringify(all.filter((each) => !each.isLoaded).map((each) => each.name)));
   `);
   expect(absent).toEqual([]);

@@ -1,6 +1,6 @@
-import { Counter, Gauge, Histogram, type Registry } from '#shared/prometheus.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { Counter, Gauge, Histogram, type Registry } from '#shared/prometheus.ts';
 import { countDue } from '#shared/webhooks/counts.ts';
 import type { AttemptResult, Delivery } from './deliver/delivery.ts';
 

@@ -9,7 +9,7 @@ import { parametersOf } from '#edge/http/parameters.ts';
 import { demandRight } from '#edge/rest/admission.ts';
 import { ItemAt } from '#kernel/base/rest/at.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
-import { USER_PROOF_OPERATIONS, WEBHOOK_PROOF_OPERATIONS } from '#kernel/base/rest/item-proof.ts';
+import { USER_PROOF_OPERATIONS, WEBHOOK_PROOF_OPERATIONS } from '#kernel/base/rest/item-proof-operations.ts';
 import { type RestOperation, routeOf } from '#kernel/base/rest/operation.ts';
 import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';

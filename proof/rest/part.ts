@@ -3,7 +3,7 @@ import { demandAdmission } from '#edge/rest/admission.ts';
 import { routeOf } from '#kernel/base/rest/operation.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { VERIFICATION_OPERATIONS } from '#shared/rest/operator.ts';
+import { VERIFICATION_OPERATIONS } from '#shared/rest/operator-operations.ts';
 import { answerOperatorCommand } from '../../query/operations/operator-command-routes.ts';
 import type { QueryPart } from '../../query/part.ts';
 import type { Reads } from '../../query/rest/read-routes.ts';

@@ -1,3 +1,4 @@
+import '#shared/rest/describing.ts';
 import type { RequestHandler } from 'express';
 import { answerDocument } from '#edge/pages/answer-document.ts';
 import { EXAMPLE_CURSOR, formatCursor } from '#kernel/base/cursor.ts';

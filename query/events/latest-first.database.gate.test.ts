@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
 import { EVENT_INDEX } from '#shared/event-index/event-index.ts';
 import { readCheckpoint } from '#shared/follower/checkpoint.ts';
-import { EVENT_OPERATIONS, type Event } from '#shared/rest/events.ts';
+import { EVENT_OPERATIONS } from '#shared/rest/event-operations.ts';
+import type { Event } from '#shared/rest/events.ts';
 import { type Asker, test as base } from '../../test/engines/backend.ts';
 import { linkIn } from '../../test/links.ts';
 import { until } from '../../testing/until.ts';

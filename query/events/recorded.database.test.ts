@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import { RECORDED_EVENT_OPERATIONS } from '#shared/rest/recorded-event.ts';
+import { publishing } from '#domain/publishing.ts';
+import { eventTraceFor, recordedEventFor } from '#shared/rest/recorded-event.ts';
 import { readChainEnd } from '../../proof/stored/blocks.ts';
 import { type Asker, test as base } from '../../test/engines/backend.ts';
 import { fillLedger } from '../../test/engines/filled-ledger.ts';
@@ -37,7 +38,7 @@ test('an event is shown with its links, its schema, and its block in the chain',
 }) => {
   const [drafted, published] = await eventsOf(`subject=article-${article}`);
   const before = await get<object>(admin, `/events/${drafted.id}`);
-  expect(RECORDED_EVENT_OPERATIONS.getRecordedEvent.answer.schema.parse(before)).toEqual(before);
+  expect(recordedEventFor(publishing).parse(before)).toEqual(before);
   expect(before).toMatchObject({
     ...drafted,
     streamVersion: 1,
@@ -100,7 +101,7 @@ test('the origin of an event is shown to its actor and to administrators', async
   const [drafted, published] = await eventsOf(`subject=article-${article}`);
   for (const by of [admin, author]) {
     const trace = await get<{ events: Shown[] }>(by, `/events/${published?.id}/trace`);
-    expect(RECORDED_EVENT_OPERATIONS.traceRecordedEvent.answer.schema.parse(trace)).toEqual(trace);
+    expect(eventTraceFor(publishing).parse(trace)).toEqual(trace);
     expect(trace).toMatchObject({ correlation: expect.any(String), truncated: false });
     expect(trace.events.map(({ id }) => id)).toEqual([drafted.id, published?.id]);
   }

@@ -1,4 +1,5 @@
 // Over 200 lines, because it is one list: the responses of operations, with their headers.
+import '#shared/rest/describing.ts';
 import type * as z from 'zod';
 import { describeProblem, type ProblemCode } from '#edge/http/problem.ts';
 import { statusOfMinimal } from '#edge/rest/writes/answer.ts';

@@ -21,7 +21,7 @@ import {
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { actorOf, authorize } from '#shared/policy.ts';
 import { findParked } from '#shared/read-model/parked.ts';
-import { NewRelease, OPERATOR_OPERATIONS } from '#shared/rest/operator.ts';
+import { NewRelease, OPERATOR_OPERATIONS } from '#shared/rest/operator-operations.ts';
 import { readFailureOf } from '../rows/statement.ts';
 import { representOperatorCommand } from './representation.ts';
 

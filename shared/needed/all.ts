@@ -6,6 +6,7 @@ import * as schedules from '#kernel/assembly/demand-schedules.ts';
 import * as hold from '#kernel/assembly/holds.ts';
 import * as retain from '#kernel/assembly/retention.ts';
 import * as views from '#kernel/assembly/views.ts';
+import '#shared/rest/describing.ts';
 import { WORDS } from '#kernel/assembly/words.ts';
 import { provideAll } from '#kernel/base/later.ts';
 import * as viewOperations from '#kernel/rest/views.ts';

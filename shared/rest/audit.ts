@@ -4,7 +4,7 @@ import type { RestOperation } from '#kernel/base/rest/operation.ts';
 import { timestamp } from '#kernel/base/values.ts';
 import { AuditHead, count } from './audit-head.ts';
 import { AuditStatus } from './audit-status.ts';
-import { SPAN } from './events.ts';
+import { SPAN } from './event-operations.ts';
 import { ExportLine } from './export-line.ts';
 
 const AuditKeys = z

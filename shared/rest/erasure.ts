@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { actor } from '#kernel/base/events/metadata.ts';
+import { oncePer } from '#kernel/base/once-per.ts';
 import { id } from '#kernel/base/rest/fields.ts';
-import type { RestOperation } from '#kernel/base/rest/operation.ts';
 import { timestamp } from '#kernel/base/values.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { stayingWithout } from '#shared/erasure/references.ts';
@@ -67,20 +67,6 @@ const reportFor = (kept: Readonly<Record<string, typeof count>>) =>
 export type ErasureReport = Readonly<z.infer<ReturnType<typeof reportFor>>>;
 
 /** The counts depend on how the aggregates of the domain react to the deletion of a person. */
-export const erasureReadsOf = (domain: Domain) =>
-  ({
-    getErasureOfUser: {
-      method: 'GET',
-      path: '/users/{userId}/erasure',
-      role: 'query',
-      summary: 'Report on the erasure of a deleted user',
-      right: 'events.export',
-      refusals: ['forbidden', 'not_erased'],
-      answer: {
-        status: 200,
-        description: 'The report. It contains no personal data.',
-        kind: 'item',
-        schema: reportFor(Object.fromEntries(stayingWithout(domain).map(({ name }) => [name, count]))),
-      },
-    },
-  }) as const satisfies Record<string, RestOperation>;
+export const erasureReportFor = oncePer((domain: Domain) =>
+  reportFor(Object.fromEntries(stayingWithout(domain).map(({ name }) => [name, count]))),
+);

@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import type { JsonObject } from '#kernel/base/json.ts';
 import { Links } from '#kernel/base/rest/fields.ts';
-import type { RestOperation } from '#kernel/base/rest/operation.ts';
 
 const object = z.record(z.string(), z.json()) as unknown as z.ZodType<JsonObject>;
 
@@ -25,22 +24,3 @@ export const EventType = z
   })
   .meta({ id: 'EventType' });
 export type EventType = Readonly<z.infer<typeof EventType>>;
-
-export const EVENT_TYPE_OPERATIONS = {
-  listEventTypes: {
-    method: 'GET',
-    path: '/event-types',
-    role: 'query',
-    summary: 'All event types, with schemas and examples',
-    right: null,
-    query: z.strictObject({
-      type: z
-        .string()
-        .min(1)
-        .max(200)
-        .optional()
-        .meta({ description: 'Only this type.', examples: ['user.updated'] }),
-    }),
-    answer: { status: 200, description: 'All event types.', kind: 'list', schema: EventType },
-  },
-} as const satisfies Record<string, RestOperation>;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { streamName } from '#kernel/base/events/streams.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import { followedEvents } from './events.ts';
+import { followedEvents } from './event-operations.ts';
 
 const FollowedEvents = followedEvents(catalogueOf(publishing));
 

@@ -2,10 +2,10 @@ import * as z from 'zod';
 import { later } from '#kernel/base/later.ts';
 import { oncePer } from '#kernel/base/once-per.ts';
 import { atOfList, ItemAt } from '#kernel/base/rest/at.ts';
-import { HISTORY_OPERATIONS, WEBHOOK_HISTORY_OPERATIONS } from '#kernel/base/rest/history.ts';
+import { HISTORY_OPERATIONS, WEBHOOK_HISTORY_OPERATIONS } from '#kernel/base/rest/history-operations.ts';
 import { PAGE, searchOfUsers, sortBy } from '#kernel/base/rest/lists.ts';
 import { isOfLog, type RestOperation } from '#kernel/base/rest/operation.ts';
-import { READS_OF_USER_OPERATIONS } from '#kernel/base/rest/readers.ts';
+import { READS_OF_USER_OPERATIONS } from '#kernel/base/rest/readers-operations.ts';
 import { logsReads } from '#kernel/registry/logs-reads.ts';
 import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
@@ -15,11 +15,11 @@ import { aggregateOperations } from '#kernel/rest/operations.ts';
 import { itemSchema } from '#kernel/rest/schemas.ts';
 import type { ViewOperation } from '#kernel/rest/views.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import { erasureReadsOf } from './erasure.ts';
-import { EVENT_TYPE_OPERATIONS } from './event-types.ts';
-import { EVENT_OPERATIONS, eventOperations } from './events.ts';
-import { operatorOperationsOf } from './operator.ts';
-import { recordedEventOperationsOf } from './recorded-event.ts';
+import { erasureReadsOf } from './erasure-operations.ts';
+import { EVENT_OPERATIONS, eventOperations } from './event-operations.ts';
+import { EVENT_TYPE_OPERATIONS } from './event-type-operations.ts';
+import { operatorOperationsOf } from './operator-operations.ts';
+import { recordedEventOperationsOf } from './recorded-event-operations.ts';
 
 /** The operations of parts, by the part; loaded where it is served. */
 export const OPERATIONS_OF_PARTS = {

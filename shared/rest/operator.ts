@@ -1,17 +1,13 @@
-// Over 200 lines, because it is one table: the operations of operators, with their schemas.
+// Over 200 lines, because it is one table: the schemas of what operators read.
 import * as z from 'zod';
 import { EXAMPLE_CURSOR } from '#kernel/base/cursor.ts';
 import { actor } from '#kernel/base/events/metadata.ts';
-import { instant } from '#kernel/base/instant.ts';
+import { oncePer } from '#kernel/base/once-per.ts';
 import { Links } from '#kernel/base/rest/fields.ts';
-import { PAGE } from '#kernel/base/rest/lists.ts';
-import type { RestOperation } from '#kernel/base/rest/operation.ts';
 import { timestamp } from '#kernel/base/values.ts';
 import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { report } from './verification-report.ts';
-
-/** The operations of operators (administrators), whatever roles and engines the installation has. */
 
 const count = z.int().nonnegative();
 const cursor = z.string().meta({ examples: [EXAMPLE_CURSOR] });
@@ -124,7 +120,7 @@ export type OperationsSamples = {
   readonly samples: (Omit<Sampled, OfParts> & Partial<Pick<Sampled, OfParts>>)[];
 };
 
-const ParkedItem = z
+export const ParkedItem = z
   .strictObject({
     stream,
     version: version.meta({ description: 'The version of the event that parks it.' }),
@@ -139,7 +135,7 @@ const ParkedItem = z
   .meta({ id: 'ParkedItem' });
 export type ParkedItem = Readonly<z.infer<typeof ParkedItem>>;
 
-const ParkedConsequence = z
+export const ParkedConsequence = z
   .strictObject({
     task: z.enum(['end', 'erase', 'run', 'react']).meta({
       description:
@@ -166,7 +162,7 @@ const ParkedConsequence = z
   .meta({ id: 'ParkedConsequence' });
 export type ParkedConsequence = Readonly<z.infer<typeof ParkedConsequence>>;
 
-const RunningTimer = z
+export const RunningTimer = z
   .strictObject({
     stream: z.string().meta({ description: 'The stream of the aggregate.', examples: ['claim-8001'] }),
     name: z.string().meta({ description: 'The name of the timer in the domain.', examples: ['remind'] }),
@@ -182,7 +178,7 @@ const RunningTimer = z
   .meta({ id: 'RunningTimer' });
 export type RunningTimer = Readonly<z.infer<typeof RunningTimer>>;
 
-const OpenHold = z
+export const OpenHold = z
   .strictObject({
     stream: z
       .string()
@@ -196,7 +192,7 @@ const OpenHold = z
   .meta({ id: 'OpenHold' });
 export type OpenHold = Readonly<z.infer<typeof OpenHold>>;
 
-const ScheduleStatus = z
+export const ScheduleStatus = z
   .strictObject({
     name: z
       .string()
@@ -225,7 +221,7 @@ const ScheduleStatus = z
   .meta({ id: 'ScheduleStatus' });
 export type ScheduleStatus = Readonly<z.infer<typeof ScheduleStatus>>;
 
-const OperatorCommand = z
+export const OperatorCommand = z
   .strictObject({
     id: z.uuid(),
     kind: z.enum(['retry', 'release', 'verify']),
@@ -255,175 +251,15 @@ const OperatorCommand = z
   .meta({ id: 'Order' });
 export type OperatorCommand = z.infer<typeof OperatorCommand>;
 
-export const NewRelease = z
-  .strictObject({
-    version: version.meta({
-      description:
-        'The version at which the item is parked. The request is refused if the item is now parked at another version.',
+/** The status, without what states the deliveries to webhooks if they are not served. */
+export const statusFor = (domain: Domain) => (serves(domain, 'webhooks') ? StatusWithWebhooks : StatusAlone);
+
+/** The samples, without what states the deliveries to webhooks and the proof if they are not served. */
+export const samplesFor = oncePer((domain: Domain) =>
+  samplesOf(
+    Sample.omit({
+      ...(serves(domain, 'webhooks') ? {} : OF_WEBHOOKS),
+      ...(serves(domain, 'proof') ? {} : OF_PROOF),
     }),
-  })
-  .meta({ id: 'NewRelease' });
-
-const read = {
-  role: 'query',
-  method: 'GET',
-  right: 'operations.read',
-  refusals: ['forbidden'],
-} as const;
-const ordered = {
-  role: 'query',
-  method: 'POST',
-  right: 'operations.manage',
-  answer: {
-    status: 202,
-    description: 'The command runs after the response: `Location` has its progress.',
-    kind: 'order',
-    schema: OperatorCommand,
-    location: { rel: 'self', path: '/operations/orders/{orderId}' },
-  },
-} as const;
-
-export const OPERATOR_OPERATIONS = {
-  getOperations: {
-    ...read,
-    path: '/operations',
-    summary: 'System status (administrators)',
-    answer: {
-      status: 200,
-      description: 'The positions of all followers of the log.',
-      kind: 'item',
-      schema: StatusWithWebhooks,
-    },
-  },
-  getOperationsSamples: {
-    ...read,
-    path: '/operations/samples',
-    summary: 'System status of the last day (administrators)',
-    query: z.strictObject({
-      since: instant.optional().meta({ description: 'Only samples after this time.' }),
-    }),
-    answer: {
-      status: 200,
-      description: 'Samples every ten seconds or less often, at most 720.',
-      kind: 'item',
-      schema: samplesOf(Sample),
-    },
-  },
-  listParkedItems: {
-    ...read,
-    path: '/operations/parked',
-    summary: 'Parked items (administrators)',
-    query: z.strictObject(PAGE),
-    answer: {
-      status: 200,
-      description: 'A page of items, by the position of the event that parks them, the latest first.',
-      kind: 'list',
-      schema: ParkedItem,
-    },
-  },
-  listParkedConsequences: {
-    ...read,
-    path: '/operations/consequences',
-    summary: 'Parked consequences of events (administrators)',
-    query: z.strictObject(PAGE),
-    answer: {
-      status: 200,
-      description: 'A page of consequences, those parked last first.',
-      kind: 'list',
-      schema: ParkedConsequence,
-    },
-  },
-  listTimers: {
-    ...read,
-    path: '/operations/timers',
-    summary: 'Timers of aggregates that have not run out yet, for administrators',
-    query: z.strictObject(PAGE),
-    answer: {
-      status: 200,
-      description: 'A page of timers, the next first, paused ones last.',
-      kind: 'list',
-      schema: RunningTimer,
-    },
-  },
-  listHolds: {
-    ...read,
-    path: '/operations/holds',
-    summary: 'Holds that nobody has released yet, for administrators',
-    query: z.strictObject(PAGE),
-    answer: {
-      status: 200,
-      description: 'A page of holds on items of all kinds, the latest first.',
-      kind: 'list',
-      schema: OpenHold,
-    },
-  },
-  listSchedules: {
-    ...read,
-    path: '/operations/schedules',
-    summary: 'Schedules with their next and latest runs, for administrators',
-    query: z.strictObject(PAGE),
-    answer: {
-      status: 200,
-      description: 'A page of schedules, by name.',
-      kind: 'list',
-      schema: ScheduleStatus,
-    },
-  },
-  listOrders: {
-    ...read,
-    path: '/operations/orders',
-    summary: 'Operator commands, latest first (administrators)',
-    query: z.strictObject(PAGE),
-    answer: {
-      status: 200,
-      description: 'A page of operator commands, without their reports.',
-      kind: 'list',
-      schema: OperatorCommand,
-    },
-  },
-  getOrder: {
-    ...read,
-    path: '/operations/orders/{orderId}',
-    summary: 'The result of an operator command (administrators)',
-    answer: { status: 200, description: 'The operator command.', kind: 'item', schema: OperatorCommand },
-  },
-  retryParkedItem: {
-    ...ordered,
-    path: '/operations/parked/{stream}/retry',
-    summary: 'Retry a parked item, after its cause is repaired',
-    refusals: ['too_many_orders'],
-  },
-  releaseParkedItem: {
-    ...ordered,
-    path: '/operations/parked/{stream}/release',
-    summary: 'Skip the event that parks an item, permanently',
-    body: { 'application/json': NewRelease },
-    refusals: ['parked_at_other_version', 'too_many_orders'],
-  },
-} as const satisfies Record<string, RestOperation>;
-
-/** The operations of the proof. */
-export const VERIFICATION_OPERATIONS = {
-  verifyLog: {
-    ...ordered,
-    path: '/audit/verifications',
-    summary: 'Verify the log, its chain and signed heads, and the read model',
-    refusals: ['verification_under_way', 'too_many_orders'],
-  },
-} as const satisfies Record<string, RestOperation>;
-
-/** The same, without what states the deliveries to webhooks and the proof, if they are not served. */
-export const operatorOperationsOf = (domain: Domain) => {
-  const [hasWebhooks, hasProof] = [serves(domain, 'webhooks'), serves(domain, 'proof')];
-  if (hasWebhooks && hasProof) return OPERATOR_OPERATIONS;
-  const { getOperations: status, getOperationsSamples: samples } = OPERATOR_OPERATIONS;
-  const sample = Sample.omit({ ...(hasWebhooks ? {} : OF_WEBHOOKS), ...(hasProof ? {} : OF_PROOF) });
-  return {
-    ...OPERATOR_OPERATIONS,
-    getOperations: {
-      ...status,
-      answer: { ...status.answer, schema: hasWebhooks ? StatusWithWebhooks : StatusAlone },
-    },
-    getOperationsSamples: { ...samples, answer: { ...samples.answer, schema: samplesOf(sample) } },
-  } as const;
-};
+  ),
+);

@@ -1,7 +1,6 @@
 import * as z from 'zod';
-import { CLOUD_EVENT_TYPE } from '#kernel/base/rest/cloud-event-types.ts';
+import { oncePer } from '#kernel/base/once-per.ts';
 import { Links } from '#kernel/base/rest/fields.ts';
-import type { RestOperation } from '#kernel/base/rest/operation.ts';
 import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { Delivery } from './delivery.ts';
@@ -71,64 +70,16 @@ const EventTrace = z
   .meta({ id: 'EventTrace' });
 export type EventTrace = Readonly<z.infer<typeof EventTrace>>;
 
-const served = { method: 'GET', role: 'query', right: 'events.read' } as const;
-
-export const RECORDED_EVENT_OPERATIONS = {
-  getRecordedEvent: {
-    ...served,
-    path: '/events/{eventId}',
-    summary: 'One event: its data, its position in the hash chain, and its deliveries',
-    answer: {
-      status: 200,
-      description: `The event, as far as you may read it. \`Accept: ${CLOUD_EVENT_TYPE}\` requests a CloudEvent 1.0.`,
-      kind: 'item',
-      hasCloudEvents: true,
-      schema: RecordedEvent,
-    },
-  },
-  traceRecordedEvent: {
-    ...served,
-    path: '/events/{eventId}/trace',
-    summary: 'The causes and consequences of an event, with deliveries',
-    answer: {
-      status: 200,
-      description: 'The events of one request, and their deliveries.',
-      kind: 'item',
-      schema: EventTrace,
-    },
-  },
-} as const satisfies Record<string, RestOperation>;
-
-/** The same, without deliveries and the position in the chain, if they are not served. */
-export const recordedEventOperationsOf = (domain: Domain) => {
+/** An event, without deliveries and the position in the chain if they are not served. */
+export const recordedEventFor = oncePer((domain: Domain) => {
   const [hasWebhooks, hasProof] = [serves(domain, 'webhooks'), serves(domain, 'proof')];
-  if (hasWebhooks && hasProof) return RECORDED_EVENT_OPERATIONS;
-  const { getRecordedEvent: event, traceRecordedEvent: trace } = RECORDED_EVENT_OPERATIONS;
-  const parts = [
-    ...(hasProof ? ['its position in the hash chain'] : []),
-    ...(hasWebhooks ? ['its deliveries'] : []),
-  ];
-  const ofEvent = RecordedEvent.omit({
+  if (hasWebhooks && hasProof) return RecordedEvent;
+  return RecordedEvent.omit({
     ...(hasWebhooks ? {} : { deliveries: true }),
     ...(hasProof ? {} : { chain: true }),
   }).meta({ id: 'RecordedEvent' });
-  return {
-    getRecordedEvent: {
-      ...event,
-      summary:
-        parts.length === 0 ? 'One event, with its data' : `One event: its data, and ${parts.join(', ')}`,
-      answer: { ...event.answer, schema: ofEvent },
-    },
-    traceRecordedEvent: hasWebhooks
-      ? trace
-      : {
-          ...trace,
-          summary: 'The causes and consequences of an event',
-          answer: {
-            ...trace.answer,
-            description: 'The events of one request.',
-            schema: EventTrace.omit({ deliveries: true }).meta({ id: 'EventTrace' }),
-          },
-        },
-  } as const;
-};
+});
+
+export const eventTraceFor = oncePer((domain: Domain) =>
+  serves(domain, 'webhooks') ? EventTrace : EventTrace.omit({ deliveries: true }).meta({ id: 'EventTrace' }),
+);

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { JsonObject } from '#kernel/base/json.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import { EVENT_OPERATIONS } from '#shared/rest/events.ts';
+import { EVENT_OPERATIONS } from '#shared/rest/event-operations.ts';
 import { describeEventType, EXAMPLE_LOG } from '../../query/event-types/event-types.ts';
 import { callerIn, POLICY } from '../../test/engines/policy.ts';
 import { schema } from '../../test/engines/schema.ts';

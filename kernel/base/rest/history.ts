@@ -2,8 +2,6 @@ import * as z from 'zod';
 import { actor } from '../events/metadata.ts';
 import { timestamp } from '../values.ts';
 import { Links } from './fields.ts';
-import { PAGE } from './lists.ts';
-import type { RestOperation } from './operation.ts';
 import { IMPORTED_AT, REASON_GIVEN, SIGNATURE_GIVEN, TRACE } from './origin.ts';
 
 const FieldChange = z
@@ -28,7 +26,7 @@ const FieldChange = z
   .meta({ id: 'FieldChange' });
 export type FieldChange = Readonly<z.infer<typeof FieldChange>>;
 
-const HistoryEntry = z
+export const HistoryEntry = z
   .strictObject({
     version: z.int().positive().meta({ description: 'The version of the item after this event.' }),
     id: z.uuid().meta({ description: 'The id of the event.' }),
@@ -59,33 +57,3 @@ const HistoryEntry = z
   })
   .meta({ id: 'HistoryEntry' });
 export type HistoryEntry = Readonly<z.infer<typeof HistoryEntry>>;
-
-/** The history of any aggregate. */
-export const HISTORY = {
-  method: 'GET',
-  role: 'query',
-  right: 'events.read',
-  query: z.strictObject(PAGE),
-  answer: {
-    status: 200,
-    description: 'A page of the history, the latest first.',
-    kind: 'list',
-    schema: HistoryEntry,
-  },
-} as const;
-
-export const HISTORY_OPERATIONS = {
-  listUserHistory: {
-    ...HISTORY,
-    path: '/users/{userId}/history',
-    summary: 'The history of a user, as far as you may read it',
-  },
-} as const satisfies Record<string, RestOperation>;
-
-export const WEBHOOK_HISTORY_OPERATIONS = {
-  listWebhookHistory: {
-    ...HISTORY,
-    path: '/webhooks/{webhookId}/history',
-    summary: 'The history of a webhook, without secrets',
-  },
-} as const satisfies Record<string, RestOperation>;

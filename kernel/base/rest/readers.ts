@@ -1,8 +1,6 @@
 import * as z from 'zod';
 import { actor } from '../events/metadata.ts';
 import { timestamp } from '../values.ts';
-import { PAGE } from './lists.ts';
-import type { RestOperation } from './operation.ts';
 
 const READ = {
   number: z.int().positive().meta({ description: 'The number of the entry in the log of reads.' }),
@@ -26,10 +24,10 @@ const READ = {
   fields: z.array(z.string()).meta({ description: 'The fields and lists that were shown.' }),
 };
 
-const Reading = z.strictObject(READ).meta({ id: 'Reading' });
+export const Reading = z.strictObject(READ).meta({ id: 'Reading' });
 export type Reading = Readonly<z.infer<typeof Reading>>;
 
-const ReadingOfUser = z
+export const ReadingOfUser = z
   .strictObject({
     ...READ,
     kind: z.string().meta({ description: 'The aggregate that was read.', examples: ['claim'] }),
@@ -39,33 +37,3 @@ const ReadingOfUser = z
   })
   .meta({ id: 'ReadingOfUser' });
 export type ReadingOfUser = Readonly<z.infer<typeof ReadingOfUser>>;
-
-/** The readers of any aggregate whose reads are logged. */
-export const READERS_OPERATION = {
-  method: 'GET',
-  role: 'query',
-  query: z.strictObject(PAGE),
-  answer: {
-    status: 200,
-    description: 'A page of the log of reads, the latest first.',
-    kind: 'list',
-    schema: Reading,
-  },
-} as const;
-
-export const READS_OF_USER_OPERATIONS = {
-  listReadsOfUser: {
-    method: 'GET',
-    path: '/users/{userId}/reads',
-    role: 'query',
-    summary: 'The reads of a user, as far as they are logged',
-    right: 'events.export',
-    query: z.strictObject(PAGE),
-    answer: {
-      status: 200,
-      description: 'A page of the log of reads, the latest first.',
-      kind: 'list',
-      schema: ReadingOfUser,
-    },
-  },
-} as const satisfies Record<string, RestOperation>;
