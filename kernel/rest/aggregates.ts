@@ -1,14 +1,10 @@
-// Over 200 lines, because it is one derivation: of the parameters and the answer, from the fields of a kind.
-
 import * as z from 'zod';
-import { capital, oneOf, spaced } from '../base/names.ts';
+import { capital } from '../base/names.ts';
 import { oncePer } from '../base/once-per.ts';
 import type { Period } from '../base/period.ts';
-import { atOfGroups } from '../base/rest/at.ts';
 import { Links } from '../base/rest/fields.ts';
 import { type FieldDef, instant } from '../declare/fields.ts';
-import type { Domain, Kind } from '../registry/registry.ts';
-import { type AggregateOperation, type Named, parentOf } from './operation.ts';
+import type { Kind } from '../registry/registry.ts';
 
 /** A field, or the period of a time, by which aggregates are grouped: `status`, `month(createdAt)`. */
 export type Dimension = {
@@ -102,7 +98,7 @@ const quoted = (all: readonly { readonly name: string }[]): string =>
   all.map(({ name }) => `\`${name}\``).join(', ');
 
 /** The parameters that every aggregate has beside the filters of its list. */
-const parametersOf = (kind: Kind) => {
+export const parametersOf = (kind: Kind) => {
   const [dimensions, measures] = [dimensionsOf(kind), measuresOf(kind)];
   const numbers = measures.filter(isNumber);
   const rangeIn = (text: string): Having | string => {
@@ -167,7 +163,7 @@ const valuesBy = (of: MeasureFunction, kind: Kind) => {
     : [[of, z.strictObject(Object.fromEntries(values)).exactOptional()] as const];
 };
 
-const aggregateSchema = oncePer((kind: Kind) => {
+export const aggregateSchema = oncePer((kind: Kind) => {
   const key = dimensionsOf(kind).map(({ field, def, period }) => [
     field,
     (period === undefined ? def.recorded : z.string()).nullable().exactOptional(),
@@ -187,25 +183,3 @@ const aggregateSchema = oncePer((kind: Kind) => {
     })
     .meta({ id: `${capital(kind.name)}Aggregate` });
 });
-
-/** The operation that groups what a list contains, by the same filters. */
-export const aggregateOf = (domain: Domain, [id, list]: Named): Named => {
-  const { kind, does } = list.use;
-  const { limit: _limit, after: _after, before: _before, sort: _sort, ...filters } = list.query?.shape ?? {};
-  const words = spaced(kind.plural);
-  const above =
-    does === 'listOfUser'
-      ? ' of a user'
-      : parentOf(domain, kind) === undefined
-        ? ''
-        : ` of ${oneOf(parentOf(domain, kind)?.name ?? '')}`;
-  const operation: AggregateOperation = {
-    ...list,
-    path: `${list.path}/aggregate`,
-    summary: `The number of ${words}${above} that you may read, with sums and other measures, by groups`,
-    query: z.strictObject({ ...parametersOf(kind), ...filters, ...('at' in filters && { at: atOfGroups }) }),
-    answer: { status: 200, description: 'The groups.', kind: 'item', schema: aggregateSchema(kind) },
-    use: { kind, does: 'aggregate', of: does === 'listOfUser' ? 'listOfUser' : 'list' },
-  };
-  return [id.replace(/^list/, 'aggregate'), operation];
-};

@@ -49,7 +49,7 @@ export const parametersOf = (domain: Domain, kind: Kind, list: ListInfo): PathPa
 });
 
 const readsOf = (domain: Domain, kind: Kind, list: ListInfo): readonly Named[] => {
-  const schema = listedSchema(domain, kind, list);
+  const schemaOf = () => listedSchemas(domain)(kind)(list);
   const one = spaced(oneOfList(kind, list));
   const read = { method: 'GET', role: 'query', right: operationOf(kind, 'read') } as const;
   const all: AggregateOperation = {
@@ -62,7 +62,14 @@ const readsOf = (domain: Domain, kind: Kind, list: ListInfo): readonly Named[] =
       ...sortOf(list),
       ...ItemAt.shape,
     }),
-    answer: { status: 200, description: `A page of ${spaced(list.name)}.`, kind: 'list', schema },
+    answer: {
+      status: 200,
+      description: `A page of ${spaced(list.name)}.`,
+      kind: 'list',
+      get schema() {
+        return schemaOf();
+      },
+    },
     use: { kind, does: 'listItems', list },
   };
   const single: AggregateOperation = {
@@ -71,7 +78,14 @@ const readsOf = (domain: Domain, kind: Kind, list: ListInfo): readonly Named[] =
     parameters: parametersOf(domain, kind, list),
     summary: `${capital(oneOf(list.one))} of ${oneOf(kind.name)}`,
     query: ItemAt,
-    answer: { status: 200, description: `The ${one}.`, kind: 'item', schema },
+    answer: {
+      status: 200,
+      description: `The ${one}.`,
+      kind: 'item',
+      get schema() {
+        return schemaOf();
+      },
+    },
     use: { kind, does: 'readItem', list },
   };
   return [
@@ -91,6 +105,11 @@ const fieldsOfList = ({ key, id: { def }, fields }: ListInfo): readonly (readonl
   ...(key === undefined ? [] : [[key, def] as const]),
   ...Object.entries(fields),
 ];
+
+/** Made for descriptions alone, and once for all operations of a list. */
+const listedSchemas = oncePer((domain: Domain) =>
+  oncePer((kind: Kind) => oncePer((list: ListInfo) => listedSchema(domain, kind, list))),
+);
 
 /** The schema of an item for everyone who may read its aggregate. */
 const listedSchema = (domain: Domain, kind: Kind, list: ListInfo): z.ZodObject => {
@@ -187,7 +206,9 @@ const additionOf: OperationOf = (domain, kind, list, command) => {
       status: 201,
       description: `The ${spaced(oneOfList(kind, list))} was added.`,
       kind: 'written',
-      schema: writtenItem(kind)(list),
+      get schema() {
+        return writtenItem(kind)(list);
+      },
       item: `get${Name}`,
       isOfItem: true,
     },

@@ -1,7 +1,6 @@
 import * as z from 'zod';
-import { capital, kebab, oneOf, spaced } from '../base/names.ts';
+import { capital, oneOf, spaced } from '../base/names.ts';
 import { atOfList, ItemAt } from '../base/rest/at.ts';
-import { written } from '../base/rest/fields.ts';
 import { HISTORY } from '../base/rest/history-operations.ts';
 import { ITEM_PROOF } from '../base/rest/item-proof-operations.ts';
 import { idParameter, PAGE, search, sortBy } from '../base/rest/lists.ts';
@@ -9,23 +8,15 @@ import { READERS_OPERATION } from '../base/rest/readers-operations.ts';
 import { StartRefused } from '../base/start-refused.ts';
 import { isUser } from '../base/users.ts';
 import { operationOf, READERS } from '../conditions/rights.ts';
-import { oneOfList } from '../decide/items.ts';
-import { type UploadField, uploadFieldsOf } from '../decide/upload-fields.ts';
 import { serves } from '../registry/parts.ts';
 import type { Domain, Kind } from '../registry/registry.ts';
-import { aggregateOf } from './aggregates.ts';
+import { aggregateOf } from './aggregate-operations.ts';
+import { filesOf } from './files.ts';
 import { filtersByFields } from './filters.ts';
-import { listOperations, onePath, parametersOf } from './lists.ts';
-import {
-  type AggregateOperation,
-  collectionPath,
-  itemPath,
-  type Named,
-  nameOfItems,
-  parentOf,
-} from './operation.ts';
+import { listOperations } from './lists.ts';
+import { type AggregateOperation, collectionPath, itemPath, type Named, parentOf } from './operation.ts';
 import { itemSchema } from './schemas.ts';
-import { commanded, writesOf } from './writes.ts';
+import { writesOf } from './writes.ts';
 
 /**
  * The REST interface to the aggregates of a domain, derived from their declarations. The kernel itself serves
@@ -62,9 +53,15 @@ const readsOf = (domain: Domain, kind: Kind): readonly Named[] => {
   const { name, plural, owner } = kind;
   const [Kinds, words] = [capital(plural), spaced(plural)];
   const parent = parentOf(domain, kind);
-  const schema = itemSchema(domain, kind);
   const read = { method: 'GET', role: 'query', right: operationOf(kind, 'read') } as const;
-  const page = { status: 200, description: `A page of ${words}.`, kind: 'list', schema } as const;
+  const page = {
+    status: 200,
+    description: `A page of ${words}.`,
+    kind: 'list',
+    get schema() {
+      return itemSchema(domain, kind);
+    },
+  } as const;
   const asked = z.strictObject({ ...PAGE, ...filtersOf(kind), at: atOfList });
   const isOfUsers = owner !== undefined && parent === undefined;
   const list: AggregateOperation = {
@@ -89,9 +86,32 @@ const readsOf = (domain: Domain, kind: Kind): readonly Named[] => {
     path: itemPath(kind),
     summary: capital(oneOf(name)),
     query: ItemAt,
-    answer: { status: 200, description: `The ${spaced(name)}.`, kind: 'item', schema },
+    answer: {
+      status: 200,
+      description: `The ${spaced(name)}.`,
+      kind: 'item',
+      get schema() {
+        return itemSchema(domain, kind);
+      },
+    },
     use: { kind, does: 'read' },
   };
+  const lists: readonly Named[] = [
+    [`list${Kinds}`, list],
+    ...(isOfUsers ? [[`list${Kinds}OfUser`, listOfUser] as const] : []),
+  ];
+  return [
+    ...lists,
+    // Before the item, of whose path theirs could be one.
+    ...(serves(domain, 'aggregates') ? lists.map((each) => aggregateOf(domain, each)) : []),
+    [`get${capital(name)}`, item],
+    ...logOf(domain, kind),
+  ];
+};
+
+/** What the log has of an item, and who has read it. */
+const logOf = (domain: Domain, kind: Kind): readonly Named[] => {
+  const { name } = kind;
   const history: AggregateOperation = {
     ...HISTORY,
     path: `${itemPath(kind)}/history`,
@@ -111,15 +131,7 @@ const readsOf = (domain: Domain, kind: Kind): readonly Named[] => {
     summary: `The readers of ${oneOf(name)}`,
     use: { kind, does: 'readers' },
   };
-  const lists: readonly Named[] = [
-    [`list${Kinds}`, list],
-    ...(isOfUsers ? [[`list${Kinds}OfUser`, listOfUser] as const] : []),
-  ];
   return [
-    ...lists,
-    // Before the item, of whose path theirs could be one.
-    ...(serves(domain, 'aggregates') ? lists.map((each) => aggregateOf(domain, each)) : []),
-    [`get${capital(name)}`, item],
     [`list${capital(name)}History`, history],
     ...(kind.reads === undefined ? [] : [[`list${capital(name)}Readers`, readers] as const]),
     ...(serves(domain, 'proof') ? [[`get${capital(name)}Proof`, proof] as const] : []),
@@ -140,54 +152,4 @@ const filtersOf = ({ fields, oldestFirst }: Kind): Readonly<Record<string, z.Zod
       ? sortBy('createdAt', '-createdAt', ...sorted)
       : sortBy('-createdAt', 'createdAt', ...sorted),
   };
-};
-
-/** Files are sent in requests of their own, to an aggregate or to an item of a list. */
-const filesOf = (domain: Domain, kind: Kind, kinds: readonly Kind[]): readonly Named[] =>
-  uploadFieldsOf(kind).flatMap((upload): readonly Named[] => {
-    const { name: field, list, command, isRemovable } = upload;
-    const [words, one] = [spaced(field), spaced(list === undefined ? kind.name : oneOfList(kind, list))];
-    const whose = list === undefined ? oneOf(kind.name) : `${oneOf(list.one)} of ${oneOf(kind.name)}`;
-    const name = `${ownerInName(upload, kind, kinds)}${capital(field)}`;
-    const of =
-      list === undefined
-        ? { path: itemPath(kind) }
-        : { path: onePath(kind, list), parameters: parametersOf(domain, kind, list) };
-    const all = commanded(domain, kind, command);
-    const shared = {
-      ...all,
-      ...of,
-      path: `${of.path}/${kebab(field)}`,
-      // Files are not sealed, so an erased person is no obstacle.
-      refusals: all.refusals.filter((code) => code !== 'user_deleted'),
-    };
-    const put: AggregateOperation = {
-      ...shared,
-      method: 'PUT',
-      summary: `Upload the ${words} of ${whose}`,
-      ...(!upload.accepts.isPicture && {
-        bodySays: `At most ${upload.accepts.bytesMax.toLocaleString('en')} bytes.`,
-        takesFileName: true,
-      }),
-      body: Object.fromEntries(upload.accepts.types.map((type) => [type, z.file()])),
-      answer: written(`The ${one} has the ${words}.`),
-      use: { kind, does: 'putFile', upload },
-    };
-    const remove: AggregateOperation = {
-      ...shared,
-      method: 'DELETE',
-      summary: `Remove the ${words} of ${whose}`,
-      answer: { status: 204, description: `The ${one} has no ${words}.`, kind: 'nothing' },
-      use: { kind, does: 'removeFile', upload },
-    };
-    return [[`put${name}`, put], ...(isRemovable ? [[`delete${name}`, remove] as const] : [])];
-  });
-
-/** The first field of a name has an operation id without the name of its aggregate; others contain it. */
-const ownerInName = ({ name, list }: UploadField, kind: Kind, kinds: readonly Kind[]): string => {
-  if (list !== undefined) return nameOfItems(kind, list);
-  const first = kinds.find((each) =>
-    uploadFieldsOf(each).some((upload) => upload.list === undefined && upload.name === name),
-  );
-  return first === kind ? '' : capital(kind.name);
 };

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { capital, targetOf, wire } from '../base/names.ts';
+import { oncePer } from '../base/once-per.ts';
 import { createdAt, id, Links, unheeded, updatedAt } from '../base/rest/fields.ts';
 import { isUser } from '../base/users.ts';
 import { partRightsOf } from '../conditions/parts-of.ts';
@@ -8,8 +9,12 @@ import { demandedOf, formShape } from '../decide/forms.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import type { CommandInfo, Domain, Kind } from '../registry/registry.ts';
 
-/** The schema of an aggregate for everyone who may read it. */
-export const itemSchema = (domain: Domain, kind: Kind): z.ZodObject => {
+/** The schema of an aggregate for everyone who may read it. Only descriptions read it, so it is made for them. */
+export const itemSchema = (domain: Domain, kind: Kind): z.ZodObject => itemSchemas(domain)(kind);
+
+const itemSchemas = oncePer((domain: Domain) => oncePer((kind: Kind) => makeItemSchema(domain, kind)));
+
+const makeItemSchema = (domain: Domain, kind: Kind): z.ZodObject => {
   const written = new Set(
     Object.values(kind.commands).flatMap(({ internal, form }) => (internal ? [] : form)),
   );

@@ -9,6 +9,7 @@ import * as views from '#kernel/assembly/views.ts';
 import '#shared/rest/describing.ts';
 import { WORDS } from '#kernel/assembly/words.ts';
 import { provideAll } from '#kernel/base/later.ts';
+import * as aggregates from '#kernel/rest/aggregates.ts';
 import * as viewOperations from '#kernel/rest/views.ts';
 import * as webhookCommands from '#shared/commands/webhook.ts';
 import * as viewTables from '#shared/read-model/view-tables.ts';
@@ -18,4 +19,4 @@ import * as webhooks from '#shared/rest/of-webhooks.ts';
 import { NEEDED } from './load-needed.ts';
 
 provideAll(WORDS, { confirm, consequences, hold, retain, schedules, views });
-provideAll(NEEDED, { accounts, webhooks, webhookCommands, proof, viewOperations, viewTables });
+provideAll(NEEDED, { aggregates, accounts, webhooks, webhookCommands, proof, viewOperations, viewTables });

@@ -1,12 +1,14 @@
 import type { Later } from '#kernel/base/later.ts';
 import { type PartName, serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { AGGREGATES } from '#kernel/rest/aggregate-operations.ts';
 import { WEBHOOK_COMMANDS } from '#shared/commands/command.ts';
 import { VIEW_TABLES } from '#shared/read-model/tables.ts';
 import { OPERATIONS_OF_PARTS, VIEW_OPERATIONS } from '#shared/rest/operations.ts';
 
 /** The code that the core asks for without waiting, beside that of the words of declarations. */
 export const NEEDED = {
+  aggregates: AGGREGATES,
   accounts: OPERATIONS_OF_PARTS.accounts,
   webhooks: OPERATIONS_OF_PARTS.webhooks,
   webhookCommands: WEBHOOK_COMMANDS,
@@ -19,6 +21,7 @@ const servesThe = (part: PartName) => (domain: Domain) => serves(domain, part);
 const hasViews = ({ views }: Domain): boolean => views.length > 0;
 
 const NEEDED_BY: Readonly<Record<keyof typeof NEEDED, (domain: Domain) => boolean>> = {
+  aggregates: servesThe('aggregates'),
   accounts: servesThe('accounts'),
   webhooks: servesThe('webhooks'),
   webhookCommands: servesThe('webhooks'),

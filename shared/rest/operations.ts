@@ -1,18 +1,14 @@
-import * as z from 'zod';
 import { later } from '#kernel/base/later.ts';
 import { oncePer } from '#kernel/base/once-per.ts';
-import { atOfList, ItemAt } from '#kernel/base/rest/at.ts';
 import { HISTORY_OPERATIONS, WEBHOOK_HISTORY_OPERATIONS } from '#kernel/base/rest/history-operations.ts';
-import { PAGE, searchOfUsers, sortBy } from '#kernel/base/rest/lists.ts';
 import { isOfLog, type RestOperation } from '#kernel/base/rest/operation.ts';
 import { READS_OF_USER_OPERATIONS } from '#kernel/base/rest/readers-operations.ts';
 import { logsReads } from '#kernel/registry/logs-reads.ts';
 import { serves } from '#kernel/registry/parts.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { aggregateOf } from '#kernel/rest/aggregates.ts';
+import { aggregateOf } from '#kernel/rest/aggregate-operations.ts';
 import type { AggregateOperation } from '#kernel/rest/operation.ts';
 import { aggregateOperations } from '#kernel/rest/operations.ts';
-import { itemSchema } from '#kernel/rest/schemas.ts';
 import type { ViewOperation } from '#kernel/rest/views.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { erasureReadsOf } from './erasure-operations.ts';
@@ -20,6 +16,7 @@ import { EVENT_OPERATIONS, eventOperations } from './event-operations.ts';
 import { EVENT_TYPE_OPERATIONS } from './event-type-operations.ts';
 import { operatorOperationsOf } from './operator-operations.ts';
 import { recordedEventOperationsOf } from './recorded-event-operations.ts';
+import { userReadsOf } from './user-operations.ts';
 
 /** The operations of parts, by the part; loaded where it is served. */
 export const OPERATIONS_OF_PARTS = {
@@ -137,47 +134,3 @@ export const ofViews = (domain: Domain): readonly (readonly [id: string, operati
   Object.entries(operationsOf(domain)).flatMap(([id, operation]) =>
     operation.of === 'view' ? [[id, operation] as const] : [],
   );
-
-const Users = z.strictObject({
-  ...PAGE,
-  sort: sortBy('-createdAt', 'createdAt'),
-  q: searchOfUsers.optional(),
-  at: atOfList,
-});
-
-/**
- * The reads of users, whose fields and readers the domain declares.
- */
-const userReadsOf = (domain: Domain) => {
-  if (domain.kinds.user === undefined) throw new Error(`${domain.name} has no users`);
-  const schema = itemSchema(domain, domain.kinds.user);
-  return {
-    listUsers: {
-      method: 'GET',
-      path: '/users',
-      role: 'query',
-      summary: 'The users',
-      right: 'user.read',
-      query: Users,
-      answer: { status: 200, description: 'A page of users.', kind: 'list', schema },
-    },
-    getMe: {
-      method: 'GET',
-      path: '/me',
-      role: 'query',
-      summary: 'Yourself',
-      right: 'user.read_private',
-      refusals: ['user_not_found', 'parked'],
-      answer: { status: 200, description: 'The user that the token stands for.', kind: 'item', schema },
-    },
-    getUser: {
-      path: '/users/{userId}',
-      method: 'GET',
-      role: 'query',
-      summary: 'A user',
-      right: 'user.read',
-      query: ItemAt,
-      answer: { status: 200, description: 'The user.', kind: 'item', schema },
-    },
-  } as const satisfies Record<string, RestOperation>;
-};
