@@ -6,12 +6,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { Config } from '#process/config.ts';
 import { openBlobs } from '#process/engines/open-blobs.ts';
 import { openChangeStream } from '#process/engines/open-change-stream.ts';
-import {
-  type FirstMinute,
-  readDemoAccess,
-  readFirstMinute,
-  writeFirstMinute,
-} from '#process/first-minute-file.ts';
+import type { FirstMinute } from '#process/first-minute-file.ts';
 import { type Foundation, openFoundation } from '#process/foundation.ts';
 import { otherIssuer } from '#process/issuer.ts';
 import { loadAdditions } from '#process/part.ts';
@@ -70,8 +65,9 @@ export const startAll = async (
     follows,
   });
   const isDevelopment = config.environment === 'development';
-  const isFirst = (await readFirstMinute(config.dataDir)) === undefined;
-  const prepares = isDevelopment && (follows || worker.isFirst);
+  const mayPrepare = issuer.prepareFirstMinute !== undefined && (follows || worker.isFirst);
+  const prepares = isDevelopment && mayPrepare;
+  const isFirst = prepares && (await isFirstMinute(config));
   const firstMinute = prepares && (await issuer.prepareFirstMinute?.());
   const { requireIfMatch, limits } = context.config;
   const { fastPaths, fastRoutes, links, readWritten } = query;
@@ -144,6 +140,9 @@ const startRoles = async (context: ProcessContext, foundation: Foundation, { fol
   return { blobs, gateway, issuer, query, services };
 };
 
+const isFirstMinute = async ({ dataDir }: Config): Promise<boolean> =>
+  (await (await import('#process/first-minute-file.ts')).readFirstMinute(dataDir)) === undefined;
+
 type Showing = {
   /** The address that the server listens on. */
   readonly url: string;
@@ -159,6 +158,7 @@ const showFirstMinute = async (
   domain: Domain,
   { url, links, firstMinute, offersDemo, isQuiet }: Showing,
 ): Promise<void> => {
+  const { readDemoAccess, writeFirstMinute } = await import('#process/first-minute-file.ts');
   await writeFirstMinute(dataDir, { ...firstMinute, url: byName(url) });
   if (isQuiet) return;
   const demo = await readDemoAccess(dataDir);

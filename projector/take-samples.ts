@@ -10,7 +10,6 @@ import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Log } from '#shared/log.ts';
-import { countDelivered, countWebhooks, NO_WEBHOOKS } from '#shared/webhooks/counts.ts';
 import { sampledMs, untilNextSampleMs } from './sample-times.ts';
 
 type SamplingOptions = {
@@ -68,15 +67,25 @@ const isQuiet = ({ at, followers, due, deliveredPerSecond }: Sample, nowMs: numb
   deliveredPerSecond === 0 &&
   Object.values(followers).every((lagS) => lagS === 0);
 
+const NO_DELIVERIES = { due: 0, dead: 0, delivered: 0 };
+
+const countDeliveries = async (pool: Pool, since: Date): Promise<typeof NO_DELIVERIES> => {
+  const { countDelivered, countWebhooks } = await import('#shared/webhooks/counts.ts');
+  const delivered = await countDelivered(pool, since);
+  const { due, dead } = await countWebhooks(pool);
+  return { due, dead, delivered };
+};
+
 const measure = async (
   { domain, pool, eventLog, clock, countEvents }: Omit<SamplingOptions, 'log'>,
   before: Date | undefined,
 ): Promise<Sample> => {
   const at = new Date(clock.nowMs());
   const sinceMs = sampledMs(at, before);
-  const hasWebhooks = serves(domain, 'webhooks');
-  const delivered = hasWebhooks ? await countDelivered(pool, new Date(at.getTime() - sinceMs)) : 0;
-  const { due, dead } = hasWebhooks ? await countWebhooks(pool) : NO_WEBHOOKS;
+  const since = new Date(at.getTime() - sinceMs);
+  const { due, dead, delivered } = serves(domain, 'webhooks')
+    ? await countDeliveries(pool, since)
+    : NO_DELIVERIES;
   const { parked } = await countParkedAndSkipped(pool);
   const events = (await countEvents?.(pool)) ?? 0;
   const followers = (await readServedFollowers(domain, pool, eventLog)).map(

@@ -1,14 +1,13 @@
 import { parseKafkaUrl } from '#adapters/kafka/kafka-url.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
-import {
-  openPostgresChangeStream,
-  type PostgresChangeStreamOptions,
-} from '#shared/change-stream/postgres/postgres-change-stream.ts';
+import type { PostgresChangeStreamOptions } from '#shared/change-stream/postgres/postgres-change-stream.ts';
 import type { Publication } from '#shared/change-stream/publication.ts';
+import { START } from '#shared/event-log/event-log.ts';
 import type { NamingLog } from '#shared/event-log/own-cursor.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { loadEngine } from '#shared/load-engine.ts';
 import type { Log } from '#shared/log.ts';
+import { whenAsked } from '#shared/when-asked.ts';
 
 type ChangeStreamOptions = PostgresChangeStreamOptions & {
   /** Of the setting CHANGE_STREAM_URL. */
@@ -25,7 +24,7 @@ export const openChangeStream = async ({
   const [scheme] = url.split(':', 1);
   switch (scheme) {
     case 'postgres':
-      return openPostgresChangeStream(following);
+      return openWhenUsed(following);
     case 'kafka': {
       const address = parseKafkaUrl(url);
       if (!address) break;
@@ -33,7 +32,7 @@ export const openChangeStream = async ({
         'Kafka',
         () => import('#adapters/kafka/kafka-change-stream.ts'),
       );
-      const fromLog = openPostgresChangeStream(following);
+      const fromLog = openWhenUsed(following);
       return openKafkaChangeStream({
         address,
         catalogue: catalogueOf(following.domain),
@@ -47,6 +46,25 @@ export const openChangeStream = async ({
   throw new Error(
     `a change stream cannot be opened at this ${scheme}: URL – only at postgres: and kafka://…`,
   );
+};
+
+/** Only parts follow changes: without one, neither is its code loaded nor does it listen for new events. */
+const openWhenUsed = (options: PostgresChangeStreamOptions): ChangeStream => {
+  const resources = new AsyncDisposableStack();
+  const opened = whenAsked(async () => {
+    const { openPostgresChangeStream } = await import(
+      '#shared/change-stream/postgres/postgres-change-stream.ts'
+    );
+    return resources.disposed ? undefined : resources.use(openPostgresChangeStream(options));
+  });
+  return {
+    async *follow(after, signal) {
+      const stream = await opened();
+      if (stream !== undefined) yield* stream.follow(after, signal);
+    },
+    head: async () => (await opened())?.head() ?? START,
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
 };
 
 type PublicationOptions = {

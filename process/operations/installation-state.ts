@@ -10,7 +10,7 @@ import { lagSecondsAt } from '#shared/follower/lag.ts';
 import { DIRECTORY } from '#shared/persons/directory.ts';
 import { type Fingerprint, isMadeBy, type Marks, marksIn } from '#shared/projection/fingerprint.ts';
 import { areVersionsLocked, readVersion } from '#shared/read-model/versions.ts';
-import { countWebhooks, type WebhookCounts } from '#shared/webhooks/counts.ts';
+import type { WebhookCounts } from '#shared/webhooks/counts.ts';
 import { PLANNER } from '#shared/webhooks/planner.ts';
 import { type ConsequenceCounts, countConsequences } from './consequences.ts';
 
@@ -35,6 +35,9 @@ export type InstallationState = {
   /** Undefined if they are not served. */
   readonly webhooks: WebhookCounts | undefined;
 };
+
+const countWebhooks = async (pool: Pool): Promise<WebhookCounts> =>
+  (await import('#shared/webhooks/counts.ts')).countWebhooks(pool);
 
 export const readInstallationState = async (
   domain: Domain,

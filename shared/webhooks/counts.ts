@@ -30,7 +30,7 @@ export type WebhookCounts = {
   readonly failingSince: Date | null;
 };
 
-export const NO_WEBHOOKS: WebhookCounts = {
+const NO_WEBHOOKS: WebhookCounts = {
   endpoints: 0,
   enabled: 0,
   due: 0,
