@@ -12,7 +12,7 @@ import type { Log } from '#shared/log.ts';
 import { createSnapshots, migrateSnapshots, unsavedTo } from '#shared/snapshots/snapshots.ts';
 import { whenAsked } from '#shared/when-asked.ts';
 import type { AdministratorKeeper, createAdministratorKeeper } from './administrators/keep-administrator.ts';
-import { createLimits } from './aggregates/limits.ts';
+import type { createLimits, Limits } from './aggregates/limits.ts';
 import type { ReportUnreadable } from './claims/claims.ts';
 import { createExecutor } from './execute.ts';
 import { createIdMaker } from './new-id.ts';
@@ -49,8 +49,19 @@ export const openDecisions = async (dependencies: Dependencies) => {
     base,
     newId,
     executor: createExecutor(base),
-    limits: createLimits({ ...base, masterKey, reportUnreadable }),
+    limits: enforcingLimits({ ...base, masterKey, reportUnreadable }),
     administrators: keepingAdministrators({ ...base, pool }),
+  };
+};
+
+/** Its code is loaded with the first change of an aggregate that has limits. */
+const enforcingLimits = (dependencies: Parameters<typeof createLimits>[0]): Limits => {
+  const limits = whenAsked(async () => (await import('./aggregates/limits.ts')).createLimits(dependencies));
+  return {
+    announce: (kind, id, metadata) =>
+      kind.limits.length === 0
+        ? undefined
+        : async (...given) => (await limits()).announce(kind, id, metadata)?.(...given),
   };
 };
 

@@ -7,7 +7,7 @@ import { type Asker, type Backend, openBackend } from '../../test/engines/backen
 import { picture } from '../../test/engines/pictures.ts';
 import type { ArticleId } from '../../test/publishing-ids.ts';
 import { until } from '../../testing/until.ts';
-import { lostUploadsIn, removeLostUploads } from './cover-remover.ts';
+import { lostUploadsIn, removeLostUploads } from './lost-uploads.ts';
 
 let backend: Backend;
 let author: Asker;
