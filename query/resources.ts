@@ -10,6 +10,7 @@ import type { UploadStorage } from '#shared/blobs/blobs.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import { migrateEventIndex } from '#shared/event-index/event-index.ts';
+import { deriveKey } from '#shared/keys/master-key.ts';
 import { openIfLogged } from '#shared/read-log/open-if-logged.ts';
 import type { ReadLog } from '#shared/read-log/read-log.ts';
 import type { ReadModelNotifier } from '#shared/read-model/read-model.ts';
@@ -23,7 +24,6 @@ import type { OpenApiOptions } from './openapi/document.ts';
 import type { Proof, ProofDependencies } from './proof.ts';
 import type { ReplicaOptions, Replicas, Spread } from './replicas/replicas.ts';
 import { openSearches, type Searches } from './rows/searches.ts';
-import { uploadKey } from './uploads/signed-address.ts';
 
 /** The dependencies of the query side. The caller owns them, and they outlive the service. */
 export type QueryDependencies = {
@@ -103,7 +103,7 @@ export const openResources = async (
   return {
     ...dependencies,
     ...{ proof, events, snapshots, readPosition, searches, replicas, before, visibleWithinMs, readLog },
-    uploadKey: uploadKey(dependencies.masterKey),
+    uploadKey: deriveKey(dependencies.masterKey, 'upload-address'),
   };
 };
 

@@ -1,15 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type FileFacts, factsInQuery, queryOfFile } from '#kernel/base/file-address.ts';
 import { type BlobName, isFileName, pathOfBlob } from '#shared/blobs/blob-name.ts';
-import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 
 /** An address that grants reading one file until it expires. */
 type SignedAddress = { readonly href: string; readonly expiresAt: string } & Partial<FileFacts>;
 
 /** The lifetime of an access token: clients then get a new address from the item. */
 const LIFETIME_S = 300;
-
-export const uploadKey = (master: MasterKey): Buffer => deriveKey(master, 'upload-address');
 
 /** `facts` are those of a file that is no picture; its reader gets them with the file. */
 export const signAddress = (key: Buffer, name: BlobName, facts?: FileFacts): SignedAddress => {

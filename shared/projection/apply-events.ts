@@ -5,10 +5,9 @@ import { collect, type Sender } from '#shared/database/prepared.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 import type { Parked } from '#shared/read-model/parked.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
-import { writeItems } from './items.ts';
+import { whenAsked } from '#shared/when-asked.ts';
 import { isRefusalOfValues, unwritable } from './refused.ts';
 import { type Following, write } from './rows.ts';
-import { writeShares } from './shares.ts';
 
 /**
  * Writes all events at once, with their consequences; after a refusal of the database, bisects them down to
@@ -87,16 +86,24 @@ const writeAll = async (sender: Sender, tables: Tables, events: readonly Decoded
       const following: Following[] = [];
       for (const list of table.items) {
         const changes = own.flatMap((event) => list.changes(event) ?? []);
+        const { writeItems } = await writingOfItems();
         const ids = await writeItems(sender, list, changes, made);
         if (list.derived.length > 0) following.push({ ids, list });
       }
       return following;
     });
-    for (const shares of table.shares)
+    for (const shares of table.shares) {
+      const { writeShares } = await writingOfShares();
       await writeShares(
         sender,
         shares,
         own.flatMap((event) => shares.changes(event) ?? []),
       );
+    }
   }
 };
+
+/** Loaded for domains with lists. */
+const writingOfItems = whenAsked(() => import('./items.ts'));
+/** Loaded for domains with views. */
+const writingOfShares = whenAsked(() => import('./shares.ts'));
