@@ -7,7 +7,7 @@ const rows = page
   .split('\n')
   .filter((line) => line.startsWith('| ') && !line.startsWith('| What holds'))
   .map((line) => {
-    const [what = '', , named = ''] = line.slice('| '.length).split(' | ');
+    const [what = '', named = ''] = line.slice('| '.length).split(' | ');
     return { what, tests: namedTestsIn(named) };
   });
 
