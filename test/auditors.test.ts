@@ -1,3 +1,5 @@
+import { globSync } from 'node:fs';
+import { basename } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { GROUPS } from '../command-line/commands.ts';
 import { namedTestsIn, readPage, wrongTests } from './named-tests.ts';
@@ -33,6 +35,21 @@ test('the rows of RFC 9700 name tests that exist', () => {
   const named = namedTestsIn(table);
   expect(named.length).toBeGreaterThan(18);
   expect(wrongTests(named)).toEqual([]);
+});
+
+test('the threats name tests that exist, by the beginning of their files', () => {
+  const [, table = ''] = readPage('docs/security.md').split(/\n## (?:What holds|RFC 9700)[^\n]*\n/);
+  const named = table
+    .split('\n')
+    .filter((line) => line.startsWith('| ') && !line.startsWith('| Against'))
+    .flatMap((line) => [...(line.split(' | ').at(-1) ?? '').matchAll(/`([\w-]+)\*?`/g)])
+    .map(([, name = '']) => name);
+  const files = globSync('*/{*,**/*}.test.ts', {
+    cwd: new URL('..', import.meta.url).pathname,
+    exclude: ['**/node_modules/**'],
+  }).map((path) => basename(path));
+  expect(named.length).toBeGreaterThan(60);
+  expect(named.filter((name) => !files.some((file) => file.startsWith(name)))).toEqual([]);
 });
 
 test('the page has the rules, with each kind of answer', () => {
