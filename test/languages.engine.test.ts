@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import { describe, expect } from 'vitest';
@@ -10,9 +10,13 @@ import { LANGUAGES, missingOf, NO_REGISTRY } from './engines/client-generators.t
 import { test as base } from './engines/installation-fixture.ts';
 import { loopsOver, OF_EXPENSES } from './engines/obvious-code.ts';
 
-/** The code of docs/languages.md is generated, compiled and run here, against a running system. */
+/**
+ * The code of docs/languages.md, and of the files that its readers copy, is generated, compiled and run here,
+ * against a running system.
+ */
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const PAGE = readFileSync(`${ROOT}docs/languages.md`, 'utf8');
+const COPIED = `${ROOT}docs/examples/newsroom`;
 const CACHE = join(ROOT, 'node_modules/.cache/languages');
 const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
 const run = promisify(execFile);
@@ -73,6 +77,7 @@ const test = base
     const folder = join(CACHE, name);
     await mkdir(folder, { recursive: true });
     await cp(shared, folder, { recursive: true });
+    await cp(COPIED, folder, { recursive: true });
     for (const { language, after, text } of BLOCKS) {
       if (language === 'sh' || after === '') continue;
       const path = join(folder, after);
@@ -121,8 +126,14 @@ describe.each(LANGUAGES)('$name', (language) => {
   );
 });
 
-test('the page shows no file twice, and a client for each language', () => {
-  const files = BLOCKS.flatMap(({ language, after }) => (language === 'sh' || after === '' ? [] : [after]));
+test('the page shows or links each file once, and a client for each language', () => {
+  const shown = BLOCKS.flatMap(({ language, after }) => (language === 'sh' || after === '' ? [] : [after]));
+  const linked = [...PAGE.matchAll(/\(examples\/newsroom\/([^)]+)\)/g)].map(([, file = '']) => file);
+  const copied = readdirSync(COPIED, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(COPIED, join(parentPath, name)));
+  expect(linked.toSorted()).toEqual(copied.toSorted());
+  const files = [...shown, ...linked];
   expect(new Set(files).size).toBe(files.length);
   expect(LANGUAGES.map(({ name }) => commandsOf(name).length)).not.toContain(0);
 });
