@@ -168,3 +168,11 @@ test('others get no proof, because it has everything that was recorded', async (
   expect(await backend.ask(path, { by: author })).toMatchObject({ status: 403 });
   expect(await backend.ask(path)).toMatchObject({ status: 401 });
 });
+
+test('the proof of a webhook needs the right to manage it', async ({ admin, backend }) => {
+  const withoutScope = { ...admin, scopes: new Set([...admin.scopes].filter((scope) => scope !== 'manage:webhooks')) };
+  expect(await backend.ask('/webhooks/999999/proof', { by: withoutScope })).toMatchObject({
+    status: 403,
+    body: { code: 'insufficient_scope' },
+  });
+});

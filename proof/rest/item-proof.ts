@@ -1,13 +1,14 @@
 import { parked } from '#edge/http/parked.ts';
 import type { Position, StreamName } from '#kernel/base/brands.ts';
 import { streamName } from '#kernel/base/events/streams.ts';
+import type { Operation } from '#kernel/base/operation.ts';
 import { notFound, Rejection } from '#kernel/base/rejection.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { pathId } from '#kernel/base/rest/path-id.ts';
 import { StreamCut } from '#shared/event-log/errors.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
-import { mayAlways } from '#shared/policy.ts';
+import { authorize, type Caller, mayAlways } from '#shared/policy.ts';
 import { noteWholeOf, notingNothing } from '#shared/read-log/noted.ts';
 import type { KindReads } from '../../query/reads/reads.ts';
 import { createMeter } from '../../query/rest/meter.ts';
@@ -47,7 +48,11 @@ export const createItemProofs = (dependencies: ItemProofDependencies) => {
   return async (kind: Kind, reader: Reader, at: string | Position | undefined): Promise<Lines> => {
     const { caller, charge } = reader;
     if (!mayAlways(caller, 'events.export')) throw new Rejection('forbidden');
-    if (!isAuditor(caller, readingOf(domain, kind))) await notingNothing(() => kinds.item(kind)(reader));
+    if (!isAuditor(caller, readingOf(domain, kind))) {
+      // Items of the kernel have no read of their own: their right decides.
+      if (domain.kinds[kind] === undefined) throw refusalOf(caller, readingOf(domain, kind));
+      await notingNothing(() => kinds.item(kind)(reader));
+    }
     const id = pathId(reader.id);
     if (id === undefined) throw new Rejection(notFound(kind));
     const declared = domain.kinds[kind];
@@ -61,6 +66,11 @@ export const createItemProofs = (dependencies: ItemProofDependencies) => {
     });
     return startingWith(first, lines);
   };
+};
+
+const refusalOf = (caller: Caller, right: Operation): Rejection => {
+  const answer = authorize(caller, right, {});
+  return answer === 'allowed' ? new Rejection('forbidden') : answer;
 };
 
 async function* startingWith(first: IteratorResult<string>, lines: Lines): Lines {
