@@ -5,6 +5,7 @@ import type { ProcessContext } from '#process/run.ts';
 import { serveClients } from '#process/serve-clients.ts';
 import { openAuth } from './open-auth.ts';
 import { isPagePath } from './pages/page-paths.ts';
+import { recordingOfAuditors } from './record-auditors.ts';
 
 /** Starts the auth role alone. It sends commands about users to the command role. */
 export const startRole = async (context: ProcessContext): Promise<void> => {
@@ -17,7 +18,7 @@ export const startRole = async (context: ProcessContext): Promise<void> => {
   });
   const { auth, authentication } = await openAuth(context, foundation, gateway);
   await serveClients(context, foundation, {
-    routes: [auth.routes],
+    routes: [...(await recordingOfAuditors({ ...foundation, log: context.log }, context.resources)), auth.routes],
     links: [],
     isPage: isPagePath,
     authentication,

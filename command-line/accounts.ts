@@ -37,6 +37,7 @@ import type { Command } from './arguments/command.ts';
 import { UsageError } from './arguments/usage-error.ts';
 import { openInstallation } from './installation/installation.ts';
 import type { Terminal } from './terminal.ts';
+import { untilIn } from './users/until.ts';
 
 export const accountResetSecondFactor: Command = {
   name: 'account reset-second-factor',
@@ -111,16 +112,26 @@ export const invite: Command = {
       placeholder: '<role>',
       description: 'Role of the person; by default the role of self-registered users.',
     },
+    until: {
+      type: 'string',
+      placeholder: '<day>',
+      description: 'Last day of an auditor, in UTC, at most a year ahead; with --role auditor alone.',
+    },
   },
-  examples: ['invite ada@example.com', 'invite grace@example.com --role admin'],
+  examples: [
+    'invite ada@example.com',
+    'invite grace@example.com --role admin',
+    'invite alan@example.com --role auditor --until 2027-03-31',
+  ],
   async run({ positionals: [email = ''], values }, terminal) {
     const roles = rolesOf(terminal.domain);
     const role = values.get('role')?.at(-1) ?? terminal.domain.signUp;
     if (!roles.includes(role)) throw new UsageError(`--role must be one of ${roles.join(', ')}`);
     if (!emailField.safeParse(email).success)
       throw new UsageError(`<e-mail> must be an e-mail address, but is “${email}”`);
+    const until = untilIn(values, terminal, role);
     await withAccounts(terminal, async ({ config, by, ...accounts }) => {
-      const link = await makeInvitation(accounts, { email, role }, by);
+      const link = await makeInvitation(accounts, { email, role, until }, by);
       if (link === undefined) throw new StartRefused(`${email} already has an account.`);
       await terminal.write(invitationLink(config.issuerUrl, link));
       terminal.complain('Send them the link: it is not shown again.');

@@ -14,7 +14,6 @@ type Reading = { readonly domain: Domain; readonly pool: Pool; readonly command:
  */
 export const recordCommand = async ({ domain, pool, command }: Reading): Promise<void> => {
   if (!logsReads(domain)) return;
-  await migrateReadLog(pool);
   const by: ReadBy = {
     ...{
       actor: 'system:command-line',
@@ -31,6 +30,8 @@ export const recordCommand = async ({ domain, pool, command }: Reading): Promise
       ? []
       : [entryText(by, at, { kind, fields: kind.reads.only ?? allOf(kind), items: [] })],
   );
+  if (texts.length === 0) return;
+  await migrateReadLog(pool);
   await pool.query('select read_log.append($1::uuid, 1, $2::text[])', [randomUUID(), texts]);
 };
 

@@ -1,4 +1,5 @@
 import type { Domain } from '#kernel/registry/registry.ts';
+import { isRoleOfKernel } from '#kernel/registry/roles.ts';
 import type { AggregateSketch, FieldSketch, RightsSketch } from '../develop/declaration/sketch.ts';
 import type { Given } from './arguments/command.ts';
 import { UsageError } from './arguments/usage-error.ts';
@@ -81,8 +82,8 @@ export const sketchAsked = async (
 
 export type Ask = (question: string, suggested: string) => Promise<string>;
 
-const rolesOf = ({ roles }: Pick<Domain, 'roles'>): readonly string[] =>
-  roles.filter((role) => role !== 'anonymous' && role !== 'admin');
+const rolesOf = (domain: Pick<Domain, 'roles' | 'auditors'>): readonly string[] =>
+  domain.roles.filter((role) => role !== 'anonymous' && !isRoleOfKernel(domain, role));
 
 type Answers = {
   readonly fields: readonly FieldSketch[];

@@ -16,7 +16,7 @@ import { LogUnavailable, LogWentBack } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { cursorAt } from '#shared/event-log/own-cursor.ts';
 import { shareRetryBudget } from '#shared/event-log/request-deadline.ts';
-import { actorOf, type Caller } from '#shared/policy.ts';
+import { actorOf, type Caller, isOfAuditor } from '#shared/policy.ts';
 import { Histogram, type Registry } from '#shared/prometheus.ts';
 import { errorTypeOf, type Tracing } from '#shared/tracing/tracing.ts';
 import { freshIds } from './handling/execution-context.ts';
@@ -55,6 +55,8 @@ const send = async (
   if (handler === undefined) throw new Error(`${command.type} has no handler`);
   const admission = handler.admit(caller);
   if (admission !== 'allowed') throw admission;
+  // No right of a command is theirs; this also holds for a handler that asks for none.
+  if (isOfAuditor(caller)) throw new Rejection('forbidden');
   if (context.reason === undefined && !MACHINES.has(caller.kind) && handler.needsReason?.(command))
     throw new Rejection('reason_required');
   const outcome = await execute(dependencies, { handler, command, context }).catch(reportUnknown);

@@ -6,6 +6,7 @@ import { Rejection } from '#kernel/base/rejection.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { isRoleOfKernel } from '#kernel/registry/roles.ts';
 import type { OwnRoutes } from '#process/own-routes.ts';
 import { policyOf } from '#shared/policy.ts';
 import { whyRefused } from './check.ts';
@@ -91,7 +92,7 @@ const listFileAmong = async (files: readonly string[]): Promise<string> => {
 const stateOf = async (file: string, domain: Domain) =>
   asProblem(async () => ({
     file,
-    roles: domain.roles.filter((role) => role !== 'anonymous' && role !== 'admin'),
+    roles: domain.roles.filter((role) => role !== 'anonymous' && !isRoleOfKernel(domain, role)),
     served: Object.fromEntries(
       Object.values(domain.kinds).map(({ name, path, fields }) => [
         name,

@@ -9,6 +9,7 @@ import type { OwnRoutes } from '#process/own-routes.ts';
 import { isInvalidValue, isRefusedWrite, isWrongCount } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransactionUndone } from '#shared/database/transaction.ts';
+import { isOfAuditor } from '#shared/policy.ts';
 import { noteOf } from '#shared/read-log/noted.ts';
 import { noteOfView } from './views/notes.ts';
 
@@ -53,8 +54,15 @@ export const ownRoutes = (routes: OwnRoutes, { domain, pool, before }: Resources
     throw new StartRefused(
       '`routes` of start returns no router: it is no async function, and returns Router().get(…).',
     );
-  return Router().use(...before, handle as RequestHandler);
+  return Router().use(...before, refuseAuditorsWriting, handle as RequestHandler);
 };
+
+/** Auditors only read, whatever an own route does with another method. */
+const refuseAuditorsWriting: RequestHandler = (request, _response, next) => {
+  if (isOfAuditor(callerOf(request)) && !READING.has(request.method)) throw new Rejection('forbidden');
+  next();
+};
+const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
  * Nobody knows which items a statement reads. So each aggregate is noted if the statement names a table of it, a table

@@ -1,5 +1,6 @@
 // Over 200 lines, because it is one thing: the caller, and all questions about its rights.
 
+import { AUDITOR } from '#kernel/base/auditor.ts';
 import type { UserId } from '#kernel/base/brands.ts';
 import type { Role } from '#kernel/base/events/fields.ts';
 import type { Actor } from '#kernel/base/events/metadata.ts';
@@ -21,6 +22,7 @@ import {
 } from '#kernel/conditions/rights.ts';
 import { type PartName, serves } from '#kernel/registry/parts.ts';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
+import { isAuditorRole, seeing } from '#kernel/registry/roles.ts';
 import { managedKindsOf } from '#kernel/webhook/managed-kinds.ts';
 
 /**
@@ -166,23 +168,28 @@ export type Policy = {
 };
 
 /** A right of the kernel. That of a part exists only where it is served. */
-type KernelRow = Row & { readonly scope: string; readonly part?: PartName };
+type KernelRow = Row & {
+  readonly scope: string;
+  readonly part?: PartName;
+  /** Whether auditors have it as administrators do: it changes nothing, or only what the caller alone has. */
+  readonly auditors?: true;
+};
 
 /** Operations on objects that are no aggregates. */
 const KERNEL: Readonly<Record<Operation, KernelRow>> = {
   // limited by the right to read each item
-  'events.read': { scope: 'read:events', signedIn: true },
+  'events.read': { scope: 'read:events', signedIn: true, auditors: true },
   // the client, the request and the cause of a change
-  'events.trace': { scope: 'read:events', signedIn: 'own' },
+  'events.trace': { scope: 'read:events', signedIn: 'own', auditors: true },
   // the whole log as it was recorded
-  'events.export': { scope: 'read:events' },
+  'events.export': { scope: 'read:events', auditors: true },
   // the state of the installation, and parked aggregates
-  'operations.read': { scope: 'read:events' },
+  'operations.read': { scope: 'read:events', auditors: true },
   // the schema of GraphQL, if the settings hide it from everybody else
-  'schema.read': { scope: 'read:schema', signedIn: true, part: 'graphql' },
+  'schema.read': { scope: 'read:schema', signedIn: true, part: 'graphql', auditors: true },
   'client.manage': { scope: 'manage:clients', part: 'accounts' },
   // one’s own personal access tokens
-  'token.manage': { scope: 'manage:tokens', signedIn: true, part: 'accounts' },
+  'token.manage': { scope: 'manage:tokens', signedIn: true, part: 'accounts', auditors: true },
   // the sessions, applications and tokens of others, invitations, and who may sign in
   'account.manage': { scope: 'manage:accounts', part: 'accounts' },
   'operations.manage': { scope: 'manage:operations' },
@@ -200,11 +207,16 @@ export const NO_RIGHTS: Policy = {
 
 const makePolicy = (domain: Domain): Policy => {
   const rights = new Map(rightsOf(domain));
-  for (const [operation, { part, ...row }] of Object.entries(KERNEL)) {
+  for (const [operation, { part, auditors, ...row }] of Object.entries(KERNEL)) {
     if (part !== undefined && !serves(domain, part)) continue;
-    const byRole = domain.roles.map((role) => [role, kernelCondition(row, role)] as const);
+    const byRole = domain.roles.map((role) => {
+      const isAuditor = isAuditorRole(domain, role);
+      if (isAuditor && auditors !== true) return [role, never] as const;
+      return [role, kernelCondition(row, isAuditor ? 'admin' : role)] as const;
+    });
     rights.set(operation, { operation, scope: row.scope, kind: undefined, ...apart(byRole) });
   }
+  for (const right of [...rights.values()]) withSeeing(domain, right, rights);
   const scopes = [...new Set([...rights.values()].map(({ scope }) => scope))];
   const all = [...rights.values()].flatMap(({ kind, alternatives }) =>
     alternatives.map((each) => [each, kind] as const),
@@ -213,9 +225,25 @@ const makePolicy = (domain: Domain): Policy => {
   return { domain, rights, checks: new Map([...checks, [always, () => true]]), scopes };
 };
 
+/** Auditors see what administrators manage, by a right apart. */
+const withSeeing = (domain: Domain, right: Right, rights: Map<string, Right>): void => {
+  const isOfDomain = right.kind !== undefined && !right.kind.isManaged;
+  if (domain.auditors !== true || isOfDomain || right.byRole.get(AUDITOR)?.size !== 0) return;
+  const operation = seeing(domain, right.operation as Operation);
+  const byRole = new Map(right.byRole).set(AUDITOR, right.byRole.get('admin') ?? NOTHING);
+  rights.set(operation, { ...right, operation, byRole });
+};
+
 const kernelCondition = (row: Row, role: string): Expression => {
   const cell = cellOf(row, role);
   return cell === 'own' ? { op: 'caller', field: 'owner' } : cell === true ? always : never;
+};
+
+/** The right that an operation needs: one that reads what others manage needs only to see it. */
+export const rightByMethod = (caller: Caller, right: Operation, method: string): Operation => {
+  if (caller.kind === 'system' || (method !== 'GET' && method !== 'HEAD')) return right;
+  const seen = seeing(caller.policy.domain, right);
+  return caller.policy.rights.has(seen) ? seen : right;
 };
 
 /** The scope that a token must have for it, unless it is public. */
@@ -260,9 +288,17 @@ export const authorize = (
  * token have the scope.
  */
 export const admit = (caller: Caller, operation: Operation): 'allowed' | Rejection =>
-  caller.kind === 'system' || isPublic(caller.policy, operation)
+  caller.kind === 'system' || (isPublic(caller.policy, operation) && !isClosed(caller, operation))
     ? 'allowed'
     : admitByScope(caller, operation);
+
+/** Whether the caller is an auditor. */
+export const isOfAuditor = (caller: Caller): boolean =>
+  caller.kind === 'user' && isAuditorRole(caller.policy.domain, caller.role);
+
+/** Auditors have not even the rights of callers without a token to what they may not do. */
+const isClosed = (caller: Exclude<Caller, { kind: 'system' }>, operation: Operation): boolean =>
+  isOfAuditor(caller) && (caller.policy.rights.get(operation)?.byRole.get(AUDITOR) ?? NOTHING).size === 0;
 
 /**
  * Like `admit`, but a token must have the scope even for a public right: a write that reveals content needs
@@ -274,6 +310,7 @@ export const admitByScope = (caller: Caller, operation: Operation): 'allowed' | 
       return isPublic(caller.policy, operation) ? 'allowed' : new Rejection('unauthenticated');
     case 'user':
     case 'sender':
+      if (isClosed(caller, operation)) return new Rejection('forbidden');
       return hasScope(caller, operation)
         ? 'allowed'
         : new Rejection('insufficient_scope', { scope: scopeOf(caller.policy, operation) });
@@ -351,6 +388,7 @@ export const isInReach = (caller: Caller, operation: Operation, resource: Resour
  */
 export const reachOf = (caller: Caller, operation: Operation): Reach => {
   if (caller.kind === 'system') return EVERYTHING;
+  if (isClosed(caller, operation)) return NOTHING;
   const right = caller.policy.rights.get(operation);
   const role =
     (caller.kind === 'user' || caller.kind === 'sender') &&

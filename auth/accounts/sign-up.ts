@@ -1,3 +1,4 @@
+import { AUDITOR_UNTIL } from '#kernel/base/auditor.ts';
 import type { UserId } from '#kernel/base/brands.ts';
 import type { Role } from '#kernel/base/events/fields.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
@@ -32,6 +33,8 @@ export type Applicant = {
   readonly email: string;
   readonly password: string;
   readonly role: Role;
+  /** The last day of an auditor. */
+  readonly until?: string | undefined;
 };
 
 /**
@@ -80,7 +83,7 @@ export const signUp = async (dependencies: SignUpDependencies, applicant: Applic
 
 const register = async (
   { gateway, clock }: SignUpDependencies,
-  { name, email, role, requestId, trace }: Applicant,
+  { name, email, role, until, requestId, trace }: Applicant,
   id: string,
 ): Promise<CommandResult | 'taken' | 'repeated' | 'busy'> => {
   const context = {
@@ -90,8 +93,12 @@ const register = async (
     correlationId: id,
     idempotencyKey: id,
   } as const;
+  const command = {
+    ...{ type: 'RegisterUser', name, email, role },
+    ...(until !== undefined && { [AUDITOR_UNTIL]: until }),
+  } as const;
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
-    const answer = await gateway.send({ type: 'RegisterUser', name, email, role }, context).catch(refusalOf);
+    const answer = await gateway.send({ ...command }, context).catch(refusalOf);
     if (answer !== 'running') return answer;
     // Another request with the same form is at work.
     await clock.sleep(LOOK_AGAIN_MS);

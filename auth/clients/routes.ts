@@ -11,7 +11,7 @@ import { Rejection } from '#kernel/base/rejection.ts';
 import { routeOf } from '#kernel/base/rest/operation.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type ClientSettings, clientSettingsOf } from '#shared/clients/settings.ts';
-import { authorize } from '#shared/policy.ts';
+import { authorize, rightByMethod } from '#shared/policy.ts';
 import { ClientPage, clientForms, clientOperations } from '#shared/rest/clients.ts';
 import { answerJson } from '../rest/answer-json.ts';
 import { writeRoute } from '../rest/write-route.ts';
@@ -67,7 +67,8 @@ export const clientRoutes = ({ domain, clients, keyedWrites, bodyBytesMax }: Dep
 const MEDIA_TYPES = ['application/json'] as const;
 
 const demandManager: RequestHandler = (request, _response, next) => {
-  const answer = authorize(callerOf(request), 'client.manage', {});
+  const caller = callerOf(request);
+  const answer = authorize(caller, rightByMethod(caller, 'client.manage', request.method), {});
   if (answer !== 'allowed') throw answer;
   demandPreferredType(request, MEDIA_TYPES);
   next();

@@ -24,9 +24,11 @@ type Invitation = {
   readonly id: string;
   readonly email: string;
   readonly role: Role;
+  /** The last day of an auditor. */
+  readonly until?: string | undefined;
   readonly expiresAt: Date;
 };
-type Wanted = Pick<Invitation, 'email' | 'role'>;
+type Wanted = Pick<Invitation, 'email' | 'role' | 'until'>;
 
 /** Invitations to create an account with a role, by a link that works once. */
 export type Invitations = {
@@ -69,12 +71,14 @@ const KIND = 'invitation';
 export const createInvitations = (
   dependencies: InvitationDependencies & Omit<SignUpDependencies, 'persons'> & { persons: Persons },
 ): Invitations => {
-  const { pool, seal, rowProofs, record } = dependencies;
+  const { pool, seal, rowProofs, record, clock } = dependencies;
   return {
     make: (wanted, by, settle) => makeInvitation(dependencies, wanted, by, settle),
     async find(link) {
       const row = await selectInvitation({ database: pool, rowProofs }, seal.hash(KIND, link));
-      return row === undefined ? undefined : opened(seal, row);
+      const invitation = row && opened(seal, row);
+      // After the last day of an auditor, there is nothing to accept.
+      return invitation?.until !== undefined && invitation.until < todayOf(clock) ? undefined : invitation;
     },
     async list() {
       await deleteExpiredInvitations(pool);
@@ -85,7 +89,7 @@ export const createInvitations = (
       if (isRevoked) await record({ type: 'invitation.revoked', data: { invitationId: id } }, by);
       return isRevoked;
     },
-    async accept({ id, email, role }, { requestId, ...guest }) {
+    async accept({ id, email, role, until }, { requestId, ...guest }) {
       // The invitation's id is the form's id, so repeated or parallel submissions get the same account or
       // none.
       const signedUp = await signUp(dependencies, {
@@ -93,6 +97,7 @@ export const createInvitations = (
         requestId,
         email,
         role,
+        until,
         formId: `${KIND}-${id}`,
       });
       if (signedUp.outcome !== 'done') return signedUp;
@@ -107,10 +112,14 @@ export const createInvitations = (
   };
 };
 
+/** In UTC. */
+const todayOf = ({ nowMs }: Pick<Clock, 'nowMs'>): string => new Date(nowMs()).toISOString().slice(0, DAY_LENGTH);
+const DAY_LENGTH = 'YYYY-MM-DD'.length;
+
 /** Makes an invitation for a process that only invites; the invited person makes the account. */
 export const makeInvitation = async (
   { pool, seal, rowProofs, clock, persons, emailHash, record }: InvitationDependencies,
-  { email, role }: Wanted,
+  { email, role, until }: Wanted,
   by: SecurityContext,
   settle?: SettleResult<string>,
 ): Promise<string | undefined> => {
@@ -118,7 +127,7 @@ export const makeInvitation = async (
   const id = randomBytes(ID_BYTES).toString('base64url');
   const link = randomBytes(LINK_BYTES).toString('base64url');
   const digest = seal.hash(KIND, link);
-  const sealed = seal.seal(KIND, digest, { email });
+  const sealed = seal.seal(KIND, digest, { email, ...(until !== undefined && { until }) });
   const hash = emailHash(email);
   const expiresAt = new Date(dateElsewhereMs(clock) + LIFETIME_MS);
   const replaced = await inTransaction(pool, async (connection) => {
@@ -133,11 +142,11 @@ export const makeInvitation = async (
   });
   if (replaced !== undefined)
     await record({ type: 'invitation.revoked', data: { invitationId: replaced } }, by);
-  await record({ type: 'invitation.made', data: { invitationId: id, role } }, by);
+  await record({ type: 'invitation.made', data: { invitationId: id, role, ...(until !== undefined && { until }) } }, by);
   return link;
 };
 
 const opened = (seal: RecordSeal, { id, digest, sealed, role, expiresAt }: InvitationRow): Invitation => {
-  const { email } = seal.unseal(KIND, digest, sealed) as { email: string };
-  return { id, email, role, expiresAt };
+  const { email, until } = seal.unseal(KIND, digest, sealed) as { email: string; until?: string };
+  return { id, email, role, until, expiresAt };
 };

@@ -13,7 +13,8 @@ import { routeOf } from '#kernel/base/rest/operation.ts';
 import { pathId } from '#kernel/base/rest/path-id.ts';
 import { leastRoleOf } from '#kernel/registry/roles.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
-import { ACCOUNT_CLIENT_ID, authorize } from '#shared/policy.ts';
+import { ACCOUNT_CLIENT_ID, authorize, rightByMethod } from '#shared/policy.ts';
+import { untilProblem } from '#shared/persons/invited-until.ts';
 import {
   type EndedAccess,
   invitationForms,
@@ -48,6 +49,7 @@ type Dependencies = AccountDependencies &
     | 'post'
     | 'issuerUrl'
     | 'keyedWrites'
+    | 'clock'
   >;
 type End = (request: Parameters<Handler>[0]) => Promise<void>;
 type EndAll = (request: Parameters<Handler>[0], settle: SettleResult<Ended>) => Promise<Ended>;
@@ -106,7 +108,8 @@ export const managedAccountRoutes = (dependencies: Dependencies): Router => {
 };
 
 const demandManager: RequestHandler = (request, _response, next) => {
-  const answer = authorize(callerOf(request), 'account.manage', {});
+  const caller = callerOf(request);
+  const answer = authorize(caller, rightByMethod(caller, 'account.manage', request.method), {});
   if (answer !== 'allowed') throw answer;
   next();
 };
@@ -205,20 +208,26 @@ const numbersOf = ({ sessions, grants, tokenIds }: Ended): Written => {
 };
 const OURS: ReadonlySet<string> = new Set([CONSOLE, ACCOUNT_CLIENT_ID]);
 
-const invitationHandlers = ({ domain, invitations, attempts, post, issuerUrl }: Dependencies) => {
+type Wanted = { readonly email: string; readonly role: string; readonly until?: string | undefined };
+
+const invitationHandlers = ({ domain, invitations, attempts, post, issuerUrl, clock }: Dependencies) => {
   const { NewInvitation } = invitationForms(domain);
   return {
     list: (async (request, response) => {
-      const shown = (await invitations.list()).map(({ id, email, role, expiresAt }) => ({
+      const shown = (await invitations.list()).map(({ id, email, role, until, expiresAt }) => ({
         id,
         email,
         role,
+        until,
         expiresAt: expiresAt.toISOString(),
       }));
       answerJson(request, response, { text: JSON.stringify(shown), version: 0 });
     }) satisfies Handler,
     make: (async (request, settle) => {
-      const wanted = parseInput(NewInvitation, request.body);
+      const wanted: Wanted = parseInput(NewInvitation, request.body);
+      const detail = untilProblem(domain, wanted, clock.nowMs());
+      if (detail !== undefined)
+        throw new HttpProblem('invalid_request', { extensions: { errors: [{ pointer: '/until', detail }] } });
       if (wanted.role !== domain.signUp && wanted.role !== leastRoleOf(domain))
         demandRoleGiver(callerOf(request));
       const by = byIn(request);

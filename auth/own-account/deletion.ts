@@ -100,8 +100,8 @@ const refusalOf = (error: unknown): 'last' | 'busy' | Rejection => {
   if (error instanceof CommandUnavailable) return 'busy';
   if (error instanceof Rejection && error.code === 'last_administrator') return 'last';
   if (error instanceof Rejection && error.code === 'conflict') return 'busy';
-  // A hold on the user, or on what has their personal data.
-  if (error instanceof Rejection && /_held$/.test(error.code)) return error;
+  // A hold on the user, or on what has their personal data; or an auditor, who changes nothing.
+  if (error instanceof Rejection && /_held$|^forbidden$/.test(error.code)) return error;
   throw error;
 };
 

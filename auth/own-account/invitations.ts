@@ -1,6 +1,7 @@
 import * as z from 'zod';
-import { email as emailField } from '#kernel/base/values.ts';
-import { rolesOf } from '#kernel/registry/roles.ts';
+import { day as dayField, email as emailField } from '#kernel/base/values.ts';
+import { isAuditorRole, rolesOf } from '#kernel/registry/roles.ts';
+import { untilProblem } from '#shared/persons/invited-until.ts';
 import type { Allowance } from '../accounts/attempts.ts';
 import { fieldsOf } from '../accounts/form.ts';
 import { waitSeconds, waitText } from '../accounts/sign-in-limits.ts';
@@ -16,13 +17,19 @@ import { securityContextOf, type Visitor } from './visitor.ts';
 
 type Dependencies = Pick<
   OwnAccountDependencies,
-  'domain' | 'tokens' | 'invitations' | 'attempts' | 'post' | 'issuerUrl'
+  'domain' | 'tokens' | 'invitations' | 'attempts' | 'post' | 'issuerUrl' | 'clock'
 >;
 
 const ID_MAX = 50;
+const DAY_MAX = 20;
 const formOf = (domain: Dependencies['domain']) =>
   z.discriminatedUnion('do', [
-    z.object({ do: z.literal('invite'), email: z.string().max(EMAIL_MAX), role: z.enum(rolesOf(domain)) }),
+    z.object({
+      do: z.literal('invite'),
+      email: z.string().max(EMAIL_MAX),
+      role: z.enum(rolesOf(domain)),
+      until: z.string().max(DAY_MAX).optional(),
+    }),
     z.object({ do: z.literal('revoke'), id: z.string().max(ID_MAX) }),
   ]);
 
@@ -37,7 +44,10 @@ export const invitations = (dependencies: Dependencies): AccountPage => ({
   async submit(visitor) {
     const form = fieldsOf(formOf(dependencies.domain), visitor.request);
     if (form.do === 'invite')
-      return invite(dependencies, visitor, { email: form.email.trim(), role: form.role });
+      return invite(dependencies, visitor, {
+        ...{ email: form.email.trim(), role: form.role },
+        until: isAuditorRole(dependencies.domain, form.role) ? form.until?.trim() || undefined : undefined,
+      });
     await dependencies.invitations.revoke(form.id, securityContextOf(visitor));
     goTo(visitor, PATHS.invitations, 'revoked');
   },
@@ -45,7 +55,7 @@ export const invitations = (dependencies: Dependencies): AccountPage => ({
 
 const DONE = { revoked: 'The invitation was revoked.' };
 
-type Filled = Partial<Pick<InvitationsView, 'email' | 'role' | 'problems' | 'made' | 'status'>>;
+type Filled = Partial<Pick<InvitationsView, 'email' | 'role' | 'until' | 'problems' | 'made' | 'status'>>;
 
 const answer = async (dependencies: Dependencies, visitor: Visitor, filled: Filled = {}): Promise<void> => {
   const shown = (await dependencies.invitations.list()).map((invitation) => ({
@@ -63,13 +73,18 @@ const answer = async (dependencies: Dependencies, visitor: Visitor, filled: Fill
 const invite = async (
   dependencies: Dependencies,
   visitor: Visitor,
-  wanted: { email: string; role: InvitationsView['role'] },
+  wanted: { email: string; role: InvitationsView['role']; until: string | undefined },
 ): Promise<void> => {
   const { attempts, post, issuerUrl } = dependencies;
   const again = (problems: InvitationsView['problems'], status: number) =>
     answer(dependencies, visitor, { ...wanted, problems, status });
   if (!emailField.safeParse(wanted.email).success)
     return again({ email: 'Enter an e-mail address, such as name@example.com.' }, 422);
+  const { until } = wanted;
+  if (until !== undefined && !dayField.safeParse(until).success)
+    return again({ until: 'Enter a day, such as 2027-03-31.' }, 422);
+  const wrong = untilProblem(dependencies.domain, wanted, dependencies.clock.nowMs());
+  if (wrong !== undefined) return again({ until: wrong }, 422);
   const taken = await attempts.take(PER_INVITER, String(visitor.userId));
   if (!taken.granted) {
     visitor.response.set('Retry-After', String(waitSeconds(taken.waitMs)));

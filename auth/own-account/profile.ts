@@ -93,6 +93,12 @@ const refusalOf = (error: unknown): Pick<Filled, 'problems' | 'status'> => {
       problems: { email: 'Another account has this address. Use another one, or sign in to that account.' },
       status: 409,
     };
+  // Auditors change nothing.
+  if (error instanceof Rejection && error.code === 'forbidden')
+    return {
+      problems: { form: 'You may not change anything here: ask an administrator to change your profile.' },
+      status: 403,
+    };
   if (error instanceof CommandUnavailable || (error instanceof Rejection && error.code === 'conflict'))
     return {
       problems: { form: 'The changes may not have been saved. Check them, and save again.' },

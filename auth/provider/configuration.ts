@@ -9,6 +9,7 @@ import {
 } from 'oidc-provider';
 import { clientCertificateOf, isCertificateVerified } from '#edge/http/client-certificate.ts';
 import { type CorsOrigins, isAllowedOrigin } from '#edge/http/cors.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
 import { OIDC_SCOPES } from '#shared/clients/settings.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 import { ACCOUNT_CLIENT_ID } from '#shared/policy.ts';
@@ -41,6 +42,7 @@ export type ProviderSettings = {
   readonly docsUrl: string | undefined;
   readonly findPerson: FindPerson;
   readonly readProfile: ReadProfile;
+  readonly domain: Domain;
   readonly readAttributes: Parameters<typeof createTokenClaims>[0]['readAttributes'];
   readonly readSubject: Parameters<typeof createTokenClaims>[0]['readSubject'];
   readonly pages: ProviderPages;

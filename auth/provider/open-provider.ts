@@ -96,7 +96,13 @@ export const openProvider = async (dependencies: Dependencies): Promise<OpenProv
     tokensWith: (keys) =>
       createStructuredTokens({ pool, issuer: config.issuerUrl, resource: config.publicUrl, keys }),
     findPersonalToken: (token) =>
-      readPersonalToken({ pool, policy: policyOf(dependencies.domain), checkPerson, rowProofs }, token),
+      readPersonalToken(
+        {
+          ...{ pool, policy: policyOf(dependencies.domain), checkPerson, rowProofs },
+          readAttributes: createReadAttributes(dependencies),
+        },
+        token,
+      ),
     verifySecret: clients.verifySecret,
     useOnce: onceIn(pool, seal),
     noteExchange: noteExchange({ pool, record }),
@@ -160,6 +166,7 @@ const settingsOf = ({
   docsUrl: serves(domain, 'docs') ? `${config.publicUrl}/docs` : undefined,
   findPerson: persons.byId,
   readProfile: createReadProfile({ eventLog, codec }),
+  domain,
   readAttributes: createReadAttributes({ domain, eventLog, codec }),
   readSubject: createReadSubject(pool, checkPerson),
   pages: providerPages,

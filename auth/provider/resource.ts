@@ -1,4 +1,6 @@
 import { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider';
+import type { Domain } from '#kernel/registry/registry.ts';
+import { endOfAccessMs } from '#kernel/registry/roles.ts';
 import type { ReadAttributes } from '#shared/read-attributes.ts';
 import { LIFETIMES_S } from '../security/lifetimes.ts';
 import { ALGORITHM } from '../signing-keys/signing-keys.ts';
@@ -52,6 +54,7 @@ const demandScopes = ({ oidc }: KoaContextWithOIDC, allowed: readonly string[]):
 };
 
 type Dependencies = {
+  readonly domain: Domain;
   readonly readAttributes: ReadAttributes;
   readonly readSubject: ReadSubject;
 };
@@ -69,7 +72,7 @@ type Customize = NonNullable<NonNullable<NonNullable<Configuration['formats']>['
  * `confirm` wait for a person.
  */
 export const createTokenClaims =
-  ({ readAttributes, readSubject }: Dependencies): Customize =>
+  ({ domain, readAttributes, readSubject }: Dependencies): Customize =>
   async (ctx, token, { payload }) => {
     const userId = token.kind === 'AccessToken' ? Number(token.accountId) : serviceAccountOfClient(ctx);
     const act = actOf(ctx);
@@ -83,6 +86,7 @@ export const createTokenClaims =
     // Read after the version, so that a later change has a later version.
     const attributes = person && (await readAttributes(person.userId));
     if (attributes !== undefined) payload.attributes = attributes;
+    if (person !== undefined) endInTime(payload, endOfAccessMs(domain, { role: person.role, attributes }));
     if (token.kind === 'AccessToken') {
       if (person === undefined) throw new errors.InvalidGrant('the user does not exist any more');
       token.scope = scopeOf(ctx, token.scope);
@@ -111,6 +115,15 @@ const scopeOf = ({ oidc }: KoaContextWithOIDC, apiScope: string | undefined): st
   const asked = oidc.params?.scope === undefined ? (source?.scopes ?? new Set()) : oidc.requestParamScopes;
   return [grant?.getOIDCScopeFiltered(asked), apiScope].filter(Boolean).join(' ');
 };
+
+/** No token outlasts the access of its user, that of an auditor. */
+const endInTime = (payload: { exp?: unknown; iat?: unknown }, endsAtMs: number | undefined): void => {
+  if (endsAtMs === undefined) return;
+  if (endsAtMs <= Number(payload.iat) * MS_PER_SECOND) throw new errors.InvalidGrant('the access of this auditor has ended');
+  payload.exp = Math.min(Number(payload.exp), Math.floor(endsAtMs / MS_PER_SECOND));
+};
+
+const MS_PER_SECOND = 1_000;
 
 type SignIn = { readonly authTime?: number | undefined; readonly amr?: readonly string[] | undefined };
 

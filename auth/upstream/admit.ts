@@ -1,6 +1,8 @@
 import type { UserId } from '#kernel/base/brands.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import { email as emailField } from '#kernel/base/values.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import { isRoleOfKernel } from '#kernel/registry/roles.ts';
 import type { Upstream } from '#process/upstreams.ts';
 import {
   type CommandGateway,
@@ -18,6 +20,7 @@ import type { UpstreamPerson } from './connection.ts';
 import { roleFor, trustedEmail } from './trusted-email.ts';
 
 export type AdmitDependencies = NotifyDependencies & {
+  readonly domain: Domain;
   readonly pool: Pool;
   readonly gateway: CommandGateway;
   readonly persons: Persons;
@@ -69,13 +72,14 @@ const notLinked = ({ label, accounts }: Upstream): Admitted => ({
 });
 
 const linkByEmail = async (
-  { pool, identities, ...dependencies }: AdmitDependencies,
+  { domain, pool, identities, ...dependencies }: AdmitDependencies,
   { upstream, known, requestId }: Asked,
   person: Person,
 ): Promise<Admitted> => {
   const { userId, role, status } = person;
-  // A stranger may have created an account with an address that they do not own. Administrators link by hand.
-  const mayLink = upstream.linkByEmail && role !== 'admin' && (await isConfirmed(pool, userId));
+  // A stranger may have created an account with an address that they do not own. Those who see everything link by hand.
+  const mayLink =
+    upstream.linkByEmail && !isRoleOfKernel(domain, role) && (await isConfirmed(pool, userId));
   if (!mayLink) return inUse(upstream);
   if (status !== 'active') return { problem: DEACTIVATED, status: 403 };
   const link = { ...linkOf(upstream, known), by: 'email' } as const;

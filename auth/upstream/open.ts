@@ -1,7 +1,7 @@
 import { Router } from 'express';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { rolesOf } from '#kernel/registry/roles.ts';
+import { isRoleOfKernel, rolesOf } from '#kernel/registry/roles.ts';
 import type { Upstream } from '#process/upstreams.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Log } from '#shared/log.ts';
@@ -63,11 +63,11 @@ export const openUpstreams = ({ upstreams, domain, clock, log }: Dependencies): 
 };
 
 const demandRoles = (domain: Domain, upstreams: readonly Upstream[]): void => {
-  const roles = rolesOf(domain);
+  const roles = rolesOf(domain).filter((each) => !isRoleOfKernel(domain, each));
   for (const { name, accounts } of upstreams)
     for (const { role } of accounts)
       if (!roles.includes(role))
         throw new StartRefused(
-          `UPSTREAMS gives accounts of ${name} the role “${role}”, which the domain does not have: use one of ${roles.filter((each) => each !== 'admin').join(', ')}.`,
+          `UPSTREAMS gives accounts of ${name} the role “${role}”, which nobody can get by signing in: use one of ${roles.join(', ')}.`,
         );
 };

@@ -1,3 +1,5 @@
+// Over 200 lines, because it is one group of commands: those about users.
+import { AUDITOR_UNTIL } from '#kernel/base/auditor.ts';
 import { rolesOf } from '#kernel/registry/roles.ts';
 import { plural } from '#shared/format.ts';
 import type { EndedAccess, ManagedAccount } from '#shared/rest/managed-accounts.ts';
@@ -8,6 +10,7 @@ import { cellOf, columns } from '../output/columns.ts';
 import { type Paint, paintOf } from '../output/paint.ts';
 import { REMOTE_OPTIONS, type Remote, withRemote } from '../remote/remote.ts';
 import type { Terminal } from '../terminal.ts';
+import { demandDay, untilIn } from './until.ts';
 import { accountPath, findUser, type User } from './user.ts';
 
 export const usersShow: Command = {
@@ -135,6 +138,11 @@ export const usersInvite: Command = {
       placeholder: '<role>',
       description: 'Role of the person; by default the role of self-registered users.',
     },
+    until: {
+      type: 'string',
+      placeholder: '<day>',
+      description: 'Last day of an auditor, in UTC, at most a year ahead; with --role auditor alone.',
+    },
     ...REMOTE_OPTIONS,
   },
   examples: ['users invite ada@example.com', 'users invite grace@example.com --role admin'],
@@ -142,7 +150,11 @@ export const usersInvite: Command = {
     withRemote(given, terminal, async (remote) => {
       const role = roleIn(given.values.get('role')?.at(-1) ?? terminal.domain.signUp, terminal, '--role');
       const email = given.positionals[0] ?? '';
-      const answer = await remote.write('POST', '/account/invitations', { email, role });
+      const until = untilIn(given.values, terminal, role);
+      const answer = await remote.write('POST', '/account/invitations', {
+        ...{ email, role },
+        ...(until !== undefined && { until }),
+      });
       const made = await jsonIn<{ readonly link: string | null }>(answer);
       if (given.flags.has('json')) return terminal.write(JSON.stringify(made));
       await terminal.write(made.link ?? `The invitation was sent to ${cellOf(email)}.`);
@@ -159,15 +171,27 @@ const roleIn = (role: string, { domain }: Terminal, what: string): string => {
 
 export const usersRole: Command = {
   name: 'users role',
-  summary: 'Gives a user another role.',
+  summary: 'Gives a user another role, or an auditor another last day.',
   positionals: ['<user>', '<role>'],
-  options: REMOTE_OPTIONS,
-  examples: ['users role ada@example.com admin'],
+  options: {
+    until: {
+      type: 'string',
+      placeholder: '<day>',
+      description: 'Last day of an auditor, in UTC, at most a year ahead. A day that has passed ends the access.',
+    },
+    ...REMOTE_OPTIONS,
+  },
+  examples: ['users role ada@example.com admin', 'users role alan@example.com auditor --until 2027-06-30'],
   run: (given, terminal) =>
     withRemote(given, terminal, async (remote) => {
       const role = roleIn(given.positionals[1] ?? '', terminal, '<role>');
       const user = await findUser(remote, given);
-      await remote.write('PATCH', `/users/${user.id}`, { role });
+      const until = given.values.get('until')?.at(-1);
+      demandDay(until);
+      await remote.write('PATCH', `/users/${user.id}`, {
+        role,
+        ...(until !== undefined && { [AUDITOR_UNTIL]: until }),
+      });
       await terminal.write(
         given.flags.has('json')
           ? JSON.stringify({ userId: user.id, role })

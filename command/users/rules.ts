@@ -24,9 +24,14 @@ export const userRules = ({
   announce(id, { caller, execution: { metadata } }) {
     const userId = id as UserId;
     return async (events, { state, version: userVersion }, { looksOnly }) => {
+      const afterwards = events.reduce(usersOf(domain).evolve, state);
+      if (domain.auditors === true) {
+        const { demandLastDay } = await import('./auditors.ts');
+        demandLastDay({ events, before: state, after: afterwards, at: metadata.at });
+      }
       if (looksOnly) return undefined;
       const before = rankOf(state);
-      const after = rankOf(events.reduce(usersOf(domain).evolve, state));
+      const after = rankOf(afterwards);
       if (before === undefined)
         return after === undefined ? undefined : administrators.appoint(userId, metadata);
       if (before === after || (before === 'service' && after === 'person')) return undefined;

@@ -23,6 +23,8 @@ type Profile = {
   readonly name: string | null;
   readonly email: string | null;
   readonly role: Role;
+  /** Of a domain with auditors. */
+  readonly auditorUntil?: string | null;
 };
 
 /** Undefined if the user does not exist or was deleted. */

@@ -1,9 +1,10 @@
 import { generateKeyPair, SignJWT } from 'jose';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { isAgent, isPerson, policyOf } from '#shared/policy.ts';
+import { audited } from '../../test/toy/audited.ts';
 import { departments } from '../../test/toy/departments.ts';
 import { letters } from '../../test/toy/letters.ts';
-import { createTokenVerifier } from './access-token.ts';
+import { createTokenVerifier, isOver } from './access-token.ts';
 
 const [issuer, audience] = ['https://issuer.example', 'https://api.example'];
 const { privateKey, publicKey } = await generateKeyPair('ES256');
@@ -66,4 +67,25 @@ test.for<[string, object, 'agent' | 'service' | undefined]>([
 test('in another domain, nobody asks', async () => {
   const claims = { agent: true, attributes: { department: null } };
   expect((await verify(await tokenWith(claims), 'nobody asks')).caller.by).toBeUndefined();
+});
+
+test('the token of an auditor ends with their last day, to the millisecond, and one without a day never began', async () => {
+  const auditing = createTokenVerifier({
+    ...{ issuer, audience, policy: policyOf(audited) },
+    keys: { has: () => true, find: async () => publicKey } as never,
+  });
+  using _ = { [Symbol.dispose]: () => void vi.useRealTimers() };
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2027-03-31T23:59:00.000Z') });
+  const token = await tokenWith({ role: 'auditor', attributes: { auditorUntil: '2027-03-31' } });
+  const found = await auditing.verify(token, 'auditor');
+  vi.setSystemTime(Date.parse('2027-03-31T23:59:59.999Z'));
+  expect([auditing.known('auditor'), isOver(found)]).toEqual([found, false]);
+  vi.setSystemTime(Date.parse('2027-04-01T00:00:00.000Z'));
+  expect(isOver(found)).toBe(true);
+  expect(() => auditing.known('auditor')).toThrow('The access of this auditor has ended.');
+  await expect(auditing.verify(token, 'again')).rejects.toThrow('The access of this auditor has ended.');
+  const without = await tokenWith({ role: 'auditor', attributes: { auditorUntil: null } });
+  await expect(auditing.verify(without, 'without')).rejects.toThrow('The access of this auditor has ended.');
+  const clerk = await tokenWith({ role: 'clerk', attributes: { auditorUntil: '2020-01-01' } });
+  expect(isOver(await auditing.verify(clerk, 'clerk'))).toBe(false);
 });

@@ -9,7 +9,7 @@ import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { token } from '#kernel/base/values.ts';
 import { attributesOf } from '#kernel/conditions/attributes.ts';
 import type { Attributes } from '#kernel/conditions/holds.ts';
-import { rolesOf } from '#kernel/registry/roles.ts';
+import { endOfAccessMs, rolesOf } from '#kernel/registry/roles.ts';
 import { asksForPersons } from '#kernel/registry/signed.ts';
 import { agentClient, type Caller, type Policy } from '#shared/policy.ts';
 import type { VerificationKeys } from './keys.ts';
@@ -20,6 +20,8 @@ export type AccessToken = Revocable & {
   readonly caller: Extract<Caller, { kind: 'user' }>;
   readonly notBeforeS: number;
   readonly expiresAtS: number;
+  /** When the access of its user ends, whatever the token says: that of an auditor. */
+  readonly endsAtMs?: number | undefined;
   /** When its user signed in; absent from tokens of services and of a former release. */
   readonly signedInAtS: number | undefined;
   /** Whether they showed more than their password alone (RFC 8176, `mfa`). */
@@ -29,6 +31,14 @@ export type AccessToken = Revocable & {
   readonly bound: { readonly jkt?: string | undefined; readonly 'x5t#S256'?: string | undefined };
 };
 
+/** Whether it has expired, or the access of its user has ended; without a tolerance for clocks. */
+export const isOver = ({ expiresAtS, endsAtMs = Number.POSITIVE_INFINITY }: AccessToken): boolean =>
+  Date.now() >= Math.min(expiresAtS * MS_PER_SECOND, endsAtMs);
+
+export const demandNotEnded = ({ endsAtMs = Number.POSITIVE_INFINITY }: AccessToken): void => {
+  if (Date.now() >= endsAtMs) throw new InvalidToken('The access of this auditor has ended.');
+};
+
 /** The reason why a token is invalid; clients may see its message. */
 export class InvalidToken extends Error {
   readonly code = 'invalid_token';
@@ -36,6 +46,7 @@ export class InvalidToken extends Error {
 
 const ALGORITHM = 'ES256';
 const CLOCK_TOLERANCE_S = 5;
+const MS_PER_SECOND = 1_000;
 const CACHED_MAX = 20_000;
 
 const thumbprint = z.string().regex(/^[\w-]{43}$/);
@@ -98,6 +109,7 @@ export const createTokenVerifier = (options: Options): TokenVerifier => {
     }
     if (nowS < token.notBeforeS - CLOCK_TOLERANCE_S || nowS < token.issuedAtS - CLOCK_TOLERANCE_S)
       throw new InvalidToken('The token is not valid yet.');
+    demandNotEnded(token);
     return token;
   };
   return {
@@ -161,6 +173,7 @@ const accessTokenOf = (claims: z.infer<typeof Claims>, kid: string, policy: Poli
   userVersion: claims.user_version,
   notBeforeS: claims.nbf,
   expiresAtS: claims.exp,
+  endsAtMs: endOfAccessMs(policy.domain, claims),
   signedInAtS: claims.auth_time,
   isMultiFactor: claims.amr?.includes('mfa') === true,
   kid,

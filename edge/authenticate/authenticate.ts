@@ -9,7 +9,7 @@ import { rememberChallenge } from '../http/challenge.ts';
 import { clientCertificateOf } from '../http/client-certificate.ts';
 import { requestFact } from '../http/request-fact.ts';
 import { TokenRefusal } from '../http/token-refusal.ts';
-import { type AccessToken, createTokenVerifier, InvalidToken } from './access-token.ts';
+import { type AccessToken, createTokenVerifier, InvalidToken, isOver } from './access-token.ts';
 import { type Credentials, credentialsOf } from './credentials.ts';
 import { InvalidProof } from './invalid-proof.ts';
 import type { VerificationKeys } from './keys.ts';
@@ -77,7 +77,7 @@ export const refusalNow = (
   const accessToken = accessTokens.of(request);
   if (accessToken === undefined) return undefined;
   const scheme = accessToken.bound.jkt === undefined ? 'Bearer' : 'DPoP';
-  if (Date.now() / 1_000 >= accessToken.expiresAtS)
+  if (isOver(accessToken))
     return new TokenRefusal('invalid_token', 'The token has expired.', { scheme });
   if (isStale(revocations)) return staleRevocations();
   return revocations.isRevoked(accessToken, change)

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { UserId, Version } from '#kernel/base/brands.ts';
 import type { Role } from '#kernel/base/events/fields.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
-import { rolesOf } from '#kernel/registry/roles.ts';
+import { endOfAccessMs, isAuditorRole, rolesOf } from '#kernel/registry/roles.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
@@ -17,7 +17,7 @@ import {
   provenColumns,
   type RowProofs,
 } from '#shared/row-proofs/row-proofs.ts';
-import { type AccessToken, InvalidToken } from './access-token.ts';
+import { type AccessToken, demandNotEnded, InvalidToken } from './access-token.ts';
 import { digestOfToken, isPersonalToken } from './personal-token.ts';
 import { REVOKED_AT, type Revocations } from './revocations.ts';
 
@@ -72,6 +72,7 @@ export const createPersonalTokens = (dependencies: Dependencies): PersonalTokens
         throw new InvalidToken('This is not an access token of this installation.');
       const found = await current(digest);
       if (clock.nowMs() / MS_PER_SECOND >= found.expiresAtS) throw new InvalidToken('The token has expired.');
+      demandNotEnded(found);
       return found;
     },
   };
@@ -162,6 +163,7 @@ const accessTokenOf = (
     userVersion: row.version,
     notBeforeS: 0,
     expiresAtS: row.expiresAtS,
+    endsAtMs: endOfAccessMs(policy.domain, { role, attributes }),
     signedInAtS: undefined,
     isMultiFactor: false,
     kid: '',
@@ -205,7 +207,10 @@ export type PersonalTokenNow = Pick<Row, 'userId' | 'role' | 'scopes' | 'expires
 
 /** From the database, so that a revoked token is invalid at once. It does not count as a use. */
 export const readPersonalToken = async (
-  { pool, policy, ...checking }: Pick<Dependencies, 'pool' | 'policy' | 'checkPerson' | 'rowProofs'>,
+  { pool, policy, readAttributes, ...checking }: Pick<
+    Dependencies,
+    'pool' | 'policy' | 'checkPerson' | 'rowProofs' | 'readAttributes'
+  >,
   token: string,
 ): Promise<PersonalTokenNow | undefined> => {
   if (!isPersonalToken(token)) return undefined;
@@ -214,7 +219,9 @@ export const readPersonalToken = async (
   const role = row && (await roleOf(checking, row));
   if (row === undefined || role === undefined || !rolesOf(policy.domain).includes(role)) return undefined;
   const { id, userId, madeAtS, expiresAtS } = row;
-  if (Date.now() / MS_PER_SECOND >= expiresAtS) return undefined;
+  const attributes = isAuditorRole(policy.domain, role) ? await readAttributes(userId) : undefined;
+  const endsAtMs = endOfAccessMs(policy.domain, { role, attributes }) ?? Number.POSITIVE_INFINITY;
+  if (Date.now() >= Math.min(expiresAtS * MS_PER_SECOND, endsAtMs)) return undefined;
   return {
     ...{ userId, role, expiresAtS },
     id: personalTokenClient(id),

@@ -1,7 +1,7 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import { actorOf, type Caller, userIdOf } from '#shared/policy.ts';
+import { actorOf, type Caller, isOfAuditor, userIdOf } from '#shared/policy.ts';
 import type { ReadBy } from '#shared/read-log/entry.ts';
-import { noting } from '#shared/read-log/noted.ts';
+import { noting, OTHER } from '#shared/read-log/noted.ts';
 import { Notes } from '#shared/read-log/notes.ts';
 import type { ReadLog } from '#shared/read-log/read-log.ts';
 import { callerOf } from '../authenticate/authenticate.ts';
@@ -18,17 +18,34 @@ export const recordReads =
   (request, response, next) => {
     // Another role of the process has come first.
     if (recordings.of(request) !== undefined) return next();
-    const notes = new Notes();
+    const isAuditor = (): boolean => isOfAuditor(callerOf(request));
+    const notes = new Notes(isAuditor);
+    let isRecorded = false;
+    let isOther = false;
+    const write = (): Promise<void> | undefined => {
+      if (notes.isEmpty) return undefined;
+      isRecorded = true;
+      const named = namedOf(request, recording.as);
+      const [path = ''] = request.originalUrl.split('?', 1);
+      const said = isOther ? { ...named, query: { ...named.query, path } } : named;
+      return readLog.record(notes, readBy(callerOf(request), said));
+    };
+    /** An answer to an auditor has an entry, also if it shows no item: its path, without a query, says what it is. */
+    const noteAnswer = (): void => {
+      isOther = !isRecorded && !recording.isStream && notes.isEmpty && isAuditor();
+      if (isOther) notes.add(OTHER, undefined, []);
+    };
     const recording: Recording = {
       notes,
       as: undefined,
-      write: () =>
-        notes.isEmpty
-          ? undefined
-          : readLog.record(notes, readBy(callerOf(request), namedOf(request, recording.as))),
+      isStream: false,
+      write() {
+        noteAnswer();
+        return write();
+      },
     };
     recordings.set(request, recording);
-    holdBack(response, { notes, write: recording.write }, next);
+    holdBack(response, { notes, noteAnswer, write }, next);
     noting(notes, next);
   };
 
@@ -48,16 +65,21 @@ export const readBy = (caller: Caller, named: Recorded & { readonly request: str
   actor: actorOf(caller),
   reader: userIdOf(caller),
   client: caller.kind === 'user' ? caller.client : null,
+  isAuditor: isOfAuditor(caller),
 });
 
 const REFUSED_FROM = 400;
 /** It compares what the reader says with what was read, and so tells whether they are the same. */
 const PRECONDITION_FAILED = 412;
 
-type Held = { readonly notes: Notes; readonly write: Recording['write'] };
+type Held = {
+  readonly notes: Notes;
+  readonly noteAnswer: () => void;
+  readonly write: Recording['write'];
+};
 
 /** An answer that cannot be recorded becomes a refusal; a refusal shows nothing of what was read before it. */
-const holdBack = (response: Response, { notes, write }: Held, next: NextFunction): void => {
+const holdBack = (response: Response, { notes, noteAnswer, write }: Held, next: NextFunction): void => {
   const original = { end: response.end, write: response.write };
   let before: Promise<void> | undefined;
   const refuse = (error: unknown): void => {
@@ -74,10 +96,12 @@ const holdBack = (response: Response, { notes, write }: Held, next: NextFunction
   };
   response.end = ((...given: Parameters<Response['end']>) => {
     if (response.statusCode >= REFUSED_FROM && response.statusCode !== PRECONDITION_FAILED) notes.take();
+    else noteAnswer();
     inOrder(() => void original.end.apply(response, given));
     return response;
   }) as Response['end'];
   response.write = ((...given: Parameters<Response['write']>) => {
+    if (response.statusCode < REFUSED_FROM) noteAnswer();
     if (before === undefined && notes.isEmpty) return original.write.apply(response, given);
     inOrder(() => {
       if (original.write.apply(response, given)) response.emit('drain');

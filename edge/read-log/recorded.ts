@@ -9,6 +9,8 @@ export type Recorded = Pick<ReadBy, 'operation' | 'query' | 'via'>;
 export type Recording = {
   readonly notes: Noting;
   as: Recorded | undefined;
+  /** Each message of a stream is recorded by itself, before it is sent. */
+  isStream: boolean;
   /** Records what was noted; a promise must be fulfilled before it may be shown. */
   readonly write: () => Promise<void> | undefined;
 };
@@ -34,6 +36,12 @@ export const nameRecorded = (request: IncomingMessage, as: Recorded): void => {
 export const recordedAs = <Result>(request: IncomingMessage, as: Recorded, work: () => Result): Result => {
   nameRecorded(request, as);
   return recorded(request, work);
+};
+
+/** The response becomes a stream, and is not held back. */
+export const recordMessages = (request: IncomingMessage): void => {
+  const recording = recordings.of(request);
+  if (recording !== undefined) recording.isStream = true;
 };
 
 /** Records now what the request has noted, for answers that leave in another way than as a response. */

@@ -4,7 +4,7 @@ import { callerOf } from '#edge/authenticate/authenticate.ts';
 import { parametersOf } from '#edge/http/parameters.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import type { RestOperation } from '#kernel/base/rest/operation.ts';
-import { admit, type Caller, reachOf } from '#shared/policy.ts';
+import { admit, type Caller, reachOf, rightByMethod } from '#shared/policy.ts';
 import { mediaTypeFor } from './media-type.ts';
 
 /**
@@ -31,16 +31,22 @@ export const demandRight = (request: Request, operation: RestOperation): void =>
 };
 
 /** Whether the caller may do this at all, if only to some items. */
-export const mayAsk = (caller: Caller, { right }: RestOperation): boolean =>
-  right === null || (admit(caller, right) === 'allowed' && reachOf(caller, right).size > 0);
+export const mayAsk = (caller: Caller, operation: RestOperation): boolean => {
+  const right = rightFor(caller, operation);
+  return right === null || (admit(caller, right) === 'allowed' && reachOf(caller, right).size > 0);
+};
+
+const rightFor = (caller: Caller, { right, method }: RestOperation) =>
+  right === null ? null : rightByMethod(caller, right, method);
 
 const NO_PARAMETERS = z.strictObject({});
 
-const refusalOf = (caller: Caller, { right, path }: RestOperation): Rejection | undefined => {
+const refusalOf = (caller: Caller, operation: RestOperation): Rejection | undefined => {
+  const right = rightFor(caller, operation);
   if (right === null) return undefined;
   const admission = admit(caller, right);
   if (admission !== 'allowed') return admission;
   // An item that the caller cannot see will be reported as not found.
-  const isOnItem = path.includes('{');
+  const isOnItem = operation.path.includes('{');
   return !isOnItem && reachOf(caller, right).size === 0 ? new Rejection('forbidden') : undefined;
 };

@@ -1,3 +1,4 @@
+import { AUDITOR } from '../base/auditor.ts';
 import { byName } from '../base/names.ts';
 import { demandAttributes } from '../conditions/attributes.ts';
 import { membershipsOf } from '../decide/memberships.ts';
@@ -38,6 +39,7 @@ type Base = {
   readonly name: string;
   readonly roles: readonly string[];
   readonly signUp: string;
+  readonly auditors?: true | undefined;
   readonly user: AnyAggregate;
 };
 /** References by name must lead to a declared aggregate. */
@@ -81,10 +83,11 @@ export const assemble = <
   return areLoaded(words) ? assembled(given) : assembledLater(namesOf(base), words, () => assembled(given));
 };
 
-const namesOf = ({ name, roles, signUp }: Base): Pick<Domain, 'name' | 'roles' | 'signUp'> => ({
+const namesOf = ({ name, roles, signUp, auditors }: Base) => ({
   name,
-  roles: ['anonymous', ...roles, 'admin'],
+  roles: ['anonymous', ...roles, ...(auditors === true ? [AUDITOR] : []), 'admin'],
   signUp,
+  ...(auditors === true && { auditors }),
 });
 
 type Given = {
@@ -102,7 +105,7 @@ const assembled = ({ base, aggregates, views, senders, words }: Given): Domain =
     demandOwnNames({ roles: base.roles, aggregates: declared, views }),
     demandRoles(base),
   );
-  const { given, kinds } = kindsOf(base.user, aggregates, words);
+  const { given, kinds } = kindsOf(base, aggregates, words);
   const domain = {
     ...namesOf(base),
     kinds: byName(kinds.map((kind) => [kind.name, kind])),
@@ -143,7 +146,7 @@ const assembled = ({ base, aggregates, views, senders, words }: Given): Domain =
 };
 
 /** The kinds, and the declarations without what `retain` and `hold` add to them. */
-const kindsOf = (user: AnyAggregate, aggregates: readonly AnyAggregate[], words: ReadonlySet<Word>) => {
+const kindsOf = ({ user, auditors }: Base, aggregates: readonly AnyAggregate[], words: ReadonlySet<Word>) => {
   const [confirm, hold, retain] = (['confirm', 'hold', 'retain'] as const).map((word) => words.has(word));
   const given = [
     user,
@@ -155,7 +158,8 @@ const kindsOf = (user: AnyAggregate, aggregates: readonly AnyAggregate[], words:
   const alone = hold ? all.map(kindOf).map(WORDS.hold.module.withCodesOfHolds) : all.map(kindOf);
   const kinds = all
     .map(({ fields }, index) => withReactionsToEnds(alone[index] as Kind, fields, alone))
-    .map((kind) => (confirm ? WORDS.confirm.module.withConfirmed(kind, alone) : kind));
+    .map((kind) => (confirm ? WORDS.confirm.module.withConfirmed(kind, alone) : kind))
+    .map((kind) => (auditors === true ? { ...kind, isAudited: auditors } : kind));
   return { given, kinds };
 };
 

@@ -1,13 +1,18 @@
 import { FOR_OTHERS } from '../conditions/rights.ts';
 import { WORDS_OF_RIGHTS } from '../declare/words.ts';
 import type { Domain } from '../registry/registry.ts';
+import { isAuditorRole } from '../registry/roles.ts';
 import { eachKind, type Sentences } from './refusals.ts';
 
 /** The anonymous role, the kernel’s own role, and the word that closes sign-up. */
 const NO_ROLES = new Set(['anonymous', 'admin', 'off']);
 
-export function* demandRoles({ name, roles, signUp }: Pick<Domain, 'name' | 'roles' | 'signUp'>): Sentences {
+type Roles = Pick<Domain, 'name' | 'roles' | 'signUp' | 'auditors'>;
+
+export function* demandRoles({ name, roles, signUp, auditors }: Roles): Sentences {
   for (const role of roles) {
+    if (isAuditorRole({ auditors }, role))
+      yield `the role ${role} is in \`roles\`, and \`auditors\` adds it with other rights: remove one of them.`;
     if (NO_ROLES.has(role)) yield `the role ${role} is reserved: give it another name.`;
     if (WORDS_OF_RIGHTS.has(role)) yield `the role ${role} is a keyword of rights: give it another name.`;
   }
@@ -25,8 +30,8 @@ export const demandForOthers = eachKind(function* ({ rights, owner, commands }):
 });
 
 /** An entry for an unknown role would be ignored: nobody would get the right. */
-export function* demandCells({ roles, kinds, views }: Domain): Sentences {
-  const named = roles.filter((role) => role !== 'anonymous');
+export function* demandCells({ roles, kinds, views, ...domain }: Domain): Sentences {
+  const named = roles.filter((role) => role !== 'anonymous' && !isAuditorRole(domain, role));
   for (const { name, rights, fieldRights } of [...Object.values(kinds), ...views.map(({ asked }) => asked)])
     for (const [right, row] of [...Object.entries(rights), ...Object.entries(fieldRights)])
       for (const cell of Object.keys(row))

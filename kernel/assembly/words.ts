@@ -61,7 +61,7 @@ const unassembled = new WeakMap<Domain, { readonly words: ReadonlySet<Word>; ass
  * then only its names are known.
  */
 export const assembledLater = (
-  names: Pick<Domain, 'name' | 'roles' | 'signUp'>,
+  names: Pick<Domain, 'name' | 'roles' | 'signUp' | 'auditors'>,
   words: ReadonlySet<Word>,
   make: () => Domain,
 ): Domain => {

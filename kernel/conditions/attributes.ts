@@ -1,3 +1,4 @@
+import { AUDITOR_UNTIL } from '../base/auditor.ts';
 import { column, spaced, wire } from '../base/names.ts';
 import { oncePer } from '../base/once-per.ts';
 import { StartRefused } from '../base/start-refused.ts';
@@ -16,7 +17,7 @@ export type Attribute = {
   readonly wire: string;
 };
 
-/** In a fixed order; empty if no condition asks for attributes. */
+/** In a fixed order; empty if no condition asks for attributes. The access of auditors ends by one. */
 export const attributesOf = oncePer((domain: Domain): readonly Attribute[] => findAttributes(domain));
 
 /** Throws if no condition compares this attribute. */
@@ -33,7 +34,9 @@ const findAttributes = (domain: Domain): readonly Attribute[] => {
     ...conditionsIn(kind, ['commands', 'invariants']).map((each) => resolve(domain, kind, each)),
     ...Object.values(kind.commands).map((command) => conditionOnItem(domain, kind, command)),
   ]);
-  return [...new Set([...rights, ...guards].flatMap(attributesIn))].toSorted().flatMap((name) => {
+  const compared = [...rights, ...guards].flatMap(attributesIn);
+  const all = new Set(domain.auditors === true ? [...compared, AUDITOR_UNTIL] : compared);
+  return [...all].toSorted().flatMap((name) => {
     const def = fields[name];
     return def === undefined ? [] : [{ name, def, column: column(name, def), wire: wire(name, def) }];
   });

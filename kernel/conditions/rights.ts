@@ -5,6 +5,7 @@ import { oncePer } from '../base/once-per.ts';
 import { StartRefused } from '../base/start-refused.ts';
 import type { AgentRequests } from '../registry/confirms.ts';
 import type { Domain, Kind, Row } from '../registry/registry.ts';
+import { isAuditorRole } from '../registry/roles.ts';
 import { managedKindsOf } from '../webhook/managed-kinds.ts';
 import { always, and, at, type Expression, never, or, resolve } from './expression.ts';
 import { guardOfField, isOfParts, partOfItems, partRightsOf } from './parts-of.ts';
@@ -100,6 +101,7 @@ const rowOf = (kind: Kind, name: string): Row =>
  * A right to a part requires the right to read the whole.
  */
 export const rightOf = (domain: Domain, kind: Kind, name: string, role: string): Expression => {
+  if (isAuditorRole(domain, role)) return isToRead(kind, name) ? rightOf(domain, kind, name, 'admin') : never;
   if (kind.confirms !== undefined && name !== READERS)
     return rightToRequests(domain, { ...kind, confirms: kind.confirms }, name, role);
   const own = rightAlong(domain, [kind], name, role);
@@ -211,9 +213,12 @@ export const cellOf = (row: Row, role: string): unknown => {
 
 const scopeOf = (kind: Kind, name: string): string => {
   const { scope } = rowOf(kind, name);
-  const isReading = name === 'read' || name === READERS || isOfParts(kind, name);
-  return `${typeof scope === 'string' ? scope : isReading ? 'read' : 'write'}:${kind.path}`;
+  return `${typeof scope === 'string' ? scope : isToRead(kind, name) ? 'read' : 'write'}:${kind.path}`;
 };
+
+/** Whether it is a right to read. What writes has a right to its command beside it. */
+const isToRead = (kind: Kind, name: string): boolean =>
+  name === 'read' || name === READERS || isOfParts(kind, name);
 
 /** True if a right depends on the id only, so that it can be decided for an id that never existed. */
 export const isOfId = (domain: Domain, kind: Kind, name: string): boolean =>

@@ -1,9 +1,10 @@
 // Over 200 lines, because it is one declaration: that of users, whom every domain has.
+import { AUDITOR, AUDITOR_UNTIL } from '../base/auditor.ts';
 import { StartRefused } from '../base/start-refused.ts';
 import type { Aggregate, Declaration, Versions } from './aggregate.ts';
 import type { Condition } from './conditions.ts';
 import { declareFor, declareUntyped } from './declare.ts';
-import { type Choice, choice, type Described, email, type Field, type Fields, line } from './fields.ts';
+import { type Choice, choice, type Described, date, email, type Field, type Fields, line } from './fields.ts';
 import { viewFor } from './view.ts';
 
 type UserFields<Role extends string> = {
@@ -11,6 +12,11 @@ type UserFields<Role extends string> = {
   readonly email: Field<string | null>;
   readonly role: Choice<Role | 'admin'>;
 };
+/** The fields of the users of a domain with auditors. */
+type WithLastDay<F extends Fields, Auditors> = Auditors extends true
+  ? F & { readonly [AUDITOR_UNTIL]: Field<string | null> }
+  : F;
+type AuditorRole<Auditors> = Auditors extends true ? typeof AUDITOR : never;
 type UserEvent = { readonly changes: readonly string[] };
 type UserEvents = { readonly [Name in 'registered' | 'updated' | 'deleted']: UserEvent };
 /** Clients are typed by the rights to read users; rights that authors add are typed with them. */
@@ -55,13 +61,18 @@ export type User<Role extends string, F extends Fields, Guards = unknown, Readin
   }
 >;
 
-type Options<Role extends string, F extends Fields, Guards, Reading> = {
+type Options<Role extends string, F extends Fields, Guards, Reading, Auditors> = {
   /** The name of the domain, in texts for people. */
   readonly name: string;
   /** The roles of users, or an object of roles with their descriptions; `admin` always exists too. */
   readonly roles: readonly [Role, ...Role[]] | Described<Role>;
   /** The role of users who create their own account; by default the first. */
   readonly signUp?: NoInfer<Role>;
+  /**
+   * Adds the role `auditor`: until a day, it may read whatever administrators may read, and change nothing. Rights do
+   * not name it.
+   */
+  readonly auditors?: Auditors;
   /** The users of the domain: who may read them, and additions to them. */
   readonly user?: {
     /**
@@ -89,19 +100,22 @@ export const domain = <
   F extends Fields = Record<never, never>,
   const Guards extends { readonly [name: string]: unknown } = Record<never, never>,
   const Reading extends { readonly [role: string]: unknown } = Record<never, never>,
+  const Auditors extends boolean = false,
 >({
   name,
   roles: given,
   signUp,
+  auditors: hasAuditors,
   user: added,
-}: Options<Role, F, Guards, Reading>) => {
+}: Options<Role, F, Guards, Reading, Auditors>) => {
   const declarer = {};
   const roles = isList(given) ? given : (Object.keys(given) as unknown as readonly [Role, ...Role[]]);
   const aggregate = declareFor<Role>(declarer);
-  const fields = fieldsOf(roles, isList(given) ? {} : given);
+  const auditors = hasAuditors === true ? true : undefined;
+  const fields = fieldsOf(roles, isList(given) ? {} : given, auditors);
   const fieldRights = {
-    readPrivate: { reads: privateBeside(added?.fieldRights), signedIn: 'caller' },
-    changeRole: { writes: ['role'] },
+    readPrivate: { reads: privateBeside(added?.fieldRights, auditors), signedIn: 'caller' },
+    changeRole: { writes: ['role', ...(auditors ? [AUDITOR_UNTIL] : [])] },
   };
   if (Object.hasOwn(added?.read ?? {}, 'as'))
     throw new StartRefused(
@@ -149,18 +163,23 @@ export const domain = <
     name,
     roles,
     signUp: signUp ?? roles[0],
+    auditors,
     aggregate,
     view: viewFor<Role>(),
-    user: user as unknown as User<Role, F, Guards, Reading>,
+    user: user as unknown as User<Role | AuditorRole<Auditors>, WithLastDay<F, Auditors>, Guards, Reading>,
   };
 };
 
 const isList = <List extends readonly string[]>(roles: List | object): roles is List => Array.isArray(roles);
 
 /** The private fields of users that no right of the domain covers. */
-const privateBeside = (added: Readonly<Record<string, { readonly reads?: readonly string[] }>> = {}) => {
+const privateBeside = (
+  added: Readonly<Record<string, { readonly reads?: readonly string[] }>> = {},
+  auditors?: true,
+) => {
   const others = new Set(Object.values(added).flatMap(({ reads = [] }) => reads));
-  return ['email', 'role', 'createdAt', 'updatedAt'].filter((field) => !others.has(field));
+  const all = ['email', 'role', ...(auditors ? [AUDITOR_UNTIL] : []), 'createdAt', 'updatedAt'];
+  return all.filter((field) => !others.has(field));
 };
 
 /** All users can read themselves, whatever else their row says. */
@@ -177,6 +196,7 @@ const orOneself = (cell: unknown = false): unknown =>
 const fieldsOf = (
   roles: readonly [string, ...string[]],
   described: Readonly<Record<string, string>>,
+  auditors: true | undefined,
 ): Fields => ({
   name: line(100).personal({ erased: 'Deleted user' }).example('Ada Lovelace'),
   email: email()
@@ -187,12 +207,19 @@ const fieldsOf = (
     .example('ada@example.com'),
   role: choice<string>({
     ...Object.fromEntries(roles.map((role) => [role, described[role] ?? ''])),
+    ...(auditors && { [AUDITOR]: 'May read everything that administrators may read, and change nothing.' }),
     admin: 'May do everything, including changing and deleting the content of others.',
   })
     .named('Role')
     .says('The role of the user. The scopes of a token limit it.')
     .default(roles[0])
     .example(roles.at(-1) ?? 'admin'),
+  ...(auditors && {
+    [AUDITOR_UNTIL]: date()
+      .optional()
+      .says('The last day of an auditor, in UTC: nothing can be read after it. Other roles have none.')
+      .example('2027-03-31'),
+  }),
 });
 
 /** An addition may not replace a field or event of every user. */

@@ -9,6 +9,7 @@ import { operationOf } from '../conditions/rights.ts';
 import { RANK } from '../decide/rank.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import type { Domain, Effect, EventInfo, Kind, ListInfo } from '../registry/registry.ts';
+import { seeing } from '../registry/roles.ts';
 import { absentKindsOf, recordedKindsOf } from '../webhook/managed-kinds.ts';
 
 /**
@@ -40,7 +41,7 @@ const definitionOf = (domain: Domain, kind: Kind, event: EventInfo): EventDefini
     upcasters: event.upcast,
     ...(kind.isManaged && {
       visibleTo: {
-        right: operationOf(kind, 'manage'),
+        right: seeing(domain, operationOf(kind, 'manage')),
         owner: wire('owner', kind.fields.owner),
         isProjected: true,
       },

@@ -1,5 +1,5 @@
 import type { Domain } from './registry.ts';
 
-/** Whether the reads of some aggregate are recorded. */
-export const logsReads = ({ kinds }: Pick<Domain, 'kinds'>): boolean =>
-  Object.values(kinds).some(({ reads }) => reads !== undefined);
+/** Whether reads are recorded: those of some aggregate, or those of auditors. */
+export const logsReads = ({ kinds, auditors }: Pick<Domain, 'kinds' | 'auditors'>): boolean =>
+  auditors === true || Object.values(kinds).some(({ reads }) => reads !== undefined);

@@ -216,6 +216,8 @@ export type Kind = {
   readonly fieldRights: Readonly<Record<string, Row>>;
   /** Which reads of it are recorded; undefined if none are. */
   readonly reads?: LoggedReadsInfo | undefined;
+  /** Whether the reads of auditors are recorded, whatever `reads` says. */
+  readonly isAudited?: true;
   readonly invariants: Readonly<Record<string, unknown>>;
   readonly limits: readonly LimitInfo[];
   readonly reactions: Readonly<
@@ -297,8 +299,10 @@ export type ViewInfo = {
 };
 export type Domain = WithParts & {
   readonly name: string;
-  /** Includes `anonymous` and `admin`. */
+  /** Includes `anonymous` and `admin`, and `auditor` if the domain has auditors. */
   readonly roles: readonly string[];
+  /** Whether it has the role `auditor`, with the rights that the kernel gives it. */
+  readonly auditors?: true | undefined;
   /** The role after sign-up, unless the operator configures another. */
   readonly signUp: string;
   readonly kinds: Readonly<Record<string, Kind>>;

@@ -3,6 +3,7 @@ import { StartRefused } from '../base/start-refused.ts';
 import { isUser } from '../base/users.ts';
 import { operationOf, rightsOf } from '../conditions/rights.ts';
 import type { Domain, EventInfo, Kind } from '../registry/registry.ts';
+import { isRoleOfKernel } from '../registry/roles.ts';
 import type { MessageInfo, SenderInfo } from '../registry/sender-info.ts';
 import type { SenderDeclaration } from './declaration.ts';
 import { operationIdOf, operationOfSender } from './operation.ts';
@@ -40,7 +41,7 @@ function* wrongSender(domain: Domain, name: string, declaration: SenderDeclarati
   if (!NAME.test(name) || name.length > NAME_CHARACTERS_MAX)
     yield `: its name must be at most ${NAME_CHARACTERS_MAX} of a–z and digits, with single hyphens between words: give it another name.`;
   yield* wrongSignature(signature);
-  const roles = domain.roles.filter((each) => each !== 'anonymous' && each !== 'admin');
+  const roles = domain.roles.filter((each) => each !== 'anonymous' && !isRoleOfKernel(domain, each));
   if (!roles.includes(role))
     yield ` acts \`as\` ${String(role)}, which is not a role of its own rights: use one of ${roles.join(', ')}.`;
   if (refusals !== undefined && !['refuse', 'acknowledge'].includes(refusals))

@@ -11,6 +11,7 @@ import { type Find, holdsOf, type State } from '../conditions/holds.ts';
 import { partOfItems, partRightsOf } from '../conditions/parts-of.ts';
 import { operationOf, type Right } from '../conditions/rights.ts';
 import type { Domain, EventInfo, Kind, Row } from '../registry/registry.ts';
+import { isRoleOfKernel } from '../registry/roles.ts';
 import { type Clear, questionsOf, readingRights, type Watch, watchesOf } from './watches.ts';
 
 /** Visibility of a domain’s events, compiled by type of event. Unknown and internal types are missing. */
@@ -170,7 +171,7 @@ const guardsOf = (kind: Kind): readonly Guard[] =>
 /** For a kind that everyone reads, the right to its guarded parts, or the one to private data of users. */
 const rightToDamaged = (domain: Domain, kind: Kind): Operation => {
   const isKept = ({ byRole }: Right): boolean =>
-    [...byRole].every(([role, reach]) => role === 'admin' || !reach.has(always));
+    [...byRole].every(([role, reach]) => isRoleOfKernel(domain, role) || !reach.has(always));
   const kept = readingRights(domain, kind).find(isKept);
   return (kept?.operation ?? 'user.read_private') as Operation;
 };

@@ -12,6 +12,7 @@ import { operationOf } from '#kernel/conditions/rights.ts';
 import { oneOfList } from '#kernel/decide/items.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import type { Domain, Kind, ListInfo } from '#kernel/registry/registry.ts';
+import { seeing } from '#kernel/registry/roles.ts';
 import { staysWhenEnded } from '#kernel/registry/stays-when-ended.ts';
 import { stateOf } from '#kernel/rows/definition.ts';
 import { itemTableOf } from '#kernel/rows/items.ts';
@@ -58,7 +59,7 @@ const sourceOf = (domain: Domain, kind: Kind): Source => {
   return {
     kind,
     table: `read_model.${kind.table}`,
-    right: operationOf(kind, kind.isManaged ? 'manage' : 'read') as Operation,
+    right: kind.isManaged ? seeing(domain, operationOf(kind, 'manage')) : operationOf(kind, 'read'),
     members,
     guards,
     whole,

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Request, Response } from 'express';
 import { type Problem, problemOf } from '#edge/http/problem.ts';
+import { recordMessages } from '#edge/read-log/recorded.ts';
 import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import { freeParser } from './free-parser.ts';
 import { releaseHeaders, releaseRequest } from './release.ts';
@@ -69,6 +70,7 @@ export class EventStream {
     // Nothing else reads a request without a body, and without reading it the end of the connection would go
     // unnoticed.
     request.resume();
+    recordMessages(request);
     // The body ends with the connection (RFC 9112, section 6.3). With chunks, every write would become four.
     response.useChunkedEncodingByDefault = false;
     response.writeHead(200, HEADERS);

@@ -4,7 +4,7 @@ import { pathId } from '#kernel/base/rest/path-id.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { may } from '#shared/policy.ts';
+import { may, reachOf } from '#shared/policy.ts';
 import type { Webhook, WebhookHealth } from '#shared/rest/webhook.ts';
 import { attributesSql, type RoleAndAttributes } from '#shared/role-and-attributes.ts';
 import { readHealthOfMany } from '#shared/webhooks/health.ts';
@@ -49,7 +49,8 @@ export const webhookReads = ({ domain, pool, identity }: WebhookDependencies): W
         order: { column: 'created_at', descending },
         read: (walk) => listRows({ ...listing, caller }, { filter, sort, ...stretchOfPage(walk) }),
         represent: (row) => representWebhook(row, { domain, caller, identity }),
-        create: { href: '/webhooks', method: 'POST' },
+        create:
+          reachOf(caller, 'webhook.manage').size > 0 ? { href: '/webhooks', method: 'POST' } : undefined,
       });
       // The representation of webhooks made these.
       const items = list.items as readonly Webhook[];

@@ -71,14 +71,13 @@ const filterIn = (domain: Domain, row: Readonly<Record<string, unknown>>): Webho
     ),
   );
 
-/** Callers who may see it may do everything that its state allows. */
+/** Callers who may manage it may do everything that its state allows. */
 const linksOf = (
   domain: Domain,
   { id, owner_id, is_enabled }: WebhookRow,
   caller: Caller,
 ): Record<string, Link> => {
   const self = `/webhooks/${id}`;
-  const action = (name: string): Link => ({ href: `${self}/${name}`, method: 'POST' });
   return {
     self: { href: self },
     ...(may(caller, 'events.read', {}) && { history: { href: `${self}/history` } }),
@@ -87,10 +86,17 @@ const linksOf = (
     deliveries: { href: `${self}/deliveries` },
     replays: { href: `${self}/replays` },
     statistics: { href: `${self}/statistics` },
+    ...(may(caller, 'webhook.manage', { fields: { owner: owner_id } }) && actionsOn(self, is_enabled)),
+  };
+};
+
+const actionsOn = (self: string, isEnabled: boolean): Record<string, Link> => {
+  const action = (name: string): Link => ({ href: `${self}/${name}`, method: 'POST' });
+  return {
     edit: { href: self, method: 'PATCH' },
     delete: { href: self, method: 'DELETE' },
     'rotate-secret': action('rotate-secret'),
-    ...(is_enabled
+    ...(isEnabled
       ? {
           disable: action('disable'),
           test: action('test'),

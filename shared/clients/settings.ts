@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { oncePer } from '#kernel/base/once-per.ts';
 import { visibleText } from '#kernel/base/values.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { leastRoleOf, rolesOf } from '#kernel/registry/roles.ts';
+import { isAuditorRole, leastRoleOf, rolesOf } from '#kernel/registry/roles.ts';
 import { policyOf } from '#shared/policy.ts';
 import { isExactAddress } from './document-address.ts';
 import { publicJwks } from './public-jwks.ts';
@@ -79,7 +79,7 @@ const settingsFor = (domain: Domain) => {
     jwks: publicJwks.nullable().meta({ description: 'Its public keys, by value.' }),
     disabled: z.boolean().meta({ description: 'Whether it is disabled: it gets no tokens.' }),
     /** At registration; later it changes like any user’s role. */
-    serviceAccountRole: z.enum(rolesOf(domain)).meta({
+    serviceAccountRole: z.enum(rolesOf(domain).filter((role) => !isAuditorRole(domain, role))).meta({
       description: `The role of its service account when that is created; by default \`${leastRoleOf(domain)}\`.`,
     }),
   };

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineEvent } from '#kernel/base/events/define-event.ts';
 import { names, scopeNames, userId } from '#kernel/base/events/fields.ts';
-import { token } from '#kernel/base/values.ts';
+import { day, token } from '#kernel/base/values.ts';
 import { exampleKind } from '#kernel/registry/example-kind.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { rolesOf } from '#kernel/registry/roles.ts';
@@ -135,13 +135,20 @@ const CLIENT_EVENTS = {
   }),
 };
 
+/** Of an auditor. */
+const UNTIL = { until: day.optional() };
+
 const invitationEventsOf = (domain: Domain) => ({
   'invitation.made': defineEvent({
     ...common,
     type: 'invitation.made',
     description: 'Somebody was invited to create an account with a role.',
     stream: invitation,
-    schema: z.strictObject({ invitationId: token, role: z.enum(rolesOf(domain)) }),
+    schema: z.strictObject({
+      invitationId: token,
+      role: z.enum(rolesOf(domain)),
+      ...((domain.auditors === true ? UNTIL : {}) as typeof UNTIL),
+    }),
     example: { invitationId: 'rT5w', role: domain.signUp },
   }),
   'invitation.accepted': defineEvent({

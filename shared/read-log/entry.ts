@@ -13,6 +13,8 @@ export type ReadBy = {
   /** The names of its parameters, or the hash of its document; never a value, which may be personal. */
   readonly query: Readonly<Record<string, unknown>>;
   readonly request: string;
+  /** Whether nothing may be shown without an entry, whatever the aggregate says. No part of the entry. */
+  readonly isAuditor?: boolean;
 };
 
 type Via =
@@ -27,7 +29,7 @@ type Via =
   | 'command line';
 
 /** An entry of the log of reads: what one answer showed of one kind. */
-export type ReadEntry = ReadBy & {
+export type ReadEntry = Omit<ReadBy, 'isAuditor'> & {
   readonly at: string;
   readonly kind: string;
   readonly items: readonly number[];

@@ -4,7 +4,7 @@ import { oncePer } from '#kernel/base/once-per.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 
 /** The kind of an aggregate, as far as the log of reads needs it. */
-export type LoggedKind = Pick<Kind, 'name' | 'reads'>;
+export type LoggedKind = Pick<Kind, 'name' | 'reads' | 'isAudited'>;
 
 /** Items of one kind of which the same fields were shown. */
 export type Noted = {
@@ -35,18 +35,29 @@ export type Note = (id: number | undefined, fields: readonly string[]) => void;
  * that forgets to record shows nothing.
  */
 export const noteOf = (kind: LoggedKind): Note | undefined => {
-  const { reads, name } = kind;
-  if (reads === undefined) return undefined;
-  const { only } = reads;
+  const { reads, isAudited, name } = kind;
+  if (reads === undefined && !isAudited) return undefined;
   return (id, fields) => {
-    const logged = only === undefined ? fields : fields.filter((each) => only.includes(each));
-    if (only !== undefined && logged.length === 0) return;
+    // Of auditors, all fields count; `Notes` knows the reader.
+    const logged = isAudited ? fields : loggedOf(kind, fields);
+    if (logged === undefined) return;
     const notes = current.getStore();
     if (notes === undefined)
       throw new Error(`Reads of ${name} are logged, but this one is of a request that records none`);
     notes.add(kind, id, logged);
   };
 };
+
+/** The fields of which reads are logged, whoever reads them; undefined if there are none among these. */
+export const loggedOf = ({ reads }: LoggedKind, fields: readonly string[]): readonly string[] | undefined => {
+  if (reads?.only === undefined) return reads && fields;
+  const { only } = reads;
+  const logged = fields.filter((each) => only.includes(each));
+  return logged.length === 0 ? undefined : logged;
+};
+
+/** Of answers to auditors that show no item of an aggregate. No kind has this name. */
+export const OTHER: LoggedKind = { name: 'other-data', isAudited: true };
 
 /** Notes that everything of an item was shown, as in its events. */
 export const noteWholeOf = (

@@ -1,7 +1,8 @@
-import type { LoggedKind, Noted } from './noted.ts';
+import { type LoggedKind, loggedOf, type Noted } from './noted.ts';
 
-/** The reads of one answer so far, of aggregates whose reads are logged. */
+/** The reads of one answer so far, of aggregates whose reads are logged; of auditors, those of all aggregates. */
 export class Notes {
+  readonly #isOfAuditor: () => boolean;
   readonly #kinds = new Map<
     string,
     { readonly kind: LoggedKind; readonly items: Map<number, Set<string>> }
@@ -9,11 +10,18 @@ export class Notes {
   /** Fields of which no item was shown. */
   readonly #computed = new Map<string, { readonly kind: LoggedKind; readonly fields: Set<string> }>();
 
+  /** Asked at each read, because the reader may become known after the first handlers. */
+  constructor(isOfAuditor: () => boolean = () => false) {
+    this.#isOfAuditor = isOfAuditor;
+  }
+
   get isEmpty(): boolean {
     return this.#kinds.size === 0 && this.#computed.size === 0;
   }
 
-  add(kind: LoggedKind, id: number | undefined, fields: readonly string[]): void {
+  add(kind: LoggedKind, id: number | undefined, shown: readonly string[]): void {
+    const fields = kind.isAudited && !this.#isOfAuditor() ? loggedOf(kind, shown) : shown;
+    if (fields === undefined) return;
     const known = id === undefined ? this.#fieldsOf(kind) : this.#fieldsOfItem(kind, id);
     for (const field of fields) known.add(field);
   }

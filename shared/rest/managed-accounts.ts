@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { id } from '#kernel/base/rest/fields.ts';
 import type { RestOperation } from '#kernel/base/rest/operation.ts';
-import { email, timestamp } from '#kernel/base/values.ts';
+import { day, email, timestamp } from '#kernel/base/values.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { rolesOf } from '#kernel/registry/roles.ts';
 import { PERSON_EXPORT } from './person-export.ts';
@@ -82,12 +82,18 @@ const EndedAccess = z
   .meta({ id: 'EndedAccess' });
 export type EndedAccess = Readonly<z.infer<typeof EndedAccess>>;
 
+const UNTIL = {
+  until: day.optional().meta({ description: 'The last day of an auditor, in UTC. Others have none.' }),
+};
+
 export const invitationForms = (domain: Domain) => {
   const role = z.enum(rolesOf(domain));
+  const until = (domain.auditors === true ? UNTIL : {}) as typeof UNTIL;
   const shown = {
     id: z.string().meta({ readOnly: true }),
     email,
     role,
+    ...until,
     expiresAt: timestamp.meta({ readOnly: true }),
   };
   const Invitation = z.strictObject(shown).meta({ id: 'Invitation' });
@@ -95,6 +101,7 @@ export const invitationForms = (domain: Domain) => {
     .strictObject({
       email,
       role,
+      ...until,
       link: z.string().nullable().meta({
         description:
           'The link for the invited person, if the installation sends no mail; null if it was sent by mail. It is not shown again.',
@@ -104,7 +111,7 @@ export const invitationForms = (domain: Domain) => {
   return {
     Invitation,
     MadeInvitation,
-    NewInvitation: z.strictObject({ email, role }).meta({ id: 'NewInvitation' }),
+    NewInvitation: z.strictObject({ email, role, ...until }).meta({ id: 'NewInvitation' }),
   };
 };
 

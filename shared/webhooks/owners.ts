@@ -2,7 +2,7 @@ import type { UserId } from '#kernel/base/brands.ts';
 import { streamName } from '#kernel/base/events/streams.ts';
 import { attributesOf } from '#kernel/conditions/attributes.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { rolesOf } from '#kernel/registry/roles.ts';
+import { isAuditorRole, isRoleOfKernel, rolesOf } from '#kernel/registry/roles.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
 import type { Caller, Policy } from '#shared/policy.ts';
@@ -30,7 +30,7 @@ export const ownerOf = (
 });
 
 /**
- * The present owners; deleted ones are missing. The role of a parked owner is unknown: everything that any
+ * The present owners; deleted ones are missing, and so are auditors, whose access ends. The role of a parked owner is unknown: everything that any
  * role may read is planned, so that nothing is lost, and nothing is sent until the owner can be read again.
  * Attributes may have any value then, so rights that depend on them count as granted.
  */
@@ -46,7 +46,8 @@ export const readOwners = async (
      select split_part(stream, '-', 2)::bigint, null, null from ${LIVE_SCHEMA}.parked where stream = any($2)`,
     [[...userIds], [...userIds].map((id) => streamName('user', id))],
   );
-  const roles = rolesOf(domain).filter((role) => role !== 'admin');
+  const roles = rolesOf(domain).filter((role) => !isRoleOfKernel(domain, role));
   const any = attributesOf(domain).length > 0 ? 'any' : roles.map((role) => ({ role }));
-  return new Map(rows.map(({ id, ...standing }) => [id, standing.role === null ? any : [standing]]));
+  const present = rows.filter(({ role }) => role === null || !isAuditorRole(domain, role));
+  return new Map(present.map(({ id, ...standing }) => [id, standing.role === null ? any : [standing]]));
 };

@@ -49,13 +49,13 @@ export const representFound = (
   url,
 });
 
-export const representFailed = ({ webhookId, ...row }: FailedRow): FailedDeliveries => ({
+export const representFailed = ({ webhookId, ...row }: FailedRow, isForAuditor = false): FailedDeliveries => ({
   webhookId,
   ...row,
   _links: {
     webhook: { href: `/webhooks/${webhookId}` },
     deliveries: { href: `/deliveries?webhookId=${webhookId}&state=failed` },
-    redrive: { href: `/webhooks/${webhookId}/redrive`, method: 'POST' },
+    ...(!isForAuditor && { redrive: { href: `/webhooks/${webhookId}/redrive`, method: 'POST' } }),
   },
 });
 

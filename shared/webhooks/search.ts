@@ -1,6 +1,7 @@
+import type { Operation } from '#kernel/base/operation.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
-import { type Caller, mayAlways, reachOf, userIdOf } from '#shared/policy.ts';
+import { type Caller, mayAlways, reachOf, rightByMethod, userIdOf } from '#shared/policy.ts';
 import type { DeliverySearch, FailedFilter } from '#shared/rest/deliveries.ts';
 import { BACKLOG_COUNTED_MAX } from '#shared/rest/webhook.ts';
 import { DELIVERY, type DeliveryRow, type Stretch } from './deliveries.ts';
@@ -24,14 +25,14 @@ class Values {
   }
 }
 
-const RIGHT = 'webhook.manage';
+const rightIn = (caller: Caller): Operation => rightByMethod(caller, 'webhook.manage', 'GET');
 
 /** The webhooks `w` that a caller may manage: an administrator all of them, anybody else their own. */
 const managed = (caller: Caller, webhookId: number | undefined, values: Values): string => {
   const mine = () =>
-    reachOf(caller, RIGHT).size === 0 ? 'false' : `t.owner_id = ${values.add(userIdOf(caller))}`;
+    reachOf(caller, rightIn(caller)).size === 0 ? 'false' : `t.owner_id = ${values.add(userIdOf(caller))}`;
   const conditions = [
-    ...(mayAlways(caller, RIGHT) ? [] : [mine()]),
+    ...(mayAlways(caller, rightIn(caller)) ? [] : [mine()]),
     ...(webhookId === undefined ? [] : [`t.id = ${values.add(webhookId)}`]),
   ];
   return `(select t.id, t.url, t.is_enabled from ${LIVE_SCHEMA}.webhooks t where ${['true', ...conditions].join(' and ')}) w`;
@@ -59,7 +60,8 @@ type Asked = { readonly caller: Caller; readonly filter: DeliverySearch };
 const isByChange = ({ caller, filter: { webhookId, state, eventId, subject } }: Asked): boolean =>
   eventId !== undefined ||
   subject !== undefined ||
-  (webhookId === undefined && mayAlways(caller, RIGHT) && (state === undefined || state === 'delivered'));
+  (webhookId === undefined &&
+    mayAlways(caller, rightIn(caller)) && (state === undefined || state === 'delivered'));
 
 /** The latest event first, which is the order of the log. */
 export const searchDeliveries = async (

@@ -4,6 +4,7 @@ import { oncePer } from '#kernel/base/once-per.ts';
 import { attributesOf } from '#kernel/conditions/attributes.ts';
 import type { Attributes } from '#kernel/conditions/holds.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { isAuditorRole } from '#kernel/registry/roles.ts';
 import { type Case, casesOf } from '#kernel/visibility/cases.ts';
 import { visibilityOf } from '#kernel/visibility/visibility.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
@@ -56,6 +57,7 @@ const ADMIN: RoleAndAttributes = { role: 'admin' };
 const counterOfVisible =
   (domain: Domain, { role, attributes }: RoleAndAttributes) =>
   (pattern: string, scopes: readonly string[]): number => {
+    if (isAuditorRole(domain, role)) return 0;
     const owner = {
       kind: 'user',
       policy: policyOf(domain),

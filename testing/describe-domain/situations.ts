@@ -17,6 +17,7 @@ import type { Context } from '#kernel/decide/guards.ts';
 import { referencesAfter } from '#kernel/decide/reads.ts';
 import { ABSENT, type AggregateState, type Present } from '#kernel/decide/state.ts';
 import type { CommandInfo, Defs, Domain, Kind, ListInfo, Row } from '#kernel/registry/registry.ts';
+import { isRoleOfKernel } from '#kernel/registry/roles.ts';
 import { type Caller, may, policyOf } from '#shared/policy.ts';
 import { pathOf, rolesAskedAt } from './asked-persons.ts';
 import { comparedFields } from './compared-fields.ts';
@@ -26,10 +27,11 @@ import { type Examples, isToUser, itemsIn, referencesIn, variantsOf } from './fo
 export type PersonKey = string;
 export type Planned = { readonly key: PersonKey; readonly role: string; readonly id: number };
 
-const personsOf = ({ roles }: Domain): readonly Planned[] =>
+/** The rights of auditors are the kernel’s, so a domain does not test them. */
+const personsOf = (domain: Domain): readonly Planned[] =>
   [
-    ...roles
-      .filter((role) => role !== 'anonymous' && role !== 'admin')
+    ...domain.roles
+      .filter((role) => role !== 'anonymous' && !isRoleOfKernel(domain, role))
       .flatMap((role) => [`${role} 1`, `${role} 2`]),
     'admin',
   ].map((key, index) => ({ key, role: key.replace(/ \d$/, ''), id: index + 1 }));

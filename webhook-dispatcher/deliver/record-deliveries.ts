@@ -1,4 +1,4 @@
-import { actorOf } from '#shared/policy.ts';
+import { actorOf, isOfAuditor } from '#shared/policy.ts';
 import { noting } from '#shared/read-log/noted.ts';
 import { Notes } from '#shared/read-log/notes.ts';
 import type { ReadLog } from '#shared/read-log/read-log.ts';
@@ -11,7 +11,7 @@ export const recordDeliveries =
   async (outgoing) => {
     if (readLog === undefined) return compose(outgoing);
     const { owner, endpoint, delivery } = outgoing;
-    const notes = new Notes();
+    const notes = new Notes(() => isOfAuditor(owner));
     const composed = await noting(notes, () => compose(outgoing));
     await readLog.record(notes, {
       actor: actorOf(owner),

@@ -4,11 +4,11 @@ import { streamName } from '#kernel/base/events/streams.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { LIVE_SCHEMA } from '#shared/database/read-model-schemas.ts';
-import { type Caller, may } from '#shared/policy.ts';
+import { type Caller, may, rightByMethod } from '#shared/policy.ts';
 
 /**
- * Returns whether a webhook is enabled, for those who may manage it; another’s webhook is refused as absent.
- * For a parked one, neither is known.
+ * Returns whether the caller can have deliveries of a webhook repeated: if it is enabled, and they may manage it.
+ * Another’s webhook is refused as absent. For a parked one, neither is known.
  */
 type FindWebhook = (webhookId: WebhookId, caller: Caller) => Promise<{ readonly isEnabled: boolean }>;
 
@@ -21,9 +21,10 @@ export const createWebhookFinder =
     );
     const [webhook] = rows;
     if (!webhook && (await isParked(pool, webhookId))) throw parked();
-    if (!webhook || !may(caller, 'webhook.manage', { fields: { owner: webhook.ownerId } }))
+    const resource = { fields: { owner: webhook?.ownerId } };
+    if (!webhook || !may(caller, rightByMethod(caller, 'webhook.manage', 'GET'), resource))
       throw new Rejection('webhook_not_found');
-    return webhook;
+    return { isEnabled: webhook.isEnabled && may(caller, 'webhook.manage', resource) };
   };
 
 const isParked = async (pool: Pool, webhookId: WebhookId): Promise<boolean> => {

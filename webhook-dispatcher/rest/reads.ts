@@ -11,6 +11,7 @@ import { Rejection } from '#kernel/base/rejection.ts';
 import { type RestOperation, routeOf } from '#kernel/base/rest/operation.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { SeeingLog } from '#shared/event-log/own-cursor.ts';
+import { isOfAuditor } from '#shared/policy.ts';
 import { DELIVERY_OPERATIONS } from '#shared/rest/deliveries.ts';
 import {
   type AttemptRow,
@@ -97,7 +98,7 @@ const serveSearches = (serve: Serve, { pool, eventLog }: ReadDependencies): void
       kindOfKey: 'string',
       read: (stretch) => searchDeliveries(pool, { caller, filter: asked }, stretch),
       keyOf: foundKey,
-      represent: (row) => representFound(row, { eventLog }),
+      represent: (row) => representFound(isOfAuditor(caller) ? { ...row, is_enabled: false } : row, { eventLog }),
     });
   });
 
@@ -110,7 +111,7 @@ const serveSearches = (serve: Serve, { pool, eventLog }: ReadDependencies): void
       kindOfKey: 'number',
       read: (stretch) => countFailed(pool, { caller, filter: asked }, stretch),
       keyOf: failedKey,
-      represent: representFailed,
+      represent: (row) => representFailed(row, isOfAuditor(caller)),
     });
   });
 

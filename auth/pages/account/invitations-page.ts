@@ -3,7 +3,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { rolesOf, roleTextOf } from '#kernel/registry/roles.ts';
 import { type Html, html } from '#shared/html.ts';
 import type { Page } from '../page.ts';
-import { choices, hidden, type Problems, summaryOf, titleOf } from '../parts/field.ts';
+import { choices, type FieldOptions, field, hidden, type Problems, summaryOf, titleOf } from '../parts/field.ts';
 import { emailField } from '../parts/person-fields.ts';
 import { momentOf } from '../parts/time.ts';
 import { type AccountView, accountPage, PATHS } from './account-page.ts';
@@ -12,6 +12,7 @@ type ShownInvitation = {
   readonly id: string;
   readonly email: string;
   readonly role: Role;
+  readonly until?: string | undefined;
   readonly expiresAt: Date;
   readonly isOver: boolean;
 };
@@ -20,7 +21,9 @@ export type InvitationsView = AccountView & {
   readonly domain: Domain;
   readonly email: string;
   readonly role: Role;
-  readonly problems: Problems<'email'>;
+  /** As it was typed: the last day of an auditor. */
+  readonly until?: string | undefined;
+  readonly problems: Problems<'email' | 'until'>;
   readonly invitations: readonly ShownInvitation[];
   /** Made just now, and not shown again. */
   readonly made?: { readonly email: string; readonly link: string; readonly isMailed: boolean } | undefined;
@@ -30,6 +33,7 @@ export const invitationsPage = ({
   domain,
   email,
   role,
+  until,
   problems,
   invitations,
   made,
@@ -46,6 +50,7 @@ ${made !== undefined && madeBox(made)}
 ${hidden('token', view.token)}
 ${emailField({ autocomplete: 'off', value: email, problem: problems.email })}
 ${choices({ name: 'role', legend: 'Role', options: rolesOf(domain).map((each) => [each, roleTextOf(domain, each)] as const), chosen: role })}
+${domain.auditors === true && untilField({ value: until, problem: problems.until })}
 <div class="actions"><button class="primary" type="submit" name="do" value="invite">Invite</button></div>
 </form>
 <h2>Open invitations</h2>
@@ -54,6 +59,14 @@ ${
     ? html`<p>There are none.</p>`
     : html`<ul class="items">${invitations.map((invitation) => itemOf(domain, invitation, view.token))}</ul>`
 }`,
+  });
+
+const untilField = (typed: Pick<FieldOptions, 'value' | 'problem'>): Html =>
+  field({
+    ...{ name: 'until', label: 'Last day of an auditor', type: 'day', autocomplete: 'off', maxLength: 10 },
+    hint: 'For auditors alone, in UTC, at most a year ahead: 2027-03-31.',
+    isOptional: true,
+    ...typed,
   });
 
 const madeBox = ({
@@ -67,11 +80,11 @@ ${!isMailed && html`<p class="link-shown">${link}</p>`}
 
 const itemOf = (
   domain: Domain,
-  { id, email, role, expiresAt, isOver }: ShownInvitation,
+  { id, email, role, until, expiresAt, isOver }: ShownInvitation,
   token: string,
 ): Html => html`<li><div>
 <h3>${email}</h3>
-<p class="small">${roleTextOf(domain, role)}</p>
+<p class="small">${roleTextOf(domain, role)}${until !== undefined && html`, until ${until}`}</p>
 <p class="small">${isOver ? 'Expired on' : 'Valid until'} ${momentOf(expiresAt)}</p></div>
 <form method="post" action="${PATHS.invitations}">
 ${hidden('token', token)}${hidden('id', id)}

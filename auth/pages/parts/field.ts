@@ -7,24 +7,25 @@ export type FieldOptions = {
   readonly name: string;
   readonly label: string;
   /** `digits` and `exact`: codes that are typed as they were given, without correction. */
-  readonly type: 'text' | 'email' | 'password' | 'digits' | 'exact';
+  readonly type: 'text' | 'email' | 'password' | 'digits' | 'exact' | 'day';
   readonly autocomplete: string;
   readonly hint?: string;
   readonly value?: string | undefined;
   readonly problem?: string | undefined;
   readonly maxLength: number;
   readonly hasFocus?: boolean;
+  readonly isOptional?: boolean;
 };
 
 /** A labelled field. Screen readers read its hint and its error with it. */
 export const field = (options: FieldOptions): Html => {
-  const { name, label, type, autocomplete, hint, value, problem, maxLength, hasFocus } = options;
+  const { name, label, type, autocomplete, hint, value, problem, maxLength, hasFocus, isOptional } = options;
   const describedBy = [hint && `${name}-hint`, problem && `${name}-problem`].filter(Boolean).join(' ');
   return html`<div class="field${problem && ' bad'}">
 <label for="${name}">${label}</label>
 ${hint && html`<p class="hint" id="${name}-hint">${hint}</p>`}
 ${problem && html`<p class="wrong" id="${name}-problem">${problem}</p>`}
-<input id="${name}" name="${name}" type="${HTML_TYPES[type]}" autocomplete="${autocomplete}" maxlength="${maxLength}" required${KEYBOARD[type]}${
+<input id="${name}" name="${name}" type="${HTML_TYPES[type]}" autocomplete="${autocomplete}" maxlength="${maxLength}"${!isOptional && html` required`}${KEYBOARD[type]}${
     value && html` value="${value}"`
   }${describedBy && html` aria-describedby="${describedBy}"`}${problem && html` aria-invalid="true"`}${hasFocus && html` autofocus`}>
 </div>`;
@@ -37,6 +38,7 @@ const KEYBOARD = {
   password: plain,
   digits: html` inputmode="numeric"${plain}`,
   exact: plain,
+  day: html``,
 } as const;
 const HTML_TYPES = {
   text: 'text',
@@ -44,6 +46,7 @@ const HTML_TYPES = {
   password: 'password',
   digits: 'text',
   exact: 'text',
+  day: 'date',
 } as const;
 
 export const checkbox = ({

@@ -11,6 +11,8 @@ type Invitation = {
   readonly id: string;
   readonly email: string;
   readonly role: string;
+  /** The last day of an auditor. */
+  readonly until?: string;
   readonly expiresAt: string;
 };
 type Made = { readonly email: string; readonly link: string | null };
@@ -18,12 +20,24 @@ type Made = { readonly email: string; readonly link: string | null };
 export const useRoles = (): readonly string[] =>
   kindNamed(useDomain(), 'user')?.fields.find(({ name }) => name === 'role')?.values ?? [];
 
+/** Whether the domain has auditors, whose access ends after a day. */
+export const useHasAuditors = (): boolean =>
+  kindNamed(useDomain(), 'user')?.fields.some(({ name }) => name === 'auditorUntil') === true;
+
+/** The last day of an auditor. */
+export const LastDay = ({ change }: { readonly change?: (day: string) => void }) => html`<label>Last day, in UTC
+  <input type="date" name="until" required onInput=${(event: Event) => change?.((event.currentTarget as HTMLInputElement).value)} />
+</label>`;
+
 /** Open invitations, and a form for a new one. */
 export const Invitations = () => {
   const api = useApi();
   const sendOnce = useFormKeys();
   const asked = useAsked<readonly Invitation[]>('/account/invitations');
   const [made, setMade] = useState<Made>();
+  const roles = useRoles();
+  const [role, setRole] = useState(roles[0]);
+  const isForAuditor = useHasAuditors() && role === 'auditor';
   const [problem, setProblem] = useState<ProblemFacts>();
   const invite = (event: SubmitEvent) => {
     event.preventDefault();
@@ -34,6 +48,7 @@ export const Invitations = () => {
       ({ body }) => {
         setMade(body);
         form.reset();
+        setRole(roles[0]);
         asked.reload();
       },
       (error: unknown) => setProblem(factsOf(error)),
@@ -49,7 +64,8 @@ export const Invitations = () => {
     ${problem && html`<${Problem} problem=${problem} />`}
     <form class="filters" onSubmit=${invite}>
       <label>E-mail address <input type="email" name="email" required maxlength="254" autocomplete="off" /></label>
-      <label>Role <select name="role">${useRoles().map((role) => html`<option>${role}</option>`)}</select></label>
+      <label>Role <select name="role" onInput=${(event: Event) => setRole((event.currentTarget as HTMLSelectElement).value)}>${roles.map((each) => html`<option>${each}</option>`)}</select></label>
+      ${isForAuditor && html`<${LastDay} />`}
       <button class="primary">Invite</button>
     </form>
     <${Whole} asked=${asked} show=${(invitations: readonly Invitation[]) =>
@@ -61,7 +77,10 @@ export const Invitations = () => {
             keyOf=${({ id }: Invitation) => id}
             columns=${[
               { label: 'E-mail address', cell: ({ email }: Invitation) => email },
-              { label: 'Role', cell: ({ role }: Invitation) => role },
+              {
+                label: 'Role',
+                cell: ({ role: invited, until }: Invitation) => (until ? `${invited}, until ${until}` : invited),
+              },
               { label: 'Until', cell: ({ expiresAt }: Invitation) => html`<${BriefTime} at=${expiresAt} />` },
               {
                 label: 'Action',

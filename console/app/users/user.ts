@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import { countText } from '#shared/format.ts';
 import type { ErasureReport } from '#shared/rest/erasure.ts';
 import { useApi, useAsked, usePages } from '../base/asking.ts';
@@ -10,7 +11,7 @@ import { Time } from '../base/time.ts';
 import { eventText } from '../data/item.ts';
 import { ActorName, Subject } from '../data/names.ts';
 import { Account } from './account.ts';
-import { useRoles } from './invitations.ts';
+import { LastDay, useHasAuditors, useRoles } from './invitations.ts';
 import type { User } from './users.ts';
 
 /** A user: profile, ways to sign in, sessions and tokens, and latest events. */
@@ -32,9 +33,10 @@ export const UserPage = ({ route: { parameters } }: { readonly route: Route }) =
     <${LatestActions} id=${id} />`;
 };
 
-const Facts = ({ user: { id, email, role, createdAt } }: { readonly user: User }) => html`<dl class="facts">
+const Facts = ({ user: { id, email, role, auditorUntil, createdAt } }: { readonly user: User }) => html`<dl class="facts">
   <div><dt>E-mail address</dt><dd>${email ?? html`<span class="soft">none</span>`}</dd></div>
   <div><dt>Role</dt><dd>${role}</dd></div>
+  ${role === 'auditor' && auditorUntil && html`<div><dt>Last day</dt><dd>${auditorUntil}</dd></div>`}
   <div><dt>Id</dt><dd>${id}</dd></div>
   ${createdAt && html`<div><dt>Since</dt><dd><${Time} at=${createdAt} short /></dd></div>`}
 </dl>`;
@@ -44,8 +46,10 @@ type ActionsOptions = { readonly user: User; readonly etag: string | undefined; 
 const Actions = ({ user: { id, name, role }, etag, reload }: ActionsOptions) => {
   const api = useApi();
   const path = `/users/${id}`;
-  const give = async (to: string) => {
-    await api.send('PATCH', path, { body: { role: to }, ifMatch: etag });
+  const hasAuditors = useHasAuditors();
+  const give = async (to: string, auditorUntil?: string) => {
+    const body = { role: to, ...(auditorUntil !== undefined && { auditorUntil }) };
+    await api.send('PATCH', path, { body, ifMatch: etag });
     reload();
   };
   const erase = async () => {
@@ -56,7 +60,7 @@ const Actions = ({ user: { id, name, role }, etag, reload }: ActionsOptions) => 
     <a class="button" href=${`/console/data/users/${id}`}>Profile and forms</a>
     <a class="button" href=${`/console/items/users/${id}`}>History</a>
     ${useRoles()
-      .filter((each) => each !== role)
+      .filter((each) => each !== role && !(hasAuditors && each === 'auditor'))
       .map(
         (
           each,
@@ -64,10 +68,30 @@ const Actions = ({ user: { id, name, role }, etag, reload }: ActionsOptions) => 
           <p>The rights of the user change at once, also for applications and tokens that act for them.</p>
         <//>`,
       )}
+    ${hasAuditors && html`<${Audit} user=${{ name, role }} act=${(day: string) => give('auditor', day)} />`}
     <${Confirm} label="Erase" kind="danger" title=${`Erase ${name}?`} doing="Erase permanently" act=${erase}>
       <p>The key of their personal data is destroyed: nobody can read it again, not even in the history. Their sessions, tokens and webhooks end. This cannot be undone.</p>
     <//>
   </div>`;
+};
+
+type AuditOptions = {
+  readonly user: Pick<User, 'name' | 'role'>;
+  readonly act: (day: string) => Promise<unknown>;
+};
+
+/** Makes somebody an auditor up to a day, or gives an auditor another last day. */
+const Audit = ({ user: { name, role }, act }: AuditOptions) => {
+  const [day, setDay] = useState('');
+  const isOne = role === 'auditor';
+  return html`<${Confirm}
+    label=${isOne ? 'Change the last day' : 'Make auditor'}
+    title=${isOne ? `Until when is ${name} an auditor?` : `Make ${name} an auditor?`}
+    doing="Set the last day"
+    act=${() => act(day)}>
+    <p>An auditor reads everything, changes nothing, and has no access after the last day, which is at most a year ahead. A day that has passed ends the access at once.</p>
+    <${LastDay} change=${setDay} />
+  <//>`;
 };
 
 const EVERY_MS = 3_000;

@@ -11,6 +11,8 @@ export type User = {
   readonly name: string;
   readonly email?: string | null;
   readonly role?: string;
+  /** The last day of an auditor. */
+  readonly auditorUntil?: string | null;
   readonly createdAt?: string;
 };
 

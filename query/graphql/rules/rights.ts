@@ -18,6 +18,7 @@ import { operationOf } from '#kernel/conditions/rights.ts';
 import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
 import { mutatingCommands, mutationName, uploadMutations } from '#kernel/registry/mutations.ts';
 import type { CommandInfo, Domain } from '#kernel/registry/registry.ts';
+import { seeing } from '#kernel/registry/roles.ts';
 import { admit, admitByScope, type Caller, policyOf, scopeOf } from '#shared/policy.ts';
 import { sourcesOf } from '../../rows/sources.ts';
 import { viewSourcesOf } from '../../views/source.ts';
@@ -28,15 +29,17 @@ type Reading = Readonly<Record<string, Operation>>;
 /** The right to each mutation, beyond the rights to read its result. */
 type Mutating = Readonly<Record<string, Operation>>;
 
-const KERNEL_READING: Reading = {
-  Webhook: 'webhook.manage',
-  WebhookConnection: 'webhook.manage',
-  DeliveryConnection: 'webhook.manage',
+const MANAGE = 'webhook.manage';
+
+const kernelReading = (domain: Domain): Reading => ({
+  Webhook: seeing(domain, MANAGE),
+  WebhookConnection: seeing(domain, MANAGE),
+  DeliveryConnection: seeing(domain, MANAGE),
   HistoryConnection: 'events.read',
   AuditStatus: 'events.read',
   // The feed of all events; each change is visible only to callers who may see it.
   Change: 'events.read',
-};
+});
 
 const KERNEL_MUTATING: Mutating = Object.fromEntries(
   [
@@ -50,7 +53,7 @@ const KERNEL_MUTATING: Mutating = Object.fromEntries(
     'replayWebhook',
     'redeliver',
     'redriveWebhook',
-  ].map((mutation) => [mutation, 'webhook.manage']),
+  ].map((mutation) => [mutation, MANAGE]),
 );
 
 /** The right to a kind that is as visible as its parent, and the one to the parent, with their scopes. */
@@ -97,7 +100,7 @@ const makeRights = (domain: Domain): SchemaRights => {
       : [],
   );
   return {
-    reading: { ...KERNEL_READING, ...Object.fromEntries([...reading, ...views]) },
+    reading: { ...kernelReading(domain), ...Object.fromEntries([...reading, ...views]) },
     mutating: { ...KERNEL_MUTATING, ...Object.fromEntries(mutating) },
     asParents,
   };
