@@ -11,10 +11,11 @@ import { type Clients, createClients } from './clients/clients.ts';
 import { withDocuments } from './clients/document-clients.ts';
 import { warnOfOthers, withFapi } from './clients/fapi.ts';
 import { openFetchDocument } from './clients/fetch-document.ts';
+import { withLocalPages } from './clients/local-pages.ts';
 import { withAccountClient } from './own-account/account-client.ts';
 
 type Dependencies = Parameters<typeof createClients>[0] & {
-  readonly config: Pick<Config, 'publicUrl' | 'issuerUrl' | 'clientDocuments' | 'oauthProfile'> & {
+  readonly config: Pick<Config, 'publicUrl' | 'issuerUrl' | 'clientDocuments' | 'environment' | 'oauthProfile'> & {
     readonly webhooks: Pick<Config['webhooks'], 'guard'>;
   };
   readonly masterKey: MasterKey;
@@ -34,7 +35,10 @@ const rulesFor = ({ clientDocuments, webhooks }: RuledBy): GuardRules =>
   clientDocuments === 'any' ? { allowed: [], ports: new Set([HTTPS_PORT]) } : webhooks.guard;
 const HTTPS_PORT = 443;
 
-/** All clients: those in the table, those that documents describe, the console and the account pages. */
+/**
+ * All clients: those in the table, those that documents describe, pages in development, the console and the
+ * account pages.
+ */
 export const openClients = async (
   dependencies: Dependencies,
 ): Promise<AsyncDisposable & { readonly clients: Clients }> => {
@@ -50,7 +54,8 @@ export const openClients = async (
     mayFetch: async () =>
       Provider.ctx === undefined || (await attempts.take(PER_ADDRESS, addressIn(Provider.ctx))).granted,
   });
-  const allowed = isFapi ? withFapi(described) : described;
+  const known = config.environment === 'production' ? described : withLocalPages(described, domain);
+  const allowed = isFapi ? withFapi(known) : known;
   return {
     clients: withAccountClient(withConsole(allowed, domain, config.publicUrl), config.issuerUrl),
     [Symbol.asyncDispose]: () => documents[Symbol.asyncDispose](),

@@ -27,11 +27,11 @@ const bundleOf = async (source: string) => {
 const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
 test.each([
-  ['without sign-in', `export * from '../package/client.ts'`, 6],
+  ['without sign-in', `export * from '../package/client.ts'`, 6.5],
   [
     'with sign-in',
-    `export { createClient } from '../package/client.ts'; export { browserSession } from '../package/client-sign-in.ts'`,
-    9.5,
+    `export { createClient } from '../package/client.ts'; export { signIn } from '../package/client-sign-in.ts'`,
+    11.5,
   ],
 ])(
   'for browsers it is small %s, and has nothing of the server or of another package in it',

@@ -5,6 +5,7 @@ export {
   type BrowserSessionOptions,
   browserSession,
 } from '../client/sign-in/browser/browser-session.ts';
+export { type SignedIn, type SignIn, signIn } from '../client/sign-in/browser/sign-in.ts';
 export { type ClientCredentials, clientCredentials } from '../client/sign-in/client-credentials.ts';
 export { type DeviceSession, type DeviceSignIn, deviceSignIn } from '../client/sign-in/device.ts';
 export type { DeviceCode } from '../client/sign-in/device-code.ts';

@@ -10,6 +10,7 @@ export const EXTRA_CLIENT_METADATA = [
   'serviceAccount',
   'createdAtMs',
   'isAgent',
+  'localOrigin',
 ] as const;
 
 /** A client as oidc-provider describes one (RFC 7591, section 2). */
@@ -20,9 +21,7 @@ export const metadataOf = (client: StoredClient): AdapterPayload => ({
   ...(hasSecret(client.tokenEndpointAuthMethod) && {
     client_secret: client.secretHash?.toString('base64url'),
   }),
-  // The console is first-party even without TLS; as a native application it would be asked for consent each
-  // time.
-  application_type: client.clientId !== CONSOLE && areNative(client.redirectUris) ? 'native' : 'web',
+  application_type: isPage(client) || !areNative(client.redirectUris) ? 'web' : 'native',
   redirect_uris: [...client.redirectUris],
   post_logout_redirect_uris: [...client.postLogoutRedirectUris],
   grant_types: [...client.grantTypes],
@@ -42,7 +41,12 @@ export const metadataOf = (client: StoredClient): AdapterPayload => ({
   serviceAccount: client.serviceAccount,
   createdAtMs: client.createdAt.getTime(),
   isAgent: isAgent(client),
+  localOrigin: client.localOrigin,
 });
+
+/** Even without TLS: users of a native application would be asked for consent each time. */
+const isPage = ({ clientId, localOrigin }: StoredClient): boolean =>
+  clientId === CONSOLE || localOrigin !== undefined;
 
 /**
  * Nobody vouches for a client that has registered itself, or that a document describes, until an administrator

@@ -38,6 +38,8 @@ export type ProviderSettings = {
   readonly registrationUrl: string | undefined;
   /** Whether clients may be described by documents. */
   readonly hasClientDocuments: boolean;
+  /** Whether pages of the user’s own machine are clients without registration. */
+  readonly hasLocalPages: boolean;
   /** Undefined if the installation has no documentation. */
   readonly docsUrl: string | undefined;
   readonly findPerson: FindPerson;
@@ -196,9 +198,17 @@ const cookiesOf = ({ issuer, masterKey }: ProviderSettings): NonNullable<Configu
   };
 };
 
-const discoveryOf = ({ registrationUrl, hasClientDocuments, docsUrl, resource }: ProviderSettings) => ({
+const discoveryOf = ({
+  registrationUrl,
+  hasClientDocuments,
+  hasLocalPages,
+  docsUrl,
+  resource,
+}: ProviderSettings) => ({
   registration_endpoint: registrationUrl,
   client_id_metadata_document_supported: hasClientDocuments ? true : undefined,
+  // For `annals/client`.
+  local_pages_supported: hasLocalPages ? true : undefined,
   service_documentation: docsUrl,
   protected_resources: [resource],
 });

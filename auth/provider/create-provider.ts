@@ -13,6 +13,7 @@ import { namesOf } from '#edge/http/request-span.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Log } from '#shared/log.ts';
 import type { Exchange } from '../agents/agents.ts';
+import { allowLocalPaths } from '../clients/local-pages.ts';
 import type { SigningKeys } from '../signing-keys/signing-keys.ts';
 import { configurationOf, type ProviderSettings } from './configuration.ts';
 import { findTokensOfOurs } from './find-tokens.ts';
@@ -52,6 +53,7 @@ export const createProvider = (dependencies: ProviderDependencies, keys: Signing
   exchangeTokens(provider, { ...settings, ...dependencies });
   nameAccessToken(provider);
   guardBoundCodes(provider);
+  allowLocalPaths(provider);
   compareSecretsByDigest(provider, dependencies);
   // oidc-provider's own checks first and saves later, so parallel requests could both pass.
   Object.assign(provider.ReplayDetection, { unique: dependencies.useOnce });

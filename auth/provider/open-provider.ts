@@ -50,6 +50,7 @@ type Dependencies = {
     | 'corsOrigins'
     | 'registration'
     | 'clientDocuments'
+    | 'environment'
   >;
   readonly pool: Pool;
   readonly eventLog: EventLog;
@@ -163,6 +164,7 @@ const settingsOf = ({
   corsOrigins: config.corsOrigins,
   registrationUrl: config.registration === 'on' ? `${config.issuerUrl}/register` : undefined,
   hasClientDocuments: config.clientDocuments === 'any' || config.clientDocuments.size > 0,
+  hasLocalPages: config.environment !== 'production',
   docsUrl: serves(domain, 'docs') ? `${config.publicUrl}/docs` : undefined,
   findPerson: persons.byId,
   readProfile: createReadProfile({ eventLog, codec }),

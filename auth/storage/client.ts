@@ -17,6 +17,8 @@ export type StoredClient = Readonly<
   readonly serviceAccount?: UserId | undefined;
   readonly tlsClientAuthSubject?: string | undefined;
   readonly jwks?: NonNullable<ClientSettings['jwks']> | undefined;
+  /** Of a page in development, which may redirect to every path of this origin. */
+  readonly localOrigin?: string | undefined;
   /** Registered dynamically, by anybody. */
   readonly selfRegistered: boolean;
   readonly version: number;

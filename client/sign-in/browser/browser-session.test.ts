@@ -1,17 +1,16 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { HOME, openPage } from '../../../test/engines/fake-page.ts';
 import { startLocalServer } from '../../../test/engines/local-server.ts';
 import { createClient } from '../../client.ts';
 import { NoAnswer } from '../../problem.ts';
 import { browserSession } from './browser-session.ts';
 import { openTokenStore } from './kept-tokens.ts';
-import type { Page } from './page.ts';
 import { shareTokens } from './shared-tokens.ts';
 
 /**
  * Uses the locks and channels of Node, in a page whose storage each test can block. Chromium tests the rest
  * (`test/pages`).
  */
-const HOME = 'https://page.example/';
 let open: AsyncDisposableStack;
 let url: string;
 let answers: { readonly status: number; readonly error: string }[];
@@ -47,50 +46,6 @@ beforeEach(async () => {
   url = server.url;
 });
 afterEach(() => open.disposeAsync());
-
-const blocked = (): never => {
-  throw new DOMException('the user has blocked it', 'SecurityError');
-};
-type Blocked = { readonly isTabBlocked?: boolean };
-/** A page in which IndexedDB is blocked, and optionally `sessionStorage`. */
-const openPage = ({ isTabBlocked = false }: Blocked = {}) => {
-  const kept = new Map<string, string>();
-  const shown: (() => void)[] = [];
-  const went: string[] = [];
-  let href = HOME;
-  const page = {
-    location: {
-      get href() {
-        return href;
-      },
-      assign: (to: string) => void went.push(to),
-    },
-    history: {
-      state: null,
-      replaceState: (_state: unknown, _unused: string, to: string) => {
-        href = to;
-      },
-    },
-    get sessionStorage() {
-      return isTabBlocked
-        ? blocked()
-        : {
-            getItem: (key: string) => kept.get(key) ?? null,
-            setItem: (key: string, text: string) => void kept.set(key, text),
-            removeItem: (key: string) => void kept.delete(key),
-          };
-    },
-    get indexedDB() {
-      return blocked();
-    },
-    navigator: globalThis.navigator as unknown as Page['navigator'],
-    addEventListener: (_type: string, listener: () => void) => void shown.push(listener),
-  } satisfies Page;
-  const visit = (to: string) => {
-    href = to;
-  };
-  return { page, shown, went, visit };
-};
 
 const signIn = async (storage: 'browser' | 'tab' | 'memory' = 'memory') => {
   const { page, went, visit } = openPage();
@@ -151,7 +106,7 @@ test('a page without storage can read public data, and signing in names the prob
     };
     expect(await client.articles.get(7)).toEqual({ id: 7 });
     expect(await session.start()).toBe(false);
-    for (const show of shown) show();
+    for (const show of shown) show({ persisted: false });
     await expect(session.signIn()).rejects.toMatchObject({ name: 'Problem', code: 'storage_blocked' });
   }
 });

@@ -1,23 +1,25 @@
+// Over 200 lines, because it is one session: how it begins, goes on and ends in a page.
 import { Problem } from '../../problem.ts';
 import type { Session } from '../../session.ts';
 import { LIMITS } from '../../transport.ts';
 import { shareCall, unlessAborted } from '../../wait.ts';
 import { createProver, type Prover } from '../dpop.ts';
 import { postForm, requestToken, type TokenOptions } from '../token-endpoint.ts';
-import {
-  beginCodeRequest,
-  type CodeRequest,
-  ownAddress,
-  STATE_MISMATCH,
-  takeAnswer,
-} from './code-request.ts';
+import { openAsking } from './asking.ts';
+import { type CodeAnswer, type CodeRequest, ownAddress, STATE_MISMATCH, takeAnswer } from './code-request.ts';
 import { openTokenStore, type Storage, type Tokens } from './kept-tokens.ts';
 import { keyPairOf } from './key-store.ts';
+import { localClientId, notRegistered } from './local-page.ts';
 import type { Page } from './page.ts';
+import { passOn } from './popup.ts';
 import { locksOf, type SharedTokens, shareTokens } from './shared-tokens.ts';
 
 export type BrowserSessionOptions = TokenOptions & {
-  readonly clientId: string;
+  /**
+   * The client that your page is registered as. In development, a page on `localhost` needs none: Annals knows it
+   * by its origin.
+   */
+  readonly clientId?: string | undefined;
   /** Your page that calls `start`, as the client registered it. By default this page. */
   readonly redirectUri?: string;
   /** By default the default scopes of the client. */
@@ -35,6 +37,12 @@ export type BrowserSessionOptions = TokenOptions & {
   readonly goBack?: (url: string) => void;
 };
 
+export type SignInOptions = {
+  readonly returnTo?: string;
+  readonly popup?: boolean;
+  readonly parameters?: Readonly<Record<string, string>>;
+};
+
 export type BrowserSession = Session & {
   /**
    * Completes a sign-in, if the page was opened by one. Returns whether a user is signed in. Call it when the
@@ -45,12 +53,10 @@ export type BrowserSession = Session & {
   readonly isSignedIn: boolean;
   /**
    * Goes to the sign-in page, which returns to `returnTo`, an address of this origin: by default the current
-   * one.
+   * one. With `popup`, that page opens in a window of its own, and the promise resolves once the user is signed
+   * in; call it when the user clicks.
    */
-  signIn(options?: {
-    readonly returnTo?: string;
-    readonly parameters?: Readonly<Record<string, string>>;
-  }): Promise<void>;
+  signIn(options?: SignInOptions): Promise<void>;
   /**
    * Ends the session here and on the server. With `endSession`, also goes to the page that signs out of
    * Annals itself, which returns to this address, if there is one.
@@ -66,7 +72,7 @@ export type BrowserSession = Session & {
  */
 export const browserSession = (
   {
-    clientId,
+    clientId: registered,
     scopes,
     redirectUri,
     issuer,
@@ -79,14 +85,12 @@ export const browserSession = (
 ): BrowserSession => {
   const server = String(issuer ?? options.url).replace(/\/+$/, '');
   const here = new URL(page.location.href);
-  const asked = {
-    issuer: server,
-    clientId,
-    scopes,
-    redirectUri: redirectUri ?? `${here.origin}${here.pathname}`,
-  };
+  const returningTo = redirectUri ?? `${here.origin}${here.pathname}`;
+  const clientId = registered ?? localClientId(here);
+  if (clientId === undefined) throw notRegistered(returningTo);
+  const asked = { issuer: server, clientId, scopes, redirectUri: returningTo };
   const name = `annals ${server} ${clientId}`;
-  const asking = `${name} asking`;
+  const pendingKey = `${name} asking`;
   const prover = dpop ? createProver(keyPairOf(page, name)) : undefined;
   const endpoint = { ...options, url: server, session: NOBODY };
   const revoke = async ({ refreshToken, token }: Tokens, limits = {}) =>
@@ -105,19 +109,26 @@ export const browserSession = (
     lockTimeoutMs: (options.retryForMs ?? LIMITS.retryForMs) + (options.timeoutMs ?? LIMITS.timeoutMs),
   });
 
+  const exchange = (answer: CodeAnswer) =>
+    tokens.begin({ grant_type: 'authorization_code', redirect_uri: asked.redirectUri, ...answer });
   const begin = async (): Promise<boolean> => {
-    const returned = takeReturn(page, asking, asked, goBack);
+    if (await passOn(page, name)) return leave(page);
+    const returned = takeReturn(page, pendingKey, asked, goBack);
     await tokens.loaded;
     if (returned === undefined) return tokens.current() !== undefined;
     const { returnTo, answer } = returned;
     if (!(answer instanceof Problem)) {
-      await tokens.begin({ grant_type: 'authorization_code', redirect_uri: asked.redirectUri, ...answer });
+      await exchange(answer);
       goBack?.(returnTo);
     } else if (answer.code !== STATE_MISMATCH || tokens.current() === undefined) throw answer;
     return true;
   };
   const beginOnce = shareCall(begin);
   let started: Promise<boolean> | undefined;
+  const asking = openAsking({
+    ...{ page, name, asked, endpoint, prover, exchange },
+    isRegistered: registered !== undefined,
+  });
 
   return {
     start() {
@@ -127,33 +138,52 @@ export const browserSession = (
     get isSignedIn() {
       return tokens.current() !== undefined;
     },
-    async signIn({ returnTo = page.location.href, parameters } = {}) {
+    async signIn({ returnTo = page.location.href, popup = false, parameters } = {}) {
       locksOf(page);
+      if (popup) return asking.byPopup(parameters);
       const there = ownAddress(returnTo, page.location.href);
       if (there === undefined) throw new TypeError(`returnTo has another origin than this page: ${returnTo}`);
-      const thumbprint = await prover?.thumbprint();
-      page.location.assign(
-        await beginCodeRequest(page, asking, { ...asked, thumbprint, parameters, returnTo: there }),
-      );
+      await asking.byRedirect(pendingKey, there, parameters);
     },
-    async signOut({ endSession = false } = {}) {
-      const ended = await tokens.end();
-      try {
-        // The sign-out page ends what this request could not.
-        if (ended !== undefined) await revoke(ended, endSession === false ? {} : { attemptsMax: 1 });
-      } finally {
-        if (endSession !== false) {
-          const query = new URLSearchParams({
-            client_id: clientId,
-            ...(endSession !== true && { post_logout_redirect_uri: endSession }),
-          });
-          page.location.assign(`${server}/sign-out?${query}`);
-        }
-      }
-    },
+    signOut: signingOut(page, { clientId, server }, { end: tokens.end, revoke }),
     onChange: tokens.onChange,
     ...authorizing(tokens, prover, () => started),
   };
+};
+
+type Leaving = {
+  readonly end: SharedTokens['end'];
+  revoke(tokens: Tokens, limits?: object): Promise<void>;
+};
+
+const signingOut =
+  (
+    page: Page,
+    { clientId, server }: { readonly clientId: string; readonly server: string },
+    { end, revoke }: Leaving,
+  ): BrowserSession['signOut'] =>
+  async ({ endSession = false } = {}) => {
+    const ended = await end();
+    try {
+      // The sign-out page ends what this request could not.
+      if (ended !== undefined) await revoke(ended, endSession === false ? {} : { attemptsMax: 1 });
+    } finally {
+      if (endSession !== false) {
+        const query = new URLSearchParams({
+          client_id: clientId,
+          ...(endSession !== true && { post_logout_redirect_uri: endSession }),
+        });
+        page.location.assign(`${server}/sign-out?${query}`);
+      }
+    }
+  };
+
+/** The page that opened this window goes on: nothing happens here any more. */
+const leave = (page: Page): Promise<never> => {
+  const { origin, pathname } = new URL(page.location.href);
+  page.history.replaceState(null, '', `${origin}${pathname}`);
+  page.close();
+  return new Promise(() => {});
 };
 
 /** Takes the answer out of the address, so that a reload does not send it again. */

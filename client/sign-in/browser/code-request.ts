@@ -16,7 +16,7 @@ export type CodeRequest = {
   readonly parameters?: Readonly<Record<string, string>> | undefined;
 };
 
-/** State that the tab keeps while the browser visits the sign-in page. */
+/** State that the page keeps while the browser visits the sign-in page. */
 type Pending = { readonly state: string; readonly verifier: string; readonly returnTo: string };
 
 const VERIFIER_BYTES = 32;
@@ -27,11 +27,21 @@ export const beginCodeRequest = async (
   key: string,
   { returnTo, ...asked }: CodeRequest & { readonly returnTo: string },
 ): Promise<string> => {
-  const pending: Pending = {
-    state: randomText(VERIFIER_BYTES),
-    verifier: randomText(VERIFIER_BYTES),
-    returnTo,
-  };
+  const { address, pending } = await codeRequestOf(asked, { state: randomText(VERIFIER_BYTES), returnTo });
+  try {
+    page.sessionStorage.setItem(key, JSON.stringify(pending));
+  } catch (cause) {
+    throwBlocked(cause);
+  }
+  return address;
+};
+
+/** The address to go to, and what the answer must match. */
+export const codeRequestOf = async (
+  asked: CodeRequest,
+  { state, returnTo }: Pick<Pending, 'state' | 'returnTo'>,
+): Promise<{ readonly address: string; readonly pending: Pending }> => {
+  const pending: Pending = { state, verifier: randomText(VERIFIER_BYTES), returnTo };
   const query = new URLSearchParams({
     response_type: 'code',
     client_id: asked.clientId,
@@ -43,16 +53,11 @@ export const beginCodeRequest = async (
     ...asked.parameters,
     state: pending.state,
   });
-  try {
-    page.sessionStorage.setItem(key, JSON.stringify(pending));
-  } catch (cause) {
-    throwBlocked(cause);
-  }
-  return `${asked.issuer}/authorize?${query}`;
+  return { address: `${asked.issuer}/authorize?${query}`, pending };
 };
 
 /** Parameters of the token request. */
-type CodeAnswer = { readonly code: string; readonly code_verifier: string };
+export type CodeAnswer = { readonly code: string; readonly code_verifier: string };
 type Returned = {
   readonly returnTo: string;
   /** The address of this page without the answer. */
@@ -69,12 +74,12 @@ const ANSWER = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri
 export const takeAnswer = (
   page: Pick<Page, 'location' | 'sessionStorage'>,
   key: string,
-  { issuer, redirectUri }: Pick<CodeRequest, 'issuer' | 'redirectUri'>,
+  asked: Pick<CodeRequest, 'issuer' | 'redirectUri'>,
 ): Returned | undefined => {
   const here = new URL(page.location.href);
   const parameters = new URLSearchParams(here.search);
-  const [code, state, iss, error] = ANSWER.map((name) => parameters.get(name) ?? undefined);
-  if (state === undefined || (code === undefined && error === undefined) || !isAt(here, redirectUri))
+  const [code, state, , error] = ANSWER.map((name) => parameters.get(name) ?? undefined);
+  if (state === undefined || (code === undefined && error === undefined) || !isAt(here, asked.redirectUri))
     return undefined;
   const pending = textIn(page, key) as Pending | null;
   for (const name of ANSWER) here.searchParams.delete(name);
@@ -82,13 +87,22 @@ export const takeAnswer = (
   if (pending?.state !== state)
     return { returnTo: cleaned, cleaned, answer: refusal(STATE_MISMATCH, NOT_ASKED) };
   page.sessionStorage.removeItem(key);
-  const { returnTo, verifier } = pending;
-  const returned = { returnTo: ownAddress(returnTo, cleaned) ?? cleaned, cleaned };
+  const returnTo = ownAddress(pending.returnTo, cleaned) ?? cleaned;
+  return { returnTo, cleaned, answer: answerIn(parameters, pending, asked) };
+};
+
+/** The answer in the parameters of the redirect, whose state is the right one. */
+export const answerIn = (
+  parameters: URLSearchParams,
+  { verifier }: Pick<Pending, 'verifier'>,
+  { issuer }: Pick<CodeRequest, 'issuer'>,
+): CodeAnswer | Problem => {
+  const [code, iss] = [parameters.get('code'), parameters.get('iss')];
   // Another issuer could obtain the code that this one has issued (RFC 9207).
-  if (iss?.replace(/\/$/, '') !== issuer) return { ...returned, answer: fromElsewhere(iss, issuer) };
-  if (code === undefined)
-    return { ...returned, answer: refusal(error ?? '', parameters.get('error_description')) };
-  return { ...returned, answer: { code, code_verifier: verifier } };
+  if (iss?.replace(/\/$/, '') !== issuer) return fromElsewhere(iss, issuer);
+  return code === null
+    ? refusal(parameters.get('error') ?? '', parameters.get('error_description'))
+    : { code, code_verifier: verifier };
 };
 
 /**
@@ -110,7 +124,7 @@ const refusal = (code: string, description: string | null): Problem =>
   new Problem({ code, status: 400, message: description ?? `the server refused to sign in: ${code}` });
 export const STATE_MISMATCH = 'state_mismatch';
 const NOT_ASKED = 'this tab did not start this sign-in: sign in again';
-const fromElsewhere = (iss: string | undefined, issuer: string): Problem =>
+const fromElsewhere = (iss: string | null, issuer: string): Problem =>
   refusal(
     'issuer_mismatch',
     `the response has the issuer ${iss ?? '(none)'}, not ${issuer}: set issuer to it only if you trust it`,

@@ -11,8 +11,13 @@ export type Page = {
   /** Missing on pages without TLS, like `crypto.subtle`. */
   readonly navigator: { readonly locks?: Locks };
   readonly indexedDB: Databases;
-  addEventListener(type: 'pageshow', listener: () => void): void;
+  addEventListener(type: 'pageshow', listener: (event: { readonly persisted: boolean }) => void): void;
+  /** Null if the browser blocks it. */
+  open(url: string, target: '_blank', features: string): OpenWindow | null;
+  close(): void;
 };
+
+export type OpenWindow = { opener: unknown; location: { href: string }; close(): void };
 
 type Locks = {
   /** The signal ends the wait for the lock; it has no effect once the lock is held. */
