@@ -1,6 +1,7 @@
 import { collectionOf, type Send } from './collections.ts';
 import * as streams from './follow.ts';
 import { SILENCE_MAX_MS } from './follow.ts';
+import { type Names, sendFor } from './names.ts';
 import { listingOf, pageIn } from './pages.ts';
 import { jsonIn, Problem } from './problem.ts';
 import { type Options, type Requester, requesterOf } from './requests.ts';
@@ -15,9 +16,9 @@ import type { WriteOptions } from './types/options.ts';
  * the compiler checks the calls.
  */
 export const createClient = <Domain>(options: Options): Client<Domain> =>
-  clientOf(requesterOf(options)) as Client<Domain>;
+  clientOf(requesterOf(options), { known: undefined }) as Client<Domain>;
 
-const clientOf = (requester: Requester): object => {
+const clientOf = (requester: Requester, names: Names): object => {
   const { send } = requester;
   const kernel: Readonly<Record<string | symbol, unknown>> & { readonly written?: string | undefined } = {
     me: async (options?: object) => jsonIn(await send('GET', '/me', { options })),
@@ -51,7 +52,7 @@ const clientOf = (requester: Requester): object => {
         body,
         options: method === 'GET' ? options : { idempotencyKey: false, ...options },
       }),
-    with: (options: object) => clientOf(requester.with(options)),
+    with: (options: object) => clientOf(requester.with(options), names),
     isProblem: (error: unknown, ...codes: readonly string[]) =>
       error instanceof Problem && (codes.length === 0 || codes.includes(error.code)),
     get written() {
@@ -59,16 +60,16 @@ const clientOf = (requester: Requester): object => {
     },
     [SOURCE]: requester,
   };
-  return collections(kernel, send);
+  return collections(kernel, send, names);
 };
 
 /** The client's own members; every other name is a collection. */
-const collections = (kernel: object, send: Send): object =>
+const collections = (kernel: object, send: Send, names: Names): object =>
   new Proxy(kernel, {
     get: (target, name) =>
       typeof name === 'symbol' || name === 'then' || Object.hasOwn(target, name)
         ? Reflect.get(target, name)
-        : collectionOf(send, '', name),
+        : collectionOf(sendFor(send, name, names), '', name),
   });
 
 const followBy = (

@@ -24,7 +24,8 @@ type Write = WriteOptions | undefined;
 type Read = ReadOptions | undefined;
 
 /** The name in paths: `lineItems` is `line-items`. */
-const kebab = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+export const kebab = (name: string): string =>
+  name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 /**
  * The collection of this name below a path. Any method that the client does not define is a command of the
