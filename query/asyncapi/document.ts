@@ -112,7 +112,7 @@ const streamOf = (
 };
 
 const OF_EVENTS =
-  'Each message has one event as `data`, and its cursor as `id`: send it as `Last-Event-ID` or `after` to continue after it. `Accept: text/event-stream; format=cloudevents` requests CloudEvents 1.0, whose `data` is the same.';
+  'Each message has one event as `data`, and its cursor as `id`: send it as `Last-Event-ID` or `after` to continue after it. `Accept: text/event-stream; format=cloudevents` requests CloudEvents 1.0, whose `data` is the same. A token without this scope may follow too: its events have ids alone, and no actor.';
 
 const demanded = (scope: string): readonly JsonObject[] => [
   { ...refTo('components', 'securitySchemes', 'oauth'), scopes: [scope] },

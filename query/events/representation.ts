@@ -56,6 +56,20 @@ export const createRepresentation = ({ domain, log, open, isReadable }: Dependen
   };
 };
 
+/**
+ * An event for a reader whose token is for the items alone, and not for their history: that it happened, and the
+ * ids in it.
+ */
+export const createBareRepresentation = ({ domain, log }: Pick<Dependencies, 'domain' | 'log'>) => {
+  const note = notingChanges(domain);
+  return (change: Change, caller: Caller): RepresentedEvent => {
+    const { reason: _, signature: _signature, ...known } = change;
+    const data = idsIn(domain, change, change.data);
+    note(change, Object.keys(data));
+    return representedAs(log, { ...known, origin: null }, caller, data);
+  };
+};
+
 const representedAs = (
   log: NamingLog,
   change: Change,

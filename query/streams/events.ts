@@ -7,7 +7,7 @@ import type { Position } from '#kernel/base/brands.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import type { Caller } from '#shared/policy.ts';
+import { admit, type Caller } from '#shared/policy.ts';
 import { cloudEventOf } from '#shared/rest/cloud-events.ts';
 import { EVENT_OPERATIONS, followedEvents } from '#shared/rest/event-operations.ts';
 import type { EventFilter } from '#shared/rest/events.ts';
@@ -15,6 +15,7 @@ import { maySee } from '#shared/visibility/may-see.ts';
 import type { Cohort } from '../changes/renderings.ts';
 import { createSharedCohorts } from '../changes/shared-cohorts.ts';
 import { containsText, matcherOf, topicsFor } from '../events/filter.ts';
+import { createBareRepresentation } from '../events/representation.ts';
 import type { EventService } from '../events/service.ts';
 import type { Live } from '../live/live.ts';
 import { firstCursorOf, positionOfCursor } from '../rest/cursor-position.ts';
@@ -39,9 +40,12 @@ export const eventStreamRoutes = (dependencies: Dependencies): Router => {
   const asked = followedEvents(catalogueOf(dependencies.domain));
   const handlers = streamHandlers(dependencies, {
     isOfEvents: true,
-    admit: (request) => demandRight(request, EVENT_OPERATIONS.listEvents),
+    admit(request) {
+      if (!isBare(callerOf(request))) demandRight(request, EVENT_OPERATIONS.listEvents);
+    },
     async prepare(request, response) {
       const { after, since, ...filter } = parametersOf(asked, request.query);
+      if (isBare(callerOf(request))) demandBareFilter(request, filter);
       const charge = (units: number) => takeMore(request, response, units);
       const start = await startPosition(request, { after, since, charge }, dependencies);
       const asCloudEvents = wantsCloudEvents(request);
@@ -49,6 +53,21 @@ export const eventStreamRoutes = (dependencies: Dependencies): Router => {
     },
   });
   return Router().get(EVENT_OPERATIONS.listEvents.path, ...handlers);
+};
+
+/**
+ * Whether the token is not for events. Its user may still follow the items that it is for, as a reader of their
+ * lists could by polling: each event has ids alone.
+ */
+const isBare = (caller: Caller): boolean =>
+  caller.kind === 'user' && admit(caller, EVENT_OPERATIONS.listEvents.right) !== 'allowed';
+
+/** Other filters would tell what the events do not show. */
+const BARE_FILTERS: ReadonlySet<string> = new Set(['types', 'subject']);
+const demandBareFilter = (request: Request, filter: EventFilter): void => {
+  const isShown = ([name, value]: readonly [string, unknown]) =>
+    value === undefined || BARE_FILTERS.has(name);
+  if (!Object.entries(filter).every(isShown)) demandRight(request, EVENT_OPERATIONS.listEvents);
 };
 
 /** A parameter of the media type, which the choice of a type ignores. */
@@ -86,21 +105,25 @@ const createFollow = ({
   config: { publicUrl },
 }: Pick<Dependencies, 'domain' | 'feed' | 'eventLog' | 'represent' | 'config'>) => {
   const sharedCohortOf = createSharedCohorts();
-  const cohortOf = ({ filter, asCloudEvents }: Asked, caller: Caller): Cohort =>
-    sharedCohortOf(JSON.stringify(['events', asCloudEvents, filter, ...readerKey(caller)]), () => {
+  const representBare = createBareRepresentation({ domain, log: eventLog });
+  const cohortOf = ({ filter, asCloudEvents }: Asked, caller: Caller): Cohort => {
+    const show = isBare(caller) ? representBare : represent;
+    // Callers with other scopes have another key.
+    return sharedCohortOf(JSON.stringify(['events', asCloudEvents, filter, ...readerKey(caller)]), () => {
       const matches = matcherOf(catalogueOf(domain), filter);
       const contains = filter.text === undefined ? () => true : containsText(filter.text);
       return {
         topics: topicsFor(domain, filter),
         async render(change, reader) {
           if (!matches(change, reader) || !maySee(reader, change)) return undefined;
-          const event = await represent(change, reader);
+          const event = await show(change, reader);
           if (!contains(event)) return undefined;
           const shown = asCloudEvents ? cloudEventOf({ ...event }, publicUrl) : event;
           return eventMessage({ id: event.cursor, data: JSON.stringify(shown) });
         },
       };
     });
+  };
   return (stream: EventStream, asked: Asked): Disposable => {
     const caller = callerOf(stream.request);
     const { after } = asked;

@@ -132,7 +132,7 @@ export const EVENT_OPERATIONS = {
     query: pagesOf(NOTHING, true),
     answer: {
       ...answered,
-      description: `A page of events, or, for \`Accept: text/event-stream\`, an endless stream that continues after \`Last-Event-ID\`. ${AS_CLOUD_EVENTS}`,
+      description: `A page of events, or, for \`Accept: text/event-stream\`, an endless stream that continues after \`Last-Event-ID\`. A token without \`read:events\` may follow too: its events have ids alone in \`data\`, and no actor. ${AS_CLOUD_EVENTS}`,
       get schema() {
         return ANSWERS.events.module.Event;
       },

@@ -65,7 +65,7 @@ const introductionOf = (domain: Domain): Html => html`<h1>Events</h1>
 <p>Everything that happens is an event. All interfaces have the same events, with the same id and cursor:
 <a href="${hrefFrom(PATH, '/docs/guides/changes')}">${serves(domain, 'streams') ? 'streams and pages' : 'pages'}</a>,${serves(domain, 'graphql') && html` <a href="${hrefFrom(PATH, '/docs/graphql')}#subscriptions">subscriptions</a>,`}
 ${serves(domain, 'webhooks') && html`<a href="${hrefFrom(PATH, '/docs/guides/webhooks')}">webhooks</a>, `}<a href="${hrefFrom(PATH, '/docs/guides/history')}">histories</a> and <a href="${hrefFrom(PATH, '/docs/guides/export')}">exports</a>.
-The feed needs <code>read:events</code>. Public data needs no other scope; other data needs the scope to read it as well, such as <code>read:${exampleKind(domain).path}</code>.
+Pages need <code>read:events</code>, and so does all data of a stream. Public data needs no other scope; other data needs the scope to read it as well, such as <code>read:${exampleKind(domain).path}</code>.
 Programs find the same, with JSON Schemas, at <a href="${hrefFrom(PATH, '/event-types')}"><code>/event-types</code></a>.</p>`;
 
 /** Names who may see the event, in words. */
