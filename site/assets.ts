@@ -41,6 +41,7 @@ export const readAssets = (): Assets => {
     'chosen.js': [JAVASCRIPT, own('./rest/chosen.js')],
     'try.js': [JAVASCRIPT, own('./rest/try.js')],
     'rest.css': [CSS, own('./rest/page.css')],
+    'playground.css': [CSS, own('./playground/playground.css')],
     'swagger-ui.js': [JAVASCRIPT, ofPackage(import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js'))],
     'swagger-ui.css': [
       CSS,

@@ -1,5 +1,6 @@
 import { type RequestHandler, Router } from 'express';
 import { refuseOtherMethods } from '#edge/http/answer-errors.ts';
+import { routesWhenAsked } from '#edge/http/routes-when-asked.ts';
 import { answerAsset } from '#edge/pages/asset.ts';
 import { contentSecurityPolicy } from '#edge/pages/content-security-policy.ts';
 import { answerPage } from '#edge/pages/page.ts';
@@ -12,6 +13,7 @@ import { eventsPage } from './events/page.ts';
 import { documentOf } from './frame.ts';
 import { examplePages, guideGroups } from './guides/pages.ts';
 import { type DocsPage, type Group, hrefFrom } from './page/page.ts';
+import { FRAME_PATH, PLAYGROUND_PATH, playgroundPage } from './playground/page.ts';
 import { REDIRECT_PATH, REST_PATH, redirectPage, restPage } from './rest/page.ts';
 import { scopesPage } from './scopes/page.ts';
 import { answerIndex, INDEX_PATH } from './search/index.ts';
@@ -23,6 +25,10 @@ export const serveDocs = async (options: OpenApiOptions): Promise<Router> => {
   const groups = await readGroups(assets, options);
   const site = { domain: options.domain, groups, assets };
   const asking = contentSecurityPolicy([options.publicUrl, options.issuerUrl]);
+  const policies = new Map([
+    [REST_PATH, asking],
+    [PLAYGROUND_PATH, `${asking}; frame-src 'self'`],
+  ]);
   const router = Router({ strict: true }).get(REDIRECT_PATH, answerPage(redirectPage(assets), asking));
   const pages = pagesIn(groups);
   for (const page of pages) {
@@ -30,7 +36,7 @@ export const serveDocs = async (options: OpenApiOptions): Promise<Router> => {
     const answer = async (): Promise<RequestHandler> =>
       answerPage(
         documentOf(page, await page.content(), site),
-        page.path === REST_PATH ? asking : contentSecurityPolicy(),
+        policies.get(page.path) ?? contentSecurityPolicy(),
       );
     router.get(page.path, async (request, response, next) => {
       answering ??= answer();
@@ -42,7 +48,9 @@ export const serveDocs = async (options: OpenApiOptions): Promise<Router> => {
     index ??= answerIndex(pages);
     await (await index)(request, response, next);
   });
+  const playground = routesWhenAsked(async () => (await import('./playground/serve.ts')).servePlayground());
   for (const asset of assets.all) router.get(asset.path, answerAsset(asset));
+  router.get([FRAME_PATH, '/docs/assets/{*file}'], playground);
   for (const [from, to] of ELSEWHERE)
     router.get(from, (_request, response) => response.redirect(308, hrefFrom(from, to)));
   // A browser gets a page, and a program the problem that every unknown path has.
@@ -84,6 +92,7 @@ export const readGroups = async (assets: Assets, options: OpenApiOptions): Promi
       pages: [
         startPage(options.domain),
         restPage(assets, options, graphql),
+        playgroundPage(options),
         ...(graphql === undefined ? [] : [graphql.pageOf(options.domain)]),
         eventsPage(options.domain, graphql),
         errorsPage(options.domain),
