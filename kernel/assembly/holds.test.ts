@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { reason } from '../base/reason.ts';
 import { domain } from '../declare/domain.ts';
 import { line, ref, states } from '../declare/fields.ts';
 import { assemble } from './assemble.ts';
@@ -73,6 +74,12 @@ describe('a retention is refused', () => {
   ] as const)('that %s', (_, parts, sentence) => {
     expect(() => declared(parts)).toThrow(sentence);
   });
+});
+
+test('a hold needs the same reason as a command, and those from before stay readable', () => {
+  const { demanded, recorded } = declared({ hold: RIGHT }).kinds.note?.lists.holds?.fields.reason ?? {};
+  expect(demanded).toBe(reason);
+  expect(recorded?.safeParse('…').success).toBe(true);
 });
 
 test('without them nothing is added, and users have what holds on their data need', () => {

@@ -1,12 +1,11 @@
 // Over 200 lines, because it is one idea: what the word `hold` adds to a declaration.
 import { capital, oneOf, spaced } from '../base/names.ts';
-import { REASON_CHARACTERS_MAX } from '../base/reason.ts';
 import { refusedAs } from '../base/rejection.ts';
 import { StartRefused } from '../base/start-refused.ts';
 import { isUser } from '../base/users.ts';
 import type { AnyAggregate } from '../declare/aggregate.ts';
 import { declarerOf, declareUntyped } from '../declare/declare.ts';
-import { type Field, type Fields, flag, instant, integer, line, list, ref } from '../declare/fields.ts';
+import { type Field, type Fields, flag, instant, integer, list, reasonLine, ref } from '../declare/fields.ts';
 import type { Commanded } from '../declare/run.ts';
 import type { Kind, Row } from '../registry/registry.ts';
 
@@ -143,8 +142,8 @@ const fieldsOf = (one: string): Readonly<Record<string, Field<unknown>>> => ({
     .example(false),
   holds: list(
     {
-      reason: line(REASON_CHARACTERS_MAX)
-        .says(`Why the ${one} must be kept, in one line.`)
+      reason: reasonLine()
+        .says(`Why the ${one} must be kept, in one line with at least one letter or digit.`)
         .example('Litigation 2026-117'),
       placedBy: ref('user').says('The user who placed the hold. Another person must release it.'),
       placedAt: instant().says('When the hold was placed.'),

@@ -1,6 +1,7 @@
 // Over 200 lines, because it is one list: the types of fields and their options.
 import * as z from 'zod';
 import type { Period as PeriodKind } from '../base/period.ts';
+import { REASON_CHARACTERS_MAX, reason } from '../base/reason.ts';
 import * as values from '../base/values.ts';
 
 /** One of several columns that store a value. */
@@ -203,6 +204,8 @@ const ofText = (recorded: z.ZodType, demanded = recorded): Field<string> =>
 
 /** A single line that is not blank. */
 export const line = (max: number): Field<string> => ofText(values.visibleText(max), values.demandedLine(max));
+/** Why somebody does something: a line that callers cannot leave to punctuation. @internal */
+export const reasonLine = (): Field<string> => ofText(values.visibleText(REASON_CHARACTERS_MAX), reason);
 /** One or more lines that are not blank. */
 export const prose = (max: number): Field<string> => ofText(values.visibleText(max));
 /** Markdown, which may be empty. */

@@ -58,7 +58,7 @@ test('a command that demands a reason is refused without one, and nothing happen
       (error: Problem) => error,
     );
   expect(await edit({})).toMatchObject({ status: 422, code: 'reason_required' });
-  for (const reason of ['', ' \u200b ', '…', 'two\nlines', 'x'.repeat(501)])
+  for (const reason of ['', ' \u200b ', '…', '…\u3164', 'two\nlines', 'x'.repeat(501)])
     expect([reason, await edit({ reason })]).toMatchObject([
       reason,
       { status: 422, code: 'invalid_request', errors: [{ pointer: '/reason' }] },

@@ -82,7 +82,8 @@ const textEdges = (limits: Limits, serial: number): Edges => {
   );
   if (filled === undefined || (format === 'email' && !filled.includes('@')))
     return format === 'email' ? mailEdges(maxLength, serial) : NONE;
-  const wide = WIDE.repeat(maxLength);
+  // Some texts must have a letter.
+  const wide = `w${WIDE.repeat(maxLength - 1)}`;
   const mayBeWide = maxLength <= WIDE_MAX && isSuch(wide) && isSuch('w') && format === undefined;
   return {
     taken: [filled, ...(mayBeWide ? [wide] : [])],
