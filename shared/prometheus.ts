@@ -23,7 +23,7 @@ export const loadAggregator = (): typeof prometheus.AggregatorRegistry => load('
 
 type Collect = (
   registry: Registry,
-  options: Pick<prometheus.DefaultMetricsCollectorConfiguration<string>, 'eventLoopMonitoringPrecision'>,
+  options: Pick<prometheus.DefaultMetricsCollectorConfiguration<prometheus.RegistryContentType>, 'eventLoopMonitoringPrecision'>,
 ) => void;
 
 /** In the order of the package, without its use of the processor. */

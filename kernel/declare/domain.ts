@@ -111,7 +111,7 @@ export const domain = <
   const declarer = {};
   const roles = isList(given) ? given : (Object.keys(given) as unknown as readonly [Role, ...Role[]]);
   const aggregate = declareFor<Role>(declarer);
-  const auditors = hasAuditors === true ? true : undefined;
+  const auditors: true | undefined = hasAuditors === true ? true : undefined;
   const fields = fieldsOf(roles, isList(given) ? {} : given, auditors);
   const fieldRights = {
     readPrivate: { reads: privateBeside(added?.fieldRights, auditors), signedIn: 'caller' },
