@@ -21,10 +21,7 @@ export type Registry = prometheus.Registry;
 /** Adds the metrics of several registries. */
 export const loadAggregator = (): typeof prometheus.AggregatorRegistry => load('prom-client/lib/cluster.js');
 
-type Collect = (
-  registry: Registry,
-  options: Pick<prometheus.DefaultMetricsCollectorConfiguration<prometheus.RegistryContentType>, 'eventLoopMonitoringPrecision'>,
-) => void;
+type Collect = (registry: Registry, options: { readonly eventLoopMonitoringPrecision: number }) => void;
 
 /** In the order of the package, without its use of the processor. */
 const OF_NODE: readonly string[] = [

@@ -63,7 +63,10 @@ test('before the first request, the core loads only what most installations use'
   const sources = readSources();
   const loaded = [...closureOf(AT_START, sources, { withLater: false })];
   for (const rare of RARE) {
-    expect([...sources.keys()].some((path) => rare.test(path)), String(rare)).toBe(true);
+    expect(
+      [...sources.keys()].some((path) => rare.test(path)),
+      String(rare),
+    ).toBe(true);
     expect(loaded.filter((path) => rare.test(path))).toEqual([]);
   }
   const lines = loaded.reduce((sum, path) => sum + (sources.get(path)?.split('\n').length ?? 1) - 1, 0);
