@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { withWords } from '#kernel/assembly/words.ts';
-import { StartRefused } from '#kernel/base/start-refused.ts';
+import { StartInterrupted, StartRefused } from '#kernel/base/start-refused.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { demandDomain } from '#process/demand-served.ts';
 import type { OwnRoutes } from '#process/own-routes.ts';
@@ -51,14 +51,14 @@ export const runDeveloped = async (served: ServedParts, developing: Developing):
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
   const role: Role = {
     startRole: async (context) => {
-      await developing.startAll(context, isFirst);
+      await developing.startAll({ ...context, beforeListening: () => takeOver(context.signal) }, isFirst);
       report({ says: 'serving' });
       const note = (line: string) => report({ says: 'note', line });
       developing.afterStart(context, note).catch((error: unknown) => note(refusalIn(error)));
     },
   };
   const { domain } = result.value;
-  const routes = await developing.routes({ files, domain }, served.routes);
+  const routes = await developing.routes({ files: Object.keys(files), domain }, served.routes);
   await runRole(async () => role, {
     ...result.value,
     domain: { ...domain, develops: true },
@@ -80,9 +80,21 @@ const prepareParts = ({ parts }: ServedParts): Promise<unknown> =>
 
 const report = (said: Report): void => void process.send?.(said);
 
-const asked = async <Does extends Request['does']>(does: Does): Promise<Extract<Request, { does: Does }>> => {
+/** Everything else is open by then, so that nothing listens for as short a time as possible. */
+const takeOver = async (signal: AbortSignal): Promise<void> => {
+  const listening = asked('listen', signal);
+  report({ says: 'opened' });
+  await listening.catch((cause: unknown) => {
+    throw signal.aborted ? new StartInterrupted('Stopped before the domain was served.', { cause }) : cause;
+  });
+};
+
+const asked = async <Does extends Request['does']>(
+  does: Does,
+  signal?: AbortSignal,
+): Promise<Extract<Request, { does: Does }>> => {
   for (;;) {
-    const [request] = (await once(process, 'message')) as [Request];
+    const [request] = (await once(process, 'message', { signal })) as [Request];
     if (request.does === does) return request as Extract<Request, { does: Does }>;
   }
 };

@@ -1,12 +1,24 @@
-import { createHash } from 'node:crypto';
 import { type FSWatcher, watch } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
+import { type Digests, digestOfFile } from './digest.ts';
 
 /** Editors write a file in several steps. */
 const QUIET_MS = 40;
 /** Of an import that was not found yet. */
 const SOURCES = new Set(['.ts', '.mts', '.js', '.mjs', '.json']);
+
+type Following = {
+  readonly files: readonly string[];
+  /** As they were loaded; those of a refused declaration may not have been reached. */
+  readonly loaded: Digests;
+  /** Every source in their folders, of which one may be missing. */
+  readonly all: boolean;
+  /** When the loading began. */
+  readonly loadedAtMs: number;
+};
+/** The times of files may be those of the last tick of a clock. */
+const TICK_MS = 50;
 
 /**
  * Calls `changed` once the content of followed files has changed, with their paths. Folders are watched rather than
@@ -25,8 +37,13 @@ export class FollowedFiles implements Disposable {
     this.#changed = changed;
   }
 
-  /** Follows these files from now on; with `all`, every source in their folders, of which one may be missing. */
-  async follow(files: readonly string[], { all }: { readonly all: boolean }): Promise<void> {
+  /** Follows these files from now on. A file that no longer has the content that was loaded has changed. */
+  follow(following: Following): Promise<void> {
+    this.#looking = this.#looking.then(() => this.#follow(following));
+    return this.#looking;
+  }
+
+  async #follow({ files, loaded, all, loadedAtMs }: Following): Promise<void> {
     this.#files = files;
     this.#followsAll = all;
     const folders = new Set(files.map(dirname));
@@ -36,7 +53,14 @@ export class FollowedFiles implements Disposable {
       this.#watchers.delete(folder);
     }
     for (const folder of folders) if (!this.#watchers.has(folder)) this.#watch(folder);
+    const former = this.#digests;
     this.#digests = await this.#read();
+    for (const path of this.#digests.keys()) {
+      const known = loaded[path] ?? former.get(path);
+      if (known !== undefined) this.#digests.set(path, known);
+      else if ((await changedAtMs(path)) > loadedAtMs - TICK_MS) this.#digests.set(path, '');
+    }
+    this.#noticed();
   }
 
   [Symbol.dispose](): void {
@@ -78,7 +102,7 @@ export class FollowedFiles implements Disposable {
       : [];
     const digests = await Promise.all(
       [...new Set([...this.#files, ...beside.flat()])].map(
-        async (path) => [path, await digestOf(path)] as const,
+        async (path) => [path, await digestOfFile(path)] as const,
       ),
     );
     return new Map(digests);
@@ -90,8 +114,8 @@ const sourcesIn = async (folder: string): Promise<readonly string[]> => {
   return names.filter((name) => SOURCES.has(extname(name))).map((name) => join(folder, name));
 };
 
-/** Of a missing file, an empty one. */
-const digestOf = async (path: string): Promise<string> => {
-  const content = await readFile(path).catch(() => undefined);
-  return content === undefined ? '' : createHash('sha256').update(content).digest('base64');
-};
+const changedAtMs = (path: string): Promise<number> =>
+  stat(path).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => 0,
+  );

@@ -44,8 +44,14 @@ export class DevelopedProcess {
     return answer;
   }
 
-  serve(isFirst: boolean): Promise<Reported<'serving'> | Ended> {
-    return this.#ask({ does: 'serve', isFirst }, 'serving');
+  /** Opens all roles, beside a process that still serves. */
+  open(isFirst: boolean): Promise<Reported<'opened'> | Ended> {
+    return this.#ask({ does: 'serve', isFirst }, 'opened');
+  }
+
+  /** Takes the ports. */
+  listen(): Promise<Reported<'serving'> | Ended> {
+    return this.#ask({ does: 'listen' }, 'serving');
   }
 
   /** In order, or by force once that has taken too long. */

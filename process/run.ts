@@ -38,6 +38,8 @@ export type ProcessContext = {
   readonly signal: AbortSignal;
   /** If it is one of several processes of an installation. */
   readonly worker?: WorkerLink | undefined;
+  /** Resolves once another process has left the ports, which this one then takes. */
+  readonly beforeListening?: () => Promise<void>;
   /** From now on, `SIGHUP` calls this, and does not stop the process. */
   readonly onHangUp?: (work: () => void) => void;
 };

@@ -60,9 +60,11 @@ export type Served = {
   readonly beside?: HttpServer;
 };
 
+type Serving = Pick<ProcessContext, 'config' | 'log' | 'resources' | 'worker' | 'beforeListening'>;
+
 /** Serves clients on PORT and metrics on METRICS_PORT until the process receives a stop signal. */
 export const serveClients = async (
-  { config, log, resources, worker }: Pick<ProcessContext, 'config' | 'log' | 'resources' | 'worker'>,
+  { config, log, resources, worker, beforeListening }: Serving,
   {
     domain,
     clock,
@@ -100,6 +102,7 @@ export const serveClients = async (
     failures: [limiter.onFailure, ...failures, answerErrors(log, { isExplained })],
   }));
   const handler = withFastPaths(app, completePaths);
+  await beforeListening?.();
   resources.use(
     worker === undefined
       ? await startMetricsServer(metrics, config.metrics)

@@ -1,3 +1,5 @@
+// Over 200 lines, because it is one server of development, which all tests change and ask in the same way.
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test as base, expect } from 'vitest';
@@ -106,6 +108,38 @@ test('serves what is saved, keeps what was served while that is refused, and say
 
   await change(NOTE, (text) => text.replace('integer(1, 900)', 'integer(1, 9)'));
   await developing.said(/This breaks events in the log \(event note\.\w+/);
+
+  // Accepted, but not with this data.
+  await change('domain/base.ts', (text) => text.replace("name: 'fresh'", "name: 'other'"));
+  await developing.said(
+    /The data belongs to the domain fresh, .*could not start \(1\): the former domain is still served/s,
+  );
+  expect((await ask('GET', note)).body).toMatchObject({ title: 'On engines' });
+  await change('domain/base.ts', (text) => text.replace("name: 'other'", "name: 'fresh'"));
+  await developing.said(/domain\/base\.ts is served, after [\d.]+ s/);
+});
+
+test('serves what is saved while the first declaration is loaded', async ({ folder }) => {
+  const note = await readFile(join(folder, NOTE), 'utf8');
+  const [loading, mayGoOn] = [join(folder, 'loading'), join(folder, 'may-go-on')];
+  await writeFile(
+    join(folder, NOTE),
+    `import { existsSync, writeFileSync } from 'node:fs';
+writeFileSync(${JSON.stringify(loading)}, '');
+while (!existsSync(${JSON.stringify(mayGoOn)})) await new Promise((resolve) => setTimeout(resolve, 5));
+${note}`,
+  );
+  await using annals = spawnAnnals(['main.ts', 'dev'], { LOG_LEVEL: 'warn' }, { folder });
+  await until(
+    () => existsSync(loading),
+    (isLoading) => isLoading,
+  );
+  await writeFile(join(folder, NOTE), note.replace(STATUS, `${STATUS}    isNew: flag().initially(true),\n`));
+  await writeFile(mayGoOn, '');
+  // The word is not imported yet.
+  await annals.said(/domain\/note\.ts is refused: .*flag is not defined/);
+  annals.child.kill('SIGTERM');
+  await annals.exited;
 });
 
 test('the door writes what an administrator describes, and nothing else', async ({
