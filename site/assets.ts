@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Asset, CSS, createAsset, JAVASCRIPT, SVG } from '#edge/pages/asset.ts';
+import { readSwaggerUi } from './swagger-ui.ts';
 
 export type Assets = {
   readonly all: readonly Asset[];
@@ -18,6 +19,7 @@ const STYLES = ['../console/app/style/colours.css', '../console/app/style/both.c
 
 /** Everything that the pages load: nothing comes from elsewhere. */
 export const readAssets = (): Assets => {
+  const swaggerUi = readSwaggerUi();
   const files: Readonly<Record<string, readonly [type: string, bytes: Buffer]>> = {
     'docs.css': [
       CSS,
@@ -42,15 +44,9 @@ export const readAssets = (): Assets => {
     'try.js': [JAVASCRIPT, own('./rest/try.js')],
     'rest.css': [CSS, own('./rest/page.css')],
     'playground.css': [CSS, own('./playground/playground.css')],
-    'swagger-ui.js': [JAVASCRIPT, ofPackage(import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js'))],
-    'swagger-ui.css': [
-      CSS,
-      Buffer.concat([
-        ofPackage(import.meta.resolve('swagger-ui-dist/swagger-ui.css')),
-        own('./rest/try.css'),
-      ]),
-    ],
-    'oauth2-redirect.js': [JAVASCRIPT, ofPackage(import.meta.resolve('swagger-ui-dist/oauth2-redirect.js'))],
+    'swagger-ui.js': [JAVASCRIPT, swaggerUi['bundle.js']],
+    'swagger-ui.css': [CSS, Buffer.concat([swaggerUi['style.css'], own('./rest/try.css')])],
+    'oauth2-redirect.js': [JAVASCRIPT, swaggerUi['oauth2-redirect.js']],
     ...Object.fromEntries(
       globSync('*.svg', { cwd: fileURLToPath(DOCS) }).map((name) => [
         name,

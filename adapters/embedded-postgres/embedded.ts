@@ -44,7 +44,7 @@ export const startEmbeddedPostgres = async ({
   const existing = await readCluster(folder);
   // The record shows that the folder is ours alone.
   if (existing !== undefined) await narrowDataFolder(folder);
-  const binaries = await findBinaries(existing?.uid);
+  const binaries = await findBinaries(existing?.uid, { log, signal });
   const cluster =
     existing ??
     (await createCluster({ dataDir: folder, binaries, durable: settings.fsync !== 'off', log, signal }));

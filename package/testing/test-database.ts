@@ -7,6 +7,7 @@ import { extname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { fetchBinaries } from '#adapters/embedded-postgres/binaries.ts';
 import { connectEmbeddedPostgres } from '#adapters/embedded-postgres/embedded.ts';
 import { StartRefused } from '#kernel/base/start-refused.ts';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -31,6 +32,8 @@ export const createTestDatabase = async ({
   folder = ownFolder(),
   idleMaxMs = IDLE_MAX_MS,
 }: Where = {}): Promise<AsyncDisposable & { readonly url: string }> => {
+  // Its keeper must start within a minute.
+  await fetchBinaries({ log: (line) => void process.stderr.write(`${line}\n`) });
   const { client, url } = await holdServer(await demandOwn(folder), idleMaxMs);
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   try {

@@ -2,7 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { chmod, cp, glob, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { manifestOf, manifestOfCreate, pathsOf, type Repository } from './manifest.ts';
+import { brotliCompressSync, constants as zlib } from 'node:zlib';
+import type { BundledFiles } from '#edge/pages/bundled.ts';
+import { editorOfPackage } from '../../query/graphql/graphiql/editor.ts';
+import { swaggerUiOfPackage } from '../../site/swagger-ui.ts';
+import { BUNDLED, manifestOf, manifestOfCreate, pathsOf, type Repository } from './manifest.ts';
 
 // Builds the npm packages `annals` and `create-annals` in dist/, and their tarballs there or in the given
 // folder: JavaScript and types for Node 22 and newer, without tests, benches and development tools. The
@@ -150,12 +154,27 @@ const build = async (): Promise<void> => {
   });
   const repository: Repository = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
   await dropUnreachedTypes(repository);
-  await writeManifest(PACKAGE, manifestOf(repository));
+  const lock = JSON.parse(await readFile(join(ROOT, 'package-lock.json'), 'utf8'));
+  await writeManifest(PACKAGE, manifestOf(repository, lock));
+  await bundle('graphiql', await editorOfPackage());
+  await bundle('swagger-ui', swaggerUiOfPackage());
   await cp(join(ROOT, 'package/README.md'), join(PACKAGE, 'README.md'));
   await chmod(join(PACKAGE, 'package/bin.js'), 0o755);
   await rm(SOURCES, { recursive: true });
   pack(PACKAGE);
   await buildCreate(repository);
+};
+
+/** Compressed, because GraphiQL has nine megabytes, and with the licences of the package that has the files. */
+const bundle = async (folder: keyof typeof BUNDLED, files: BundledFiles<string>): Promise<void> => {
+  const to = join(PACKAGE, 'bundled', folder);
+  await mkdir(to, { recursive: true });
+  const params = { [zlib.BROTLI_PARAM_LGWIN]: zlib.BROTLI_MAX_WINDOW_BITS };
+  for (const [name, bytes] of Object.entries(files))
+    await writeFile(join(to, `${name}.br`), brotliCompressSync(bytes, { params }));
+  const from = join(ROOT, 'node_modules', BUNDLED[folder]);
+  for await (const licence of glob('{LICENSE,NOTICE}*', { cwd: from }))
+    await cp(join(from, licence), join(to, licence));
 };
 
 /** `create-annals` is a part of it with a package.json of its own. */

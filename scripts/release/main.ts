@@ -9,6 +9,13 @@ import { notesOf } from './changelog.ts';
 // SBOM of what `annals` installs, release notes, and checksums of all. `npm run release` calls it, on the
 // commit that `npm version` made.
 
+type Pinned = { readonly version: string; readonly integrity?: string };
+type Manifest = {
+  readonly dependenciesOfParts?: object;
+  readonly bundled: Readonly<Record<string, string>>;
+  readonly embeddedPostgres: Readonly<Record<string, Pinned>>;
+};
+
 const ROOT = join(import.meta.dirname, '../..');
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -47,7 +54,7 @@ execFileSync(process.execPath, ['scripts/package/build.ts', folder], { cwd: ROOT
  * optional in it.
  */
 const createSbom = async (): Promise<string> => {
-  const { dependenciesOfParts } = await manifestIn('create');
+  const { dependenciesOfParts, bundled, embeddedPostgres } = await manifestIn('package');
   const listed = join(ROOT, 'dist/sbom');
   await mkdir(listed, { recursive: true });
   const manifest = { ...(await manifestIn('package')), optionalDependencies: dependenciesOfParts };
@@ -59,12 +66,29 @@ const createSbom = async (): Promise<string> => {
   );
   // npm names it after its folder.
   sbom.metadata.component.name = 'annals';
+  for (const [name, version] of Object.entries(bundled)) sbom.components.push(componentOf(name, { version }));
+  for (const [name, pinned] of Object.entries(embeddedPostgres))
+    sbom.components.push({ ...componentOf(name, pinned), scope: 'optional' });
   return `${JSON.stringify(sbom, null, 2)}\n`;
 };
 
 /** Of one of the two packages that were built. */
-const manifestIn = async (built: string): Promise<{ readonly dependenciesOfParts?: object }> =>
+const manifestIn = async (built: string): Promise<Manifest> =>
   JSON.parse(await readFile(join(ROOT, 'dist', built, 'package.json'), 'utf8'));
+
+/** A package that npm does not install: `annals` contains files of it, or fetches it at a first start. */
+const componentOf = (name: string, { version, integrity }: Pinned) => ({
+  'bom-ref': `${name}@${version}`,
+  type: 'library',
+  name,
+  version,
+  purl: `pkg:npm/${name.replace('@', '%40')}@${version}`,
+  ...(integrity && {
+    hashes: [
+      { alg: 'SHA-512', content: Buffer.from(integrity.replace('sha512-', ''), 'base64').toString('hex') },
+    ],
+  }),
+});
 
 await writeFile(join(folder, `annals-${version}.cdx.json`), await createSbom());
 if (notes !== undefined) await writeFile(join(folder, 'NOTES.md'), notes);

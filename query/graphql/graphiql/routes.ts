@@ -5,6 +5,7 @@ import { answerPage } from '#edge/pages/page.ts';
 import { exampleKind, shownFields } from '#kernel/registry/example-kind.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { listsOf } from '../rules/names.ts';
+import { readEditor } from './editor.ts';
 
 /** `GET /graphql` for browsers: a query editor, served entirely from here. */
 export const graphiqlRoutes = (domain: Domain): Router => {
@@ -95,15 +96,15 @@ type Assets = Readonly<
   Record<'bundle' | 'start' | 'theme' | 'style' | 'editorWorker' | 'jsonWorker' | 'graphqlWorker', Asset>
 >;
 
-const asset = (name: string, type: string, content: string | URL): Asset => {
-  const bytes = content instanceof URL ? readFileSync(content) : Buffer.from(content);
+const asset = (name: string, type: string, content: Buffer | URL): Asset => {
+  const bytes = content instanceof URL ? readFileSync(content) : content;
   return createAsset('/graphql', name, { type, bytes });
 };
 const own = (name: string): URL => new URL(name, import.meta.url);
 
-/** Nine megabytes, read when the first browser comes. */
+/** Read when the first browser comes. */
 const readAssets = async (): Promise<Assets> => {
-  const graphiql = await import('@graphql-yoga/render-graphiql/graphiql');
+  const graphiql = await readEditor();
   return {
     bundle: asset('graphiql.js', JAVASCRIPT, graphiql.js),
     start: asset('start.js', JAVASCRIPT, own('./start.js')),
