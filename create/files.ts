@@ -63,7 +63,6 @@ export const filesOfAggregate = (aggregate: string): Promise<Files> =>
 type Needed = Record<'dependencies' | 'devDependencies', Files> & {
   /** The packages whose installation scripts npm may run. */
   readonly allowScripts: Readonly<Record<string, boolean>>;
-  readonly scarfSettings: object;
 };
 
 const RUN = {
@@ -81,7 +80,7 @@ export const SCRIPTS = {
   ...Object.fromEntries(Object.keys(RUN).map((script) => [`pre${script}`, 'node demand-node.mjs'])),
   ...RUN,
   check: 'tsc',
-};
+} as const;
 
 /** `needed`: packages beside those of the template. */
 export const filesOfProject = async (wanted: Wanted, needed: Needed): Promise<Files> => {

@@ -4,6 +4,15 @@ export const whyNoProject = (name: string): string | undefined =>
     ? undefined
     : `${JSON.stringify(name)} cannot be the name of a project: use lower-case letters, digits and dashes, such as my-app.`;
 
+/** The name of a project in a folder that was not named for one, such as `My App`. */
+export const nameFrom = (folder: string): string =>
+  folder
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9._-]+/g, '-')
+    .replaceAll(/^[._-]+|[._-]+$/g, '')
+    .slice(0, NAME_MAX) || 'my-app';
+const NAME_MAX = 100;
+
 /** The kernel refuses names that it uses itself. */
 export const whyNoAggregate = (name: string, wordsOfTemplate: ReadonlySet<string>): string | undefined => {
   if (!/^[a-z][a-zA-Z0-9]{0,39}$/.test(name))

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join, win32 } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isOfAggregate, pathInProject, slashed } from '../create/files.ts';
-import { spawnAnnals } from './annals-process.ts';
+import { nameFrom, whyNoProject } from '../create/names.ts';
+import { runAnnals, spawnAnnals } from './annals-process.ts';
 import { temporaryDataDir } from './engines/data-dir.ts';
 
 /** Runs `create-annals` from its sources; `test/package.engine.test.ts` tests the built one. */
@@ -43,6 +44,77 @@ test.each([
   const added = `npm run annals -- new aggregate ${other}`;
   expect(creating.output()).toContain(`To add another: ${added}\n`);
   expect(await readFile(join(place.path, 'fresh/README.md'), 'utf8')).toContain(`${added} `);
+});
+
+/** As `npx annals` calls it. */
+const BIN = join(import.meta.dirname, '../package/bin.ts');
+
+test('npx annals begins a project in an empty folder, after an answer, and overwrites nothing', async () => {
+  await using place = await temporaryDataDir();
+  const folder = join(place.path, 'My Meetups');
+  await mkdir(folder);
+  const npxAnnals = (...args: readonly string[]) => runAnnals([BIN, ...args], {}, { folder });
+
+  expect(await npxAnnals('audit', 'verify')).toEqual({
+    exit: 1,
+    output:
+      'There is no domain/domain.ts here: begin a project with npx annals in an empty folder, or set DOMAIN_FILE to the file of a domain.\n',
+  });
+  expect(await npxAnnals()).toEqual({
+    exit: 1,
+    output: expect.stringMatching(
+      /My Meetups is empty, and no terminal can ask: --yes creates a project there\.\n$/,
+    ),
+  });
+  expect(await npxAnnals('--help')).toEqual({ exit: 0, output: expect.stringContaining('--no-start') });
+  expect(await npxAnnals('--yes', 'there')).toEqual({
+    exit: 1,
+    output: 'Unexpected argument: there (--help lists the options).\n',
+  });
+  expect(await readdir(folder)).toEqual([]);
+
+  const begun = await npxAnnals('--yes', '--no-install', '--aggregate', 'meetup');
+  expect(begun).toEqual({
+    exit: 0,
+    output: expect.stringMatching(
+      /^\nmy-meetups is in \S.*My Meetups\. Next:\n\n {2}npm install\n {2}npm run dev /,
+    ),
+  });
+  const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
+  expect(manifest).toMatchObject({ name: 'my-meetups', scripts: { dev: expect.any(String) } });
+
+  const other = join(place.path, 'other');
+  await mkdir(other);
+  await writeFile(join(other, 'letter.txt'), 'Dear Ann');
+  const refused = await runAnnals([BIN, '--yes', '--no-install'], {}, { folder: other });
+  expect(refused).toEqual({
+    exit: 1,
+    output: expect.stringMatching(/other is not empty: run npx annals in an empty folder\.\n$/),
+  });
+  expect(await readdir(other)).toEqual(['letter.txt']);
+});
+
+test('npx annals serves witnesses and auditors, who have no project', async () => {
+  await using place = await temporaryDataDir();
+  const npxAnnals = (...args: readonly string[]) => runAnnals([BIN, ...args], {}, { folder: place.path });
+  const made = await npxAnnals('witness', 'init', '--name', 'witness.example/w1');
+  expect(made).toEqual({ exit: 0, output: expect.stringContaining('witness.example/w1') });
+  expect(await readdir(place.path)).toContain('witness-keys.json');
+  const checked = await npxAnnals('audit', 'check', 'nowhere.tlog-proof');
+  expect(checked).toEqual({
+    exit: 64,
+    output: expect.stringContaining('a proof is worth what its key is worth'),
+  });
+});
+
+test.each([
+  ['My Meetups', 'my-meetups'],
+  ['2026.', '2026'],
+  ['_…_', 'my-app'],
+  ['x'.repeat(200), 'x'.repeat(100)],
+])('a project in the folder %s is called %s', (folder, name) => {
+  expect(nameFrom(folder)).toBe(name);
+  expect(whyNoProject(name)).toBeUndefined();
 });
 
 /** A registry behind a network that drops packets: it accepts connections and never answers. */
