@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
 const read = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
@@ -52,7 +52,7 @@ test('the oldest Node of a clone and of a project is the same number wherever on
   expect(
     [...read('scripts/package/manifest.ts').matchAll(/node: '>=(.+)'/g)].map(([, node]) => node),
   ).toEqual([OF_PROJECT, OF_PROJECT]);
-  expect(read('create/create-annals.ts')).toContain(`NODE_MIN = [${major}, ${minor}]`);
+  expect(read('create/create.ts')).toContain(`NODE_MIN = [${major}, ${minor}]`);
   expect(read('create/template/demand-node.mjs')).toContain(
     `major < ${major} || (major === ${major} && minor < ${minor})`,
   );
@@ -72,9 +72,22 @@ test('each page that names the oldest Node says of what, and the README says bot
   for (const each of demanded)
     expect(each).toMatchObject({ node: isOfProject(each) ? OF_PROJECT : OF_CLONE });
   expect(demanded.filter(({ page }) => page === 'README.md').map(({ node }) => node)).toEqual([
-    OF_CLONE,
     OF_PROJECT,
+    OF_CLONE,
   ]);
+});
+
+test('all texts call the packages as they are published', () => {
+  const { name } = JSON.parse(read('package.json')) as { readonly name: string };
+  const root = new URL('../', import.meta.url).pathname;
+  const sources = globSync('{command-line,create,develop,package,proof}/**/*.ts', { cwd: root });
+  const others = [...PAGES, ...sources].flatMap((path) =>
+    [...read(path).matchAll(/\b(?:npx|npm create|npm init) (@?[\w/.-]*annals[\w/.-]*)/g)]
+      .map(([, called = '']) => called.replace(/\.$/, ''))
+      .filter((called) => called !== name)
+      .map((called) => `${path}: ${called}`),
+  );
+  expect(others).toEqual([]);
 });
 
 test('no page installs from the registry what is not published, and each tarball has the version of now', () => {
