@@ -22,7 +22,7 @@ type FoundClient = StoredClient & Partial<Proven>;
 type Row = { readonly [Field in keyof FoundClient]: NonNullable<FoundClient[Field]> | null };
 
 /** The columns that say what a client may do, and as whom. */
-type GrantingClient = Omit<StoredClient, 'version' | 'createdAt' | 'updatedAt'>;
+type GrantingClient = Omit<StoredClient, 'version' | 'createdAt' | 'updatedAt' | 'localOrigin'>;
 
 export const CLIENTS: GrantingTable<GrantingClient> = {
   name: 'auth.client',

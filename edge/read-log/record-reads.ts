@@ -32,7 +32,7 @@ export const recordReads =
     };
     /** An answer to an auditor has an entry, also if it shows no item: its path, without a query, says what it is. */
     const noteAnswer = (): void => {
-      isOther = !isRecorded && !recording.isStream && notes.isEmpty && isAuditor();
+      isOther = !isRecorded && notes.isEmpty && isAuditor();
       if (isOther) notes.add(OTHER, undefined, []);
     };
     const recording: Recording = {
@@ -45,7 +45,10 @@ export const recordReads =
       },
     };
     recordings.set(request, recording);
-    holdBack(response, { notes, noteAnswer, write }, next);
+    const noteResponse = (): void => {
+      if (!recording.isStream) noteAnswer();
+    };
+    holdBack(response, { notes, noteAnswer: noteResponse, write }, next);
     noting(notes, next);
   };
 

@@ -216,7 +216,7 @@ const scopeOf = (kind: Kind, name: string): string => {
   return `${typeof scope === 'string' ? scope : isToRead(kind, name) ? 'read' : 'write'}:${kind.path}`;
 };
 
-/** Whether it is a right to read. What writes has a right to its command beside it. */
+/** Whether it is a right to read. A write needs the right to its command beside it. */
 const isToRead = (kind: Kind, name: string): boolean =>
   name === 'read' || name === READERS || isOfParts(kind, name);
 

