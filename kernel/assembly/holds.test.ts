@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { reason } from '../base/reason.ts';
 import { domain } from '../declare/domain.ts';
 import { line, ref, states } from '../declare/fields.ts';
+import { asksForPersons } from '../registry/signed.ts';
 import { assemble } from './assemble.ts';
 
 type More = Readonly<Record<string, unknown>>;
@@ -80,6 +81,12 @@ test('a hold needs the same reason as a command, and those from before stay read
   const { demanded, recorded } = declared({ hold: RIGHT }).kinds.note?.lists.holds?.fields.reason ?? {};
   expect(demanded).toBe(reason);
   expect(recorded?.safeParse('…').success).toBe(true);
+});
+
+test('with holds alone, the domain asks whether a person has signed in, who releases them', () => {
+  expect(asksForPersons(declared({ hold: RIGHT }))).toBe(true);
+  expect(asksForPersons(declared({}, { hold: { right: {} } }))).toBe(true);
+  expect(asksForPersons(declared({}))).toBe(false);
 });
 
 test('without them nothing is added, and users have what holds on their data need', () => {

@@ -16,6 +16,8 @@ export const maySign = ({ confirms = [] }: Kind, { name, signed }: CommandInfo):
 /** Of the requests of agents. */
 const APPROVE = 'approve';
 
-/** Whether the domain asks if a person has signed in: to confirm commands, or to sign them. */
+/** Whether the domain asks if a person has signed in: to confirm commands, to sign them, or to release holds. */
 export const asksForPersons = (domain: Domain): boolean =>
-  agentRequestsOf(domain) !== undefined || hasSigned(domain);
+  agentRequestsOf(domain) !== undefined || hasSigned(domain) || hasHolds(domain);
+
+const hasHolds = oncePer(({ kinds }: Domain): boolean => Object.values(kinds).some(({ hold }) => hold));
