@@ -59,8 +59,10 @@ test('it shows no item that the token or its user may not read', async ({
     [reader, 'read:articles'],
   ] as const) {
     const stream = await followWith(by, scope, { types: 'article.*' });
-    const events = await stream.data<Event>(2);
-    expect(new Set(events.map(({ subject }) => subject))).toEqual(new Set([`article-${published}`]));
+    // The events of the draft, and of the article before it was published, would come first.
+    expect(await stream.data<Event>(1)).toMatchObject([
+      { type: 'article.published', subject: `article-${published}` },
+    ]);
   }
 });
 
