@@ -30,7 +30,7 @@ const REAL_TIME_IN: Readonly<Record<string, Exception>> = {
     files: 3,
     why: 'compared with dates of the log, the timeout of a scraper, and how long a transaction takes',
   },
-  'edge/authenticate/': { files: 4, why: 'dates of tokens and proofs of other servers' },
+  'edge/authenticate/': { files: 3, why: 'dates of tokens and proofs of other servers' },
   'edge/http/': { files: 8, why: 'sockets, and the lag of the event loop' },
   'process/foundation.ts': { files: 1, why: 'how long an event log is silent' },
   'process/observability/log.ts': {

@@ -11,7 +11,7 @@ import { traceOf } from '#shared/tracing/trace-appends.ts';
 
 type Removing = LostUploadDependencies & { readonly domain: Domain; readonly log: Log };
 
-/** What a follower does with the events of a domain that has fields for files. */
+/** For the follower of a domain that has fields for files. */
 export const removingLostUploads = ({ domain, eventLog, blobs, log }: Removing) => {
   const lostIn = lostUploadsIn(domain);
   return {

@@ -109,7 +109,7 @@ const readsOf = (domain: Domain, kind: Kind): readonly Named[] => {
   ];
 };
 
-/** What the log has of an item, and who has read it. */
+/** Reads of the history of an item, its readers and its proof. */
 const logOf = (domain: Domain, kind: Kind): readonly Named[] => {
   const { name } = kind;
   const history: AggregateOperation = {

@@ -52,7 +52,7 @@ const file = aggregate('file', {
 const bill = aggregate('bill', {
   parent: 'file',
   fields: { file: ref(file), amount: integer(0, 9_999), note: line(60).optional() },
-  events: { made: { creates: ['file', 'amount', 'note'] } },
+  events: { made: { creates: ['amount', 'note'] } },
   commands: { make: { emits: 'made' } },
   rights: { read: { as: 'file' }, write: { clerk: true }, readers: { clerk: true } },
   reads: { log: ['amount'], ifUnwritable: 'serve' },

@@ -45,10 +45,7 @@ export const test = base
     const { written } = await session.write('POST', '/files', { token, body });
     const path = `/files/${written.id}`;
     await session.write('POST', `${path}/pages`, { token, body: { text: `${SECRET} was there` } });
-    const bill = await session.write('POST', '/bills', {
-      token,
-      body: { fileId: written.id, amount: 12, note: SECRET },
-    });
+    const bill = await session.write('POST', `${path}/bills`, { token, body: { amount: 12, note: SECRET } });
     return { id: written.id, path, billId: bill.written.id };
   })
   .extend(
