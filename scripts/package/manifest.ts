@@ -49,7 +49,7 @@ const pickOf = (from: Versions, isWanted: (dependency: string) => boolean): Vers
   Object.fromEntries(Object.entries(from).filter(([dependency]) => isWanted(dependency)));
 
 /** As npm finds it: `npm create annals` runs `create-annals`, and `@scope/annals` has `@scope/create-annals`. */
-export const nameOfCreate = (name: string): string => name.replace(/[^/]+$/, 'create-$&');
+const nameOfCreate = (name: string): string => name.replace(/[^/]+$/, 'create-$&');
 
 /** Written into new projects, which get the versions that the repository develops with. */
 const forProjects = ({ dependencies, devDependencies, allowScripts }: Repository) => ({
