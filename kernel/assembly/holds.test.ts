@@ -3,6 +3,7 @@ import { reason } from '../base/reason.ts';
 import { domain } from '../declare/domain.ts';
 import { line, ref, states } from '../declare/fields.ts';
 import { asksForPersons } from '../registry/signed.ts';
+import { aggregateOperations } from '../rest/operations.ts';
 import { assemble } from './assemble.ts';
 
 type More = Readonly<Record<string, unknown>>;
@@ -87,6 +88,17 @@ test('with holds alone, the domain asks whether a person has signed in, who rele
   expect(asksForPersons(declared({ hold: RIGHT }))).toBe(true);
   expect(asksForPersons(declared({}, { hold: { right: {} } }))).toBe(true);
   expect(asksForPersons(declared({}))).toBe(false);
+});
+
+test('holds on users have paths as those on items', () => {
+  const operations = Object.values(aggregateOperations(declared({}, { hold: { right: {} } })));
+  const paths = operations.map(({ method, path }) => `${method} ${path}`);
+  expect(paths).toEqual(
+    expect.arrayContaining([
+      ...['GET /users/{userId}/holds', 'POST /users/{userId}/holds'],
+      ...['GET /users/{userId}/holds/{holdId}', 'DELETE /users/{userId}/holds/{holdId}'],
+    ]),
+  );
 });
 
 test('without them nothing is added, and users have what holds on their data need', () => {

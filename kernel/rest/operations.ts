@@ -24,7 +24,8 @@ import { writesOf } from './writes.ts';
  */
 export const aggregateOperations = (domain: Domain): Readonly<Record<string, AggregateOperation>> => {
   const kinds = Object.values(domain.kinds).filter((kind) => !isUser(kind));
-  const ofUsers = domain.kinds.user === undefined ? [] : writesOf(domain, domain.kinds.user);
+  const { user } = domain.kinds;
+  const ofUsers = user === undefined ? [] : [...writesOf(domain, user), ...listOperations(domain, user)];
   const ofKinds = kinds.flatMap((kind) => [
     ...readsOf(domain, kind),
     ...writesOf(domain, kind),
