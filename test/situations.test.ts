@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { helpdesk } from '../examples/helpdesk/domain/domain.ts';
+import { records as treatments } from '../examples/records/domain/domain.ts';
 import { comparedFields } from '../testing/describe-domain/compared-fields.ts';
 import { situationsOf } from '../testing/describe-domain/situations.ts';
+import { records } from './toy/records.ts';
 import { spendingDomain } from './toy/spending.ts';
 
 test('a field that a condition of a right or of a command compares is compared, others are not', () => {
@@ -24,3 +26,21 @@ test('situations that differ only in a choice that no condition compares are ali
 
 test('a command that needs another aggregate of the same kind is reached', () =>
   expect(situationsOf(helpdesk, {}).unreached).toEqual([]));
+
+test('conditions beyond states, holds, their release, and an end that only retention refuses are reached', () => {
+  const { situations, unreached } = situationsOf(treatments, {});
+  expect(unreached).toEqual([]);
+  const diagnosed = situations.filter(({ name }) => /^treatment open .*diagnosed.* of patient 1$/.test(name));
+  expect(diagnosed.map(({ steps }) => steps.map(({ command }) => command.name))).toContainEqual([
+    'admit',
+    'diagnose',
+  ]);
+});
+
+test('a command that ends its target is reached with one that is under no hold', () => {
+  const { situations, unreached } = situationsOf(records, {});
+  expect(unreached).toEqual([]);
+  expect(situations.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(['purge given', 'purge done', 'record open with holds of clerk 1']),
+  );
+});

@@ -114,7 +114,7 @@ export const freshBody = async (
       : targetFor(stage, { kind, command, name: wire(name, def), to: targetOf(def), by, isNeeded });
     const id = isToUser(def)
       ? people[stage.serial() % people.length]
-      : target && (await stage.target(target)).id;
+      : target && (await (command.also[name] ? stage.make : stage.target)(target)).id;
     if (id !== undefined) ids.set(name, id);
   }
   const form = formOf({ kind, command, examples, idFor: (name) => ids.get(name) }, stage.serial());

@@ -11,6 +11,8 @@ export type Asking = {
   readonly domain: Domain;
   readonly role: string;
   readonly callerId: number | null;
+  /** False for a service. */
+  readonly isPerson?: boolean;
   /** The aggregate that has the condition, if it is not the asked one. */
   readonly subject?: Row;
   /** Returns the present row. */
@@ -87,7 +89,8 @@ export const isHidden = (where: Row, item: Row): boolean =>
   Object.entries(where).every(([name, value]) => isValue(item[name] ?? null, value));
 
 const rowOf = (kind: Kind, name: string): Row =>
-  kind.rights[name] ?? (name === 'read' || name === 'forOthers' ? {} : (kind.rights.write ?? {}));
+  kind.rights[name] ?? (OF_THEIR_OWN.has(name) ? {} : (kind.rights.write ?? {}));
+const OF_THEIR_OWN: ReadonlySet<string> = new Set(['read', 'forOthers', 'readers']);
 
 const cellOf = (row: Row, role: string): unknown => {
   if (row[role] !== undefined) return row[role];

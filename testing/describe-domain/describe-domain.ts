@@ -15,6 +15,7 @@ import { withProgress } from './progress.ts';
 import { checkTampering, tamperedTables } from './proof.ts';
 import { checkReactions, reactionsOf } from './reactions.ts';
 import { describeReadings } from './readings.ts';
+import { checkReadLog, readLogsOf } from './read-log.ts';
 import { checkRebuilding } from './rebuilding.ts';
 import { checkFiles, checkFilesOfItems, filesOf } from './rest-files.ts';
 import { checkForms } from './rest-forms.ts';
@@ -189,6 +190,13 @@ const describeRights = (domain: Domain, each: Each): void => {
   );
   each('rights: users are shown, changed and deleted as declared', checkUserRights);
   each('rights: the kernel’s own operations need what they say', checkKernelRights);
+  each(
+    'log of reads: each reader of an item has an entry, and its readers are shown as declared',
+    async (on, of) => {
+      await inTurn(domain, firstsOf(on), (situation) => checkReadLog(on, of, situation));
+    },
+    readLogsOf(domain),
+  );
 };
 
 const describeStreams = (domain: Domain, each: Each): void => {

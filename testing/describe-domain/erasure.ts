@@ -11,7 +11,8 @@ import { until } from '../until.ts';
 import { freshBody } from './attempts.ts';
 import type { Checks } from './checks.ts';
 import { fieldsOfForm } from './forms.ts';
-import { isOfPerson, markNamed } from './personal.ts';
+import { holdsOn, holdUser, release } from './holds.ts';
+import { hasPersonalData, isOfPerson, markNamed } from './personal.ts';
 import { findings } from './proof.ts';
 import { type Situation, statesIn } from './situations.ts';
 import { isCrowded, MERGE, requestOf, type Stage } from './stage.ts';
@@ -34,11 +35,11 @@ export const checkErasure = async (stage: Stage, checks: Checks): Promise<void> 
   const texts = (): readonly string[] => [...marks.values()].flat();
   const paths: string[] = [`/users/${person.userId}`];
   const { user } = domain.kinds;
-  if (user) await markUser(stage, user, { person: person.userId, token: person.token, marks });
-  for (const kind of Object.values(domain.kinds)) {
-    if (!isUser(kind))
-      paths.push(...(await markKind(stage, kind, { person: person.userId, token: person.token, marks })));
-  }
+  const made: Made[] = [];
+  const marking = { person: person.userId, token: person.token, marks, made };
+  if (user) await markUser(stage, user, marking);
+  for (const kind of Object.values(domain.kinds))
+    if (!isUser(kind)) paths.push(...(await markKind(stage, kind, marking)));
   await stage.read('/me', admin);
   await operate(['projection', 'rebuild'], installation.settings, served);
   const search = async (isSearched?: (place: string) => boolean) => [
@@ -60,6 +61,7 @@ export const checkErasure = async (stage: Stage, checks: Checks): Promise<void> 
       [],
       `${field} is in the export of its person`,
     );
+  await checkHeld(stage, checks, marking);
   await session.write('DELETE', `/users/${person.userId}`, { token: admin.token });
   const left = await untilGone(search);
   checks.equal(
@@ -80,6 +82,27 @@ export const checkErasure = async (stage: Stage, checks: Checks): Promise<void> 
     }
 };
 
+/** Nobody erases a person who is held, or whose data is: until another person has released the last hold. */
+const checkHeld = async (stage: Stage, checks: Checks, { person, made }: Marking): Promise<void> => {
+  const { admin, domain } = stage;
+  const path = `/users/${person}`;
+  const refused = async (code: string): Promise<void> => {
+    const { status, body } = await stage.ask('DELETE', path, { token: admin.token });
+    checks.equal([status, (body as Row | undefined)?.code], [409, code], `the erasure of a person: ${code}`);
+  };
+  for (const holdable of made) {
+    const holds = await holdsOn(stage, holdable);
+    if (holds.length === 0) continue;
+    if (hasPersonalData(holdable.kind)) await refused('user_data_held');
+    await release(stage, holdable, holds);
+  }
+  const { user } = domain.kinds;
+  if (user?.hold !== true) return;
+  const hold = await holdUser(stage, person);
+  await refused('user_held');
+  await release(stage, { kind: user, id: person }, [hold]);
+};
+
 type Search = (isSearched?: (place: string) => boolean) => Promise<readonly Found[]>;
 
 /** Searches again only where something was left, and everywhere at the end. Returns what is left. */
@@ -97,7 +120,14 @@ const untilGone = (search: Search): Promise<readonly Found[]> => {
 const markOf = ({ random }: Stage, word: string): string => `${word}${markerOf(TEXT, random) ?? ''}`;
 const TEXT = { kind: 'text', demanded: { safeParse: () => ({ success: true }) } } as unknown as FieldDef;
 
-type Marking = { readonly person: number; readonly token: string; readonly marks: Map<string, string[]> };
+type Made = { readonly kind: Kind; readonly id: number };
+type Marking = {
+  readonly person: number;
+  readonly token: string;
+  readonly marks: Map<string, string[]>;
+  /** Everything that refers to the person. */
+  readonly made: Made[];
+};
 
 /** A form with a marker in each personal field, and the person in each reference to a user. */
 const marked = async (
@@ -189,6 +219,7 @@ const markSituation = async (stage: Stage, situation: Situation, marking: Markin
     if (done.status !== 201)
       throw new Error(`${command.name} of ${kind.name} was refused: ${JSON.stringify(done.body)}`);
     self = `/${kind.path}/${id}`;
+    marking.made.push({ kind, id: Number(id) });
   }
   return self;
 };

@@ -156,7 +156,7 @@ const checkAttempt = async (
     checks.equal({ isLinked, code, status }, { isLinked: isChanged, code, status }, `the link to ${what}`);
   if (does !== 'create') {
     const isRight = mayBy(asking, made, command.name);
-    const isRefused = status === 401 || status === 403 || status === 404;
+    const isRefused = status === 401 || status === 403 || (status === 404 && !outcome.isOfEndedTarget);
     if (isRight === false) checks.equal({ isRefused, status }, { isRefused: true, status }, what);
     if (isRight === true && shown.status === 200)
       checks.equal({ isRefused, status, code }, { isRefused: false, status, code }, what);

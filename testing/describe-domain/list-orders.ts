@@ -28,7 +28,9 @@ const itemPages = (kind: Kind, list: ListInfo): string => `pages of ${kind.name}
 const FILLED_MAX = 100;
 const PEOPLE_MAX = 30;
 
-const canBeFilled = ({ max, key, id: { def } }: ListInfo): boolean =>
+/** The list of holds is the same for every aggregate. */
+const canBeFilled = ({ hold }: Kind, { name, max, key, id: { def } }: ListInfo): boolean =>
+  !(hold && name === 'holds') &&
   max <= (key !== undefined && def.kind === 'ref' && isToUser(def) ? PEOPLE_MAX : FILLED_MAX) &&
   (key === undefined || def.values === undefined || def.values.length > max);
 
@@ -42,7 +44,7 @@ export const listChecksOf = (kind: Kind): readonly string[] =>
     if (commandOn(kind, list, 'addItem') === undefined) return [];
     return [
       ...(commandOn(kind, list, 'moveItem') && canBeMoved(list) ? [movesIn(kind, list)] : []),
-      ...(canBeFilled(list) ? [fullness(kind, list), itemPages(kind, list)] : []),
+      ...(canBeFilled(kind, list) ? [fullness(kind, list), itemPages(kind, list)] : []),
     ];
   });
 
@@ -53,7 +55,7 @@ export const checkItemLists = async (stage: Stage, checks: Checks, kind: Kind): 
     if (addition === undefined) continue;
     if (move !== undefined && canBeMoved(list))
       await checkMoves(stage, checks.of(movesIn(kind, list)), { kind, list, addition, move });
-    if (canBeFilled(list)) await checkFullness(stage, checks, { kind, list, addition });
+    if (canBeFilled(kind, list)) await checkFullness(stage, checks, { kind, list, addition });
   }
 };
 

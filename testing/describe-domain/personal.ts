@@ -16,6 +16,11 @@ export const isOfPerson = (kind: Kind, def: FieldDef): boolean => {
   );
 };
 
+export const hasPersonalData = (kind: Kind): boolean =>
+  [kind.fields, ...Object.values(kind.lists).map(({ fields }) => fields)].some((fields) =>
+    Object.values(fields).some((def) => isOfPerson(kind, def)),
+  );
+
 export const markNamed = ({ name }: Kind, { list }: Pick<CommandInfo, 'list'>, field: string): string =>
   `${name}.${list === undefined ? '' : `${list.name}.`}${field}`;
 

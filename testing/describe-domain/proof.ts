@@ -5,6 +5,7 @@ import { sourcesOf } from '../../query/rows/sources.ts';
 import { operate } from '../installation.ts';
 import type { Checks } from './checks.ts';
 import { type Forgery, forge, ROWS_MAX, type Table } from './forgery.ts';
+import { holdUser, release } from './holds.ts';
 import { isCrowded, type Stage } from './stage.ts';
 
 type Finding = {
@@ -20,11 +21,22 @@ type Finding = {
 export const checkTampering = async (stage: Stage, checks: Checks): Promise<void> => {
   if (!isCrowded(stage.domain)) for (const situation of stage.found.situations) await stage.shared(situation);
   const webhook = await makeWebhook(stage);
+  const releaseUser = await holdSomebody(stage);
   await stage.read('/me', stage.admin);
   checks.equal(await findings(stage), [], 'nothing is found before anything is tampered with');
   for (const tables of batchesOf(tablesIn(stage))) await checkTables(stage, checks, tables);
   checks.equal(await findings(stage), [], 'nothing is found once all is as it was');
+  await releaseUser();
   await stage.session.write('DELETE', webhook, { token: stage.admin.token });
+};
+
+/** The table of holds on users has a row only while somebody is held. */
+const holdSomebody = async (stage: Stage): Promise<() => Promise<void>> => {
+  const { user } = stage.domain.kinds;
+  const id = stage.actors.find(({ isPerson }) => isPerson)?.userId ?? null;
+  if (user?.hold !== true || id === null) return async () => {};
+  const hold = await holdUser(stage, id);
+  return () => release(stage, { kind: user, id }, [hold]);
 };
 
 /** Its table has a row only while there is a webhook. Returns its path. */

@@ -1,3 +1,4 @@
+import { RETAINED_SINCE } from '#kernel/base/keeping.ts';
 import { kebab, wire } from '#kernel/base/names.ts';
 import { isUser } from '#kernel/base/users.ts';
 import { type Reaction, reactionsIn } from '#kernel/decide/memberships.ts';
@@ -6,6 +7,7 @@ import { until } from '../until.ts';
 import { freshBody } from './attempts.ts';
 import type { Checks } from './checks.ts';
 import { itemsIn } from './forms.ts';
+import { holdsOn, release } from './holds.ts';
 import { giverOf } from './seen-rows.ts';
 import type { Situation } from './situations.ts';
 import { type Made, requestOf, type Stage } from './stage.ts';
@@ -70,7 +72,10 @@ const checkReaction = async (
   situation: Situation,
 ): Promise<void> => {
   const { target, command, reference } = reaction;
+  if (isKept(reaction, situation) || (isHeld(reaction, situation) && cause.kind !== 'end')) return;
   const made = await stage.makeApart(situation);
+  const holdable = { kind: situation.kind, id: made.id };
+  const holds = isHeld(reaction, situation) ? await holdsOn(stage, holdable) : [];
   const planned = refersIn(situation, reaction) ?? 0;
   const id = made.ids.get(planned);
   const of = stage.found.byId.get(planned);
@@ -82,6 +87,8 @@ const checkReaction = async (
   const done = await stage.ask(method, path, { token: by.token, ...(body && { body }) });
   // Its present state may not allow the command.
   if (done.status >= 300) return;
+  // It ends after its last hold.
+  await release(stage, holdable, holds);
   const look = async (): Promise<boolean> => isDone(await shownOf(stage, made, reaction), reaction, id);
   const isSeen = await until(look, Boolean).catch(look);
   checks.equal(
@@ -90,6 +97,13 @@ const checkReaction = async (
     `${command.name} of ${made.path} after ${cause.name} of ${referred.path}, by ${reference.field}`,
   );
 };
+
+/** Retention does not end with the target. */
+const isKept = ({ command, kind }: Reaction, { state: { fields } }: Situation): boolean =>
+  command.kind === 'end' && kind.retain !== undefined && fields[RETAINED_SINCE] !== null;
+
+const isHeld = ({ command, kind }: Reaction, { state: { fields } }: Situation): boolean =>
+  command.kind === 'end' && kind.hold === true && fields.held === true;
 
 type Shown = { readonly status: number; readonly state: Row; readonly items: readonly Row[] };
 

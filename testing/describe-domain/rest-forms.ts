@@ -5,7 +5,7 @@ import { freshBody } from './attempts.ts';
 import type { Checks } from './checks.ts';
 import { fieldsOfForm } from './forms.ts';
 import { giverOf, isWholeToAdministrators, stateOf, wholeOf } from './seen-rows.ts';
-import type { Situation } from './situations.ts';
+import type { Situation, Step } from './situations.ts';
 import { type Actor, type Made, MERGE, requestOf, type Stage } from './stage.ts';
 import { wrongValuesOf } from './values.ts';
 import { checkWrittenItem } from './written-items.ts';
@@ -16,10 +16,11 @@ import { checkWrittenItem } from './written-items.ts';
  */
 export const checkForms = async (stage: Stage, checks: Checks, situation: Situation): Promise<void> => {
   const { kind, steps } = situation;
+  const known = stage.found.situations.filter((each) => each.kind === kind).flatMap((each) => each.steps);
   const made = await stage.make(situation);
   for (const command of Object.values(kind.commands)) {
     if (command.internal) continue;
-    const giver = steps.find((step) => step.command === command)?.actor ?? steps[0]?.actor;
+    const giver = giverIn(steps, command) ?? giverIn(known, command) ?? steps[0]?.actor;
     const by = stage.actors.find(({ key }) => key === giver) ?? stage.admin;
     await checkWrittenItem({ stage, checks, made, by }, command);
     const request = await requestFor(stage, made, command);
@@ -30,6 +31,10 @@ export const checkForms = async (stage: Stage, checks: Checks, situation: Situat
   if (Object.values(kind.commands).some((command) => command.kind === 'edit' && !command.internal))
     await checkReplacing(stage, checks, situation);
 };
+
+/** The actor who sends a command in the search. */
+const giverIn = (steps: readonly Step[], command: CommandInfo): string | undefined =>
+  steps.find((step) => step.command === command)?.actor;
 
 type Request = readonly [method: string, path: string];
 type Sending = {

@@ -5,6 +5,7 @@ import type { Checks } from './checks.ts';
 import { giverOf } from './seen-rows.ts';
 import type { Situation } from './situations.ts';
 import { type Actor, type Made, requestOf, type Stage } from './stage.ts';
+import { isOfEndedTarget } from './written-parts.ts';
 
 /**
  * Versions and idempotency keys: no request overwrites a newer version, and a repeated request takes effect
@@ -59,7 +60,7 @@ const checkVersions = async (stage: Stage, checks: Checks, situation: Situation)
     if (version === undefined) continue;
     const stale = await ask(stage, attempt, { by, headers: { 'if-match': `"${Number(version) + 1}-"` } });
     // A general refusal comes before that of a stale version.
-    if (stale.status === 409 || stale.status === 403) continue;
+    if (stale.status === 409 || stale.status === 403 || isOfEndedTarget(attempt, stale)) continue;
     checks.equal(
       [stale.status, codeOf(stale)],
       [412, 'version_mismatch'],

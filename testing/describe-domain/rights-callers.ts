@@ -20,7 +20,7 @@ export const callersOf = ({ domain, actors, installation, people }: Stage): Call
   const known = new Map<string, { readonly caller: Promise<Caller>; readonly untilMs: number }>();
   const administrator = async (key: string, scopes: readonly string[]): Promise<Caller> => {
     const { userId, token } = await people.tokenOf(installation.admin, scopes);
-    return { key, role: 'admin', userId, token, scopes: new Set(scopes) };
+    return { key, role: 'admin', userId, token, isPerson: false, scopes: new Set(scopes) };
   };
   const renewed = (key: string, scopes: readonly string[]): Promise<Caller> => {
     const before = known.get(key);
@@ -31,7 +31,8 @@ export const callersOf = ({ domain, actors, installation, people }: Stage): Call
   };
   return {
     actors: actors.map((actor) => ({
-      ...{ key: actor.key, role: actor.role, userId: actor.userId, scopes: new Set(all) },
+      ...{ key: actor.key, role: actor.role, userId: actor.userId, isPerson: actor.isPerson },
+      scopes: new Set(all),
       get token() {
         return actor.token;
       },

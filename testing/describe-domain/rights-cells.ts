@@ -9,7 +9,7 @@ import { mutationOf, tryField } from './rights-mutations.ts';
 import { type Seen, seenByGraphql, seenByRest, UNNAMED } from './rights-outcomes.ts';
 import { type SeenRows, stateOf } from './seen-rows.ts';
 import type { Made, Stage } from './stage.ts';
-import { isUnnamed, lacksTarget } from './written-parts.ts';
+import { isOfEndedTarget, isUnnamed, lacksTarget } from './written-parts.ts';
 
 export type Matrix = { readonly stage: Stage; readonly checks: Checks; readonly callers: Callers };
 
@@ -41,6 +41,7 @@ const TRIED: Readonly<Record<Way, (stage: Stage, cell: Cell, scope: string) => P
     const more = { ...(body !== undefined && { body }), ...(type !== undefined && { type }) };
     const reply = await ask(method, path, { token: caller.token, ...more });
     const seen = seenByRest(reply, scope);
+    if (isOfEndedTarget(attempt, reply)) return { ...seen, outcome: 'allowed' };
     return isUnnamed(attempt, reply) ? { ...seen, outcome: UNNAMED } : seen;
   },
   async GraphQL(stage, { attempt, caller, id, body }, scope) {

@@ -1,14 +1,20 @@
 import type { Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import { mayAs, mayEver, mayReadPart, UnknownCondition } from './declared.ts';
 import type { Caller } from './rights-callers.ts';
-import { askingAs, type SeenRows } from './seen-rows.ts';
+import { askingAs, isForPersons, type SeenRows } from './seen-rows.ts';
 import type { Stage } from './stage.ts';
 
 /**
  * The outcome of an attempt. `allowed` attempts may still be refused for the state of the aggregate, but not
  * for who the caller is.
  */
-export type Outcome = 'allowed' | 'unauthenticated' | 'insufficient_scope' | 'forbidden' | 'absent';
+export type Outcome =
+  | 'allowed'
+  | 'unauthenticated'
+  | 'insufficient_scope'
+  | 'forbidden'
+  | 'absent'
+  | 'person_releases';
 
 /** The scope of an operation, word for word as docs/declaration.md has it. */
 export const scopeIn = ({ rights, fieldRights, path }: Kind, name: string): string => {
@@ -64,7 +70,7 @@ export const expectingOf = (stage: Stage, seenRows: SeenRows): Expecting => {
         const isShown = shown === undefined || may(caller, { ...shown, name: 'read' });
         // Owners can always end theirs.
         const isEnd = asked.kind.commands[asked.name]?.kind === 'end';
-        if (may(caller, asked)) return isShown || isEnd ? 'allowed' : 'absent';
+        if (may(caller, asked)) return isShown || isEnd ? allowedTo(caller, asked) : 'absent';
         return isShown ? 'forbidden' : 'absent';
       }),
     create(caller, asked) {
@@ -79,6 +85,9 @@ export const expectingOf = (stage: Stage, seenRows: SeenRows): Expecting => {
   };
   return expecting;
 };
+const allowedTo = ({ isPerson }: Caller, { kind, name }: Asked): Outcome =>
+  isForPersons(kind, name) && !isPerson ? 'person_releases' : 'allowed';
+
 const NOBODY = { role: 'anonymous', userId: null } as const;
 
 const isPublic = (domain: Domain, { kind, name }: Asked): boolean => mayEver(domain, kind, name, 'anonymous');

@@ -29,6 +29,9 @@ export const seenByRest = ({ status, headers, body }: Reply, scope: string): See
 };
 const SAID_MAX = 300;
 
+/** For who the caller is. */
+const REFUSED: ReadonlySet<string> = new Set(['forbidden', 'person_releases'] satisfies Outcome[]);
+
 /** Refused by GraphQL while the operation ran. */
 export const LATE = 'refused late';
 
@@ -57,6 +60,6 @@ export const seenByGraphql = (
     case 'internal':
       return seen('failed');
     default:
-      return seen(code.endsWith('_not_found') ? 'absent' : code === 'forbidden' ? code : 'allowed');
+      return seen(code.endsWith('_not_found') ? 'absent' : REFUSED.has(code) ? code : 'allowed');
   }
 };

@@ -93,17 +93,22 @@ const lookBehind = async (domain: Domain, seenRows: SeenRows, kind: Kind, state:
 export const askingAs = (
   { domain, actors }: Stage,
   seenRows: Pick<SeenRows, 'find'>,
-  { role, userId }: Actor,
+  { role, userId, isPerson }: Actor,
 ): Asking => ({
   domain,
   role,
   callerId: userId,
+  isPerson,
   find(kind, id) {
     if (kind !== 'user') return seenRows.find(kind, id);
     const person = actors.find((each) => each.userId !== null && each.userId === id);
     return person && { id: person.userId, role: person.role, name: person.key };
   },
 });
+
+/** Only a person who has signed in releases a hold. */
+export const isForPersons = ({ hold }: Kind, name: string): boolean =>
+  hold === true && name === 'releaseHold';
 
 /**
  * Whether somebody may, by the declaration; undefined if it has conditions that this suite cannot evaluate.
@@ -114,6 +119,7 @@ export const mayBy = (
   name: string,
 ): boolean | undefined => {
   const state = asking.find(kind.name, id);
+  if (isForPersons(kind, name) && asking.isPerson === false) return false;
   try {
     return state !== undefined && mayAs(asking, kind, name, state);
   } catch (error) {

@@ -6,15 +6,18 @@ import { targetOf, wire } from '#kernel/base/names.ts';
 import type { Operation } from '#kernel/base/operation.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import { isUser } from '#kernel/base/users.ts';
-import { always } from '#kernel/conditions/expression.ts';
-import type { State } from '#kernel/conditions/holds.ts';
+import { decidingIn } from '#kernel/conditions/declared.ts';
+import { always, resolve } from '#kernel/conditions/expression.ts';
+import { type Holds, holdsOf, type State } from '#kernel/conditions/holds.ts';
 import { guardOfField, partOfItems } from '#kernel/conditions/parts-of.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import { typeOfCommand } from '#kernel/decide/decide.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
 import { isEventOf } from '#kernel/decide/elsewhere.ts';
 import type { Context } from '#kernel/decide/guards.ts';
+import { isRelease } from '#kernel/decide/holds.ts';
 import { referencesAfter } from '#kernel/decide/reads.ts';
+import { retainedCode } from '#kernel/decide/retention.ts';
 import { ABSENT, type AggregateState, type Present } from '#kernel/decide/state.ts';
 import type { CommandInfo, Defs, Domain, Kind, ListInfo, Row } from '#kernel/registry/registry.ts';
 import { isRoleOfKernel } from '#kernel/registry/roles.ts';
@@ -23,7 +26,7 @@ import { pathOf, rolesAskedAt } from './asked-persons.ts';
 import { comparedFields } from './compared-fields.ts';
 import { type Examples, isToUser, itemsIn, referencesIn, variantsOf } from './forms.ts';
 
-/** There are two persons of each role, and one administrator. */
+/** There are two persons of each role, and one administrator; two if there are holds, which another person releases. */
 export type PersonKey = string;
 export type Planned = { readonly key: PersonKey; readonly role: string; readonly id: number };
 
@@ -33,8 +36,13 @@ const personsOf = (domain: Domain): readonly Planned[] =>
     ...domain.roles
       .filter((role) => role !== 'anonymous' && !isRoleOfKernel(domain, role))
       .flatMap((role) => [`${role} 1`, `${role} 2`]),
-    'admin',
+    SERVICE,
+    ...(Object.values(domain.kinds).some(({ hold }) => hold) ? ['admin 2'] : []),
   ].map((key, index) => ({ key, role: key.replace(/ \d$/, ''), id: index + 1 }));
+
+/** The administrator of the installation is a service account, and the other persons have signed in. */
+const SERVICE: PersonKey = 'admin';
+export const hasSignedIn = (key: PersonKey): boolean => key !== SERVICE;
 
 /** One command of the search, and an actor who may send it. */
 export type Step = {
@@ -78,6 +86,8 @@ export type Found = {
 };
 
 const AT = '2026-01-02T03:04:05.678Z';
+/** After the longest retention. */
+const LATER = '2999-01-02T03:04:05.678Z';
 const NODES_MAX = 60;
 const TARGETS_MAX = 6;
 const FIRST_ID = 1_000;
@@ -115,6 +125,9 @@ class Search {
   readonly #taken = new Set<CommandInfo>();
   readonly #asked: ReturnType<typeof rolesAskedAt>;
   readonly #compared: ReturnType<typeof comparedFields>;
+  readonly #conditions = new Map<Kind, readonly Holds[]>();
+  /** Of a new user, beside the fields that each has. */
+  readonly #ofUsers: Row;
   /** Several situations share one creation: as a target of references, each has an id of its own. */
   readonly #aliases = new Map<Situation, number>();
   #nextId = FIRST_ID;
@@ -126,25 +139,49 @@ class Search {
     this.persons = personsOf(domain);
     this.#asked = rolesAskedAt(domain);
     this.#compared = comparedFields(domain);
+    const { fields = {}, lists = {} } = domain.kinds.user ?? {};
+    this.#ofUsers = Object.fromEntries([
+      ...Object.entries(fields).map(([name, def]) => [name, def.initial ?? null] as const),
+      ...Object.keys(lists).map((name) => [name, []] as const),
+    ]);
   }
 
   visit(kind: Kind): void {
     const owners =
       kind.owner === undefined ? [undefined] : this.persons.filter(({ key }) => key.endsWith(' 1'));
-    const walk = () => owners.flatMap((owner) => this.#situations(kind, owner));
+    const walk = (from = 0) => owners.flatMap((owner) => this.#situations(kind, { owner, from }));
     const first = walk();
     this.found.set(kind.name, first);
     // A command that refers to another aggregate of the same kind finds one in a second walk.
-    const all = this.#missedWithin(kind) ? walk() : first;
+    const again = this.#missedWithin(kind) ? walk() : first;
+    const all = [...again, ...this.#withOtherTargets(kind, walk)];
     this.found.set(kind.name, [...all, ...all.flatMap((situation) => this.#afterParent(situation))]);
   }
 
-  #missedWithin(kind: Kind): boolean {
-    return Object.values(kind.commands).some(
+  /** The targets that a creation names may refuse a later command, which others allow. */
+  #withOtherTargets(kind: Kind, walk: (from: number) => readonly Situation[]): readonly Situation[] {
+    const isNamed = Object.values(kind.commands).some(
       (command) =>
+        command.kind === 'create' &&
         !command.internal &&
-        !this.#taken.has(command) &&
-        referencesIn(kind, command).some(([, def]) => targetOf(def) === kind.name),
+        referencesIn(kind, command).some(([, def]) => !isToUser(def)),
+    );
+    const found: Situation[] = [];
+    for (let from = 1; isNamed && from < TARGETS_MAX; from += 1) {
+      const missed = new Set(this.#missed(kind));
+      if (missed.size === 0) break;
+      found.push(...walk(from).filter(({ steps }) => steps.some(({ command }) => missed.has(command))));
+    }
+    return found;
+  }
+
+  #missed({ commands }: Kind): readonly CommandInfo[] {
+    return Object.values(commands).filter((command) => !command.internal && !this.#taken.has(command));
+  }
+
+  #missedWithin(kind: Kind): boolean {
+    return this.#missed(kind).some((command) =>
+      referencesIn(kind, command).some(([, def]) => targetOf(def) === kind.name),
     );
   }
 
@@ -157,25 +194,23 @@ class Search {
           .filter((value) => !this.found.get(kind.name)?.some(({ state }) => state.fields[name] === value))
           .map((value) => `${kind.name}: no ${name} ${value}`),
       );
-      const commands = Object.values(kind.commands).filter(
-        (command) => !command.internal && !this.#taken.has(command),
-      );
-      return [...missed, ...commands.map(({ name }) => `${kind.name}: no ${name}`)];
+      return [...missed, ...this.#missed(kind).map(({ name }) => `${kind.name}: no ${name}`)];
     });
   }
 
-  #situations(kind: Kind, owner: Planned | undefined): Situation[] {
-    const nodes = this.#walk(kind, owner);
+  #situations(kind: Kind, by: Beginning): Situation[] {
+    const { owner } = by;
+    const nodes = this.#walk(kind, by);
     const chosen = new Map<string, Node>();
     for (const node of nodes) {
-      const values = `${valuesOf(kind.fields, node.state)} ${this.#ownerAbove(kind, node.state)}`;
+      const values = `${valuesOf(kind.fields, node.state)} ${this.#ownerAbove(kind, node.state)} ${this.#deciding(kind, node.state)}`;
       const filled = this.#filled(kind, node.state);
       if (filled === 0) chosen.set(`${values} bare`, node);
       const richest = chosen.get(`${values} richest`);
       if (richest === undefined || filled > this.#filled(kind, richest.state))
         chosen.set(`${values} richest`, node);
     }
-    return [...new Set(chosen.values())].map((node) => {
+    const all = [...new Set(chosen.values())].map((node) => {
       const above = this.#ownerAbove(kind, node.state);
       const items = Object.values(kind.lists).flatMap((list) =>
         itemsIn(node.state.fields, list).length > 0 ? [list.name] : [],
@@ -201,6 +236,10 @@ class Search {
         state: node.state,
       };
     });
+    const isTwice = (name: string): boolean => all.filter((each) => each.name === name).length > 1;
+    return all.map((each) =>
+      isTwice(each.name) ? { ...each, name: `${each.name}${this.#factsOf(kind, each.state)}` } : each,
+    );
   }
 
   #readersOf(kind: Kind, { fields }: Present): number {
@@ -218,12 +257,12 @@ class Search {
   }
 
   /** From each creation, one command after the other. */
-  #walk(kind: Kind, owner: Planned | undefined): readonly Node[] {
+  #walk(kind: Kind, by: Beginning): readonly Node[] {
     const nodes = new Map<string, Node>();
     for (const creation of Object.values(kind.commands).filter(
       (command) => command.kind === 'create' && !command.internal,
     ))
-      for (const node of this.#created(kind, creation, owner)) this.#addTo(nodes, kind, node);
+      for (const node of this.#created(kind, creation, by)) this.#addTo(nodes, kind, node);
     for (const node of nodes.values())
       for (const command of Object.values(kind.commands)) {
         if (command.kind === 'create' || command.internal || nodes.size >= NODES_MAX) continue;
@@ -234,13 +273,13 @@ class Search {
   }
 
   /** Tries each combination of reference targets until one is accepted; parents in every state. */
-  #created(kind: Kind, command: CommandInfo, owner: Planned | undefined): readonly Node[] {
+  #created(kind: Kind, command: CommandInfo, { owner, from }: Beginning): readonly Node[] {
     const parents =
       kind.parent === undefined
         ? [undefined]
         : this.#targets(targetOf(kind.fields[kind.parent] ?? ({} as never)));
     return parents.flatMap((parent) => {
-      for (const [persons, targets] of this.#attempts(kind, command)) {
+      for (const [persons, targets] of this.#attempts(kind, command, { from })) {
         const id = this.#id();
         const forms = variantsOf(
           { kind, command, examples: this.#examples, idFor: (name) => targets.get(name) },
@@ -280,7 +319,7 @@ class Search {
     const results = items.flatMap((item) => {
       const already =
         command.kind === 'addItem' && command.list ? itemsIn(state.fields, command.list).length : 0;
-      for (const [persons, targets] of this.#attempts(kind, command, already)) {
+      for (const [persons, targets] of this.#attempts(kind, command, { already })) {
         const done = this.#followWith(kind, command, { state, steps }, { item, targets, persons });
         if (done.length > 0) return done;
       }
@@ -329,7 +368,7 @@ class Search {
           fields: fields as State,
           find: this.find,
         });
-      if (!mayDo(command.name)) continue;
+      if (!mayDo(command.name) || (isRelease(kind, command) && !hasSignedIn(actor.key))) continue;
       if (!this.#mayMove({ kind, command, form }, fields, actor)) continue;
       if (command.kind === 'create' && kind.owner !== undefined && identity[kind.owner] !== actor.id)
         if (kind.rights.forOthers === undefined ? actor.role !== 'admin' : !mayDo('forOthers')) continue;
@@ -337,8 +376,9 @@ class Search {
       if (!this.#seesWritten({ kind, command, state, form }, actor)) continue;
       if (!this.#seesParent(kind, fields, actor) || !this.#seesTargets(kind, command, form, actor)) continue;
       try {
+        const sent = { type: typeOfCommand(kind, command.name), ...form };
         const context: Context = { callerId: actor.id, at: AT, look: this.#look };
-        const events = decide({ type: typeOfCommand(kind, command.name), ...form }, state, context);
+        const events = decide(sent, state, context);
         const metadata = { at: AT, actor: `user:${actor.id}` as const };
         const planned: PlannedEvent[] = [];
         let after = state;
@@ -355,9 +395,25 @@ class Search {
         return { state: after, steps: [...steps, { actor: actor.key, command, form, events: planned }] };
       } catch (error) {
         if (!(error instanceof Rejection)) throw error;
+        if (error.code === retainedCode(kind)) this.#endLater({ kind, command, state, form }, actor);
       }
     }
     return undefined;
+  }
+
+  /** An end that only retention refuses happens in its time. */
+  #endLater({ kind, command, state, form }: Omit<Tried, 'steps'>, actor: Planned): void {
+    try {
+      const context: Context = { callerId: actor.id, at: LATER, look: this.#look };
+      deciderOf(this.#domain, kind).decide(
+        { type: typeOfCommand(kind, command.name), ...form },
+        state,
+        context,
+      );
+      this.#taken.add(command);
+    } catch (error) {
+      if (!(error instanceof Rejection)) throw error;
+    }
   }
 
   /** Nobody changes an aggregate that they may not read; ending it is allowed. */
@@ -455,9 +511,9 @@ class Search {
   #attempts(
     kind: Kind,
     command: CommandInfo,
-    already = 0,
+    { already = 0, from = 0 }: Aiming = {},
   ): readonly (readonly [readonly Planned[], ReadonlyMap<string, number>])[] {
-    const combinations = this.#combinations(kind, command, already);
+    const combinations = this.#combinations(kind, command, already).slice(from);
     const others = this.persons.filter(({ role }) => role !== 'admin');
     const passes = referencesIn(kind, command).length === 0 ? [this.persons] : [others, this.persons];
     return passes.flatMap((persons) => combinations.map((targets) => [persons, targets] as const));
@@ -556,6 +612,23 @@ class Search {
     ]);
   }
 
+  /** Which conditions of its commands are true, whoever asks: they may compare more than states and choices. */
+  #deciding(kind: Kind, { fields }: Present): string {
+    const conditions =
+      this.#conditions.get(kind) ?? decidingIn(kind).map((each) => this.#compiled(kind, each));
+    this.#conditions.set(kind, conditions);
+    return conditions.map((holds) => Number(holds(fields as State, null, this.find))).join('');
+  }
+
+  #factsOf(kind: Kind, { fields }: Present): string {
+    const named = Object.keys(kind.facts).filter((name) =>
+      this.#compiled(kind, name)(fields as State, null, this.find),
+    );
+    return ` (${named.join(', ')})`;
+  }
+
+  #compiled = (kind: Kind, condition: unknown): Holds => holdsOf(resolve(this.#domain, kind, condition));
+
   #comparedValues({ name, fields }: Kind, state: Present): string {
     const compared = Object.entries(fields).filter(
       ([field, { kind }]) => kind === 'states' || this.#compared.has(`${name}.${field}`),
@@ -567,7 +640,8 @@ class Search {
     const { fields } = node.state;
     const lists = this.#inLists(kind, fields);
     const parent = kind.parent === undefined ? '' : String(fields[kind.parent]);
-    const key = JSON.stringify([valuesOf(kind.fields, node.state), lists, parent]);
+    const deciding = this.#deciding(kind, node.state);
+    const key = JSON.stringify([valuesOf(kind.fields, node.state), lists, parent, deciding]);
     if (!nodes.has(key)) nodes.set(key, node);
   }
 
@@ -580,7 +654,10 @@ class Search {
   readonly #look = (kind: string, id: unknown): AggregateState => {
     if (kind !== 'user') return this.byId.get(Number(id))?.state ?? ABSENT;
     const person = this.persons.find((each) => each.id === id);
-    const fields = person && { id: person.id, name: person.key, email: null, role: person.role };
+    const fields = person && {
+      ...this.#ofUsers,
+      ...{ id: person.id, name: person.key, email: null, role: person.role },
+    };
     return fields === undefined ? ABSENT : { status: 'present', fields, lostUploads: '' };
   };
 
@@ -590,6 +667,10 @@ class Search {
   };
 }
 
+/** The owner of a creation, and the first of the combinations of targets that it may name. */
+type Beginning = { readonly owner: Planned | undefined; readonly from: number };
+/** Items that a list already has, and the first combination of targets to try. */
+type Aiming = { readonly already?: number; readonly from?: number };
 type Aimed = {
   readonly item: Row;
   readonly targets: ReadonlyMap<string, number>;

@@ -14,9 +14,11 @@ import { startWebhookSink, type WebhookSink } from '../http/webhook-sink.ts';
 import type { Installation } from '../installation.ts';
 import { type Random, randomOf } from '../random.ts';
 import { type Examples, fieldsOfForm, refreshed } from './forms.ts';
+import { endBy } from './holds.ts';
 import type { Host } from './host.ts';
 import {
   type Found,
+  hasSignedIn,
   type PersonKey,
   type Planned,
   type Situation,
@@ -44,6 +46,8 @@ export type Actor = {
   readonly role: string;
   readonly userId: number | null;
   readonly token: string | undefined;
+  /** Whether a person has signed in, and not a service. */
+  readonly isPerson: boolean;
 };
 
 export type Stage = AsyncDisposable & {
@@ -59,7 +63,7 @@ export type Stage = AsyncDisposable & {
   readonly ask: RestClient;
   readonly session: RestSession;
   readonly found: Found;
-  /** Two users of each role, an administrator, and an anonymous caller. */
+  /** Two users of each role, an administrator, or two if there are holds, and an anonymous caller. */
   readonly actors: readonly Actor[];
   readonly admin: Actor;
   make(situation: Situation): Promise<Made>;
@@ -121,9 +125,9 @@ export const openStage = async (served: Domain, { host, examples, seed }: Option
   const renewal = setInterval(() => void renew(), RENEWED_EACH_MS);
   opening.defer(() => clearInterval(renewal));
   const actors: readonly Actor[] = [
-    { key: 'nobody', role: 'anonymous', userId: null, token: undefined },
+    { key: 'nobody', role: 'anonymous', userId: null, token: undefined, isPerson: false },
     ...found.persons.map(({ key, role }) => ({
-      ...{ key, role, userId: holder(key).userId },
+      ...{ key, role, userId: holder(key).userId, isPerson: hasSignedIn(key) },
       get token() {
         return holder(key).token;
       },
@@ -144,7 +148,7 @@ export const openStage = async (served: Domain, { host, examples, seed }: Option
   const clear = async (kind: Kind): Promise<void> => {
     const { body } = await readAny<readonly Row[]>(`/${kind.path}?limit=100`);
     for (const { id } of Array.isArray(body) ? body : [])
-      await endBy(session, readers, `/${kind.path}/${id}`);
+      await endBy({ session, actors, readAny }, readers, { kind, id: Number(id) });
   };
   const { make, makeApart, target, shared } = makerOf({
     ...{ domain, found, session, byKey, serial: next, clear, readAny },
@@ -194,17 +198,6 @@ const readingAs =
     return shown;
   };
 
-/** Ends it by the first actor who may; its state may forbid that to all. */
-const endBy = async (session: RestSession, actors: readonly Actor[], path: string): Promise<void> => {
-  for (const { token } of actors) {
-    const isEnded = await session.write('DELETE', path, { token }).then(
-      () => true,
-      () => false,
-    );
-    if (isEnded) return;
-  }
-};
-
 type Peopling = { readonly found: Found; readonly people: People; readonly session: RestSession };
 
 /** Tokens last five minutes, and on a busy machine a description takes longer. */
@@ -219,7 +212,7 @@ type Holders = {
 const holdersOf = async ({ found, people, session }: Peopling): Promise<Holders> => {
   const holders = new Map<PersonKey, TokenHolder>();
   const holder: Holders['holder'] = (key) => holders.get(key) ?? people.administrator;
-  const others = found.persons.filter(({ role }) => role !== 'admin');
+  const others = found.persons.filter(({ key }) => hasSignedIn(key));
   const signedUp = await Promise.all(
     others.map(async (planned) => ({ planned, person: await people.signUp(`Person ${planned.id}`) })),
   );
@@ -325,6 +318,7 @@ const makerOf = ({
     const [creation, ...others] = steps;
     if (creation === undefined) throw new RangeError(`${situation.name} has no creation`);
     const born = firstParentOf(kind, creation);
+    const changed = changedBesides(situation);
     const idOf = async (planned: number): Promise<number> => {
       const person = persons.get(planned);
       if (typeof person === 'number') return person;
@@ -332,9 +326,8 @@ const makerOf = ({
       if (known !== undefined) return known;
       const target = found.byId.get(planned);
       if (target === undefined) throw new RangeError(`nothing was planned as ${planned}`);
-      const made = await (planned === born || planned === state.fields[kind.parent ?? ''] ? make : refer)(
-        target,
-      );
+      const isOwn = planned === born || planned === state.fields[kind.parent ?? ''] || changed.has(planned);
+      const made = await (isOwn ? make : refer)(target);
       ids.set(planned, made.id);
       return made.id;
     };
@@ -368,6 +361,10 @@ const makerOf = ({
   };
   return { make, makeApart, target: once(), shared: once(isCrowded(domain)) };
 };
+
+/** The targets that commands of the aggregate change too: no other fixture may refer to them. */
+const changedBesides = ({ kind: { commands }, state: { fields } }: Situation): ReadonlySet<unknown> =>
+  new Set(Object.values(commands).flatMap(({ also }) => Object.keys(also).map((name) => fields[name])));
 
 /** In the search; it may have moved below another parent since. */
 const firstParentOf = ({ parent, fields }: Kind, { form }: Step): unknown =>

@@ -52,7 +52,7 @@ export const checkStreams = async (stage: Stage, checks: Checks): Promise<void> 
 const withoutReading = async (stage: Stage): Promise<Actor> => {
   const scopes = Object.values(stage.domain.kinds).map((kind) => scopeIn(kind, 'read'));
   const { token } = await callersOf(stage).without(...scopes);
-  return { key: 'admin without reading', role: 'anonymous', userId: null, token };
+  return { key: 'admin without reading', role: 'anonymous', userId: null, token, isPerson: false };
 };
 
 type Expected = {

@@ -3,7 +3,7 @@ import type { Row } from '#kernel/registry/registry.ts';
 import type { Attempt } from './attempts.ts';
 import { stateOf } from './seen-rows.ts';
 import { type Actor, type Made, type Stage, versionAfter } from './stage.ts';
-import { isUnnamed } from './written-parts.ts';
+import { isOfEndedTarget, isUnnamed } from './written-parts.ts';
 
 /** The result of an attempt. */
 type Tried = {
@@ -13,6 +13,7 @@ type Tried = {
   readonly code: unknown;
   readonly sent: Row;
   readonly isUnnamed: boolean;
+  readonly isOfEndedTarget: boolean;
 };
 export const tried = async (
   stage: Stage,
@@ -27,6 +28,7 @@ export const tried = async (
   const isDone = status < 300;
   const all = {
     ...{ isDone, status, sent: isForm(body) ? body : {}, isUnnamed: isUnnamed(attempt, reply) },
+    isOfEndedTarget: isOfEndedTarget(attempt, reply),
     code: isDone ? undefined : (reply.body as Row | undefined)?.code,
   };
   if (!isDone) return { ...all, isChanged: false };

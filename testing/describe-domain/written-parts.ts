@@ -1,4 +1,5 @@
-import { wire } from '#kernel/base/names.ts';
+import { targetOf, wire } from '#kernel/base/names.ts';
+import { deleted } from '#kernel/base/rejection.ts';
 import type { CommandInfo, Kind, Row } from '#kernel/registry/registry.ts';
 import { type Asking, partsOf } from './declared.ts';
 import { referencesIn } from './forms.ts';
@@ -64,4 +65,19 @@ export const isUnnamed = (
   const references = new Set(referencesIn(kind, command).map(([name, def]) => `/${wire(name, def)}`));
   if (kind.owner !== undefined) references.add(`/${wire(kind.owner, kind.fields[kind.owner])}`);
   return status === 422 && errors.length > 0 && errors.every(({ pointer = '' }) => references.has(pointer));
+};
+
+/** Whether a command was refused because another aggregate that it changes too has ended, whoever sends it. */
+export const isOfEndedTarget = (
+  { kind, command }: { readonly kind: Kind; readonly command: CommandInfo },
+  { status, body }: { readonly status: number; readonly body: unknown },
+): boolean => {
+  const { code } = (body ?? {}) as { readonly code?: unknown };
+  return (
+    status === 404 &&
+    Object.keys(command.also).some((name) => {
+      const def = kind.fields[name];
+      return def !== undefined && code === deleted(targetOf(def));
+    })
+  );
 };

@@ -66,11 +66,12 @@ export const randomSubscription = (random: Random, schema: GraphQLSchema, known:
 
 /**
  * Leaves out the fields of federation, the cursor of the read model, which its rows do not contain, webhooks
- * with their deliveries, which resolvers always read, and history and proofs, which are not in the rows.
+ * with their deliveries, which resolvers always read, and histories, proofs and readers, which are not in the rows.
  */
 const isCommon = ({ name }: GraphQLField<unknown, unknown>, type: GraphQLNamedType): boolean =>
-  !/^(_|webhook|eventTypes|auditStatus|deliveriesConnection$|history$|proof$|coverAddress$)/.test(name) &&
-  !(type.name === 'Query' && name === 'cursor');
+  !/^(_|webhook|eventTypes|auditStatus|deliveriesConnection$|history$|proof$|readers$|coverAddress$)/.test(
+    name,
+  ) && !(type.name === 'Query' && name === 'cursor');
 
 class Writer {
   readonly declarations: string[] = [];
