@@ -5,6 +5,7 @@ import { checkExamples, checkPages } from '../../testing/describe-domain/documen
 import { checkQueries } from '../../testing/describe-domain/graphql.ts';
 import { checkHistory } from '../../testing/describe-domain/history.ts';
 import { checkLinks } from '../../testing/describe-domain/links.ts';
+import { checkReadLog } from '../../testing/describe-domain/read-log.ts';
 import { checkRebuilding } from '../../testing/describe-domain/rebuilding.ts';
 import { checkForms } from '../../testing/describe-domain/rest-forms.ts';
 import { checkLists } from '../../testing/describe-domain/rest-lists.ts';
@@ -72,6 +73,7 @@ export const CHECKS: Readonly<Record<string, DomainCheck>> = {
   queries: checkQueries,
   links: inEach((stage, checks, situation) => checkLinks(stage, checks, { situation, known: new Map() })),
   history: inEach(checkHistory),
+  readers: inEach(checkReadLog, firstsIn),
   streams: checkStreams,
   feed: checkFeed,
   requests: checkRequests,

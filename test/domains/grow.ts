@@ -7,6 +7,7 @@ import { clone, type DomainPlan } from './plan.ts';
 import * as content from './steps-content.ts';
 import * as items from './steps-items.ts';
 import * as machines from './steps-machines.ts';
+import { REGULATED } from './steps-regulated.ts';
 import * as rights from './steps-rights.ts';
 import * as rules from './steps-rules.ts';
 import * as views from './steps-views.ts';
@@ -56,6 +57,7 @@ export const assembled = (plan: DomainPlan): Domain | string => {
   }
 };
 
+const REGULATED_PERCENT = 50;
 const ROLES = ['member', 'manager', 'guest', 'editor'];
 type Size = {
   readonly aggregates?: number;
@@ -77,9 +79,9 @@ export const grow = (seed: number, size: Size = {}): Grown => {
   };
   const [taken, refused]: [string[], string[]] = [[], []];
   let domain: Domain | undefined;
-  const attempt = (name: string, step: content.GrowStep): void => {
+  const attempt = (name: string, step: content.GrowStep, by = random): void => {
     const draft = clone(plan);
-    if (!step(draft, random) || !suits(draft)) return;
+    if (!step(draft, by) || !suits(draft)) return;
     const made = assembled(draft);
     if (typeof made === 'string') return void refused.push(made);
     [plan, domain] = [draft, made];
@@ -93,6 +95,8 @@ export const grow = (seed: number, size: Size = {}): Grown => {
     const name = pickOf(random, names);
     attempt(name, STEPS.get(name) ?? addField);
   }
+  const ofRules = randomOf(seed + 1);
+  for (const [name, step] of REGULATED) if (ofRules.chance(REGULATED_PERCENT)) attempt(name, step, ofRules);
   return { seed, plan, domain: domain as Domain, taken, refused };
 };
 

@@ -6,7 +6,7 @@ import type { Json } from '#kernel/base/json.ts';
  */
 export type DomainPlan = {
   readonly roles: string[];
-  readonly user: { readonly fields: FieldPlans; readonly fieldRights: JsonRecord };
+  readonly user: { readonly fields: FieldPlans; readonly fieldRights: JsonRecord; hold?: JsonRecord };
   readonly aggregates: Record<string, AggregatePlan>;
   readonly views: Record<string, ViewPlan>;
   readonly senders: Record<string, SenderPlan>;

@@ -41,8 +41,10 @@ export const FIELD_TYPES =
 const linesOf = ({ roles, user, aggregates, views, senders }: DomainPlan): readonly string[] => {
   const known = new Set<string>();
   const added = {
-    ...(Object.keys(user.fields).length > 0 && {
-      user: raw(`{ fields: ${fieldsText(user.fields, known)}, fieldRights: ${text(user.fieldRights)} }`),
+    ...((Object.keys(user.fields).length > 0 || user.hold !== undefined) && {
+      user: raw(
+        `{ fields: ${fieldsText(user.fields, known)}, fieldRights: ${text(user.fieldRights)}${user.hold === undefined ? '' : entries({ hold: user.hold })} }`,
+      ),
     }),
   };
   return [
