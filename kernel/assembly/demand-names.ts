@@ -367,7 +367,7 @@ export const isOfTheKernel = ({
 /** A test compares this list with the recorded schema. */
 export const TYPES_OF_THE_KERNEL = [
   'AuditStatus Boolean Change Cursor DateTime EventType FieldChange Float HistoryConnection HistoryEntry HistoryEntryEdge',
-  'FileDetails HttpHeader ID Int JSON Mutation Node PageInfo Query Signature SignedAddress String Subscription Upload',
+  'FileDetails HttpHeader ID Int JSON Mutation Node PageInfo Query ReadLogConnection ReadLogEdge ReadLogEntry Signature SignedAddress String Subscription Upload',
   'Delivery DeliveryAnswer DeliveryAttempt DeliveryAttemptConnection DeliveryAttemptEdge DeliveryConnection',
   'DeliveryEdge DeliveryFilter DeliverySearch DeliverySearchState DeliveryState Replay ReplayConnection ReplayEdge ReplayState',
   'Webhook WebhookBacklog WebhookChanges WebhookConnection WebhookDisabledReason WebhookEdge WebhookFailure WebhookFormat',

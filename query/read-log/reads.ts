@@ -2,19 +2,19 @@ import { readKeyedList } from '#edge/rest/pages.ts';
 import type { ListAnswer } from '#edge/rest/reads/answer.ts';
 import { notFound, Rejection } from '#kernel/base/rejection.ts';
 import { pathId } from '#kernel/base/rest/path-id.ts';
-import type { Reading, ReadingOfUser } from '#kernel/base/rest/readers.ts';
+import type { ReadingOfUser } from '#kernel/base/rest/readers.ts';
 import { operationOf, READERS } from '#kernel/conditions/rights.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type Caller, may, mayAlways } from '#shared/policy.ts';
 import { listReadersOf, listReadsOf, type StoredEntry } from '#shared/read-log/entries.ts';
-import { noteOf } from '#shared/read-log/noted.ts';
 import { ofAggregates } from '#shared/rest/operations.ts';
 import { resourceIn } from '../kinds/rows.ts';
 import type { KindReads } from '../reads/reads.ts';
 import type { AnyReads, Reader } from '../rest/read-routes.ts';
 import { demandSource, sourcesOf } from '../rows/sources.ts';
 import { readFailureOf } from '../rows/statement.ts';
+import { noteReaders, readingOf } from './reading.ts';
 
 type Dependencies = {
   readonly domain: Domain;
@@ -59,7 +59,7 @@ const readersOf = ({ domain, pool, kinds }: Dependencies, kind: Kind) => {
       kindOfKey: 'number',
       keyOf: ({ number }) => number,
       read: (stretch) => listReadersOf(pool, { kind: kind.name, id }, stretch).catch(asFailure),
-      represent: (entry) => shown(entry),
+      represent: readingOf,
     });
   };
 };
@@ -79,7 +79,7 @@ const readsOfUser = ({ domain, pool }: Dependencies) => {
       represent(entry): ReadingOfUser {
         const { kind, items } = entry.entry;
         for (const item of items) notes.get(kind)?.(item);
-        return { ...shown(entry), kind, items: [...items] };
+        return { ...readingOf(entry), kind, items: [...items] };
       },
     });
   };
@@ -90,15 +90,4 @@ const pageIn = ({ limit, after, before }: Page): Page & Readonly<Record<string, 
 
 const asFailure = (cause: unknown): never => {
   throw readFailureOf(cause);
-};
-
-/** Whichever fields are logged. */
-const noteReaders = (kind: Kind): ((id: number) => void) => {
-  const note = noteOf({ name: kind.name, reads: kind.reads && { ...kind.reads, only: undefined } });
-  return (id) => note?.(id, [READERS]);
-};
-
-const shown = ({ number, entry }: StoredEntry): Reading => {
-  const { at, actor, client, via, operation, query, request, fields } = entry;
-  return { number, at, actor, client, via, operation, query, request, fields: [...fields] } as Reading;
 };

@@ -12,6 +12,7 @@ import { listsOf } from '../rules/names.ts';
 import type { Context, Resolver } from './context.ts';
 import { history, itemProof } from './histories.ts';
 import { type Listed, readConnection, readPlainList } from './lists.ts';
+import { readers } from './readers.ts';
 import { NO_PARENT, type Row, sourceOfType, sourcesByType } from './rows.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
@@ -135,6 +136,7 @@ export const common = {
   asOf: (_row: Row, _args: Arguments, { past }: Context) => past?.cursor ?? null,
   history,
   proof: itemProof,
+  readers,
 };
 
 export const dated = {

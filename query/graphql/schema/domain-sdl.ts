@@ -160,6 +160,7 @@ const objectsOf = (domain: Domain, sources: Sources, source: Source): readonly s
       ['Cursor of the requested point in time; null for current data.', 'asOf: Cursor'],
       ['Its history, as far as you may read it, the latest first.', `history(${PAGE}): HistoryConnection!`],
       ...(hasProof(domain, source) ? [[PROOF_OF_ITEM, 'proof: String'] as const] : []),
+      ...(hasReaders(source) ? [[READERS_OF_ITEM, `readers(${PAGE}): ReadLogConnection`] as const] : []),
     ]),
     ...pagesOf(type),
   ];
@@ -168,14 +169,22 @@ const objectsOf = (domain: Domain, sources: Sources, source: Source): readonly s
 export const PROOF_OF_ITEM =
   'The file that proves all of its events, as `GET …/proof`; for administrators. Null with an error if it is too long for GraphQL.';
 
+const READERS_OF_ITEM =
+  'Its readers, the latest first, as `GET …/readers`. Null with an error for those without the right, and with `at`.';
+
+const hasProof = (domain: Domain, source: Source): boolean =>
+  serves(domain, 'proof') && isFree(source, 'proof');
+
+const hasReaders = (source: Source): boolean => source.kind.reads !== undefined && isFree(source, 'readers');
+
 /** Fields of the domain come first. */
-const hasProof = (domain: Domain, { kind, members, children }: Source): boolean =>
-  serves(domain, 'proof') &&
+const isFree = ({ kind, members, children }: Source, name: string): boolean =>
   ![
-    ...members.map(({ name }) => name),
+    ...members.map(memberName),
+    ...members.map((member) => member.name),
     ...Object.keys(kind.lists),
     ...children.map((child) => listsOf(child.kind)),
-  ].includes('proof');
+  ].includes(name);
 
 /** Children have no filters, because their parent lists all of them. */
 const hasFilter = ({ parent, filters }: Source): boolean => parent === undefined && filters.length > 0;

@@ -13,6 +13,7 @@ import { oncePer } from '#kernel/base/once-per.ts';
 import { day } from '#kernel/base/values.ts';
 import { inWordsOf } from '#kernel/registry/example-kind.ts';
 import { type PartName, serves } from '#kernel/registry/parts.ts';
+import { logsReads } from '#kernel/registry/logs-reads.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { demandUpload } from '../uploads/upload.ts';
 import { domainSdl, filterSdl } from './domain-sdl.ts';
@@ -65,13 +66,18 @@ const OF_PARTS: ReadonlyMap<string, PartName> = new Map([
   ['audit.graphql', 'proof'],
 ]);
 
-const isServed = (domain: Domain, part: PartName | undefined): boolean =>
-  part === undefined || serves(domain, part);
+/** Only for domains that log reads. */
+const OF_READ_LOG = 'read-log.graphql';
+
+const isServed = (domain: Domain, file: string): boolean => {
+  const part = OF_PARTS.get(file);
+  return file === OF_READ_LOG ? logsReads(domain) : part === undefined || serves(domain, part);
+};
 
 const readTypes = (domain: Domain): DocumentNode => {
   return concatAST([
     ...readdirSync(FOLDER)
-      .filter((name) => name.endsWith('.graphql') && isServed(domain, OF_PARTS.get(name)))
+      .filter((name) => name.endsWith('.graphql') && isServed(domain, name))
       .sort()
       .map((name) =>
         parse(withFilters(domain, inWordsOf(domain, readFileSync(new URL(name, FOLDER), 'utf8'))), {

@@ -60,6 +60,7 @@ const sameInType = (domain: Domain, sources: Sources, source: Source): Fields =>
     'asOf',
     'history',
     'proof',
+    'readers',
     ...members.flatMap(({ name, target }) => (target ? [] : [name])),
   ];
   return {

@@ -23,10 +23,10 @@ export type Fields = Readonly<Record<string, SameFor | undefined>>;
 export type SameInTypes = Readonly<Record<string, Fields>>;
 
 /**
- * Only its owner and administrators see anything of a webhook, and subscriptions refuse histories. So all who see
+ * Only its owner and administrators see anything of a webhook, and subscriptions refuse histories and logs of reads. So all who see
  * anything there see the same.
  */
-const SEEN_BY_FEW = ['WebhookConnection', 'HistoryConnection'];
+const SEEN_BY_FEW = ['WebhookConnection', 'HistoryConnection', 'ReadLogConnection'];
 
 /**
  * Every aggregate has an id, and everybody who sees an event sees its signature. A field that leads to an
