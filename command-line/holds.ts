@@ -3,6 +3,7 @@ import { openPool } from '#shared/database/pool.ts';
 import type { Command } from './arguments/command.ts';
 import { openInstallation } from './installation/installation.ts';
 import { harmless } from './output/print-event.ts';
+import { recordCommand } from './record-command.ts';
 
 const PAGE = 1_000;
 
@@ -19,10 +20,12 @@ export const holds: Command = {
       applicationName: 'annals-command-line',
       connectionsMax: 1,
     });
+    const { domain } = terminal;
+    await recordCommand({ domain, pool, command: 'holds', shown: ({ hold }) => (hold ? ['holds'] : []) });
     let after: string | undefined;
     do {
       const stretch = { after, before: undefined, isBackward: false, rowsMax: PAGE };
-      const page = await readHolds(terminal.domain, pool, stretch);
+      const page = await readHolds(domain, pool, stretch);
       for (const { key: _, ...hold } of page)
         await terminal.write(flags.has('json') ? JSON.stringify(hold) : lineOf(hold));
       if (page.length === 0 && after === undefined && !flags.has('json'))

@@ -16,6 +16,7 @@ import { openInstallation } from './installation/installation.ts';
 import { explainStop } from './log-copy-streams.ts';
 import { harmless } from './output/print-event.ts';
 import { number, showProgress } from './output/progress.ts';
+import { recordCommand } from './record-command.ts';
 
 /** A single event may be larger than a file should be. */
 const FILE_BYTES_MAX = 128 * 1_048_576;
@@ -61,6 +62,7 @@ export const logArchive: Command = {
     await using locked = await holdLock(pool, 'hashtext($1)', 'annals log archive');
     if (locked === undefined)
       throw new StartRefused('Another process archives this log: wait until it has finished.');
+    await recordCommand({ domain: terminal.domain, pool, command: 'log archive' });
     using shown = showProgress(terminal, 'Archiving', isDense);
     const added = await archiveLog(
       { pool, eventLog, masterKey, files, signal: terminal.signal, onProgress: shown.onProgress },

@@ -14,6 +14,7 @@ import { createSecurityLog } from '../auth/security/security-log.ts';
 import type { Command } from './arguments/command.ts';
 import { UsageError } from './arguments/usage-error.ts';
 import { type Erasing, withErasures } from './erasure.ts';
+import { recordCommand } from './record-command.ts';
 import type { Terminal } from './terminal.ts';
 
 export const peopleExport: Command = {
@@ -78,11 +79,17 @@ const demandThere = async ({ eventLog }: Erasing, userId: UserId): Promise<void>
 
 const ACTOR = 'system:command-line';
 
-const recordExport = ({ eventLog, keys, domain }: Erasing, userId: UserId, format: Format): Promise<void> =>
-  createSecurityLog({ eventLog, codec: createCodec({ keys, domain }), domain })(
+const recordExport = async (
+  { eventLog, keys, domain, pool }: Erasing,
+  userId: UserId,
+  format: Format,
+): Promise<void> => {
+  await recordCommand({ domain, pool, command: 'people export' });
+  await createSecurityLog({ eventLog, codec: createCodec({ keys, domain }), domain })(
     { type: 'account.data_exported', data: { userId, format } },
     { actor: ACTOR, client: null, requestId: randomUUID() },
   );
+};
 
 type Asked = { readonly userId: UserId; readonly format: Format };
 

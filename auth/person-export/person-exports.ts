@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Response } from 'express';
 import type { UserId } from '#kernel/base/brands.ts';
+import { logsReads } from '#kernel/registry/logs-reads.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Log } from '#shared/log.ts';
@@ -59,6 +60,7 @@ export const createPersonExports = (dependencies: Dependencies): PersonExports =
       try {
         const taken = await attempts.take(PER_ASKER, `${by.actor} ${userId}`);
         if (!taken.granted) return { isDone: false, waitMs: taken.waitMs };
+        await recordRead(dependencies, format, by);
         await recordOrFail({ type: 'account.data_exported', data: { userId, format } }, by);
         notifyOfChange(dependencies, { userId }, NOTICE, 'Your data was requested');
         await stream(dependencies, { userId, format, by, response });
@@ -68,6 +70,25 @@ export const createPersonExports = (dependencies: Dependencies): PersonExports =
       }
     },
   };
+};
+
+/** It shows items, also to administrators and applications. */
+const recordRead = async (
+  { domain, pool }: Dependencies,
+  format: Format,
+  { actor, client, requestId }: SecurityContext,
+): Promise<void> => {
+  if (!logsReads(domain)) return;
+  const { recordWhole } = await import('#shared/read-log/record-whole.ts');
+  const reader = /^user:(\d+)$/.exec(actor)?.[1];
+  await recordWhole(
+    { domain, pool },
+    {
+      ...{ actor, reader: reader === undefined ? null : Number(reader), client },
+      via: 'rest',
+      ...{ operation: 'account export', query: { format }, request: requestId },
+    },
+  );
 };
 
 const stream = async (dependencies: Dependencies, { userId, format, by, response }: Asked): Promise<void> => {

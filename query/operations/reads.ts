@@ -1,5 +1,6 @@
 import { readKeyedList } from '#edge/rest/pages.ts';
 import type { ListAnswer } from '#edge/rest/reads/answer.ts';
+import { idIn, kindIn } from '#kernel/base/events/streams.ts';
 import { Rejection } from '#kernel/base/rejection.ts';
 import { pathEventId } from '#kernel/base/rest/path-id.ts';
 import { serves } from '#kernel/registry/parts.ts';
@@ -16,6 +17,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { SeeingLog } from '#shared/event-log/own-cursor.ts';
 import { type Caller, may } from '#shared/policy.ts';
+import { noteOf } from '#shared/read-log/noted.ts';
 import type { OperationsSamples } from '#shared/rest/operator.ts';
 import type { Reads } from '../rest/read-routes.ts';
 import { readFailureOf } from '../rows/statement.ts';
@@ -138,17 +140,21 @@ export const operationsReads = ({
   },
 });
 
-const listHoldsIn =
-  (domain: Domain, pool: Pool): Reads<'listHolds'>['listHolds'] =>
-  (_reader, asked) =>
+const listHoldsIn = (domain: Domain, pool: Pool): Reads<'listHolds'>['listHolds'] => {
+  const notes = new Map(Object.values(domain.kinds).map((kind) => [kind.name, noteOf(kind)]));
+  return (_reader, asked) =>
     readKeyedList<ListedHold, string>({
       path: '/operations/holds',
       asked,
       kindOfKey: 'string',
       read: (stretch) => readHolds(domain, pool, stretch).catch(throwReadFailure),
       keyOf: ({ key }) => key,
-      represent: (row) => representHold(domain, row),
+      represent(row) {
+        notes.get(kindIn(row.stream))?.(idIn(row.stream), ['holds']);
+        return representHold(domain, row);
+      },
     });
+};
 
 const listSchedulesIn =
   (pool: Pool): Reads<'listSchedules'>['listSchedules'] =>

@@ -27,6 +27,7 @@ test('over REST: place, see, list, refuse, release', async ({
   clerk,
   counsel,
   second,
+  people: { administrator },
 }) => {
   const id = await record();
   const body = { reason: 'Litigation' };
@@ -60,17 +61,27 @@ test('over REST: place, see, list, refuse, release', async ({
   const settled = { Reason: 'Settled' };
   expect(await release(counsel, settled)).toMatchObject({ status: 409, body: { code: 'record_own_hold' } });
   expect(await release(clerk, settled)).toMatchObject({ status: 403 });
+  // A service account, which has the right, and has not signed in.
+  expect(await release(administrator, settled)).toMatchObject({
+    status: 403,
+    body: { code: 'person_releases' },
+  });
   expect((await release(second, settled)).status).toBeLessThan(300);
   expect((await remove(clerk)).status).toBeLessThan(300);
 });
 
-test('a hold and its release need a reason of more than blanks', async ({ record, ask, counsel, second }) => {
+test('a hold and its release need a reason of more than blanks and punctuation', async ({
+  record,
+  ask,
+  counsel,
+  second,
+}) => {
   const id = await record();
   const place = (reason: string) =>
     ask('POST', `/records/${id}/holds`, { token: counsel.token, body: { reason } });
   const release = (reason: string) =>
     ask('DELETE', `/records/${id}/holds/1`, { token: second.token, headers: { reason } });
-  const blanks = ['', '   ', '\u200b'];
+  const blanks = ['', '   ', '\u200b', '…', '\u3164'];
   for (const reason of blanks)
     expect([reason, await place(reason)]).toMatchObject([
       reason,
@@ -130,6 +141,10 @@ test('administrators list the holds of all kinds, and the read model equals the 
   const second = await session.read<object>(next, { token: administrator.token });
   expect(second.body).toMatchObject([{ reason: 'First' }]);
   expect((await session.read(path, { token })).status).toBe(403);
+  const readers = await session.read<readonly object[]>(`/records/${id}/readers`, {
+    token: administrator.token,
+  });
+  expect(readers.body[0]).toMatchObject({ operation: 'listHolds', fields: ['holds'] });
 
   const annals = (...args: readonly string[]) => operate(args, installation.settings, records);
   expect(await annals('holds')).toContain(`contract-${contractId}  hold 1 by user ${counsel.userId}: Second`);

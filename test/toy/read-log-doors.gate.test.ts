@@ -4,6 +4,7 @@ import { expect } from 'vitest';
 import { WebSocket } from 'ws';
 import type { ReadEntry } from '#shared/read-log/entry.ts';
 import { until } from '../../testing/until.ts';
+import { temporaryDataDir } from '../engines/data-dir.ts';
 import { operate } from '../engines/installation.ts';
 import { clinic } from './clinic.ts';
 import { test as base, SECRET } from './clinic-fixture.ts';
@@ -119,6 +120,33 @@ test('commands that show the log are recorded, and verification proves the log o
   ]);
   const verified = await operate(['audit', 'verify'], installation.settings, clinic);
   expect(verified).toMatch(/^Proven/m);
+});
+
+test('everything about a person, and an archive, have entries without ids', async ({
+  ask,
+  dora,
+  entriesOf,
+  entriesVia,
+  installation,
+}) => {
+  const request = randomUUID();
+  const exported = await ask('POST', '/account/export', {
+    token: dora.token,
+    headers: { 'x-request-id': request },
+  });
+  expect([exported.status, JSON.stringify(exported.body).includes(SECRET)]).toEqual([200, true]);
+  const shown = { via: 'rest', operation: 'account export', reader: dora.userId, items: [] };
+  expect(await entriesOf(request)).toMatchObject([
+    { ...shown, kind: 'patient', fields: expect.arrayContaining(['name', 'notes']) },
+    { ...shown, kind: 'prescription', fields: ['dose'] },
+  ]);
+  const annals = (...args: readonly string[]) => operate(args, installation.settings, clinic);
+  expect(await annals('people', 'export', String(dora.userId))).toContain(SECRET);
+  await using place = await temporaryDataDir();
+  await annals('log', 'archive', place.path, '--before', new Date().toISOString());
+  const operations = (await entriesVia('command line')).map(({ operation }) => operation);
+  expect(operations.filter((each) => each === 'people export')).toHaveLength(2);
+  expect(operations.filter((each) => each === 'log archive')).toHaveLength(2);
 });
 
 test('after a person is deleted, entries say only their number', async ({

@@ -35,6 +35,7 @@ const record = aggregate('record', {
     delete: { emits: 'deleted', when: ['open', 'closed'] },
   },
   rights: { read: staff, write: staff },
+  reads: 'logged',
   hold: { right: { counsel: true } },
   reactions: {
     folder: { shredded: { run: 'delete' } },
