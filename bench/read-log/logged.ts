@@ -1,0 +1,3 @@
+import { notesWith } from './notes.ts';
+
+export const notes = notesWith({ reads: 'logged' });
