@@ -8,7 +8,7 @@ type Reading = {
   readonly domain: Domain;
   readonly pool: Pool;
   readonly command: string;
-  /** What it shows of each aggregate; without this everything. */
+  /** The fields and lists that it shows of each aggregate; without this everything. */
   readonly shown?: (kind: Kind) => readonly string[];
 };
 
