@@ -15,7 +15,7 @@ type Reading = {
 /** Records a command of operators that shows or copies items, before it does. */
 export const recordCommand = ({ command, shown, ...recording }: Reading): Promise<void> =>
   recordWhole(
-    recording,
+    { ...recording, at: new Date().toISOString() },
     {
       ...{ actor: 'system:command-line', reader: null, client: null },
       via: 'command line',

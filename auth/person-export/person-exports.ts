@@ -74,7 +74,7 @@ export const createPersonExports = (dependencies: Dependencies): PersonExports =
 
 /** It shows items, also to administrators and applications. */
 const recordRead = async (
-  { domain, pool }: Dependencies,
+  { domain, pool, clock }: Dependencies,
   format: Format,
   { actor, client, requestId }: SecurityContext,
 ): Promise<void> => {
@@ -82,7 +82,7 @@ const recordRead = async (
   const { recordWhole } = await import('#shared/read-log/record-whole.ts');
   const reader = /^user:(\d+)$/.exec(actor)?.[1];
   await recordWhole(
-    { domain, pool },
+    { domain, pool, at: new Date(clock.nowMs()).toISOString() },
     {
       ...{ actor, reader: reader === undefined ? null : Number(reader), client },
       via: 'rest',

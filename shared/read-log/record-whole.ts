@@ -5,20 +5,19 @@ import type { Pool } from '#shared/database/pool.ts';
 import { entryText, type ReadBy } from './entry.ts';
 import { migrateReadLog } from './migrate.ts';
 
-type Recording = { readonly domain: Domain; readonly pool: Pool };
+type Recording = { readonly domain: Domain; readonly pool: Pool; readonly at: string };
 
 /**
  * Records an answer that may show anything, before it does: as an entry without items for each aggregate whose
  * reads are logged. Throws if the log of reads cannot be written.
  */
 export const recordWhole = async (
-  { domain, pool }: Recording,
+  { domain, pool, at }: Recording,
   by: ReadBy,
   shown: (kind: Kind) => readonly string[] = allOf,
 ): Promise<void> => {
   if (!logsReads(domain)) return;
   await migrateReadLog(pool);
-  const at = new Date().toISOString();
   const texts = Object.values(domain.kinds).flatMap((kind) => {
     if (kind.reads === undefined) return [];
     const { only } = kind.reads;

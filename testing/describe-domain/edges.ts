@@ -67,7 +67,7 @@ const integerEdges = ({ minimum, maximum }: Limits): Edges => {
   };
 };
 
-/** Characters are code points: one that takes two units of UTF-16 counts once. */
+/** Characters are code points: one that takes two units of UTF-16 counts once. Some texts need a letter. */
 const WIDE = '😀';
 /** Longer ones would only take time. */
 const WIDE_MAX = 5_000;
@@ -82,7 +82,6 @@ const textEdges = (limits: Limits, serial: number): Edges => {
   );
   if (filled === undefined || (format === 'email' && !filled.includes('@')))
     return format === 'email' ? mailEdges(maxLength, serial) : NONE;
-  // Some texts must have a letter.
   const wide = `w${WIDE.repeat(maxLength - 1)}`;
   const mayBeWide = maxLength <= WIDE_MAX && isSuch(wide) && isSuch('w') && format === undefined;
   return {
