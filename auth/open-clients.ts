@@ -15,7 +15,10 @@ import { withLocalPages } from './clients/local-pages.ts';
 import { withAccountClient } from './own-account/account-client.ts';
 
 type Dependencies = Parameters<typeof createClients>[0] & {
-  readonly config: Pick<Config, 'publicUrl' | 'issuerUrl' | 'clientDocuments' | 'environment' | 'oauthProfile'> & {
+  readonly config: Pick<
+    Config,
+    'publicUrl' | 'issuerUrl' | 'clientDocuments' | 'environment' | 'oauthProfile'
+  > & {
     readonly webhooks: Pick<Config['webhooks'], 'guard'>;
   };
   readonly masterKey: MasterKey;

@@ -18,7 +18,10 @@ export const startRole = async (context: ProcessContext): Promise<void> => {
   });
   const { auth, authentication } = await openAuth(context, foundation, gateway);
   await serveClients(context, foundation, {
-    routes: [...(await recordingOfAuditors({ ...foundation, log: context.log }, context.resources)), auth.routes],
+    routes: [
+      ...(await recordingOfAuditors({ ...foundation, log: context.log }, context.resources)),
+      auth.routes,
+    ],
     links: [],
     isPage: isPagePath,
     authentication,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
+import { mayAsk } from '#edge/rest/admission.ts';
 import { assemble } from '#kernel/assembly/assemble.ts';
 import { AUDITOR, AUDITOR_UNTIL } from '#kernel/base/auditor.ts';
 import type { UserId } from '#kernel/base/brands.ts';
@@ -9,7 +10,6 @@ import { domain } from '#kernel/declare/domain.ts';
 import { line } from '#kernel/declare/fields.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { endOfAccessMs } from '#kernel/registry/roles.ts';
-import { mayAsk } from '#edge/rest/admission.ts';
 import { signUpRoleOf } from '#process/sign-up-role.ts';
 import { grow } from '../test/domains/grow.ts';
 import { audited } from '../test/toy/audited.ts';
@@ -37,7 +37,14 @@ const DOMAINS: readonly (readonly [string, Domain])[] = [
 ];
 
 const callerAs = (of: Domain, role: string, scopes: readonly string[] = policyOf(of).scopes): Caller => ({
-  ...{ kind: 'user', policy: policyOf(of), userId: 1 as UserId, role, client: 'web', scopes: new Set(scopes) },
+  ...{
+    kind: 'user',
+    policy: policyOf(of),
+    userId: 1 as UserId,
+    role,
+    client: 'web',
+    scopes: new Set(scopes),
+  },
 });
 
 describe.each(DOMAINS)('in %s, an auditor', (_name, served) => {

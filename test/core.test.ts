@@ -47,7 +47,7 @@ test('the core imports no part, neither now nor later', () => {
 
 /** All roles in one process, and the exports with which a domain is declared. */
 const AT_START = ['package/index.ts', 'process/run-role.ts', 'all-roles.ts'];
-const LINES_MAX = 42_650;
+const LINES_MAX = 42_830;
 /** Loaded by a setting, when somebody asks, or for a domain that has such words. */
 const RARE = [
   /^adapters\/(?:embedded-postgres|opentelemetry|s3)\//,

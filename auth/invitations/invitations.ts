@@ -113,7 +113,8 @@ export const createInvitations = (
 };
 
 /** In UTC. */
-const todayOf = ({ nowMs }: Pick<Clock, 'nowMs'>): string => new Date(nowMs()).toISOString().slice(0, DAY_LENGTH);
+const todayOf = ({ nowMs }: Pick<Clock, 'nowMs'>): string =>
+  new Date(nowMs()).toISOString().slice(0, DAY_LENGTH);
 const DAY_LENGTH = 'YYYY-MM-DD'.length;
 
 /** Makes an invitation for a process that only invites; the invited person makes the account. */
@@ -142,7 +143,10 @@ export const makeInvitation = async (
   });
   if (replaced !== undefined)
     await record({ type: 'invitation.revoked', data: { invitationId: replaced } }, by);
-  await record({ type: 'invitation.made', data: { invitationId: id, role, ...(until !== undefined && { until }) } }, by);
+  await record(
+    { type: 'invitation.made', data: { invitationId: id, role, ...(until !== undefined && { until }) } },
+    by,
+  );
   return link;
 };
 

@@ -13,8 +13,8 @@ import { routeOf } from '#kernel/base/rest/operation.ts';
 import { pathId } from '#kernel/base/rest/path-id.ts';
 import { leastRoleOf } from '#kernel/registry/roles.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
-import { ACCOUNT_CLIENT_ID, authorize, rightByMethod } from '#shared/policy.ts';
 import { untilProblem } from '#shared/persons/invited-until.ts';
+import { ACCOUNT_CLIENT_ID, authorize, rightByMethod } from '#shared/policy.ts';
 import {
   type EndedAccess,
   invitationForms,

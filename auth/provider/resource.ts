@@ -119,7 +119,8 @@ const scopeOf = ({ oidc }: KoaContextWithOIDC, apiScope: string | undefined): st
 /** No token outlasts the access of its user, that of an auditor. */
 const endInTime = (payload: { exp?: unknown; iat?: unknown }, endsAtMs: number | undefined): void => {
   if (endsAtMs === undefined) return;
-  if (endsAtMs <= Number(payload.iat) * MS_PER_SECOND) throw new errors.InvalidGrant('the access of this auditor has ended');
+  if (endsAtMs <= Number(payload.iat) * MS_PER_SECOND)
+    throw new errors.InvalidGrant('the access of this auditor has ended');
   payload.exp = Math.min(Number(payload.exp), Math.floor(endsAtMs / MS_PER_SECOND));
 };
 

@@ -78,8 +78,7 @@ const linkByEmail = async (
 ): Promise<Admitted> => {
   const { userId, role, status } = person;
   // A stranger may have created an account with an address that they do not own. Those who see everything link by hand.
-  const mayLink =
-    upstream.linkByEmail && !isRoleOfKernel(domain, role) && (await isConfirmed(pool, userId));
+  const mayLink = upstream.linkByEmail && !isRoleOfKernel(domain, role) && (await isConfirmed(pool, userId));
   if (!mayLink) return inUse(upstream);
   if (status !== 'active') return { problem: DEACTIVATED, status: 403 };
   const link = { ...linkOf(upstream, known), by: 'email' } as const;

@@ -177,7 +177,8 @@ export const usersRole: Command = {
     until: {
       type: 'string',
       placeholder: '<day>',
-      description: 'Last day of an auditor, in UTC, at most a year ahead. A day that has passed ends the access.',
+      description:
+        'Last day of an auditor, in UTC, at most a year ahead. A day that has passed ends the access.',
     },
     ...REMOTE_OPTIONS,
   },

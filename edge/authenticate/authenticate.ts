@@ -77,8 +77,7 @@ export const refusalNow = (
   const accessToken = accessTokens.of(request);
   if (accessToken === undefined) return undefined;
   const scheme = accessToken.bound.jkt === undefined ? 'Bearer' : 'DPoP';
-  if (isOver(accessToken))
-    return new TokenRefusal('invalid_token', 'The token has expired.', { scheme });
+  if (isOver(accessToken)) return new TokenRefusal('invalid_token', 'The token has expired.', { scheme });
   if (isStale(revocations)) return staleRevocations();
   return revocations.isRevoked(accessToken, change)
     ? new TokenRefusal('invalid_token', REVOKED, { scheme })

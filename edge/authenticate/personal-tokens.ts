@@ -207,10 +207,12 @@ export type PersonalTokenNow = Pick<Row, 'userId' | 'role' | 'scopes' | 'expires
 
 /** From the database, so that a revoked token is invalid at once. It does not count as a use. */
 export const readPersonalToken = async (
-  { pool, policy, readAttributes, ...checking }: Pick<
-    Dependencies,
-    'pool' | 'policy' | 'checkPerson' | 'rowProofs' | 'readAttributes'
-  >,
+  {
+    pool,
+    policy,
+    readAttributes,
+    ...checking
+  }: Pick<Dependencies, 'pool' | 'policy' | 'checkPerson' | 'rowProofs' | 'readAttributes'>,
   token: string,
 ): Promise<PersonalTokenNow | undefined> => {
   if (!isPersonalToken(token)) return undefined;

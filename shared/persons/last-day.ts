@@ -17,7 +17,8 @@ export const lastDayProblem = (
 ): string | undefined => {
   if (day === null || day === undefined) return 'An auditor needs a last day, such as 2027-03-31.';
   const latest = dayOf(Date.parse(at) + DAYS_MAX * DAY_MS);
-  if (day > latest) return `The last day of an auditor must be at most a year ahead, so ${latest} at the latest.`;
+  if (day > latest)
+    return `The last day of an auditor must be at most a year ahead, so ${latest} at the latest.`;
   if (!mayBeOver && day < dayOf(Date.parse(at)))
     return 'The last day of an auditor has passed already: name today or a later day.';
   return undefined;

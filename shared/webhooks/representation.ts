@@ -49,7 +49,10 @@ export const representFound = (
   url,
 });
 
-export const representFailed = ({ webhookId, ...row }: FailedRow, isForAuditor = false): FailedDeliveries => ({
+export const representFailed = (
+  { webhookId, ...row }: FailedRow,
+  isForAuditor = false,
+): FailedDeliveries => ({
   webhookId,
   ...row,
   _links: {

@@ -61,7 +61,8 @@ const isByChange = ({ caller, filter: { webhookId, state, eventId, subject } }: 
   eventId !== undefined ||
   subject !== undefined ||
   (webhookId === undefined &&
-    mayAlways(caller, rightIn(caller)) && (state === undefined || state === 'delivered'));
+    mayAlways(caller, rightIn(caller)) &&
+    (state === undefined || state === 'delivered'));
 
 /** The latest event first, which is the order of the log. */
 export const searchDeliveries = async (

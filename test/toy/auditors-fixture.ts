@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { openPool } from '#shared/database/pool.ts';
 import type { ReadEntry } from '#shared/read-log/entry.ts';
-import type { Person } from '../../testing/http/people.ts';
 import { EVERY_PART } from '../../parts.ts';
+import type { Person } from '../../testing/http/people.ts';
 import { audited } from './audited.ts';
 import { test as base } from './toy-fixture.ts';
 
@@ -32,10 +32,15 @@ export const test = base
     return rows.map(({ entry }) => JSON.parse(entry) as ReadEntry);
   })
   .extend('clerk', { scope: 'file' }, ({ people }) => people.signUp('Clara'))
-  .extend('audit', { scope: 'file' }, ({ byAdmin, people }) => async (person: Person, auditorUntil: string) => {
-    await byAdmin('PATCH', `/users/${person.userId}`, { role: 'auditor', auditorUntil });
-    return people.signIn(person, 'auditor');
-  })
+  .extend(
+    'audit',
+    { scope: 'file' },
+    ({ byAdmin, people }) =>
+      async (person: Person, auditorUntil: string) => {
+        await byAdmin('PATCH', `/users/${person.userId}`, { role: 'auditor', auditorUntil });
+        return people.signIn(person, 'auditor');
+      },
+  )
   .extend('auditor', { scope: 'file' }, async ({ audit, people }) =>
     audit(await people.signUp('Alan'), dayIn(30)),
   )

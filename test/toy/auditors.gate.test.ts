@@ -32,9 +32,12 @@ test('every operation of REST that writes is refused, before its body is read', 
   file,
   pool,
 }) => {
-  const events = async () => (await pool.query('select count(*)::integer as n from event_log.event')).rows[0]?.n;
+  const events = async () =>
+    (await pool.query('select count(*)::integer as n from event_log.event')).rows[0]?.n;
   const before = await events();
-  const writes = operations.filter(([, { method, right }]) => method !== 'GET' && right !== null && !isOwn(right));
+  const writes = operations.filter(
+    ([, { method, right }]) => method !== 'GET' && right !== null && !isOwn(right),
+  );
   expect(writes.length).toBeGreaterThan(40);
   for (const [id, { method, path, answer }] of writes) {
     for (const body of [undefined, {}]) {
@@ -81,11 +84,22 @@ test('every read over REST answers as to an administrator, and has an entry in t
     expect(JSON.stringify(entries)).not.toContain(SECRET);
   }
   expect(shown).toEqual(
-    expect.arrayContaining(['listFiles', 'getFile', 'listFileHistory', 'listFilePages', 'listEvents', 'exportLog']),
+    expect.arrayContaining([
+      'listFiles',
+      'getFile',
+      'listFileHistory',
+      'listFilePages',
+      'listEvents',
+      'exportLog',
+    ]),
   );
 });
 
-test('an item shows no action, and everything that rights hide from others', async ({ auditor, file, get }) => {
+test('an item shows no action, and everything that rights hide from others', async ({
+  auditor,
+  file,
+  get,
+}) => {
   const { body } = await get(file.path, auditor);
   expect(body).toMatchObject({ title: `Case ${SECRET}`, secret: `${SECRET} himself` });
   const links = (body as { readonly _links: Readonly<Record<string, { readonly method?: string }>> })._links;
@@ -94,7 +108,9 @@ test('an item shows no action, and everything that rights hide from others', asy
   expect(then.body).toMatchObject({ secret: `${SECRET} himself` });
   const users = await get('/users?limit=100', auditor);
   expect(users.body).toEqual(
-    expect.arrayContaining([expect.objectContaining({ email: auditor.email, role: 'auditor', auditorUntil: dayIn(30) })]),
+    expect.arrayContaining([
+      expect.objectContaining({ email: auditor.email, role: 'auditor', auditorUntil: dayIn(30) }),
+    ]),
   );
 });
 
@@ -187,7 +203,10 @@ test('tools of agents read alone', async ({ auditor, file, get, installation }) 
   expect((await get(file.path, auditor)).status).toBe(200);
 });
 
-test('an auditor needs a last day, at most a year ahead, which no other role has', async ({ ask, people }) => {
+test('an auditor needs a last day, at most a year ahead, which no other role has', async ({
+  ask,
+  people,
+}) => {
   const { token } = people.administrator;
   const { userId } = await people.signUp('Olga');
   const change = (body: object) => ask('PATCH', `/users/${userId}`, { token, type: MERGE_PATCH, body });
@@ -238,17 +257,33 @@ test('the end of an audit ends tokens and streams at once, and the history says 
     type: 'application/x-www-form-urlencoded',
     body: new URLSearchParams(form).toString(),
   });
-  expect([refreshed.status, JSON.stringify(refreshed.body)]).toEqual([400, expect.stringContaining('invalid_grant')]);
+  expect([refreshed.status, JSON.stringify(refreshed.body)]).toEqual([
+    400,
+    expect.stringContaining('invalid_grant'),
+  ]);
   const history = await get(`/users/${person.userId}/history`, people.administrator);
   expect(JSON.stringify(history.body)).toContain(dayIn(-1));
   expect(JSON.stringify(history.body)).toContain(dayIn(10));
 });
 
-test('while the log of reads cannot be written, an auditor reads nothing', async ({ ask, auditor, clerk, file, pool }) => {
+test('while the log of reads cannot be written, an auditor reads nothing', async ({
+  ask,
+  auditor,
+  clerk,
+  file,
+  pool,
+}) => {
   const { token } = auditor;
   await pool.query('alter table read_log.entry rename to entry_elsewhere');
   try {
-    for (const path of [file.path, `${file.path}/history`, '/users', '/operations', '/clients', '/audit/status']) {
+    for (const path of [
+      file.path,
+      `${file.path}/history`,
+      '/users',
+      '/operations',
+      '/clients',
+      '/audit/status',
+    ]) {
       const refused = await ask('GET', path, { token });
       expect([path, refused]).toMatchObject([path, { status: 503, body: { code: 'unavailable' } }]);
       expect(JSON.stringify(refused.body)).not.toContain(SECRET);
@@ -274,7 +309,10 @@ test('an invitation names the last day, and leads to an auditor', async ({ ask, 
     { role: 'guest', until: dayIn(3) },
     { role: 'auditor', until: 'soon' },
   ])
-    expect([body, await invite(body)]).toMatchObject([body, { status: 422, body: { errors: [{ pointer: '/until' }] } }]);
+    expect([body, await invite(body)]).toMatchObject([
+      body,
+      { status: 422, body: { errors: [{ pointer: '/until' }] } },
+    ]);
   expect(await invite({ role: 'auditor', until: dayIn(20) })).toMatchObject({
     status: 201,
     body: { role: 'auditor', until: dayIn(20) },
@@ -283,7 +321,8 @@ test('an invitation names the last day, and leads to an auditor', async ({ ask, 
     expect.objectContaining({ email, role: 'auditor', until: dayIn(20) }),
   ]);
   const made = await until(
-    async () => JSON.stringify((await get('/events?types=invitation.made&limit=9', people.administrator)).body),
+    async () =>
+      JSON.stringify((await get('/events?types=invitation.made&limit=9', people.administrator)).body),
     (text) => text.includes('invitation.made'),
   );
   expect(made).toContain(dayIn(20));

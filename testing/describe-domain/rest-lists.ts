@@ -127,14 +127,13 @@ const checkAggregate = async (
   checks.equal(is, should, `${path}/aggregate${by} for ${actor.key}`);
 };
 
-const groupedBy = (
-  field: string | undefined,
-  items: readonly Row[],
-  groups: readonly Row[],
-): Grouped => {
+const groupedBy = (field: string | undefined, items: readonly Row[], groups: readonly Row[]): Grouped => {
   const counted = Map.groupBy(items, (item) => (field === undefined ? null : (item[field] ?? null)));
   const should = [...counted].map(([key, of]) => [key, of.length]);
-  const is = groups.map(({ key, count }) => [(field === undefined ? null : (key as Row)[field]) ?? null, count]);
+  const is = groups.map(({ key, count }) => [
+    (field === undefined ? null : (key as Row)[field]) ?? null,
+    count,
+  ]);
   const isNothing = field === undefined && items.length === 0;
   return { is: is.toSorted(inOrder), should: isNothing ? [[null, 0]] : should.toSorted(inOrder) };
 };

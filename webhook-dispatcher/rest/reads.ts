@@ -98,7 +98,8 @@ const serveSearches = (serve: Serve, { pool, eventLog }: ReadDependencies): void
       kindOfKey: 'string',
       read: (stretch) => searchDeliveries(pool, { caller, filter: asked }, stretch),
       keyOf: foundKey,
-      represent: (row) => representFound(isOfAuditor(caller) ? { ...row, is_enabled: false } : row, { eventLog }),
+      represent: (row) =>
+        representFound(isOfAuditor(caller) ? { ...row, is_enabled: false } : row, { eventLog }),
     });
   });
 

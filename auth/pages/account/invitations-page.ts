@@ -3,7 +3,15 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { rolesOf, roleTextOf } from '#kernel/registry/roles.ts';
 import { type Html, html } from '#shared/html.ts';
 import type { Page } from '../page.ts';
-import { choices, type FieldOptions, field, hidden, type Problems, summaryOf, titleOf } from '../parts/field.ts';
+import {
+  choices,
+  type FieldOptions,
+  field,
+  hidden,
+  type Problems,
+  summaryOf,
+  titleOf,
+} from '../parts/field.ts';
 import { emailField } from '../parts/person-fields.ts';
 import { momentOf } from '../parts/time.ts';
 import { type AccountView, accountPage, PATHS } from './account-page.ts';

@@ -25,7 +25,11 @@ export const useHasAuditors = (): boolean =>
   kindNamed(useDomain(), 'user')?.fields.some(({ name }) => name === 'auditorUntil') === true;
 
 /** The last day of an auditor. */
-export const LastDay = ({ change }: { readonly change?: (day: string) => void }) => html`<label>Last day, in UTC
+export const LastDay = ({
+  change,
+}: {
+  readonly change?: (day: string) => void;
+}) => html`<label>Last day, in UTC
   <input type="date" name="until" required onInput=${(event: Event) => change?.((event.currentTarget as HTMLInputElement).value)} />
 </label>`;
 
@@ -79,7 +83,8 @@ export const Invitations = () => {
               { label: 'E-mail address', cell: ({ email }: Invitation) => email },
               {
                 label: 'Role',
-                cell: ({ role: invited, until }: Invitation) => (until ? `${invited}, until ${until}` : invited),
+                cell: ({ role: invited, until }: Invitation) =>
+                  until ? `${invited}, until ${until}` : invited,
               },
               { label: 'Until', cell: ({ expiresAt }: Invitation) => html`<${BriefTime} at=${expiresAt} />` },
               {

@@ -33,7 +33,11 @@ export const UserPage = ({ route: { parameters } }: { readonly route: Route }) =
     <${LatestActions} id=${id} />`;
 };
 
-const Facts = ({ user: { id, email, role, auditorUntil, createdAt } }: { readonly user: User }) => html`<dl class="facts">
+const Facts = ({
+  user: { id, email, role, auditorUntil, createdAt },
+}: {
+  readonly user: User;
+}) => html`<dl class="facts">
   <div><dt>E-mail address</dt><dd>${email ?? html`<span class="soft">none</span>`}</dd></div>
   <div><dt>Role</dt><dd>${role}</dd></div>
   ${role === 'auditor' && auditorUntil && html`<div><dt>Last day</dt><dd>${auditorUntil}</dd></div>`}
