@@ -35,9 +35,9 @@ test.each(Array.from({ length: DOMAINS }, (_, index) => SEED + index))(
     } catch (error) {
       throw new Error(`seed ${seed}: ${(error as Error).stack}\n${fileOf(plan)}`, { cause: error });
     }
-    for (const { hold, retain, commands } of Object.values(domain.kinds))
-      expect([hold, retain !== undefined]).toEqual(
-        commands.placeHold === undefined ? [undefined, false] : [true, true],
-      );
+    for (const [name, { more }] of Object.entries(plan.aggregates)) {
+      const { hold, retain } = domain.kinds[name] ?? {};
+      expect([hold, retain !== undefined]).toEqual([more.hold && true, more.retain !== undefined]);
+    }
   },
 );

@@ -134,13 +134,13 @@ test('webhooks of others are listed without their secrets and without actions', 
   expect((await get(`/webhooks/${written.id}/history`, auditor)).status).toBe(200);
 });
 
-const valueOf = (type: GraphQLInputType, id: number): string => {
-  if (isNonNullType(type)) return valueOf(type.ofType, id);
-  if (isListType(type)) return `[${valueOf(type.ofType, id)}]`;
+const literalOf = (type: GraphQLInputType, id: number): string => {
+  if (isNonNullType(type)) return literalOf(type.ofType, id);
+  if (isListType(type)) return `[${literalOf(type.ofType, id)}]`;
   if (isEnumType(type)) return type.getValues()[0]?.name ?? 'null';
   if (isInputObjectType(type)) {
     const required = Object.values(type.getFields()).filter(isRequiredInputField);
-    return `{ ${required.map((each) => `${each.name}: ${valueOf(each.type, id)}`).join(', ')} }`;
+    return `{ ${required.map((each) => `${each.name}: ${literalOf(each.type, id)}`).join(', ')} }`;
   }
   if (type.name === 'Boolean') return 'true';
   if (type.name === 'Int' || type.name === 'Float') return '1';
@@ -161,7 +161,7 @@ test('every mutation of GraphQL is refused, and every query has an entry', async
   let forbidden = 0;
   for (const { name, args, type } of mutations) {
     const required = args.filter(isRequiredArgument);
-    const given = required.map((each) => `${each.name}: ${valueOf(each.type, file.id)}`).join(', ');
+    const given = required.map((each) => `${each.name}: ${literalOf(each.type, file.id)}`).join(', ');
     const selection = /^\w+$/.test(String(type).replaceAll(/[![\]]/g, '')) ? '{ __typename }' : '';
     const { errors } = await graphql(`mutation { ${name}${given && `(${given})`} ${selection} }`, { token });
     const code = errors?.[0]?.extensions.code;
