@@ -106,9 +106,14 @@ const holdBack = (response: Response, { notes, noteAnswer, write }: Held, next: 
   response.write = ((...given: Parameters<Response['write']>) => {
     if (response.statusCode < REFUSED_FROM) noteAnswer();
     if (before === undefined && notes.isEmpty) return original.write.apply(response, given);
+    let isTaken: boolean | undefined;
     inOrder(() => {
-      if (original.write.apply(response, given)) response.emit('drain');
+      const takes = original.write.apply(response, given);
+      // Nobody waits yet if it is written at once.
+      if (isTaken === undefined) isTaken = takes;
+      else if (takes) response.emit('drain');
     });
-    return false;
+    isTaken ??= false;
+    return isTaken;
   }) as Response['write'];
 };

@@ -3,15 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import {
   buildClientSchema,
-  type GraphQLInputType,
   getIntrospectionQuery,
+  getNamedType,
   type IntrospectionQuery,
-  isEnumType,
-  isInputObjectType,
-  isListType,
-  isNonNullType,
+  isCompositeType,
   isRequiredArgument,
-  isRequiredInputField,
 } from 'graphql';
 import { expect } from 'vitest';
 import { operationsOf } from '#shared/rest/operations.ts';
@@ -134,20 +130,6 @@ test('webhooks of others are listed without their secrets and without actions', 
   expect((await get(`/webhooks/${written.id}/history`, auditor)).status).toBe(200);
 });
 
-const literalOf = (type: GraphQLInputType, id: number): string => {
-  if (isNonNullType(type)) return literalOf(type.ofType, id);
-  if (isListType(type)) return `[${literalOf(type.ofType, id)}]`;
-  if (isEnumType(type)) return type.getValues()[0]?.name ?? 'null';
-  if (isInputObjectType(type)) {
-    const required = Object.values(type.getFields()).filter(isRequiredInputField);
-    return `{ ${required.map((each) => `${each.name}: ${literalOf(each.type, id)}`).join(', ')} }`;
-  }
-  if (type.name === 'Boolean') return 'true';
-  if (type.name === 'Int' || type.name === 'Float') return '1';
-  if (type.name === 'DateTime') return '"2026-01-01T00:00:00.000Z"';
-  return type.name === 'ID' ? `"${id}"` : '"abc"';
-};
-
 test('every mutation of GraphQL is refused, and every query has an entry', async ({
   auditor,
   entriesOf,
@@ -158,18 +140,17 @@ test('every mutation of GraphQL is refused, and every query has an entry', async
   const described = await graphql<IntrospectionQuery>(getIntrospectionQuery(), { token });
   const schema = buildClientSchema(described.data);
   const mutations = Object.values(schema.getMutationType()?.getFields() ?? {});
-  let forbidden = 0;
   for (const { name, args, type } of mutations) {
     const required = args.filter(isRequiredArgument);
-    const given = required.map((each) => `${each.name}: ${literalOf(each.type, file.id)}`).join(', ');
-    const selection = /^\w+$/.test(String(type).replaceAll(/[![\]]/g, '')) ? '{ __typename }' : '';
-    const { errors } = await graphql(`mutation { ${name}${given && `(${given})`} ${selection} }`, { token });
+    // Rights come before the values of variables.
+    const declared = required.map((each) => `$${each.name}: ${each.type}`).join(', ');
+    const given = required.map((each) => `${each.name}: $${each.name}`).join(', ');
+    const selection = isCompositeType(getNamedType(type)) ? '{ __typename }' : '';
+    const operation = `mutation ${declared && `(${declared})`} { ${name}${given && `(${given})`} ${selection} }`;
+    const { errors } = await graphql(operation, { token });
     const code = errors?.[0]?.extensions.code;
-    // Values of a type that this test does not know are refused first.
-    expect([name, code, code === 'forbidden' || code === 'invalid_request']).toEqual([name, code, true]);
-    if (code === 'forbidden') forbidden += 1;
+    expect([name, code]).toEqual([name, 'forbidden']);
   }
-  expect(forbidden).toBeGreaterThan(15);
   for (const query of [
     `{ file(id: "${file.id}") { title secret clerk { name } } }`,
     '{ files { id } webhooks { id } }',
