@@ -177,6 +177,7 @@ const WORDS: Readonly<Record<string, Entry>> = {
   'Domain: name': 'a recorded contract belongs to one name, which the command compares first',
   'Domain: roles': [{ domain: { roles: ['buyer', 'clerk', 'guest'] } }, 'warns graphql Role.guest'],
   'Domain: signUp': [{ domain: { signUp: 'clerk' } }, 'warns sign-up role'],
+  'Domain: auditors': [{ domain: { auditors: true } }, 'warns graphql Role.auditor'],
   'Domain: user.read': [
     { domain: { user: { read: { signedIn: undefined, clerk: true } } } },
     'warns right user.read buyer',
