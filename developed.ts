@@ -49,6 +49,8 @@ const CONTRACT = 'contract-of-dev';
 
 /** A line for each break of events that the log has. Without one, the contract of the domain is the new one. */
 const brokenBy = async (domain: Domain, folder: string, pool: Pool): Promise<readonly string[]> => {
+  // A contract has the answers of every operation.
+  await import('#shared/needed/all.ts');
   const [{ compareContracts }, { contractOf }, { readRecorded, writeRecorded }] = await Promise.all([
     import('./command-line/domain/contract/compare.ts'),
     import('./command-line/domain/contract/contract.ts'),
