@@ -222,9 +222,11 @@ export const date = (): Period => field(plain('date', ['date', 'Date'], values.d
 /** A timestamp in UTC, as `2026-01-02T03:04:05.678Z`; an event can set it to its own time by `now`. */
 export const instant = (): Instant =>
   field(plain('instant', ['timestamptz', 'DateTime'], values.timestampOfField));
-/** An integer between these limits. */
+/** An integer between these limits. Beyond the 32 bits of GraphQL it is a `Float` there. */
 export const integer = (min: number, max: number): Field<number> =>
-  field(plain('integer', ['bigint', 'Int'], z.int().min(min).max(max)));
+  field(
+    plain('integer', ['bigint', Math.max(max, -min) < 2 ** 31 ? 'Int' : 'Float'], z.int().min(min).max(max)),
+  );
 /** True or false. */
 export const flag = (): Field<boolean> => field(plain('boolean', ['boolean', 'Boolean'], z.boolean()));
 /** Words with their descriptions for documentation, in this order. */

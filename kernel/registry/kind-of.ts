@@ -177,15 +177,12 @@ const derivedOf = (
     return { name, list, field };
   });
 
-const INT_MAX = 2 ** 31 - 1;
-
-/** GraphQL integers have 32 bits. */
 const numberOf = ({ list, field }: Derived): FieldDef => {
   const summed = field === undefined ? undefined : (list.fields[field]?.recorded as z.ZodNumber | undefined);
   const { minValue, maxValue } = summed ?? { minValue: 0, maxValue: 1 };
   const [min, max] = [Math.min(0, (minValue ?? 0) * list.max), Math.max(0, (maxValue ?? 0) * list.max)];
   const { def } = integer(Math.max(min, Number.MIN_SAFE_INTEGER), Math.min(max, Number.MAX_SAFE_INTEGER));
-  return { ...def, graphql: max > INT_MAX || min < -INT_MAX ? 'Float' : def.graphql, initial: 0 };
+  return { ...def, initial: 0 };
 };
 
 const KEY_CHARACTERS_MAX = 60;
