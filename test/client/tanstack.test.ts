@@ -85,6 +85,11 @@ test('a collection has the list, and follows what others write', async ({ add, e
   const id = await add('Before');
   const claims = await open();
   expect(claims.utils.connection()).toMatchObject({ state: 'live', isComplete: true });
+  // Another client has written it: the list may be from before.
+  await until(
+    () => claims.has(id),
+    (has) => has,
+  );
   expect(plain(claims.get(id))).toEqual(await elsewhere.claims.get(id));
   const later = await add('Later');
   await until(
