@@ -122,12 +122,21 @@ export const expectAccessible = async (page: Page, scripted?: Page): Promise<voi
   expect(found, await page.title()).toEqual([]);
 };
 
+/** The elements that end to the right of the window, if the page can be moved there. */
+const STICKS_OUT = `{
+  const { scrollWidth, clientWidth } = document.documentElement;
+  const beyond = ({ right }) => right > clientWidth + 1;
+  scrollWidth > clientWidth
+    ? ['the page: ' + scrollWidth + ' of ' + clientWidth + ' pixels', ...[...document.querySelectorAll('body *')]
+        .filter((each) => beyond(each.getBoundingClientRect()))
+        .map((each) => each.outerHTML.slice(0, 150))]
+    : [];
+}`;
+
 /** Nothing overflows to the right, where nobody would look for it. */
 export const expectFitting = async (page: Page): Promise<void> => {
-  const sticksOut = await page.evaluate(
-    'document.documentElement.scrollWidth > document.documentElement.clientWidth',
-  );
-  expect(sticksOut, await page.title()).toBe(false);
+  const sticksOut = await page.evaluate<readonly string[]>(STICKS_OUT);
+  expect(sticksOut.slice(0, 10), await page.title()).toEqual([]);
 };
 
 /** Saves a picture of a page, which must fit and be accessible. */

@@ -15,8 +15,9 @@ const LOOKS = [
   ['desktop', DESKTOP, 'dark'],
   ['phone', PHONE, 'light'],
   ['phone', PHONE, 'dark'],
-  // At twice the size.
-  ['zoomed', { width: 640, height: 425 }, 'light'],
+  ['tablet', { width: 720, height: 1_000 }, 'dark'],
+  // A tablet at twice the size.
+  ['zoomed', { width: 360, height: 500 }, 'light'],
 ] as const;
 
 /** The pages of development, too, on the files of an example. */
