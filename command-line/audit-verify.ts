@@ -108,6 +108,7 @@ const verifyAndReport = async (
   using shown = showProgress(terminal, 'Verifying', isDense);
   const report = await verify({
     ...{ ...mending, ...upTo, given: kept, auditDir: config.audit.dir },
+    keepReadsDays: config.audit.keepReadsDays,
     blobs,
     isOfReadModel: !given.flags.has('no-read-model'),
     showPersonal,

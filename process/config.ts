@@ -78,8 +78,6 @@ export type Config = {
   readonly audit: AuditSettings;
   /** The source that synchronizes the clock of the machine; undefined means unknown. */
   readonly clockSource: string | undefined;
-  /** Undefined keeps the log of reads for ever. */
-  readonly readLogKeepDays: number | undefined;
   /**
    * Reads a secret setting that the domain names, such as the secrets of a sender; undefined if it is unset. Throws
    * `ConfigError` if Annals has a setting of that name, or if its file cannot be read.
@@ -101,6 +99,8 @@ export type AuditSettings = {
   /** Whether only administrators may read the tree over HTTP. */
   readonly isTreePrivate?: boolean;
   readonly watchEventsPerSecond: number;
+  /** Entries of the log of reads are removed after it; undefined keeps all. */
+  readonly keepReadsDays?: number | undefined;
   /** The policy, or the path of its file. */
   readonly witnesses?: string | undefined;
   /** The authority that stamps heads with the time. */

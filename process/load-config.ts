@@ -117,7 +117,6 @@ const assemble = (values: Values): Omit<Config, 'ownSetting'> => ({
   webhooks: webhooksOf(values),
   audit: auditOf(values),
   clockSource: values.CLOCK_SOURCE,
-  readLogKeepDays: values.READ_LOG_KEEP_DAYS,
   drainMs: values.DRAIN_MS,
   drainNoticeMs: Math.min(
     values.DRAIN_NOTICE_MS ?? (values.NODE_ENV === 'production' ? PRODUCTION_NOTICE_MS : 0),
@@ -128,6 +127,7 @@ const assemble = (values: Values): Omit<Config, 'ownSetting'> => ({
 const auditOf = (values: Values): AuditSettings => ({
   dir: resolve(values.AUDIT_DIR ?? join(values.DATA_DIR, 'audit')),
   headEveryMs: values.AUDIT_HEAD_EVERY_MS,
+  keepReadsDays: values.READ_LOG_KEEP_DAYS,
   treeUrl: values.AUDIT_TREE_URL,
   isTreePrivate: values.AUDIT_TREE === 'private',
   watchEventsPerSecond: values.AUDIT_WATCH_EVENTS_PER_SECOND,

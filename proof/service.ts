@@ -41,7 +41,10 @@ export const startAudit = async (dependencies: AuditDependencies): Promise<Async
   if (logsReads(dependencies.domain)) {
     const { startSigningReads } = await import('./reads/service.ts');
     opening.use(
-      await startSigningReads({ ...dependencies, auditDir: settings.dir, everyMs: settings.headEveryMs }),
+      await startSigningReads({
+        ...{ ...dependencies, auditDir: settings.dir, everyMs: settings.headEveryMs },
+        keepDays: settings.keepReadsDays,
+      }),
     );
   }
   opening.use(await startVerificationCommands(dependencies));

@@ -27,7 +27,7 @@ type Dependencies = {
   readonly keys: KeyStore;
   readonly masterKey: MasterKey;
   readonly log: Log;
-  readonly settings: Pick<AuditSettings, 'dir'>;
+  readonly settings: Pick<AuditSettings, 'dir' | 'keepReadsDays'>;
   readonly clock: Clock;
 };
 
@@ -70,6 +70,7 @@ const verifyFor = async (
       snapshots: createSnapshots({ pool: own, keys, masterKey, eventLog }),
       given: { heads: [], keys: [] },
     },
+    keepReadsDays: settings.keepReadsDays,
     isOfReadModel: true,
     showPersonal: false,
     signal,

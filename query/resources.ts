@@ -42,7 +42,7 @@ export type QueryDependencies = {
   /** The settings of GraphQL, and those that the OpenAPI document states of this installation. */
   readonly config: Omit<OpenApiOptions, 'domain'> &
     Pick<Config, 'graphql' | 'limits' | 'dataDir' | 'streams'> &
-    Partial<Pick<Config, 'readDatabaseUrls' | 'readLogKeepDays' | 'audit' | 'corsOrigins'>>;
+    Partial<Pick<Config, 'readDatabaseUrls' | 'audit' | 'corsOrigins'>>;
 } & ProofDependencies &
   Pick<EventDependencies, 'keys'> & {
     /** Signals that the process begins to stop. */
@@ -97,7 +97,7 @@ export const openResources = async (
       publicUrl: config.publicUrl,
     }),
   );
-  const readLog = await openIfLogged({ ...dependencies, keepDays: config.readLogKeepDays });
+  const readLog = await openIfLogged({ ...dependencies, keepDays: config.audit?.keepReadsDays });
   if (readLog) opening.use(readLog);
   const replicas = opening.use(await openReplicas({ ...dependencies, urls: config.readDatabaseUrls ?? [] }));
   return {

@@ -24,6 +24,8 @@ const BY: ReadBy = {
   request: 'r1',
 };
 
+const KEEP_DAYS = 30;
+
 const readOnce = (readLog: ReadLog, id: number): Promise<void> | undefined => {
   const notes = new Notes();
   notes.add(KIND, id, ['name']);
@@ -34,6 +36,7 @@ const test = base.extend('log', async ({ audited }, { onCleanup }) => {
   const readLog = await openReadLog({ ...audited, log: pino({ level: 'silent' }), metrics: createMetrics() });
   onCleanup(() => readLog[Symbol.asyncDispose]());
   const { pool, auditDir } = audited;
+  const DAY_MS = 86_400_000;
   return {
     file: readsFileIn(auditDir),
     read: async (...ids: readonly number[]) => {
@@ -41,11 +44,12 @@ const test = base.extend('log', async ({ audited }, { onCleanup }) => {
     },
     sign: async () => {
       await mendReadsFile({ pool, auditDir });
-      await signReads({ ...audited, everyMs: 0, log: pino({ level: 'silent' }) });
+      await signReads({ ...audited, everyMs: 0, keepDays: KEEP_DAYS, log: pino({ level: 'silent' }) });
     },
-    async check() {
+    async check({ inDays = 0, keepDays = KEEP_DAYS as number | undefined } = {}) {
       const findings: ReadsFinding[] = [];
-      await checkReads({ pool, auditDir }, (finding) => findings.push(finding));
+      const nowMs = Date.now() + inDays * DAY_MS;
+      await checkReads({ pool, auditDir, keepDays, nowMs }, (finding) => findings.push(finding));
       return findings;
     },
     tamper: async (statement: string) => {
@@ -162,4 +166,20 @@ test('after the retention period entries are gone, and the rest is proven', asyn
   await log.read(4);
   await log.sign();
   expect(await log.check()).toEqual([]);
+});
+
+test('verification finds a beginning that was removed before its time', async ({ audited, log }) => {
+  await log.read(1);
+  await log.sign();
+  await log.read(2, 3);
+  await log.sign();
+  await audited.pool.query(`select read_log.expire('infinity', 2)`);
+  const found = [{ kind: 'reads_expired_early', number: 2 }];
+  expect(await log.check()).toEqual(found);
+  expect(await log.check({ inDays: KEEP_DAYS - 1 })).toEqual(found);
+  expect(await log.check({ inDays: KEEP_DAYS + 1 })).toEqual([]);
+  // The heads name the retention that was in force.
+  expect(await log.check({ inDays: KEEP_DAYS + 1, keepDays: undefined })).toEqual([]);
+  // A shorter one may have removed them since.
+  expect(await log.check({ inDays: 2, keepDays: 1 })).toEqual([]);
 });

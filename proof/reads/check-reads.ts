@@ -14,6 +14,8 @@ export type ReadsFinding =
   | { readonly kind: 'reads_entry_changed'; readonly number: number }
   /** Entries are missing from this number on. */
   | { readonly kind: 'reads_entry_missing'; readonly number: number }
+  /** Entries up to this number were removed, though some of them were not old enough. */
+  | { readonly kind: 'reads_expired_early'; readonly number: number }
   /** A signed head covers more entries than there are: the end was cut off. */
   | { readonly kind: 'reads_cut'; readonly number: number; readonly entries: number; readonly source: Source }
   /** A signed head has another hash than the chain, a wrong signature, or is unreadable. */
@@ -25,14 +27,20 @@ export type ReadsFinding =
     };
 type Source = 'database' | 'file';
 
-type Checking = { readonly pool: Pool; readonly auditDir: string };
+type Checking = {
+  readonly pool: Pool;
+  readonly auditDir: string;
+  /** After how many days this process removes entries; undefined keeps all. */
+  readonly keepDays: number | undefined;
+  readonly nowMs: number;
+};
 
 /**
  * Recomputes the chain of the log of reads, and compares it with its signed heads here and outside the
  * database. It begins again if entries expire meanwhile.
  */
 export const checkReads = async (checking: Checking, add: (finding: ReadsFinding) => void): Promise<void> => {
-  const { pool } = checking;
+  const { pool, keepDays = null, nowMs } = checking;
   if (!(await hasReadLog(pool))) return;
   for (let attempt = 1; ; attempt += 1) {
     const findings: ReadsFinding[] = [];
@@ -40,6 +48,8 @@ export const checkReads = async (checking: Checking, add: (finding: ReadsFinding
     const heads = await readHeads(checking, (finding) => findings.push(finding));
     const chain = await readChainOfReads(pool);
     await checkChain(pool, { heads, chain }, (finding) => findings.push(finding));
+    if (isExpiredEarly(chain, heads, { keepDays, nowMs }))
+      findings.push({ kind: 'reads_expired_early', number: chain.expired });
     const { expired } = await readChainOfReads(pool);
     if (expired !== chain.expired && attempt < ATTEMPTS_MAX) continue;
     for (const finding of findings) add(finding);
@@ -80,6 +90,33 @@ const checkChain = async (
   }
 };
 
+/** Entries of answers that did not wait may be written some time after they were made. */
+const LATE_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+type Keeping = { readonly keepDays: number | null; readonly nowMs: number };
+
+/**
+ * The entries after a head are newer than it. If some of them have expired, the head must be older than the shortest
+ * retention since then.
+ */
+const isExpiredEarly = (
+  { expired }: ChainOfReads,
+  heads: readonly Head[],
+  { keepDays, nowMs }: Keeping,
+): boolean => {
+  let shortestMs = keptMs(keepDays);
+  for (const head of heads.toSorted((one, other) => other.atMs - one.atMs)) {
+    shortestMs = Math.min(shortestMs, keptMs(head.keepDays));
+    if (head.reads < expired && head.atMs > nowMs - shortestMs + LATE_MS) return true;
+  }
+  return false;
+};
+
+/** Heads of former releases do not say it. */
+const keptMs = (days: number | null | undefined): number =>
+  days === undefined ? 0 : days === null ? Number.POSITIVE_INFINITY : days * DAY_MS;
+
 const hasReadLog = async (pool: Pool): Promise<boolean> =>
   (await pool.query<{ readonly found: boolean }>(`select to_regclass('read_log.head') is not null as found`))
     .rows[0]?.found === true;
@@ -95,10 +132,16 @@ async function* pagesOf(pool: Pool, after: number, upTo: number) {
   }
 }
 
-type Head = { readonly reads: number; readonly head: string; readonly source: Source };
+type Head = {
+  readonly reads: number;
+  readonly head: string;
+  readonly atMs: number;
+  readonly keepDays: number | null | undefined;
+  readonly source: Source;
+};
 
 const readHeads = async (
-  { pool, auditDir }: Checking,
+  { pool, auditDir }: Pick<Checking, 'pool' | 'auditDir'>,
   add: (finding: ReadsFinding) => void,
 ): Promise<readonly Head[]> => {
   const file = await Array.fromAsync(readLines(readsFileIn(auditDir)));
@@ -118,14 +161,19 @@ const readHeads = async (
   });
 };
 
+const headOf = (says: ReturnType<typeof parseReadsStatement>): Omit<Head, 'source'> => ({
+  ...{ reads: says.reads, head: says.head, atMs: Date.parse(says.at) },
+  keepDays: says.v === 2 ? says.keepDays : undefined,
+});
+
 /** A text says what is wrong with it. */
 const headIn = (line: string, keys: ReadonlyMap<string, AuditKey>): Omit<Head, 'source'> | string => {
   try {
     const { statement, signature } = parseSignedReads(line);
-    const { reads, head, key } = parseReadsStatement(statement);
-    const signer = keys.get(key);
+    const says = parseReadsStatement(statement);
+    const signer = keys.get(says.key);
     if (signer === undefined) return 'unknown key';
-    return isSignedBy(signer.publicKey, statement, signature) ? { reads, head } : 'signature';
+    return isSignedBy(signer.publicKey, statement, signature) ? headOf(says) : 'signature';
   } catch {
     return 'unreadable';
   }

@@ -20,6 +20,8 @@ type Dependencies = AuditKeyDependencies & {
   readonly eventLog: { readonly identity: LogIdentity };
   readonly auditDir: string;
   readonly everyMs: number;
+  /** After how many days entries are removed; undefined keeps all. */
+  readonly keepDays: number | undefined;
   readonly log: Log;
   readonly clock: Clock;
 };
@@ -64,12 +66,12 @@ export const startSigningReads = async (dependencies: Dependencies): Promise<Asy
 
 /** In the database first: after a crash in between, `mendReadsFile` adds it to the file. */
 export const signReads = async (dependencies: Dependencies): Promise<void> => {
-  const { pool, eventLog, auditDir, clock } = dependencies;
+  const { pool, eventLog, auditDir, clock, keepDays = null } = dependencies;
   const { count, hash } = await readChainOfReads(pool);
   if (count <= (await readNewestSigned(pool))) return;
   const signer = await openSigner(dependencies);
   const statement = writeReadsStatement({
-    ...{ v: 1, log: eventLog.identity, reads: count, head: hash.toString('hex') },
+    ...{ v: 2, log: eventLog.identity, reads: count, head: hash.toString('hex'), keepDays },
     ...{ at: new Date(clock.nowMs()).toISOString(), key: signer.key },
   });
   const signed = { statement, signature: signer.sign(statement) };

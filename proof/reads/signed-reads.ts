@@ -6,17 +6,19 @@ import { canonical } from '../stored/signing-keys.ts';
 
 /** The signed statement about the log of reads: how many entries it has had, and the hash of the last. */
 type ReadsStatement = {
-  readonly v: 1;
+  readonly v: 2;
   readonly log: LogIdentity;
   readonly reads: number;
   /** In hexadecimal. */
   readonly head: string;
+  /** After how many days entries are removed; null if all are kept. */
+  readonly keepDays: number | null;
   readonly at: string;
   /** The id of the key that signs it. */
   readonly key: string;
 };
 
-const statement = z.strictObject({
+const former = z.strictObject({
   v: z.literal(1),
   log: z.guid(),
   reads: z.int().positive(),
@@ -24,6 +26,10 @@ const statement = z.strictObject({
   at: z.iso.datetime(),
   key: z.string(),
 });
+const statement = z.discriminatedUnion('v', [
+  former.extend({ v: z.literal(2), keepDays: z.int().positive().nullable() }),
+  former,
+]);
 
 export type SignedReads = { readonly statement: string; readonly signature: string };
 const signedReads = z.strictObject({ statement: z.string(), signature: z.string() });
@@ -35,7 +41,7 @@ export const readsFileIn = (auditDir: string): string => join(auditDir, 'read-lo
 export const writeReadsStatement = (says: ReadsStatement): string => canonical(says);
 
 /** Throws if it does not have this form. */
-export const parseReadsStatement = (text: string): Omit<ReadsStatement, 'log'> =>
+export const parseReadsStatement = (text: string): z.infer<typeof statement> =>
   statement.parse(JSON.parse(text));
 export const parseSignedReads = (line: string): SignedReads => signedReads.parse(JSON.parse(line));
 

@@ -27,6 +27,8 @@ export type Verification = Mending &
     readonly blobs?: Pick<Blobs, 'read'> | undefined;
     readonly snapshots: Pick<Snapshots, 'find'>;
     readonly domain: Domain;
+    /** After how many days entries of the log of reads are removed; undefined keeps all. */
+    readonly keepReadsDays?: number | undefined;
     /** By which timers are due; by default that of the database. */
     readonly clock?: Pick<Clock, 'aheadMs'>;
     readonly signal: AbortSignal;

@@ -119,9 +119,7 @@ const checkAll = async (given: Verification, since: Date): Promise<Checked> => {
   });
   for (const finding of chainFound.findings) findings.add(finding);
   await checkNewest(verification, findings);
-  await checkReads(verification, (finding) => findings.add(finding));
-  if (chainFound.findings[0])
-    findings.addUnlisted(chainFound.findings[0].kind, chainFound.findingsTotal - chainFound.findings.length);
+  await checkLogOfReads(verification, findings);
   return {
     log: { identity: eventLog.identity, position: passage.position(), events: passage.events() },
     ...readModel,
@@ -129,6 +127,12 @@ const checkAll = async (given: Verification, since: Date): Promise<Checked> => {
     chain: { head, chained, signed, unproven },
     findings: findings.summary(),
   };
+};
+
+const checkLogOfReads = async (verification: Verification, findings: Findings): Promise<void> => {
+  const { clock, keepReadsDays: keepDays } = verification;
+  const nowMs = Date.now() + (clock?.aheadMs() ?? 0);
+  await checkReads({ ...verification, keepDays, nowMs }, (finding) => findings.add(finding));
 };
 
 /** The live rows, which name the files, have been compared with the log. */

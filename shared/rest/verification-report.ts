@@ -142,6 +142,7 @@ const chainFinding = z.looseObject({
     /** Of the log of reads (`proof/reads/check-reads.ts`). */
     'reads_entry_changed',
     'reads_entry_missing',
+    'reads_expired_early',
     'reads_cut',
     'reads_head_wrong',
   ]),
