@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { StreamName, Version } from '#kernel/base/brands.ts';
 import { streamName } from '#kernel/base/events/streams.ts';
+import { keptUntilMs, RETAINED_SINCE } from '#kernel/base/keeping.ts';
 import { traceIdOf } from '#kernel/base/traceparent.ts';
 import type { Defs, Domain, EventInfo, Kind, Row } from '#kernel/registry/registry.ts';
 import { blobOfUpload } from '#shared/blobs/blob-name.ts';
@@ -63,26 +64,59 @@ export type LostUploadDependencies = {
   readonly blobs: Pick<Blobs, 'remove'>;
 };
 
-/** Removes the files that were referenced up to the event and no longer are. Idempotent. */
+/**
+ * Removes the files that were referenced up to the event and no longer are. Idempotent. While the aggregate is held or
+ * must be kept, its former files stay; they are removed after that.
+ */
 export const removeLostUploads = async (
   { eventLog, blobs }: LostUploadDependencies,
   lost: LostUploads,
 ): Promise<void> => {
   const { kind, stream, id, version } = lost;
   const uploads = new Map<string, string>();
+  const keeping = kind.hold === true || kind.retain !== undefined ? new Kept(kind) : undefined;
   let before: readonly string[] = [];
   read: for await (const events of eventLog.read(stream))
     for (const event of events) {
       if (event.version > version) break read;
       if (event.version === version) before = [...uploads.values()];
       applyTo(uploads, kind, event);
+      keeping?.apply(event, uploads.values());
     }
+  if (keeping?.isKept) return;
   const kept = new Set(uploads.values());
-  for (const path of new Set(before)) {
+  for (const path of keeping?.files ?? new Set(before)) {
     const blob = kept.has(path) ? undefined : blobOfUpload(id, path);
     if (blob !== undefined) await blobs.remove(blob);
   }
 };
+
+/** Whether an aggregate must not lose anything after an event, and all files that it has had until then. */
+class Kept {
+  readonly files = new Set<string>();
+  readonly #kind: Kind;
+  #isHeld = false;
+  #untilMs = 0;
+  #atMs = 0;
+
+  constructor(kind: Kind) {
+    this.#kind = kind;
+  }
+
+  get isKept(): boolean {
+    return this.#isHeld || this.#atMs < this.#untilMs;
+  }
+
+  apply({ type, metadata }: RecordedEvent, files: Iterable<string>): void {
+    const { events, retain } = this.#kind;
+    const { effect, sets } = Object.values(events).find((each) => each.type === type) ?? {};
+    this.#atMs = Date.parse(String(metadata.at));
+    for (const file of files) this.files.add(file);
+    if (typeof sets?.held === 'boolean') this.#isHeld = sets.held;
+    if (retain && sets && RETAINED_SINCE in sets) this.#untilMs = keptUntilMs(metadata.at, retain);
+    if (effect === 'ends') [this.#isHeld, this.#untilMs] = [false, 0];
+  }
+}
 
 /** Undefined if the event keeps all uploads. Throws if the event is damaged. */
 type LostUploadsIn = (event: RecordedEvent) => LostUploads | undefined;
@@ -108,9 +142,13 @@ export const lostUploadsIn = (domain: Domain): LostUploadsIn => {
 const uploadsIn = (defs: Defs): readonly string[] =>
   Object.keys(defs).filter((name) => defs[name]?.kind === 'upload');
 
+const hasUploads = ({ fields, lists }: Kind): boolean =>
+  [fields, ...Object.values(lists).map((list) => list.fields)].some((defs) => uploadsIn(defs).length > 0);
+
 /** Returns a check whether an event may remove uploads; undefined for types that never do. */
 const losesBy = (kind: Kind, { effect, list, sets }: EventInfo): ((data: Row) => boolean) | undefined => {
   const own = uploadsIn(kind.fields);
+  if (kind.hold === true && sets.held === false && hasUploads(kind)) return () => true;
   const ofItems = list === undefined ? [] : uploadsIn(list.fields);
   const isSetting = own.some((name) => name in sets);
   const says =
@@ -119,9 +157,7 @@ const losesBy = (kind: Kind, { effect, list, sets }: EventInfo): ((data: Row) =>
       isSetting || names.some((name) => isValue(data[name]));
   switch (effect) {
     case 'ends':
-      return own.length > 0 || Object.values(kind.lists).some(({ fields }) => uploadsIn(fields).length > 0)
-        ? () => true
-        : undefined;
+      return hasUploads(kind) ? () => true : undefined;
     case 'changes':
     case 'sets':
       return own.length > 0 ? says(own) : undefined;
