@@ -3,6 +3,7 @@ import { Rejection } from '#kernel/base/rejection.ts';
 import { isHeld, isRelease } from '#kernel/decide/holds.ts';
 import type { CommandInfo, Kind, Row } from '#kernel/registry/registry.ts';
 import { isPerson } from '#shared/policy.ts';
+import { loggedOf } from '#shared/read-log/noted.ts';
 import type { Sent } from '../handling/execution-context.ts';
 import { callersOf } from '../handling/execution-context.ts';
 
@@ -14,13 +15,16 @@ export const demandPersonToRelease = (kind: Kind, command: CommandInfo, sent: Se
 type Asked = { readonly kind: Kind; readonly fields: Row; mayRead(part: string): boolean };
 type Hold = { readonly reason: string; readonly placedBy: number; readonly placedAt: string };
 
-/** Says who placed the hold that refuses a command, and why, if the caller may read that. */
+/**
+ * Says who placed the hold that refuses a command, and why, if the caller may read that. Where reads of holds are
+ * logged, only a read says it.
+ */
 export const sayingWhy =
   ({ kind, fields, mayRead }: Asked) =>
   (error: unknown): never => {
     const [hold, ...others] = (fields.holds ?? []) as readonly Hold[];
     const isOfOwn = isHeld(error, kind) && (error as Rejection).code === kind.refusals.unheld?.code;
-    if (hold === undefined || !isOfOwn || !mayRead('readHolds')) throw error;
+    if (hold === undefined || !isOfOwn || loggedOf(kind, ['holds']) || !mayRead('readHolds')) throw error;
     const { code } = error as Rejection;
     const day = hold.placedAt.slice(0, 10);
     const more = others.length === 0 ? '' : `, and there are ${others.length} more`;

@@ -54,20 +54,25 @@ const isEnded = async (side: CommandSide, id: number) =>
   (await typesOf(side, `record-${id}`)).includes('record.deleted');
 
 test('a hold refuses the deletion, and says why to those who may read it', async ({ desk }) => {
-  const { record, place, release, remove, clerk, counsel } = desk;
+  const { record, place, release, remove, send, clerk, counsel } = desk;
   const id = await record();
   await place(id);
-  const refusal = await remove(id, clerk).catch((error: unknown) => error);
+  const refusal = await remove(id, clerk).catch((error: unknown) => error as Rejection);
   expect(refusal).toMatchObject({
     code: 'record_held',
     message: 'The record is under a hold: it cannot be deleted until the hold is released.',
   });
-  await expect(remove(id, counsel)).rejects.toMatchObject({
-    code: 'record_held',
+  // Reads of records are logged, and a refusal is no read.
+  await expect(remove(id, counsel)).rejects.toThrow((refusal as Rejection).message);
+  const contractId = (await send({ type: 'SignContract', title: 'One' }, clerk)).id;
+  await send({ type: 'PlaceHoldContract', contractId, reason: 'Litigation 8' }, counsel);
+  const destroy = () => send({ type: 'DestroyContract', contractId }, counsel);
+  await expect(destroy()).rejects.toMatchObject({
+    code: 'contract_held',
     message: expect.stringContaining(`user ${counsel.userId} placed`),
     details: { placedBy: counsel.userId, holds: 1 },
   });
-  await expect(remove(id, counsel)).rejects.toThrow('“Litigation 7”');
+  await expect(destroy()).rejects.toThrow('“Litigation 8”');
   await expect(remove(id, undefined)).rejects.toMatchObject({ code: 'record_held' });
   await release(id);
   await remove(id);
