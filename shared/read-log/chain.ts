@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The hash of an entry, as `read_log.append` computes it. */
+/** The hash of an entry, as the database computes it. */
 export const nextHash = (before: Buffer, number: number, entry: string): Buffer => {
   const place = Buffer.alloc(8);
   place.writeBigInt64BE(BigInt(number));

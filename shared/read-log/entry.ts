@@ -38,28 +38,17 @@ export type ReadEntry = Omit<ReadBy, 'isAuditor'> & {
   readonly missing?: number;
 };
 
-/** The text of an entry, over which the chain is computed. */
-export const entryText = (by: ReadBy, at: string, { kind, items, fields }: Noted): string =>
-  JSON.stringify({
-    ...{ at, actor: by.actor, reader: by.reader, client: by.client, via: by.via },
-    ...{ operation: by.operation, query: by.query, request: by.request },
-    ...{ kind: kind.name, items, fields },
-  } satisfies ReadEntry);
+export const entryOf = (by: ReadBy, at: string, { kind, items, fields }: Noted): ReadEntry => ({
+  ...{ at, actor: by.actor, reader: by.reader, client: by.client, via: by.via },
+  ...{ operation: by.operation, query: by.query, request: by.request },
+  ...{ kind: kind.name, items, fields },
+});
 
 /** The name of no kind. */
 const MISSING = 'missing';
 
 /** The entry that says how many are missing before it. */
-export const missingText = (at: string, missing: number): string =>
-  JSON.stringify({
-    ...{
-      at,
-      actor: 'system:read-log',
-      reader: null,
-      client: null,
-      via: 'rest',
-      operation: MISSING,
-      query: {},
-    },
-    ...{ request: '', kind: MISSING, items: [], fields: [], missing },
-  } satisfies ReadEntry);
+export const missingEntry = (at: string, missing: number): ReadEntry => ({
+  ...{ at, actor: 'system:read-log', reader: null, client: null, via: 'rest', operation: MISSING, query: {} },
+  ...{ request: '', kind: MISSING, items: [], fields: [], missing },
+});

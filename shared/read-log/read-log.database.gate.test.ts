@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { expect } from 'vitest';
 import { createMetrics } from '#process/observability/metrics.ts';
+import { inTransaction } from '#shared/database/transaction.ts';
 import { test as base } from '../../test/engines/pool.ts';
 import { createTestClock } from '../../test/engines/test-clock.ts';
-import type { ReadBy } from './entry.ts';
+import { appendEntries } from './append.ts';
+import { entryOf, type ReadBy } from './entry.ts';
 import { noteOf, noting, notingNothing } from './noted.ts';
 import { Notes } from './notes.ts';
 import { openReadLog, type ReadLog } from './read-log.ts';
@@ -72,10 +74,10 @@ test('several processes append without a gap, and each answer that waits has its
 
 test('a batch that is sent again is appended once', async ({ open, pool }) => {
   await open();
-  const texts = [JSON.stringify({ at: new Date().toISOString(), kind: 'twice', items: [1], reader: null })];
+  const noted = { kind: { ...STRICT, name: 'twice' }, items: [1, 2], fields: [] };
+  const entries = [entryOf(BY, new Date().toISOString(), noted)];
   const writer = randomUUID();
-  for (const number of [1, 1, 2])
-    await pool.query('select read_log.append($1::uuid, $2::bigint, $3::text[])', [writer, number, texts]);
+  for (const number of [1, 1, 2]) await appendEntries(pool, { writer, number, entries });
   const { rows } = await pool.query(
     `select count(*)::integer as count from read_log.entry where kind = 'twice'`,
   );
@@ -102,6 +104,36 @@ test('while it cannot be written, strict answers are refused, and the entries of
   );
   await read(readLog, STRICT, 12);
   expect([await numbers('drug'), await numbers('patient')]).toEqual([[21, 22], [12]]);
+});
+
+test('while it is slow, strict answers are refused after a time, and nothing is lost', async ({
+  clock,
+  numbers,
+  open,
+  pool,
+}) => {
+  const readLog = await open();
+  const outcomes: string[] = [];
+  await inTransaction(pool, async (connection) => {
+    // The next batch waits for this lock.
+    await connection.query('select from read_log.head for update');
+    read(readLog, { ...STRICT, name: 'slow' } as never, 31)?.then(
+      () => outcomes.push('shown'),
+      ({ code }) => outcomes.push(code),
+    );
+    expect(read(readLog, { ...LENIENT, name: 'slow' } as never, 32)).toBe(undefined);
+    await clock.advanceUntil(
+      1_000,
+      async () => outcomes,
+      ({ length }) => length > 0,
+    );
+  });
+  expect(outcomes).toEqual(['unavailable']);
+  await clock.advanceUntil(
+    1_000,
+    () => numbers('slow'),
+    ({ length }) => length === 2,
+  );
 });
 
 test('what a full memory cannot hold is counted in an entry', async ({ clock, open, pool }) => {

@@ -4,8 +4,9 @@ import { HttpProblem } from '#kernel/base/rest/http-problem.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Log } from '#shared/log.ts';
+import { appendEntries } from './append.ts';
 import { countersIn } from './counters.ts';
-import { entryText, missingText, type ReadBy } from './entry.ts';
+import { entryOf, missingEntry, type ReadBy, type ReadEntry } from './entry.ts';
 import { startExpiring } from './expire.ts';
 import { migrateReadLog } from './migrate.ts';
 import type { Notes } from './notes.ts';
@@ -38,7 +39,7 @@ const WAIT_MAX_MS = 5_000;
 const LAST_MAX_MS = 2_000;
 
 type Waiting = {
-  readonly text: string;
+  readonly entry: ReadEntry;
   /** Undefined if its answer has not waited. */
   readonly done: PromiseWithResolvers<void> | undefined;
 };
@@ -55,7 +56,7 @@ export const openReadLog = async (options: ReadLogOptions): Promise<ReadLog> => 
       const all = notes.take();
       const waits = by.isAuditor === true || all.some(({ kind }) => kind.reads?.ifUnwritable === 'refuse');
       const at = isoNow(clock);
-      const written = all.map((noted) => writer.add(entryText(by, at, noted), waits));
+      const written = all.map((noted) => writer.add(entryOf(by, at, noted), waits));
       return waits ? inTime(Promise.all(written), clock) : undefined;
     },
     async [Symbol.asyncDispose]() {
@@ -84,9 +85,9 @@ class Writer implements AsyncDisposable {
   }
 
   /** Returns a promise if the answer waits. */
-  add(text: string, waits: boolean): Promise<void> | undefined {
+  add(entry: ReadEntry, waits: boolean): Promise<void> | undefined {
     const done = waits ? Promise.withResolvers<void>() : undefined;
-    if (this.#waiting.length < WAITING_MAX) this.#waiting.push({ text, done });
+    if (this.#waiting.length < WAITING_MAX) this.#waiting.push({ entry, done });
     else if (done !== undefined) done.reject(unwritable(new Error(`${WAITING_MAX} entries are waiting`)));
     else {
       this.#missing += 1;
@@ -136,10 +137,9 @@ class Writer implements AsyncDisposable {
 
   async #append(): Promise<void> {
     if (this.#batch.length === 0) this.#nextBatch();
-    const texts = this.#batch.map(({ text }) => text);
-    const values = [this.#id, this.#batches, texts];
-    await this.#options.pool.query({ name: 'read_log_append', text: APPEND, values });
-    this.#counters.recorded.inc(texts.length);
+    const entries = this.#batch.map(({ entry }) => entry);
+    await appendEntries(this.#options.pool, { writer: this.#id, number: this.#batches, entries });
+    this.#counters.recorded.inc(entries.length);
     for (const { done } of this.#batch) done?.resolve();
     this.#batch = [];
   }
@@ -147,7 +147,7 @@ class Writer implements AsyncDisposable {
   #nextBatch(): void {
     const { clock } = this.#options;
     const gap =
-      this.#missing === 0 ? [] : [{ text: missingText(isoNow(clock), this.#missing), done: undefined }];
+      this.#missing === 0 ? [] : [{ entry: missingEntry(isoNow(clock), this.#missing), done: undefined }];
     this.#missing = 0;
     this.#batch = [...gap, ...this.#waiting.splice(0, BATCH_MAX)];
     this.#batches += 1;
@@ -161,22 +161,14 @@ class Writer implements AsyncDisposable {
   }
 }
 
-const APPEND = 'select read_log.append($1::uuid, $2::bigint, $3::text[])';
-
 const isoNow = (clock: Clock): string => new Date(clock.nowMs()).toISOString();
 
 const inTime = async (all: Promise<unknown>, clock: Clock): Promise<void> => {
-  const ended = new AbortController();
-  const late = clock.sleep(WAIT_MAX_MS, ended.signal).then(() => {
-    if (!ended.signal.aborted) throw unwritable(new Error(`not written within ${WAIT_MAX_MS} ms`));
-  });
-  try {
-    await Promise.race([all, late]);
-  } finally {
-    all.catch(() => {});
-    late.catch(() => {});
-    ended.abort();
-  }
+  const late = Promise.withResolvers<never>();
+  using _timer = clock.after(WAIT_MAX_MS, () =>
+    late.reject(unwritable(new Error(`not written within ${WAIT_MAX_MS} ms`))),
+  );
+  await Promise.race([all, late.promise]);
 };
 
 const unwritable = (cause: unknown): HttpProblem =>

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { logsReads } from '#kernel/registry/logs-reads.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { entryText, type ReadBy } from './entry.ts';
+import { appendEntries } from './append.ts';
+import { entryOf, type ReadBy } from './entry.ts';
 import { migrateReadLog } from './migrate.ts';
 
 type Recording = { readonly domain: Domain; readonly pool: Pool; readonly at: string };
@@ -18,14 +19,13 @@ export const recordWhole = async (
 ): Promise<void> => {
   if (!logsReads(domain)) return;
   await migrateReadLog(pool);
-  const texts = Object.values(domain.kinds).flatMap((kind) => {
+  const entries = Object.values(domain.kinds).flatMap((kind) => {
     if (kind.reads === undefined) return [];
     const { only } = kind.reads;
     const fields = shown(kind).filter((name) => only === undefined || only.includes(name));
-    return fields.length === 0 ? [] : [entryText(by, at, { kind, fields, items: [] })];
+    return fields.length === 0 ? [] : [entryOf(by, at, { kind, fields, items: [] })];
   });
-  if (texts.length > 0)
-    await pool.query('select read_log.append($1::uuid, 1, $2::text[])', [randomUUID(), texts]);
+  if (entries.length > 0) await appendEntries(pool, { writer: randomUUID(), number: 1, entries });
 };
 
 const allOf = ({ fields, lists }: Kind): readonly string[] => [...Object.keys(fields), ...Object.keys(lists)];
