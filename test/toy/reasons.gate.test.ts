@@ -91,6 +91,24 @@ test('history, events, their search and GraphQL show it', async ({ client, insta
   });
 });
 
+test('an export has it, and the state of the clock that gave the times', async ({
+  ask,
+  client,
+  people: { administrator },
+}) => {
+  const { id } = await client.samples.create({ code: 'A' });
+  await client.samples.edit(id, { code: 'B' }, { reason: WHY });
+  const { body } = await ask('GET', '/audit/export', {
+    token: administrator.token,
+    headers: { accept: 'application/x-ndjson' },
+  });
+  const lines = String(body).trim().split('\n');
+  const line = lines.find((each) => each.includes(`"sample-${id}"`) && each.includes('sample.relabelled'));
+  expect(line).toContain(WHY);
+  const { data } = JSON.parse(lines.at(-1) ?? '') as { readonly data: object };
+  expect(data).toMatchObject({ clock: { source: null, measurements: expect.any(Number) } });
+});
+
 test('a creation needs the reason of a command that its form runs too', async ({ ask, nora }) => {
   const take = (reason?: string) =>
     ask('POST', '/samples', {
