@@ -6,6 +6,7 @@ import { until } from '../../testing/until.ts';
 import { operate } from '../engines/installation.ts';
 import { openSigner } from '../engines/signers.ts';
 import { patternOf } from '../engines/tutorial-page.ts';
+import { dayIn } from './auditors-fixture.ts';
 import { test as base } from './toy-fixture.ts';
 
 /** Follows the page of the example for regulated work: each request by its person, each answer compared. */
@@ -31,7 +32,7 @@ const SECTIONS = PAGE.split(/^## /m).map((section) => {
     }),
   };
 });
-const PEOPLE = [...PAGE.matchAll(/^\| (\w+) \| (nurse|doctor|patient|counsel) \|$/gm)];
+const PEOPLE = [...PAGE.matchAll(/^\| (\w+) \| (nurse|doctor|patient|counsel|auditor) \|$/gm)];
 
 const test = base
   .extend(
@@ -41,10 +42,15 @@ const test = base
   )
   /** What `$name` stands for. */
   .extend('known', { scope: 'file' }, () => new Map<string, string>())
-  .extend('persons', { scope: 'file' }, async ({ people, signUpAs, known }) => {
+  .extend('inspectorNamed', { scope: 'file' }, ({ byAdmin, people }) => async (name: string) => {
+    const person = await people.signUp(name);
+    await byAdmin('PATCH', `/users/${person.userId}`, { role: 'auditor', auditorUntil: dayIn(30) });
+    return people.signIn(person, 'auditor');
+  })
+  .extend('persons', { scope: 'file' }, async ({ inspectorNamed, people, signUpAs, known }) => {
     const persons = new Map<string, TokenHolder>([['Admin', people.administrator]]);
     for (const [, name = '', role = ''] of PEOPLE) {
-      const person = await signUpAs(name, role);
+      const person = await (role === 'auditor' ? inspectorNamed(name) : signUpAs(name, role));
       persons.set(name, person);
       known.set(name.toLowerCase(), String(person.userId));
     }
@@ -114,7 +120,7 @@ const test = base
 test('the page has requests, signatures and commands', () => {
   const languages = SECTIONS.flatMap(({ blocks }) => blocks.map(({ language }) => language));
   expect(new Set(languages)).toEqual(new Set(['shell', 'http', 'signer', 'sh']));
-  expect(PEOPLE.length).toBe(6);
+  expect(PEOPLE.length).toBe(7);
   const headings = SECTIONS.slice(1).map(({ heading }) => heading);
   // docs/auditors.md names them.
   expect(headings).toEqual(['A day', 'The patient', 'A dispute', 'An inspection', 'Paul leaves']);

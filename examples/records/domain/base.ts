@@ -15,5 +15,7 @@ export const base = domain({
     // While there is a dispute, nobody erases the patient.
     hold: { right: { counsel: true } },
   },
+  // Inspectors read everything until a day, and change nothing.
+  auditors: true,
 });
 export const { aggregate, user } = base;
