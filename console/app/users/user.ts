@@ -12,6 +12,7 @@ import { eventText } from '../data/item.ts';
 import { ActorName, Subject } from '../data/names.ts';
 import { Account } from './account.ts';
 import { LastDay, useHasAuditors, useRoles } from './invitations.ts';
+import { Reads } from './reads.ts';
 import type { User } from './users.ts';
 
 /** A user: profile, ways to sign in, sessions and tokens, and latest events. */
@@ -30,7 +31,8 @@ export const UserPage = ({ route: { parameters } }: { readonly route: Route }) =
             <${Actions} user=${user} etag=${asked.etag} reload=${asked.reload} />
             <${Account} user=${user} />`} />`
     }
-    <${LatestActions} id=${id} />`;
+    <${LatestActions} id=${id} />
+    <${Reads} id=${id} />`;
 };
 
 const Facts = ({
