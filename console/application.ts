@@ -28,13 +28,14 @@ const LIBRARIES: Readonly<Record<string, Library>> = {
   htm: { name: 'htm.js', source: 'htm' },
   marked: { name: 'marked.js', source: 'marked', isLazy: true },
   // Its module is not minified, and half as large again.
-  uplot: { name: 'uplot.js', source: 'uplot/dist/uPlot.iife.min.js', exports: 'uPlot' },
+  uplot: { name: 'uplot.js', source: 'uplot/dist/uPlot.iife.min.js', exports: 'uPlot', isLazy: true },
 };
 
 /** Lazy libraries, and the modules that import them. */
 const LATER: readonly string[] = [
   ...Object.values(LIBRARIES).flatMap(({ name, isLazy }) => (isLazy ? [name] : [])),
   'markdown/tree.ts',
+  'overview/draw.ts',
 ];
 
 /** Modules shared with the server; in the package they are compiled, like this one. */

@@ -10,8 +10,11 @@ const USERS = 101;
 const test = base
   .extend('pictures', { scope: 'file' }, 'console-lists')
   .extend('rows', { scope: 'file' }, async ({ ada, ask, create, people: { administrator } }) => {
-    for (const title of ['First', 'Second'])
-      await create('/articles', ada, { title, body: 'One', publish: true });
+    for (const [title, tag] of [
+      ['First', 'engines'],
+      ['Second', 'looms'],
+    ])
+      await create('/articles', ada, { title, body: 'One', tags: [tag], publish: true });
     for (let count = 1; count <= USERS; count += 1)
       await ask('POST', '/users', { token: administrator.token, body: { name: `Somebody ${count}` } });
   })
@@ -55,9 +58,40 @@ describeInChromium('lists of the console', () => {
       () => page.locator('a.title').allTextContents(),
       (titles) => titles.join() === 'First,Second',
     );
-    expect(await page.getByRole('columnheader', { name: 'Status' }).getAttribute('aria-sort')).toBe(null);
+    expect(await page.getByRole('columnheader', { name: 'Status' }).getAttribute('aria-sort')).toBe('none');
     await page.goBack();
     await hasAddress('?sort=-publishedAt');
+  });
+
+  test('a short list is ordered and filtered by every field', async ({
+    hasAddress,
+    show,
+    window: { page, look },
+  }) => {
+    await show('articles?columns=tags,createdAt');
+    const titles = (expected: string) =>
+      until(
+        () => page.locator('a.title').allTextContents(),
+        (found) => found.join() === expected,
+      );
+    await page.getByRole('columnheader', { name: 'Tags' }).getByRole('link').click();
+    await hasAddress('&here=tags');
+    await titles('First,Second');
+    await page.getByRole('combobox', { name: 'More filters' }).selectOption('Title');
+    const filter = page.getByRole('textbox', { name: 'Title' });
+    await filter.fill('fir');
+    await filter.press('Enter');
+    await titles('First');
+    await look('filtered');
+    await page.getByRole('link', { name: 'Clear' }).click();
+    await titles('Second,First');
+  });
+
+  test('a long list says how to order it by other fields', async ({ show, window: { page, look } }) => {
+    await show('articles');
+    await page.goto(page.url().replace(/articles.*/, 'users?here=name'));
+    await page.getByText('More than 100 items').waitFor();
+    await look('long');
   });
 
   test('columns can be chosen, and are kept in the address', async ({

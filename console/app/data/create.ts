@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { CommandFacts, FormFieldFacts } from '../../domain-facts.ts';
+import type { CommandFacts, FormFieldFacts, UploadFacts } from '../../domain-facts.ts';
 import { useApi } from '../base/asking.ts';
 import { useFormKeys } from '../base/form-key.ts';
 import { html } from '../base/html.ts';
@@ -7,6 +7,7 @@ import { Heading } from '../base/parts.ts';
 import { go, type Route } from '../base/router.ts';
 import { creationOf, kindAt, pageOf, pageOfItem, useDomain, useMe } from './domain.ts';
 import { useDraft } from './drafts.ts';
+import { FileFields, type Files, FilesLeft, uploadAll } from './files.ts';
 import { Form } from './form.ts';
 import { bodyOf, fieldsToFill, type Raw, rawOfAll, reasonIn } from './form-values.ts';
 import { NotThere } from './not-there.ts';
@@ -20,7 +21,7 @@ export const DataNew = ({ route: { parameters } }: Of) => {
   if (kind?.list.path === undefined || command === undefined) return html`<${NotThere} />`;
   return html`<p class="back"><a href=${pageOf(kind)}>${kind.plural}</a></p>
     <${Heading} title=${`New ${kind.title.toLowerCase()}`} />
-    <${Creation} command=${command} namers=${kind.namers} path=${kind.list.path} back=${pageOf(kind)} then=${(id: number) => pageOfItem(kind, id)} />`;
+    <${Creation} command=${command} namers=${kind.namers} uploads=${kind.uploads} path=${kind.list.path} back=${pageOf(kind)} then=${(id: number) => pageOfItem(kind, id)} />`;
 };
 
 /** A new child of an item. */
@@ -32,7 +33,7 @@ export const DataNewUnder = ({ route: { parameters } }: Of) => {
   const above = pageOfItem(kind, parameters.id);
   return html`<p class="back"><a href=${above}>${kind.title}</a></p>
     <${Heading} title=${`${command.title} ${child.title.toLowerCase()}`} />
-    <${Creation} command=${command} namers=${child.namers} path=${`/${kind.path}/${encodeURIComponent(parameters.id ?? '')}/${child.path}`} back=${above} then=${() => above} />`;
+    <${Creation} command=${command} namers=${child.namers} uploads=${child.uploads} path=${`/${kind.path}/${encodeURIComponent(parameters.id ?? '')}/${child.path}`} back=${above} then=${() => above} />`;
 };
 
 /** A new item of an item’s list. */
@@ -49,13 +50,14 @@ export const DataAdd = ({ route: { parameters } }: Of) => {
   const above = pageOfItem(kind, parameters.id);
   return html`<p class="back"><a href=${above}>${kind.title}</a></p>
     <${Heading} title=${command.verb === undefined ? `Add ${list.one}` : command.title} />
-    <${Creation} command=${command} path=${`/${kind.path}/${encodeURIComponent(parameters.id ?? '')}/${command.verb === undefined ? list.path : command.rel}`} back=${above} then=${() => above} />`;
+    <${Creation} command=${command} uploads=${list.uploads} path=${`/${kind.path}/${encodeURIComponent(parameters.id ?? '')}/${command.verb === undefined ? list.path : command.rel}`} back=${above} then=${() => above} />`;
 };
 
 type CreationOptions = {
   readonly command: CommandFacts;
   /** The roles that may choose the owner. */
   readonly namers?: readonly string[];
+  readonly uploads: readonly UploadFacts[];
   readonly path: string;
   readonly back: string;
   readonly then: (id: number) => string;
@@ -65,8 +67,11 @@ type CreationOptions = {
 const isOwner = ({ type, isRequired, isNullable }: FormFieldFacts): boolean =>
   type === 'ref' && !isRequired && !isNullable;
 
-const Creation = ({ command, namers = [], path, back, then }: CreationOptions) => {
+const Creation = ({ command, namers = [], uploads, path, back, then }: CreationOptions) => {
   const api = useApi();
+  const [files, setFiles] = useState<Files>({});
+  const [uploading, setUploading] = useState<string>();
+  const [left, setLeft] = useState<Parameters<typeof FilesLeft>[0]>();
   const isNamer = namers.includes(useMe()?.role ?? '');
   // The owner comes last, and only for those who may choose it.
   const all = fieldsToFill(command.form);
@@ -86,7 +91,12 @@ const Creation = ({ command, namers = [], path, back, then }: CreationOptions) =
       api.send<{ readonly id: number }>('POST', path, { body, reason, key }),
     );
     draft.end();
-    go(then(made.body.id));
+    const at = then(made.body.id);
+    const failed = await uploadAll(api, { path: made.location ?? path, uploads, files }, setUploading);
+    if (failed.length === 0) go(at);
+    else setLeft({ left: failed, at });
   };
-  return html`<${Form} fields=${fields} raw=${raw} setRaw=${draft.set} draft=${draft} send=${send} doing=${command.does === 'addItem' ? 'Add' : 'Create'} back=${back} />`;
+  if (left !== undefined) return html`<${FilesLeft} left=${left.left} at=${left.at} />`;
+  return html`<${Form} fields=${fields} raw=${raw} setRaw=${draft.set} draft=${draft} send=${send} doing=${uploading === undefined ? (command.does === 'addItem' ? 'Add' : 'Create') : `Uploading ${uploading.toLowerCase()} …`} back=${back}
+    after=${html`<${FileFields} uploads=${uploads} files=${files} setFiles=${setFiles} />`} />`;
 };

@@ -24,6 +24,8 @@ type FormOptions = {
   readonly doing: string;
   readonly kind?: string;
   readonly back: string;
+  /** Fields that are sent apart from the others. */
+  readonly after?: VNode;
   /** Remarks below fields. */
   readonly remarks?: Readonly<Record<string, VNode>>;
   readonly children?: ComponentChildren;
@@ -39,6 +41,7 @@ export const Form = ({
   doing,
   kind = '',
   back,
+  after,
   remarks = {},
   children,
 }: FormOptions) => {
@@ -78,6 +81,7 @@ export const Form = ({
         change=${(value: string | boolean) => setRaw({ ...raw, [field.wire]: value })}
       />`,
     )}
+    ${after}
     <div class="tools"><button class=${`primary ${kind}`} aria-disabled=${isBusy}>${doing}</button><a class="button" href=${back} onClick=${draft.end}>Cancel</a></div>
   </form>`;
 };

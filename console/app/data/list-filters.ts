@@ -8,13 +8,16 @@ import { pageOf } from './domain.ts';
 import { BOOLEANS, truthText } from './form.ts';
 import { keepColumns } from './kept-columns.ts';
 import { ReferenceControl } from './reference.ts';
+import { filteredHere, NAME_OF_ORDER, nameOfFilter } from './short-lists.ts';
 import { wordText } from './value.ts';
 
 const SETTLES_MS = 250;
 
 /** The address with one filter changed, from the first page on. */
 export const withFilter = (at: string, search: URLSearchParams, name: string, value: string): string => {
-  const kept = new URLSearchParams([...search].filter(([each]) => ![name, 'after', 'before'].includes(each)));
+  // An order of the server replaces that of the browser.
+  const replaced = [name, 'after', 'before', ...(name === 'sort' ? [NAME_OF_ORDER] : [])];
+  const kept = new URLSearchParams([...search].filter(([each]) => !replaced.includes(each)));
   if (value !== '') kept.set(name, value);
   const query = kept.toString();
   return query === '' ? at : `${at}?${query}`;
@@ -56,6 +59,29 @@ export const ListFilters = ({
   </search>`;
 };
 
+type OfKind = { readonly kind: KindFacts; readonly search: URLSearchParams };
+
+/** Filters by the fields for which the server has no filter. */
+export const MoreFilters = ({ kind, search }: OfKind) => {
+  const [added, setAdded] = useState<readonly string[]>([]);
+  const at = pageOf(kind);
+  const all = filteredHere(kind);
+  const isUsed = (field: FieldFacts) => added.includes(field.name) || search.has(nameOfFilter(field));
+  const unused = all.filter((field) => !isUsed(field));
+  const add = (event: Event) => setAdded([...added, (event.currentTarget as HTMLSelectElement).value]);
+  return html`${all.filter(isUsed).map((field) => {
+    const name = nameOfFilter(field);
+    return html`<${Filter} key=${name} field=${field} value=${search.get(name) ?? ''} set=${(value: string) => put(withFilter(at, search, name, value))} />`;
+  })}
+  ${
+    unused.length > 0 &&
+    html`<label>More filters <select value="" onChange=${add}>
+      <option value="">Choose …</option>
+      ${unused.map(({ name, title }) => html`<option key=${name} value=${name}>${title}</option>`)}
+    </select></label>`
+  }`;
+};
+
 /** The address of the same page of a list with other columns. */
 export const withColumns = (
   kind: KindFacts,
@@ -68,10 +94,8 @@ export const withColumns = (
   return kept.size === 0 ? pageOf(kind) : `${pageOf(kind)}?${kept}`;
 };
 
-type ColumnsOptions = { readonly kind: KindFacts; readonly search: URLSearchParams };
-
 /** Chooses the columns, which are in the address. */
-export const Columns = ({ kind, search }: ColumnsOptions) => {
+export const Columns = ({ kind, search }: OfKind) => {
   const [isOpen, setOpen] = useState(false);
   const usual = columnsOf(kind).map(({ name }) => name);
   const shown = chosenColumns(kind, search.get('columns')).map(({ name }) => name);
@@ -145,5 +169,6 @@ const Filter = ({ field, value, set }: FilterOptions) => {
 const TextFilter = ({ field, value, set }: FilterOptions) => {
   const [text, setText] = useText(value);
   const textOf = ({ currentTarget }: Event) => (currentTarget as HTMLInputElement).value;
-  return html`<label>${field.title} <input type="text" dir="auto" spellcheck="false" autocapitalize="off" value=${text} onInput=${(event: Event) => setText(textOf(event))} onChange=${(event: Event) => set(textOf(event).trim())} /></label>`;
+  const example = field.type === 'date' || field.type === 'instant' ? '2026-12' : null;
+  return html`<label>${field.title} <input type="text" placeholder=${example} dir="auto" spellcheck="false" autocapitalize="off" value=${text} onInput=${(event: Event) => setText(textOf(event))} onChange=${(event: Event) => set(textOf(event).trim())} /></label>`;
 };

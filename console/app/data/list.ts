@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { plural } from '#shared/format.ts';
-import type { FieldFacts, KindFacts } from '../../domain-facts.ts';
+import type { KindFacts } from '../../domain-facts.ts';
 import { useActions } from '../base/actions.ts';
 import { useAsked } from '../base/asking.ts';
 import { html } from '../base/html.ts';
@@ -8,12 +8,14 @@ import { Heading, Table, Whole } from '../base/parts.ts';
 import { put, type Route } from '../base/router.ts';
 import { useChanges } from '../feed/live.ts';
 import { Bulk } from './bulk.ts';
-import { chosenColumns, columnsOf, sortedBy } from './columns.ts';
+import { chosenColumns, columnsOf } from './columns.ts';
 import { HAL, kindAt, type Page, pageOf, pageOfItem, titleOf, useDomain } from './domain.ts';
 import { keptColumns } from './kept-columns.ts';
 import type { Item, Link } from './links.ts';
-import { Columns, ListFilters, withColumns, withFilter } from './list-filters.ts';
+import { Columns, ListFilters, MoreFilters, withColumns, withFilter } from './list-filters.ts';
+import { headOf } from './list-heads.ts';
 import { NotThere } from './not-there.ts';
+import { isOfBrowser, NAME_OF_ORDER, narrowed, narrowingIn, SHORT_MAX } from './short-lists.ts';
 import { Value } from './value.ts';
 
 const LIMIT = 25;
@@ -29,8 +31,11 @@ export const DataList = ({ route: { parameters, search } }: { readonly route: Ro
 type KindListOptions = { readonly kind: KindFacts; readonly path: string; readonly search: URLSearchParams };
 
 const KindList = ({ kind, path, search }: KindListOptions) => {
-  const query = new URLSearchParams([...search, ['limit', String(LIMIT)]]);
-  query.delete('columns');
+  const narrowing = narrowingIn(kind, search);
+  const query = new URLSearchParams([
+    ...[...search].filter(([name]) => name !== 'columns' && !isOfBrowser(name)),
+    ['limit', String(narrowing === undefined ? LIMIT : SHORT_MAX)],
+  ]);
   const asked = useAsked<Page>(`${path}?${query}`, undefined, HAL);
   useChanges(`types=${kind.name}.*`, asked.reload);
   useActions([
@@ -55,20 +60,25 @@ const KindList = ({ kind, path, search }: KindListOptions) => {
   // Items no longer on the page are not chosen.
   const chosen = asked.body?._embedded.items.filter(({ id }) => picked.has(id)) ?? [];
   const isNarrowed = [...search.keys()].some(
-    (name) => !['sort', 'columns', 'after', 'before'].includes(name),
+    (name) => !['sort', 'columns', 'after', 'before', NAME_OF_ORDER].includes(name),
   );
   return html`
     <${Heading} title=${kind.plural}>${asked.body?._links.create && html`<a class="button primary" href=${`${pageOf(kind)}/new`} aria-keyshortcuts="n">New ${kind.title.toLowerCase()}</a>`}<//>
-    <${ListFilters} at=${pageOf(kind)} search=${search} isNarrowed=${isNarrowed} fields=${kind.fields} list=${kind.list}><${Columns} kind=${kind} search=${search} /><//>
-    <${Whole} asked=${asked} show=${({ _embedded: { items }, _links }: Page) => html`
+    <${ListFilters} at=${pageOf(kind)} search=${search} isNarrowed=${isNarrowed} fields=${kind.fields} list=${kind.list}><${MoreFilters} kind=${kind} search=${search} /><${Columns} kind=${kind} search=${search} /><//>
+    <${Whole} asked=${asked} show=${({ _embedded, _links }: Page) => {
+      const isWhole = _links.next === undefined && _links.prev === undefined;
+      const items = narrowing && isWhole ? narrowed(_embedded.items, narrowing) : _embedded.items;
+      return html`
       <p class="unseen" role="status">${plural(items.length, 'item')} shown.</p>
+      ${narrowing && !isWhole && html`<p class="finding warn">More than ${SHORT_MAX} items: filter by other fields first. To filter or order any number of them, declare <code>filter()</code> or <code>sort()</code> at the field.</p>`}
       ${
         items.length === 0
           ? html`<${Nothing} kind=${kind} isNarrowed=${isNarrowed} />`
           : html`<${Bulk} kind=${kind} chosen=${chosen} clear=${() => setPicked(new Set())} reload=${asked.reload} />
             <${ItemTable} kind=${kind} items=${items} search=${search} picking=${{ picked, setPicked }} />`
       }
-      <${Pager} at=${pageOf(kind)} search=${search} previous=${_links.prev} next=${_links.next} />`} />`;
+      <${Pager} at=${pageOf(kind)} search=${search} previous=${_links.prev} next=${_links.next} />`;
+    }} />`;
 };
 
 /** Moves the focus to the next or previous title. */
@@ -140,7 +150,12 @@ export const ItemTable = ({ kind, items, common, search, picking }: ItemTableOpt
     },
     ...(search ? chosenColumns(kind, search.get('columns')) : columnsOf(kind, common)).map((field) => ({
       ...(search
-        ? headOf(field, { at: pageOf(kind), search, sorts: kind.list.sorts })
+        ? headOf(field, {
+            at: pageOf(kind),
+            search,
+            sorts: kind.list.sorts,
+            orderHere: search.get(NAME_OF_ORDER) ?? '',
+          })
         : { label: field.title }),
       numeric: field.type === 'integer',
       class: LABELLED.includes(field.type) ? 'labelled' : '',
@@ -149,21 +164,6 @@ export const ItemTable = ({ kind, items, common, search, picking }: ItemTableOpt
     })),
   ]}
 />`;
-
-type Ordered = { readonly at: string; readonly search: URLSearchParams; readonly sorts: readonly string[] };
-
-/** The head of a column, which orders the list if possible. */
-export const headOf = (field: FieldFacts, { at, search, sorts }: Ordered) => {
-  const sorted = sortedBy(field, sorts, search.get('sort') ?? sorts[0]);
-  if (sorted === undefined) return { label: field.title };
-  const { state, next } = sorted;
-  const arrow = { ascending: '↑', descending: '↓', none: '↕' }[state];
-  return {
-    name: field.title,
-    sorted: state,
-    label: html`<a class="sort" href=${withFilter(at, search, 'sort', next)}>${field.title} <span aria-hidden="true">${arrow}</span></a>`,
-  };
-};
 
 type PagerOptions = {
   /** The address of the first page. */

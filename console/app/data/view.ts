@@ -7,8 +7,9 @@ import type { Route } from '../base/router.ts';
 import { useStream } from '../feed/live.ts';
 import { HAL, type Me, type Page, useDomain } from './domain.ts';
 import type { Links } from './links.ts';
-import { headOf, Pager } from './list.ts';
+import { Pager } from './list.ts';
 import { ListFilters } from './list-filters.ts';
+import { headOf } from './list-heads.ts';
 import { NotThere } from './not-there.ts';
 import { Value } from './value.ts';
 
