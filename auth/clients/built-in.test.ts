@@ -22,10 +22,17 @@ const clients: Clients = {
 const by = { caller: { kind: 'system', name: 'test' }, requestId: 'test' } as const;
 
 test.each([
-  ['https://annals.example', ['https://annals.example/console']],
+  ['https://annals.example', ['https://annals.example/console', 'https://annals.example/graphql']],
   // If resources are below a path, pages are still at the root.
-  ['https://annals.example/api', ['https://annals.example/api/console', 'https://annals.example/console']],
-  ['http://localhost:4000', ['http://localhost:4000/console']],
+  [
+    'https://annals.example/api',
+    [
+      'https://annals.example/api/console',
+      'https://annals.example/console',
+      'https://annals.example/api/graphql',
+    ],
+  ],
+  ['http://localhost:4000', ['http://localhost:4000/console', 'http://localhost:4000/graphql']],
 ])('at %s its redirect URIs are %j', async (publicUrl, redirectUris) => {
   expect(await withConsole(clients, publishing, publicUrl).find('console')).toMatchObject({
     redirectUris,

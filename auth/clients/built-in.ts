@@ -16,7 +16,7 @@ export const DEVELOPMENT_ADMIN = 'development-admin';
  */
 export const withConsole = (clients: Clients, domain: Domain, publicUrl: string): Clients => {
   if (!serves(domain, 'console')) return clients;
-  const client = consoleOf(publicUrl, policyOf(domain).scopes);
+  const client = consoleOf(domain, publicUrl);
   const changing = async <Result>(clientId: string, work: () => Promise<Result>): Promise<Result> => {
     if (clientId === CONSOLE) throw new Rejection('client_built_in');
     return work();
@@ -46,22 +46,28 @@ const byId = (one: StoredClient, other: StoredClient): number => (one.clientId <
 /** The console predates everything. */
 const ALWAYS = new Date(0);
 
-const consoleOf = (publicUrl: string, scopes: readonly string[]): StoredClient => ({
-  clientId: CONSOLE,
-  name: 'Console',
-  tokenEndpointAuthMethod: 'none',
-  grantTypes: ['authorization_code', 'refresh_token'],
+const consoleOf = (domain: Domain, publicUrl: string): StoredClient => {
+  const { scopes } = policyOf(domain);
   // If the address has a path, resources are below it; pages are at the root.
-  redirectUris: [...new Set([`${publicUrl}/console`, new URL('/console', publicUrl).href])],
-  postLogoutRedirectUris: [...new Set([`${publicUrl}/console`, new URL('/console', publicUrl).href])],
-  scopes: [...OIDC_SCOPES, ...scopes],
-  defaultScopes: [...scopes],
-  firstParty: true,
-  requireDpop: false,
-  requirePar: false,
-  disabled: false,
-  selfRegistered: false,
-  version: 1,
-  createdAt: ALWAYS,
-  updatedAt: ALWAYS,
-});
+  const pages = [...new Set([`${publicUrl}/console`, new URL('/console', publicUrl).href])];
+  // GraphiQL signs in as the console does.
+  const editors = serves(domain, 'graphql') ? [`${publicUrl}/graphql`] : [];
+  return {
+    clientId: CONSOLE,
+    name: 'Console',
+    tokenEndpointAuthMethod: 'none',
+    grantTypes: ['authorization_code', 'refresh_token'],
+    redirectUris: [...pages, ...editors],
+    postLogoutRedirectUris: pages,
+    scopes: [...OIDC_SCOPES, ...scopes],
+    defaultScopes: [...scopes],
+    firstParty: true,
+    requireDpop: false,
+    requirePar: false,
+    disabled: false,
+    selfRegistered: false,
+    version: 1,
+    createdAt: ALWAYS,
+    updatedAt: ALWAYS,
+  };
+};

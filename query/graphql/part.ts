@@ -17,11 +17,11 @@ export const part: QueryPart = {
   ],
   revokes: true,
   async open(resources) {
-    const { graphql: settings, limits, dataDir } = resources.config;
+    const { graphql: settings, limits, dataDir, publicUrl, issuerUrl } = resources.config;
     const live = await resources.once(openLive);
     const proofs = resources.proof?.proofsOf({ ...resources, ...resources.timeTravel });
     return openGraphql({
-      ...{ ...resources, ...live, proofs, settings, dataDir },
+      ...{ ...resources, ...live, proofs, settings, dataDir, urls: { publicUrl, issuerUrl } },
       aggregates: await aggregatesOf(resources),
       bodyBytesMax: limits.bodyBytesMax,
       openSockets: await socketsOf(resources, live),

@@ -23,7 +23,7 @@ import { openPersistedDocuments } from './documents/persisted-documents.ts';
 import { createAdmit } from './documents/run.ts';
 import type { Execute } from './execute.ts';
 import { createExecutor, type ExecutorOptions } from './executor.ts';
-import { graphiqlRoutes } from './graphiql/routes.ts';
+import { type GraphiqlOptions, graphiqlRoutes } from './graphiql/routes.ts';
 import { createEndpoint } from './http/endpoint.ts';
 import { answerGraphqlErrors } from './http/refusal.ts';
 import { graphqlRoutes } from './http/routes.ts';
@@ -60,6 +60,7 @@ type GraphqlDependencies = Omit<SubscriptionDependencies, 'execute' | 'planner'>
     readonly before: readonly RequestHandler[];
     /** The timeout of a mutation that waits until it can be read. */
     readonly visibleWithinMs: number;
+    readonly urls: Omit<GraphiqlOptions, 'domain'>;
     /** Opens GraphQL over WebSocket, if it is served. */
     readonly openSockets?: ((begin: Begin) => Sockets) | undefined;
   };
@@ -128,7 +129,7 @@ export const openGraphql = async (dependencies: GraphqlDependencies): Promise<Gr
   // Before the endpoint, whose media types hold below its path too. Without introspection, an editor is useless.
   const routes = Router().use(
     ...(sockets ? [sockets.routes] : []),
-    ...(introspection ? [graphiqlRoutes(domain)] : []),
+    ...(introspection ? [graphiqlRoutes({ domain, ...dependencies.urls })] : []),
     schemaRoute({ schemaNow, introspection }),
     endpoint.routes,
   );

@@ -4,6 +4,7 @@ import { expect } from 'vitest';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
 import { describeInChromium, expectFitting, picture, SIZES } from '../engines/chromium.ts';
+import { signInOn } from '../engines/console.ts';
 import { test as base } from './chromium-fixture.ts';
 
 const DEADLINE_MS = scaled(30_000);
@@ -113,6 +114,39 @@ describeInChromium('GraphiQL in Chromium', () => {
   );
 });
 
+describeInChromium('signing in to GraphiQL', () => {
+  test('who is signed in runs queries as themselves; a link with a query runs as nobody', async ({
+    ada,
+    chromium,
+    installation,
+  }) => {
+    const context = await chromium.newContext();
+    const page = await context.newPage();
+    page.setDefaultTimeout(DEADLINE_MS);
+    await page.goto(`${installation.url}/graphql`);
+    // Without a session, the page says so, and asks no second time.
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await signInOn(page, ada);
+    await page.getByText('Ada', { exact: true }).waitFor();
+    await picture(page, 'graphiql-signed-in');
+    expect(new URL(page.url()).searchParams.has('code')).toBe(false);
+    const editor = (of: Page) => of.locator('.graphiql-query-editor').getByText('me', { exact: true });
+    await editor(page).waitFor();
+    await page.getByRole('button', { name: /Execute query/ }).click();
+    await page.locator('.graphiql-response').getByText('"Ada"').waitFor();
+    const fresh = await context.newPage();
+    fresh.setDefaultTimeout(DEADLINE_MS);
+    await fresh.goto(`${installation.url}/graphql`);
+    await fresh.getByText('Ada', { exact: true }).waitFor();
+    await fresh.goto(`${installation.url}/graphql?query=${encodeURIComponent('{ me { name } }')}`);
+    await fresh.getByRole('button', { name: 'Sign in' }).waitFor();
+    await editor(fresh).waitFor();
+    await fresh.getByRole('button', { name: /Execute query/ }).click();
+    await fresh.locator('.graphiql-response').getByText('null').waitFor();
+    await context.close();
+  });
+});
+
 const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
 
 test('the page is for browsers only, runs only our scripts, and its files may be cached permanently', async ({
@@ -126,7 +160,7 @@ test('the page is for browsers only, runs only our scripts, and its files may be
   );
   expect(page.headers.get('vary')).toMatch(/Accept/);
   const paths = [...(await page.text()).matchAll(/"(graphql\/assets\/[^"]+)"/g)].map(([, path]) => path);
-  expect(paths).toHaveLength(7);
+  expect(paths).toHaveLength(8);
   for (const path of paths) {
     const asset = await get(`/${path}`);
     expect([asset.status, asset.headers.get('cache-control')]).toEqual([
