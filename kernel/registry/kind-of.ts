@@ -151,7 +151,7 @@ const reactionsIn = (declared: Row): Pick<Kind, 'reactions' | 'react'> => {
   };
 };
 
-const NUMBER = integer(1, Number.MAX_SAFE_INTEGER).def;
+const NUMBER: FieldDef = { ...integer(1, Number.MAX_SAFE_INTEGER).def, graphql: 'Int' };
 
 type DeclaredDerived = Readonly<Record<string, { readonly sum?: string; readonly count?: string }>>;
 

@@ -28,7 +28,7 @@ export const viewOf = ({ view: name, says, of, key, values, from, read }: AnyVie
 const NUMBER = integer(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER).def;
 /** Null while no share has a value. */
 const AVERAGE: FieldDef = {
-  ...{ ...NUMBER, graphql: 'Float', optional: true },
+  ...{ ...NUMBER, optional: true },
   ...{ recorded: z.number(), demanded: z.number() },
 };
 
@@ -45,7 +45,7 @@ const viewValueOf = (spec: AnyView['values'][string], isCounted: boolean): ViewV
     case 'sum':
       return {
         kind: 'sum',
-        def: { ...NUMBER, ...(!isCounted && { graphql: 'Float' }), ...saidOf(spec) },
+        def: { ...NUMBER, ...(isCounted && { graphql: 'Int' }), ...saidOf(spec) },
       };
     case 'avg':
       return { kind: 'avg', def: { ...AVERAGE, ...saidOf(spec) } };
