@@ -75,10 +75,10 @@ export const MoreFilters = ({ kind, search }: OfKind) => {
   })}
   ${
     unused.length > 0 &&
-    html`<label>More filters <select value="" onChange=${add}>
-      <option value="">Choose …</option>
+    html`<select aria-label="More filters" value="" onChange=${add}>
+      <option value="">More filters …</option>
       ${unused.map(({ name, title }) => html`<option key=${name} value=${name}>${title}</option>`)}
-    </select></label>`
+    </select>`
   }`;
 };
 

@@ -13,9 +13,9 @@ export const NAME_OF_ORDER = ORDER;
 
 type Lists = Pick<KindFacts, 'fields' | 'list'>;
 
-/** The fields that only the browser can filter by. */
+/** The fields that only the browser can filter by. A filter by one word of a set has a name of its own. */
 export const filteredHere = ({ fields, list: { filters } }: Lists): readonly FieldFacts[] =>
-  fields.filter(({ name, type }) => type !== 'upload' && !filters.some((filter) => filter.name === name));
+  fields.filter(({ title, type }) => type !== 'upload' && !filters.some((filter) => filter.title === title));
 
 type Narrowing = {
   readonly filters: readonly { readonly field: FieldFacts; readonly value: string }[];
