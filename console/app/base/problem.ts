@@ -69,6 +69,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   verification_under_way: 'Open the running verification in the list of operator commands.',
   too_many_orders: 'Wait until some have finished.',
   unavailable: 'The service is temporarily unavailable. Try again in a few seconds.',
+  unsupported_media_type: 'Choose a file of one of these types.',
+  body_too_large: 'Choose a smaller file, or write less.',
   too_many_streams: 'Close another page that shows live events. This page retries automatically.',
   client_built_in: 'The console is part of every installation: nobody can change or delete it.',
   client_id_taken: 'Choose another id.',
