@@ -251,7 +251,7 @@ describeInChromium('webhooks in Chromium', () => {
       await page.getByLabel('Description').fill('A third receiver');
       await page.getByLabel('Additional headers').fill('X-Team: blue');
       await press('Save');
-      await page.getByText('A third receiver').waitFor();
+      await page.getByText('A third receiver').first().waitFor();
       await page.getByText('X-Team').waitFor();
       await press('New secret');
       await press('Create a new secret');
